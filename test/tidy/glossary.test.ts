@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { filesLike } from './files.ts'
 
-const sources = filesLike(/^packages\/[^/]+\/src\/.*(?<!\.test|\.testkit)\.ts$/)
+const sources = filesLike(/^(?:packages\/[^/]+\/src|prove|test\/(?:kit|sim))\/.*(?<!\.test|\.testkit)\.ts$/)
 
 const rows = filesLike(/^docs\/glossary\.md$/).flatMap(({ text }) =>
   [...text.matchAll(/^\| ([^|]+) \| [^|]+ \| `(\w+)` \| `([\w/]+)` \|$/gm)].map(

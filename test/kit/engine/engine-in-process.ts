@@ -24,6 +24,8 @@ export interface OpenOptions {
   clock?: JumpClock
   /** Replaces further ports, to make them fail. */
   ports?: Partial<Ports>
+  /** Replaces the engine's bounds of what is under way. */
+  bounds?: Parameters<typeof createEngine>[3]
 }
 
 export interface OpenEngine {
@@ -61,7 +63,12 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
     },
   })
   const ports = { ...(options.clock ? { clock: options.clock } : {}), ...options.ports }
-  const engine: Engine = await createEngine(config, pino({ level: 'info', base: undefined }, sink), ports)
+  const engine: Engine = await createEngine(
+    config,
+    pino({ level: 'info', base: undefined }, sink),
+    ports,
+    options.bounds,
+  )
   const takeErrors = () => {
     const errors = log.filter(isError)
     log.splice(0, log.length, ...log.filter(line => !isError(line)))

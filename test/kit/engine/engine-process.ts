@@ -11,6 +11,7 @@ import { tempStoreFile } from '../temp.ts'
 import { PATIENCE_MS, within } from '../until.ts'
 
 const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', import.meta.url))
+const PROGRAM = [process.execPath, PERDURE]
 const BANNER = /perdure listens on (http:\/\/\S+)/
 
 export interface ProcessOptions {
@@ -18,6 +19,10 @@ export interface ProcessOptions {
   /** Further arguments of `perdure serve`. */
   args?: string[]
   storeFile?: string
+  /** A command that runs the engine as its child and keeps its process id, such as `strace -D`. */
+  under?: readonly string[]
+  /** Replaces the command `perdure`, for an engine with a planted bug. */
+  program?: readonly string[]
 }
 
 export interface Exit {
@@ -135,9 +140,12 @@ interface Launched {
   stderr(): string
 }
 
-function launch({ env = {}, args = [], storeFile = tempStoreFile() }: ProcessOptions): Launched {
+function launch(options: ProcessOptions): Launched {
+  const { env = {}, args = [], storeFile = tempStoreFile(), under = [], program = PROGRAM } = options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('ENGINE_'))
-  const child = spawn(process.execPath, [PERDURE, 'serve', '--port', '0', '--store', storeOf(storeFile), ...args], {
+  const serve = [...program, 'serve', '--port', '0', '--store', storeOf(storeFile), ...args]
+  const [command = '', ...rest] = [...under, ...serve]
+  const child = spawn(command, rest, {
     env: { ...Object.fromEntries(inherited), ENGINE_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

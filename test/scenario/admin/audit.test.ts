@@ -4,7 +4,7 @@ import type { ControlAction, RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { type Api, flow, openDatabase, openEngine, openRunner, run, scenario, unique, wait } from '../../kit/index.ts'
 
-const keyOf = (label: string) => `secret-of-${label}`
+const keyOf = (label: string) => `secret-key-of-${label}`
 const keys = [
   { label: 'ops', namespace: 'ours', kind: 'secret', key: keyOf('ops') },
   { label: 'night shift', namespace: 'ours', kind: 'secret', key: keyOf('night shift') },

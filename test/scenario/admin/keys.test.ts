@@ -4,6 +4,7 @@
 import { get } from 'node:http'
 import { openAdministration } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
+import { WRONG_KEYS_MAX } from '../../../packages/engine/src/http/access/key-guesses.ts'
 import {
   type Api,
   flow,
@@ -19,6 +20,7 @@ import {
   until,
   within,
 } from '../../kit/index.ts'
+import { ConnectClient } from '../../kit/runner/connect-client.ts'
 
 const KINDS = ['secret', 'read', 'event', 'runner'] as const
 const keyOf = (kind: string, namespace = 'default') => `${kind}-key-of-${namespace}-0123456789`
@@ -47,6 +49,45 @@ describe('the Authorization header', () => {
     for (const wrong of [keyOf('read'), `Basic ${keyOf('read')}`, 'Bearer', `Bearer ${keyOf('read')}x`]) {
       expect(await status(wrong), wrong).toBe(401)
     }
+  })
+})
+
+describe('wrong keys', () => {
+  const statusOf = async (api: Api) => {
+    const { status, headers, json } = await api.get('/runs')
+    return { status, retryAfter: headers.get('retry-after'), code: (json as { error?: { code: string } }).error?.code }
+  }
+
+  test('are refused with 429 after some, by HTTP and over Connect; the right ones come in', async () => {
+    const short = 'short-but-right-key'
+    const env = {
+      ENGINE_API_KEYS: JSON.stringify([...keys, { label: 'short', namespace: 'default', kind: 'secret', key: short }]),
+    }
+    const clock = new JumpClock()
+    const { api, url } = await openEngine({ env, clock })
+    for (let i = 0; i < WRONG_KEYS_MAX; i++) expect(await statusOf(api.as(`guess-${i}`))).toMatchObject({ status: 401 })
+    const refused = { status: 429, retryAfter: '3', code: 'rate_limited' }
+    expect(await statusOf(api.as('guess-more'))).toEqual(refused)
+    expect(await statusOf(api.as('x'.repeat(64)))).toEqual(refused)
+    const client = new ConnectClient(url, { key: 'guess-over-connect' })
+    expect((await client.next('error')).payload).toMatchObject({ code: 'rate_limited' })
+    expect(await client.closes()).toBe(4401)
+    // Too long to be guessed: it is always looked up.
+    expect(await statusOf(api.as(keyOf('secret')))).toMatchObject({ status: 200 })
+    // It could be a guess, so it is not looked up before one is free again.
+    expect(await statusOf(api.as(short))).toEqual(refused)
+    clock.jump(3_000)
+    expect(await statusOf(api.as(short))).toMatchObject({ status: 200 })
+  })
+
+  test('are counted over Connect too, and a request without a key is none', async () => {
+    const { api, url } = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(keys) }, clock: new JumpClock() })
+    for (let i = 0; i < 30; i++) expect((await api.get('/runs')).status).toBe(401)
+    for (let i = 0; i < WRONG_KEYS_MAX; i++) {
+      const client = new ConnectClient(url, { key: `guess-${i}` })
+      expect((await client.next('error')).payload).toMatchObject({ code: 'unauthorized' })
+    }
+    expect(await statusOf(api.as('guess'))).toMatchObject({ status: 429 })
   })
 })
 

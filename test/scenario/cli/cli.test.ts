@@ -340,3 +340,20 @@ test('apps, runners, workflows, audit', async () => {
   expect(workflows?.map(({ name }) => name)).toEqual(expect.arrayContaining([ok, bad]))
   expect(audit).toEqual([expect.objectContaining({ action: 'replay', runId: id, newRunId: expect.any(String) })])
 })
+
+test('no output lets data drive the terminal, with --json or without', async () => {
+  const hostile = '\u009b2J\u007f\u001b]0;owned\u0007\u202e'
+  const id = await ended(ok, 'succeeded', { text: hostile })
+  const outputs = await Promise.all([
+    cli(['runs', 'get', id, '--json']),
+    cli(['runs', 'get', id]),
+    cli(['runs', 'watch', id, '--json']),
+    cli(['events', 'list', '--limit', '5', '--json']),
+    cli(['runs', 'get', `run_${hostile}`]),
+  ])
+  for (const { stdout, stderr } of outputs) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+    expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  }
+  expect(JSON.parse(outputs[0]?.stdout ?? '')).toMatchObject({ input: { text: hostile } })
+})

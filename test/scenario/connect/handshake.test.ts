@@ -3,7 +3,7 @@
 
 import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
 import { openAdministration } from '@perdure/engine'
-import { verifyBody } from '@perdure/protocol'
+import { recipientOf, verifyBody, verifyFor } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { Api, JumpClock, openEngine, scenario, unique, until } from '../../kit/index.ts'
 import { ConnectClient, dial, dialAs } from '../../kit/runner/connect-client.ts'
@@ -25,6 +25,30 @@ async function refusalOf(client: ConnectClient): Promise<{ code: unknown; close:
   return { code: (await client.next('error')).payload.code, close: await client.closes() }
 }
 
+const NONCE = Buffer.from('0123456789abcdef').toString('base64')
+
+/** The signature that the engine answers a handshake with. */
+function proofOf(headers: Record<string, string> = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const upgrade = request(`${keyed.url}/connect`, {
+      headers: {
+        authorization: 'Bearer runner-key-of-team',
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-protocol': 'engine.connect.v0',
+        'sec-websocket-key': NONCE,
+        ...headers,
+      },
+    })
+    upgrade.on('upgrade', (response, socket) => {
+      socket.destroy()
+      resolve(response.headers['x-engine-signature'] as string)
+    })
+    upgrade.on('error', reject).end()
+  })
+}
+
 describe('the upgrade', () => {
   test('answers with the subprotocol, and signs a nonce of the runner', async () => {
     const client = await dial(keyed.url, { key: 'runner-key-of-team' })
@@ -34,27 +58,31 @@ describe('the upgrade', () => {
     expect(open.headers['x-engine-signature']).toBe('v0')
   })
 
+  test.each([
+    ['no key', undefined],
+    ['a wrong key', 'a-key-of-nobody-at-all'],
+    ['a key of another kind', 'event-key-of-team'],
+  ])('signs nothing for a caller with %s', async (_, key) => {
+    for (const headers of [undefined, { 'x-engine-host': 'engine.example' }]) {
+      const client = new ConnectClient(keyed.url, { key, ...(headers && { headers }) })
+      expect(await client.closes()).toBe(4401)
+      expect(client.headers).not.toHaveProperty('x-engine-signature')
+      expect(client.headers['sec-websocket-accept']).toBeDefined()
+    }
+  })
+
   test('signs the key of the handshake', async () => {
-    const nonce = Buffer.from('0123456789abcdef').toString('base64')
-    const header = await new Promise<string>((resolve, reject) => {
-      const upgrade = request(`${keyed.url}/connect`, {
-        headers: {
-          authorization: 'Bearer runner-key-of-team',
-          connection: 'Upgrade',
-          upgrade: 'websocket',
-          'sec-websocket-version': '13',
-          'sec-websocket-protocol': 'engine.connect.v0',
-          'sec-websocket-key': nonce,
-        },
-      })
-      upgrade.on('upgrade', (response, socket) => {
-        socket.destroy()
-        resolve(response.headers['x-engine-signature'] as string)
-      })
-      upgrade.on('error', reject).end()
-    })
-    expect(verifyBody({ keys: [SIGNING_KEY], body: nonce, nowMs: Date.now(), header })).toBe(true)
-    expect(verifyBody({ keys: [SIGNING_KEY], body: `${nonce}x`, nowMs: Date.now(), header })).toBe(false)
+    const header = await proofOf()
+    expect(verifyBody({ keys: [SIGNING_KEY], body: NONCE, nowMs: Date.now(), header })).toBe(true)
+    expect(verifyBody({ keys: [SIGNING_KEY], body: `${NONCE}x`, nowMs: Date.now(), header })).toBe(false)
+  })
+
+  test('signs for the host that the runner says it dialled, and for nothing else', async () => {
+    const header = await proofOf({ 'x-engine-host': 'engine.example:4777' })
+    const signed = { keys: [SIGNING_KEY], body: NONCE, nowMs: Date.now(), header }
+    expect(verifyFor({ ...signed, purpose: 'connect' })).toBe(recipientOf('engine.example:4777'))
+    expect(verifyFor({ ...signed, purpose: 'invoke' })).toBeUndefined()
+    expect(verifyBody(signed)).toBe(false)
   })
 
   test('to another path is refused with a plain message; to another protocol it is 404', async () => {

@@ -128,9 +128,9 @@ function layOut(): string {
   }
   for (const name of readdirSync(join(folder, 'packages'))) {
     const text = readFileSync(join(folder, 'packages', name, 'package.json'), 'utf8')
-    const manifest = JSON.parse(text) as { name: string; dependencies: Record<string, string> }
+    const manifest = JSON.parse(text) as { name: string; dependencies?: Record<string, string> }
     link(folder, manifest.name, join(folder, 'packages', name))
-    for (const dependency of Object.keys(manifest.dependencies).filter(one => !one.startsWith('@perdure/')))
+    for (const dependency of Object.keys(manifest.dependencies ?? {}).filter(one => !one.startsWith('@perdure/')))
       link(folder, dependency, join(root, 'node_modules', dependency))
   }
   return folder

@@ -32,6 +32,9 @@ const REFUSED_SETTINGS: [what: string, env: Record<string, string>, names: strin
   ['an unknown log level', { ENGINE_LOG_LEVEL: 'loud' }, 'ENGINE_LOG_LEVEL'],
   ['a namespace that is too long', { ENGINE_API_KEYS: key({ namespace: 'n'.repeat(129) }) }, 'ENGINE_API_KEYS'],
   ['a key of an unknown kind', { ENGINE_API_KEYS: key({ kind: 'master' }) }, 'ENGINE_API_KEYS'],
+  ['a signing key that is too short', { ENGINE_SIGNING_KEY: 's'.repeat(31) }, 'ENGINE_SIGNING_KEY'],
+  ['an encryption key that is too short', { ENGINE_ENCRYPTION_KEY: 'e'.repeat(31) }, 'ENGINE_ENCRYPTION_KEY'],
+  ['an API key that is too short', { ENGINE_API_KEYS: key({ key: 'k'.repeat(15) }) }, 'ENGINE_API_KEYS'],
   ['a signing key that is left out', { ENGINE_SIGNING_KEY: ',' }, 'ENGINE_SIGNING_KEY'],
 ]
 

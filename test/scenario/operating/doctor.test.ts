@@ -38,9 +38,9 @@ test('invalid settings are reported as the engine reports them, and nothing else
 
 test('keys: too short, shared with runners, or missing on a public address', async () => {
   const short = await findings({ ...fresh(), ENGINE_SIGNING_KEY: 'short-secret' })
-  expect(short.get('signing')).toMatchObject({
+  expect(short.get('configuration')).toMatchObject({
     verdict: 'error',
-    message: expect.stringContaining('12 bytes'),
+    message: expect.stringMatching(/^ENGINE_SIGNING_KEY .*12 bytes: 32 or more/),
   })
   const shared = await findings({ ...fresh(), ENGINE_SIGNING_KEY: GOOD, ENGINE_ENCRYPTION_KEY: GOOD })
   expect(verdictOf(shared, 'encryption')).toBe('error')
@@ -106,5 +106,5 @@ test('the command ends with 0 or 1, and prints lines or JSON', async () => {
     .trim()
     .split('\n')
     .map(line => JSON.parse(line) as Finding)
-  expect(lines.filter(({ verdict }) => verdict === 'error').map(({ check }) => check)).toEqual(['signing'])
+  expect(lines.filter(({ verdict }) => verdict === 'error').map(({ check }) => check)).toEqual(['configuration'])
 })

@@ -26,7 +26,7 @@ async function start(retention: string | undefined) {
   const { api } = engine
   const destination = await openDestination()
   const [done, lost, held, go] = [unique('done'), unique('lost'), unique('held'), unique('go')]
-  await engine.runner({
+  const runner = await engine.runner({
     workflows: {
       [done]: flow([step('Webhook', 'notify', { webhookUrl: destination.url, data: { long: 'x'.repeat(3000) } })]),
       [lost]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
@@ -55,11 +55,11 @@ async function start(retention: string | undefined) {
     for await (const violation of verifyStore(`sqlite:${engine.storeFile}`)) found.push(violation)
     return found
   }
-  return { engine, api, clock, status, doneId, lostId, eventId, sent, held, go, done, pass, violations }
+  return { engine, runner, api, clock, status, doneId, lostId, eventId, sent, held, go, done, pass, violations }
 }
 
 test('ended runs expire by status, with their steps, deliveries and events; a live run keeps the events it may wait for', async () => {
-  const { api, clock, status, doneId, lostId, eventId, sent, held, go, pass, violations } =
+  const { runner, api, clock, status, doneId, lostId, eventId, sent, held, go, pass, violations } =
     await start('succeeded=2d,failed=10d')
   clock.jump(1000)
   const { runId: heldId } = await api.send({ name: held })
@@ -79,6 +79,8 @@ test('ended runs expire by status, with their steps, deliveries and events; a li
   expect(await status(`/events/${metId}`)).toBe(200)
   expect((await api.post(`/runs/${lostId}/replay`, {})).status).toBe(404)
   expect(await violations()).toEqual([])
+  // Silent for ten days, it was forgotten.
+  await runner.register(api)
   await api.post('/events', { name: go })
   await api.reaches(heldId, 'succeeded')
 })

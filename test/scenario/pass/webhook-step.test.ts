@@ -99,19 +99,6 @@ describe('retries (5xx, 408, 425, 429, timeout, connection error by ENGINE_WEBHO
     expect(destination.requests).toHaveLength(3)
   })
 
-  test("the first delay is the schedule's, within its jitter", async () => {
-    const destination = await openDestination(acts.status(500), acts.status(200))
-    await delivered(destination.url, 'x')
-    await until(() => destination.requests.length === 1)
-    const failedAt = clock.now()
-    await nextPost(destination.requests)
-    expect(clock.now() - failedAt).toBeGreaterThanOrEqual(8000)
-    expect(clock.now() - failedAt).toBeLessThanOrEqual(13_000)
-    expect(Number(destination.requests[1]?.headers['webhook-timestamp'])).toBeGreaterThan(
-      Number(destination.requests[0]?.headers['webhook-timestamp']),
-    )
-  })
-
   test.each([404, 410, 301])('%i is final: no second attempt', async status => {
     const destination = await openDestination(acts.status(status))
     await delivered(destination.url, 'x')

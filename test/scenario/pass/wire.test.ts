@@ -1,6 +1,6 @@
 // An invoke as it looks on the wire (docs/wire-protocol.md#invoke).
 
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { flow, type Invoke, openEngine, returned, run, scenario, stepId, unique, within } from '../../kit/index.ts'
 
@@ -42,7 +42,7 @@ describe('the request', () => {
     expect(JSON.parse(first.raw)).toEqual({
       event: { id: expect.stringMatching(/^evt_/), name: workflow, data: { n: 1 } },
       steps: {},
-      ctx: { runId, workflow, attempt: 1, app, runner: '', traceparent },
+      ctx: { runId, workflow, attempt: 1, app, runner: '', features: ['signature-v2'], traceparent },
     })
     expect(runId).toMatch(/^run_[0-9A-HJKMNP-TV-Z]{26}$/)
     expect(JSON.parse(second.raw).steps).toEqual({ [stepId('first')]: { data: { sum: 3 } } })
@@ -102,6 +102,36 @@ describe('X-Engine-Signature', () => {
     const [invoke] = await invokesOf({}, rotating)
     const { t, digests } = signatures(invoke as Invoke)
     expect(digests).toEqual([hmac(newer, t, (invoke as Invoke).raw), hmac(older, t, (invoke as Invoke).raw)])
+  })
+})
+
+describe('a runner that registered the feature `signature-v2`', () => {
+  const key = 'k'.repeat(40)
+
+  async function signatureOf(registration: Record<string, unknown>) {
+    const signed = await openEngine({ env: { ENGINE_SIGNING_KEY: key } })
+    const name = unique('wire')
+    const runner = await signed.runner({ workflows: { [name]: flow([]) } })
+    const { json } = await runner.register(signed.api, registration)
+    expect(json).toMatchObject({ features: ['signature-v2'] })
+    const { runId } = await signed.api.send({ name })
+    await signed.api.succeeded(runId)
+    const [invoke] = runner.record.of(runId) as [Invoke]
+    return { header: invoke.headers['x-engine-signature'] as string, invoke, app: runner.app }
+  }
+
+  test('gets a signature over purpose, recipient and body, and no other', async () => {
+    const { header, invoke, app } = await signatureOf({ features: ['later', 'signature-v2'] })
+    const [, t, r, digest] = /^t=(\d+),r=([0-9a-f]{64}),v2=([0-9a-f]{64})$/.exec(header) ?? []
+    expect(r).toBe(createHash('sha256').update(`${app}\n${invoke.receivedBy}`).digest('hex'))
+    expect(digest).toBe(createHmac('sha256', key).update(`v2.invoke.${t}.${r}.${invoke.raw}`).digest('hex'))
+  })
+
+  test('is signed v1 again once it registers without it, as an earlier version does', async () => {
+    for (const features of [[], ['later']]) {
+      const { header } = await signatureOf({ features })
+      expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
+    }
   })
 })
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
 
-const key = 'the-key-that-nobody-may-read'
+const key = 'the-key-that-nobody-may-ever-read'
 const { api, clock, engine } = await scenario({
   env: { ENGINE_SIGNING_KEY: key, ENGINE_RUNNER_STALE_AFTER: '40s' },
 })

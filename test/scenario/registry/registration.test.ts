@@ -19,6 +19,7 @@ describe('the answer', () => {
     expect(answer.json).toEqual({
       ok: true,
       protocolVersion: 1,
+      features: ['signature-v2'],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,
       heartbeatMs: 30_000,
@@ -175,5 +176,33 @@ describe('signing key (keyFingerprint = first 16 hex digits of SHA-256 of the ke
     expect(await answer(signed, 'ffffffffffffffff')).toMatchObject({ keyMatches: false })
     expect(await answer(signed, undefined)).not.toHaveProperty('keyMatches')
     expect(await answer(engine, fingerprint)).not.toHaveProperty('keyMatches')
+  })
+})
+
+describe('the log', () => {
+  const addresses = (app: string) =>
+    engine.log.map(line => JSON.parse(line)).filter(line => line.app === app && line.msg.includes('new address'))
+
+  test('warns once of an address that no runner of the app had', async () => {
+    const app = unique('app')
+    const register = (runner: string | undefined, url: string) => api.post('/register', minimal({ app, runner, url }))
+    await register('blue', 'http://10.0.0.1:3000/invoke?secret=s3cret')
+    await register('green', 'http://10.0.0.1:3000/other')
+    await register('blue', 'http://10.0.0.2:3000/invoke?secret=s3cret')
+    await register('blue', 'http://10.0.0.2:3000/invoke?secret=s3cret')
+    await register(undefined, 'http://10.0.0.3/invoke?secret=s3cret')
+    const about = { namespace: 'default', app }
+    expect(addresses(app)).toEqual([
+      expect.objectContaining({ ...about, level: 30, runner: 'blue', address: 'http://10.0.0.1:3000' }),
+      expect.objectContaining({
+        ...about,
+        level: 40,
+        runner: 'blue',
+        address: 'http://10.0.0.2:3000',
+        earlierAddress: 'http://10.0.0.1:3000',
+      }),
+      expect.objectContaining({ ...about, level: 40, runner: 'http://10.0.0.3', address: 'http://10.0.0.3' }),
+    ])
+    expect(engine.log.join('\n')).not.toContain('s3cret')
   })
 })

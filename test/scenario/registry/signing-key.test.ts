@@ -2,22 +2,25 @@
 
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
-import { type ServeOptions, serve } from '@perdure/sdk/node'
+import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
 import { onCleanup, openEngine } from '../../kit/index.ts'
+
+/** The list of keys, each long enough. */
+const long = (keys: string) => keys.replace(/\w+/g, name => name.repeat(16))
 
 const hello = createWorkflow({ name: 'hello', triggers: { event: 'hello' } }, () => 'hi')
 
 /** An engine with these keys, and a runner with those. */
-async function open(engineKeys: string, signingKey: ServeOptions['signingKey']) {
-  const { api, url } = await openEngine({ env: { ENGINE_SIGNING_KEY: engineKeys } })
+async function open(engineKeys: string, signingKey: string) {
+  const { api, url } = await openEngine({ env: { ENGINE_SIGNING_KEY: long(engineKeys) } })
   const logged: string[] = []
   const runner = await serve({
     app: 'shop',
     workflows: [hello],
     port: 0,
     engineUrl: url,
-    signingKey: signingKey as string,
+    signingKey: long(signingKey),
     log: (level, message) => logged.push(`${level} ${message.replaceAll(url, 'ENGINE')}`),
   })
   onCleanup(() => runner.close())
@@ -50,10 +53,10 @@ test.each([
 })
 
 test('over Connect a rotation causes no warning: the handshake has shown a common key', async () => {
-  const { url } = await openEngine({ env: { ENGINE_SIGNING_KEY: 'old' } })
+  const { url } = await openEngine({ env: { ENGINE_SIGNING_KEY: long('old') } })
   const logged: string[] = []
   const log = (level: string) => logged.push(level)
-  const runner = connect({ app: 'shop', workflows: [hello], engineUrl: url, signingKey: 'new,old', log })
+  const runner = connect({ app: 'shop', workflows: [hello], engineUrl: url, signingKey: long('new,old'), log })
   onCleanup(() => runner.close())
   await runner.ready
   expect(logged).toEqual(['info'])

@@ -16,9 +16,9 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: 'secret-of-ops' }]
+const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: 'secret-key-of-ops' }]
 const { clock, engine } = await scenario({ onDisk: true, env: { ENGINE_API_KEYS: JSON.stringify(keys) } })
-const api = engine.api.as('secret-of-ops')
+const api = engine.api.as('secret-key-of-ops')
 
 /** An app whose workflow does what the event's data says: returns, fails, or waits without end. */
 async function openApp() {

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { onCleanup, scenario, until } from '../../kit/index.ts'
 
-const { engine } = await scenario({ realTime: true, env: { ENGINE_SIGNING_KEY: 'next-secret' } })
+const SIGNING_KEY = 'next-secret'.repeat(3)
+const { engine } = await scenario({ realTime: true, env: { ENGINE_SIGNING_KEY: SIGNING_KEY } })
 const { api } = engine
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -28,7 +29,7 @@ beforeAll(async () => {
       env: {
         ...Object.fromEntries(inherited),
         ENGINE_URL: engine.url,
-        ENGINE_SIGNING_KEY: 'next-secret',
+        ENGINE_SIGNING_KEY: SIGNING_KEY,
         NEXT_TELEMETRY_DISABLED: '1',
       },
     },

@@ -207,8 +207,8 @@ describe('a repeat of a message id', () => {
   })
 
   test.each<[Scheme, string, string]>([
-    ['github', '{}', '{}'],
-    ['hmac-sha256', '{}', '{}'],
+    ['github', '{"n":1}', '{"n":2}'],
+    ['hmac-sha256', '{"n":1}', '{"n":2}'],
     ['stripe', '{"id":"evt_a"}', '{"id":"evt_b"}'],
     ['slack', '{"event_id":"Ev1"}', '{"event_id":"Ev2"}'],
   ])('of %s is recognised by its own id', async (scheme, one, two) => {
@@ -218,6 +218,24 @@ describe('a repeat of a message id', () => {
     expect(await send(one, 'a')).toEqual({ deduped: true })
     expect(await send(two, 'b')).toHaveProperty('eventId')
   })
+
+  test.each<Scheme>(['github', 'hmac-sha256'])(
+    'of %s, whose id is not signed, under another id or none is dropped for 24 h',
+    async scheme => {
+      const [name, body] = [unique('replayed'), '{"n":1}']
+      const [hook, other] = [await receiver({ scheme, eventName: name }), await receiver({ scheme })]
+      const send = async (id: string, to = hook) => (await post(to, body, { id })).json
+      const headers = signedHeaders({ scheme, secret: hook.secret, body, at: clock.now() })
+      const withoutId = async () => (await api.request('POST', `/webhooks/${hook.slug}`, { body, headers })).json
+      expect(await send('first')).toHaveProperty('eventId')
+      expect(await send('replayed')).toEqual({ deduped: true })
+      expect(await withoutId()).toEqual({ deduped: true })
+      expect(await send('first', other)).toHaveProperty('eventId')
+      clock.jump(24 * HOUR_MS)
+      expect(await send('later')).toHaveProperty('eventId')
+      expect(await eventsNamed(name)).toHaveLength(2)
+    },
+  )
 
   test('cannot be recognised when the provider sends no id: nothing is dropped', async () => {
     for (const [scheme, body] of [

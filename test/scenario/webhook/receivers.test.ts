@@ -1,9 +1,20 @@
 // Webhook receivers: create, list, change, rotate, delete (docs/http-api.md#webhookreceiver).
 
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { WebhookReceiver } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { type Api, type OpenEngine, openEngine, postWebhook, type Scheme, scenario, unique } from '../../kit/index.ts'
+import {
+  type Api,
+  type OpenEngine,
+  openDatabase,
+  openEngine,
+  postWebhook,
+  type Scheme,
+  scenario,
+  unique,
+} from '../../kit/index.ts'
 
 type Created = WebhookReceiver & { secret: string }
 
@@ -16,7 +27,8 @@ const keys = ['default', 'other'].flatMap(namespace =>
     key: keyOf(kind, namespace),
   })),
 )
-const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_ENCRYPTION_KEY: 'old-passphrase' }
+const NEW_KEY = 'new-passphrase-of-32-bytes-or-more'
+const env = { ENGINE_API_KEYS: JSON.stringify(keys), ENGINE_ENCRYPTION_KEY: 'old-passphrase-of-32-bytes-or-more' }
 const { clock, engine } = await scenario({ onDisk: true, env })
 const here = engine.api.as(keyOf('secret', 'default'))
 const there = engine.api.as(keyOf('secret', 'other'))
@@ -53,7 +65,8 @@ describe('create', () => {
     const at = new Date(clock.now()).toISOString()
     expect(receiver).toEqual({
       id: expect.stringMatching(/^whr_[0-9A-Z]{26}$/),
-      slug: expect.stringMatching(/^[a-z0-9]{16}$/),
+      // 128 bits take 25 of 36 characters.
+      slug: expect.stringMatching(/^[a-z0-9]{25}$/),
       eventName: 'order/paid',
       scheme: 'standard-webhooks',
       enabled: true,
@@ -295,12 +308,44 @@ describe('the secret', () => {
     const before = await list(first.api.as(keyOf('secret', 'default')))
     await first.stop()
 
-    await expect(restarted('new-passphrase')).rejects.toThrow('ENGINE_ENCRYPTION_KEY')
-    await (await restarted(`new-passphrase,${env.ENGINE_ENCRYPTION_KEY}`)).stop()
-    const last = await restarted('new-passphrase')
+    await expect(restarted(NEW_KEY)).rejects.toThrow('ENGINE_ENCRYPTION_KEY')
+    await (await restarted(`${NEW_KEY},${env.ENGINE_ENCRYPTION_KEY}`)).stop()
+    const last = await restarted(NEW_KEY)
     expect(await status(receiver, secret, last)).toBe(202)
     expect(await status(receiver, second, last)).toBe(202)
     expect(await status(receiver, receiver.secret, last)).toBe(202)
     expect(await list(last.api.as(keyOf('secret', 'default')))).toEqual(before)
+  })
+
+  test('once it is sealed stops the start in another row, or in the clear', async () => {
+    const storeFile = join(mkdtempSync(join(tmpdir(), 'perdure-vault-')), 'engine.db')
+    const open = () => openEngine({ clock, storeFile, env })
+    const first = await open()
+    const [one, two] = [
+      await create(first.api.as(keyOf('secret', 'default'))),
+      await create(first.api.as(keyOf('secret', 'other'))),
+    ]
+    await first.stop()
+
+    const database = await openDatabase(storeFile)
+    const secrets = database.prepare('SELECT id, secret FROM webhook_receivers').all() as {
+      id: string
+      secret: string
+    }[]
+    const store = (id: string, secret: string) =>
+      database.prepare('UPDATE webhook_receivers SET secret = ? WHERE id = ?').run(secret, id)
+    const sealedOf = (id: string) => secrets.find(row => row.id === id)?.secret ?? ''
+    store(one.id, sealedOf(two.id))
+    await expect(open()).rejects.toThrow(
+      `${one.id} (namespace default) was sealed under another ENGINE_ENCRYPTION_KEY, or for another row`,
+    )
+    store(one.id, `plain:${one.secret}`)
+    await expect(open()).rejects.toThrow(`the secret of receiver ${one.id} (namespace default) is not sealed`)
+
+    // Before any secret is bound to its row, those of earlier versions and of engines without a key are sealed at the start.
+    store(two.id, `plain:${two.secret}`)
+    await (await open()).stop()
+    for (const { secret } of database.prepare('SELECT secret FROM webhook_receivers').all() as { secret: string }[])
+      expect(secret).toMatch(/^sealed:v2:/)
   })
 })
