@@ -10,6 +10,8 @@ COPY packages/client/package.json packages/client/
 COPY packages/engine/package.json packages/engine/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
+COPY packages/perdure/package.json packages/perdure/
+COPY packages/create-perdure/package.json packages/create-perdure/
 COPY examples/order/package.json examples/order/
 
 # The packages that the engine needs at run time. Optional packages are binaries of `perdure dev` and of tests.
@@ -20,8 +22,10 @@ RUN npm ci --omit=dev --omit=optional --workspace @perdure/cli
 FROM manifests AS build
 RUN npm ci
 COPY tsconfig.json tsconfig.base.json ./
+COPY scripts scripts
 COPY packages packages
-RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && mkdir -p /empty
+RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && npm run -s build:client \
+  && umask 077 && mkdir -p /empty
 
 # The example runner of compose.yaml. Build your own runners as images of their own.
 FROM build AS example-runner

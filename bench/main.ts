@@ -11,8 +11,11 @@ import { d1, d2 } from './workloads/deliveries.ts'
 import { events } from './workloads/events.ts'
 import { expressions } from './workloads/expressions.ts'
 import { idle } from './workloads/idle.ts'
+import { idleStreams } from './workloads/idle-streams.ts'
+import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
 import { long } from './workloads/long.ts'
+import { reads } from './workloads/reads.ts'
 import { replay } from './workloads/replay.ts'
 import { w1 } from './workloads/w1-sequential-steps.ts'
 import { w2 } from './workloads/w2-single-run.ts'
@@ -33,8 +36,11 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   D2: d2,
   F1: f1,
   LISTS: lists,
+  READS: reads,
+  STREAMS: idleStreams,
   CLAIMS: claims,
   IDLE: idle,
+  ISOLATION: isolation,
 }
 
 async function main(args: readonly string[]): Promise<number> {

@@ -17,6 +17,8 @@ export interface EngineOptions {
   storeUrl?: string | undefined
   /** Directory for CPU profiles; without it none are written. */
   profileDir?: string
+  /** More settings of the engine. */
+  env?: Readonly<Record<string, string>>
   /** More flags for the engine's Node. */
   nodeFlags?: readonly string[]
 }
@@ -38,7 +40,7 @@ export class EngineProcess {
     const flags = [...nodeFlags, ...profilerFlags(profileDir)]
     const store = storeUrl ?? `sqlite:${databaseFile}`
     const args = [...flags, CLI, 'serve', '--port', String(port), '--store', store]
-    const env = environment(profileDir)
+    const env = { ...environment(profileDir), ...options.env }
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
     const engine = new EngineProcess(keep(child), port)
     await engine.#ready(port)
