@@ -11,8 +11,9 @@ export interface Policies {
 }
 
 export interface Payload {
-  k: string
-  id: number
+  /** Absent or null: policies with such a key do not apply to the event. */
+  k?: string
+  id?: number | null
   /** Identifies the event. */
   token: string
 }
@@ -62,7 +63,12 @@ export class Model {
   /** An event that was being sent when the engine died, and is not in the log: its tokens may be spent. */
   lost(name: string, data: Payload, at: number): void {
     for (const policies of this.#workflows) {
-      if (!policies.rateLimit || policies.triggers.every(trigger => trigger.event !== name)) continue
+      if (
+        !policies.rateLimit ||
+        !hasKey(policies.rateLimit, data) ||
+        policies.triggers.every(trigger => trigger.event !== name)
+      )
+        continue
       this.#tokens(policies, data, at).push({ at, sure: false })
     }
   }
@@ -70,13 +76,13 @@ export class Model {
   #meet(policies: Policies, event: ModelEvent, reported: Outcome | undefined): Expected {
     const { name, idempotency, rateLimit, singleton } = policies
     const { data, at } = event
-    if (idempotency) {
+    if (idempotency && data.id != null) {
       const claim = `${name} ${data.id}`
       if ((this.#claims.get(claim) ?? 0) > at) return 'deduped'
       this.#claims.set(claim, at + idempotency.ttl)
     }
     let isAny = false
-    if (rateLimit) {
+    if (rateLimit && hasKey(rateLimit, data)) {
       const tokens = this.#tokens(policies, data, at)
       const sure = tokens.filter(token => token.sure).length
       if (sure >= rateLimit.limit) return 'dropped'
@@ -84,9 +90,11 @@ export class Model {
       if (isAny && reported === 'dropped') return 'any'
       tokens.push({ at, sure: true })
     }
-    if (singleton) {
+    if (singleton && hasKey(singleton, data)) {
       const key = (payload: Payload) => singleton.key && payload.k
-      const others = this.#live().filter(run => run.policies === policies && key(run.data) === key(data))
+      const others = this.#live().filter(
+        run => run.policies === policies && hasKey(singleton, run.data) && key(run.data) === key(data),
+      )
       if (others.length > 0 && singleton.mode === 'skip') return isAny ? 'any' : 'skipped'
       for (const other of others) other.status = 'cancelled'
     }
@@ -109,6 +117,12 @@ export class Model {
 
 function isCancelledBy({ policies, data }: ModelRun, event: ModelEvent): boolean {
   return (policies.cancelOn ?? []).some(
-    ({ event: name, if: condition }) => name === event.name && (condition === undefined || data.k === event.data.k),
+    ({ event: name, if: condition }) =>
+      name === event.name && (condition === undefined || (data.k !== undefined && data.k === event.data.k)),
   )
+}
+
+/** Whether the policy has a key for the event. */
+function hasKey({ key }: { key?: 'event.data.k' }, data: Payload): boolean {
+  return key === undefined || data.k !== undefined
 }

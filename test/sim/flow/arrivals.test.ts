@@ -162,7 +162,9 @@ class History {
   #event(): { name: string; data: Payload } {
     const rng = this.#rng
     const name = rng.pick(['one', 'two', 'three', ALL, 'stop'])
-    return { name, data: { k: rng.pick(['x', 'y']), id: rng.int(1, 4), token: `t${++this.#count}` } }
+    const k = rng.chance(0.85) ? { k: rng.pick(['x', 'y']) } : {}
+    const id = rng.chance(0.85) ? { id: rng.int(1, 4) } : rng.pick([{}, { id: null }])
+    return { name, data: { ...k, ...id, token: `t${++this.#count}` } }
   }
 
   /** The events that were added to the log since the last look. */

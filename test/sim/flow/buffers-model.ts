@@ -12,7 +12,7 @@ export interface Rule {
 export interface Logged {
   id: string
   at: number
-  data: { n: number; key: string }
+  data: { n: number; key?: string }
 }
 
 export interface Expected {
@@ -46,7 +46,12 @@ export function runsOf(rule: Rule, events: readonly Logged[]): Expected[] {
     runs.push({ input, eventId: one.id, at, ...(by === undefined ? {} : { by }) })
   }
   for (const event of events) {
-    const key = rule.keyed ? event.data.key : ''
+    if (rule.debounce && rule.keyed && event.data.key === undefined) {
+      const input = rule.debounce.mode === 'all' ? [event.data] : event.data
+      runs.push({ input, eventId: event.id, at: event.at, by: event.id })
+      continue
+    }
+    const key = (rule.keyed && event.data.key) || ''
     const over = open.get(key)
     if (over && over.fireAt <= event.at) close(key, over.fireAt)
     const buffer = open.get(key) ?? { first: event, events: [], fireAt: 0 }

@@ -82,6 +82,7 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
   const reply = await client.sendEvent({ body: { name, app, dedupeId, runner, targetApp, ...payload } }, session)
   await show(session, reply, () => outcome(reply))
+  for (const warning of reply.warnings ?? []) terminal.say(`warning: ${warning}`)
   if (!wait) return undefined
   const started = (reply.triggered ?? []).flatMap(({ runId }) => (runId === undefined ? [] : [runId]))
   if (started.length > 0) return waitForRuns(session, started)

@@ -33,6 +33,8 @@ export const TriggeredSchema = Type.Object({
   ...flags,
 })
 
+const WARNINGS = 'Policies that did not apply to the event because their key could not be evaluated, one sentence each'
+
 export const SendEventReplySchema = Type.Object({
   eventId: optionalText(),
   runId: optionalText('The first run that the event started'),
@@ -40,7 +42,13 @@ export const SendEventReplySchema = Type.Object({
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
   suspended: optionalFlag('The namespace is suspended: nothing was started'),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
 })
+
+const dropKeyed = {
+  key: optionalText("Value of the policy's key, '' without one; absent: the policy does not apply to this event"),
+  error: optionalText('Why the key cannot be evaluated, or cannot be used because it is null, a list or a map'),
+}
 
 const keyed = {
   key: Type.String({
@@ -67,17 +75,17 @@ export const DryRunWorkflowSchema = Type.Object({
   policies: Type.Optional(
     Type.Object(
       {
-        idempotency: Type.Optional(Type.Object(keyed)),
+        idempotency: Type.Optional(Type.Object(dropKeyed)),
         rateLimit: Type.Optional(
           Type.Object({
-            ...keyed,
+            ...dropKeyed,
             verdict: Type.Literal('not asked', {
               description: 'A dry run does not check a rate limit, because a check takes a token',
             }),
           }),
         ),
-        singleton: Type.Optional(Type.Object({ ...keyed, mode: text('skip', 'cancel') })),
-        debounce: Type.Optional(Type.Object(keyed)),
+        singleton: Type.Optional(Type.Object({ ...dropKeyed, mode: text('skip', 'cancel') })),
+        debounce: Type.Optional(Type.Object(dropKeyed)),
         batch: Type.Optional(Type.Object(keyed)),
         priority: Type.Optional(Type.Object({ value: Type.Number(), error: optionalText() })),
         concurrency: Type.Optional(
@@ -105,6 +113,7 @@ export const DryRunReplySchema = Type.Object({
   workflows: Type.Array(DryRunWorkflowSchema, {
     description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',
   }),
+  warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
 })
 
 export const EventRecordSchema = Type.Object({

@@ -13,7 +13,7 @@ import { eventRun } from '../run/create.ts'
 import { type JsonText, objectMembers } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
-import { type Arrival, type ArrivalInput, type Policy, startRun } from './policy.ts'
+import { type Arrival, type ArrivalInput, dropKey, type Policy, startRun } from './policy.ts'
 
 /** Maximum length of the payloads of one buffer in characters; a single payload may be longer. */
 export const BUFFER_CHARS_MAX = 1024 * 1024
@@ -42,8 +42,8 @@ interface Buffer {
 /** How a policy buffers events. */
 interface BufferRule {
   policy: Extract<FlowPolicy, 'debounce' | 'batch'>
-  /** The expression of the policy's key. */
-  key: string | undefined
+  /** The value of the policy's key. */
+  key: string
   fireAt(firstAt: number, now: number): number
   /** Maximum number of payloads that are collected; absent: only one payload is kept. */
   countMax?: number
@@ -57,10 +57,17 @@ interface BufferRule {
 export const debounce: Policy = (input, arrival) => {
   const policy = input.workflow.flowControl?.debounce
   if (!policy) return undefined
-  const { periodMs, timeoutMs = Infinity, mode, key } = policy
+  const { periodMs, timeoutMs = Infinity, mode } = policy
   const fireAt = (firstAt: number, now: number) => Math.min(now + periodMs, firstAt + timeoutMs)
   const keeps = { last: {}, first: { keepsFirst: true }, all: { countMax: DEBOUNCE_COUNT_MAX } }[mode]
-  buffer({ policy: 'debounce', key, fireAt, ...keeps }, input, arrival)
+  const key = dropKey('debounce', policy.key, { input, arrival })
+  const rule: BufferRule = { policy: 'debounce', key: key ?? '', fireAt, ...keeps }
+  if (key === undefined) {
+    // The run is that of a burst of one event, so its data has the shape that the handler expects.
+    startRun(arrival, bufferedRun(withEvent(undefined, rule, input, arrival.singletonKey), input))
+    return {}
+  }
+  buffer(rule, input, arrival)
   return { debounced: true }
 }
 
@@ -68,7 +75,8 @@ export const debounce: Policy = (input, arrival) => {
 export const batch: Policy = (input, arrival) => {
   const policy = input.workflow.flowControl?.batch
   if (!policy) return undefined
-  const { maxSize, timeoutMs, key } = policy
+  const { maxSize, timeoutMs } = policy
+  const key = keyOf(policy.key, input)
   const fireAt = (firstAt: number) => firstAt + timeoutMs
   buffer({ policy: 'batch', key, fireAt, countMax: maxSize, keepsTrace: true }, input, arrival)
   return { batched: true }
@@ -76,20 +84,20 @@ export const batch: Policy = (input, arrival) => {
 
 /** Puts the event into its buffer, and creates the runs of the buffers that it closes. */
 function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
-  const { event, workflow, assumptions, now, report } = input
+  const { event, workflow, assumptions, now } = input
   const { namespace, app, name } = workflow
-  const of = { namespace, app, workflow: name, policy: rule.policy, key: keyOf(rule.key, input) }
+  const of = { namespace, app, workflow: name, policy: rule.policy, key: rule.key }
   const id = flowRowId(of)
   const row = assumptions.flow.get(id) ?? undefined
   arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
   let open = row && bufferOf(row)
   if (open && (open.fireAt <= now || !hasRoomFor(open, rule, event.data))) {
-    arrival.changes.push({ type: 'run.created', run: bufferedRun(open, { workflow, now, report }) })
+    arrival.changes.push({ type: 'run.created', run: bufferedRun(open, input) })
     open = undefined
   }
   const filled = withEvent(open, rule, input, arrival.singletonKey)
   if (filled.count !== undefined && filled.count >= (rule.countMax ?? Infinity)) {
-    startRun(arrival, bufferedRun(filled, { workflow, now, report }))
+    startRun(arrival, bufferedRun(filled, input))
     if (row) arrival.changes.push({ type: 'flow.deleted', id })
     return
   }

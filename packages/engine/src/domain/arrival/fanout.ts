@@ -23,6 +23,8 @@ export interface Fanout extends Unit {
   wakes: StepWoken[]
   woke: number
   triggered: Triggered[]
+  /** Policies that do not apply to the event because their key cannot be evaluated, one sentence each. */
+  warnings: string[]
   /** The namespace is suspended, so nothing was triggered. */
   suspended: boolean
   /** The event cancels the run that emits it. That run's own decision has to end it. */
@@ -65,6 +67,7 @@ export function fanout(input: FanoutInput): Fanout {
   const { assumptions, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
   const { namespace, id, name: eventName, app, source, data, receivedAt } = input.event
   const triggered: Triggered[] = []
+  const warnings: string[] = []
   // Field by field: every event passes here, and a spread costs as much as everything else this function does with it.
   const event: Event = { namespace, id, name: eventName, app, source, data, receivedAt, woke: 0, triggered }
   const subject = new EventSubject(event)
@@ -98,11 +101,12 @@ export function fanout(input: FanoutInput): Fanout {
     cancelledAtBirth.push(...arrival.cancelledAtBirth)
     cancelsSelf ||= arrival.cancelsSelf === true
     triggered.push(arrival.entry)
+    warnings.push(...arrival.warnings)
   }
   const wakes = waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
-  const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered }
+  const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
 }
 

@@ -44,16 +44,6 @@ describe('a repeat', () => {
   })
 })
 
-it('events whose key cannot be evaluated share one', () => {
-  const faults: string[] = []
-  const report = ({ filter }: { filter: string }) => void faults.push(filter)
-  const keys = [{}, { id: [] }].map(data =>
-    changesOf(arrives(data, {}, [once], { report }), 'flow.saved').map(({ row }) => row.key),
-  )
-  expect(keys).toEqual([[''], ['']])
-  expect(faults).toEqual(['event.data.id', 'event.data.id'])
-})
-
 it('a long key is stored as its digest', () => {
   const key = (id: string) => changesOf(arrives({ id }, {}, [once]), 'flow.saved')[0]?.row.key
   expect(key('x'.repeat(256))).toBe('x'.repeat(256))

@@ -1,15 +1,15 @@
 // Idempotency: within `ttl`, the first event with a key passes and the others are dropped as its repeats
 // (docs/flow-control.md#idempotency). The key is claimed in the commit of the first event, also if that starts no run.
 
-import { keyOf } from '../expressions/matching.ts'
 import { firstVersion, flowRowId } from '../model/flow-row.ts'
-import type { Policy } from './policy.ts'
+import { dropKey, type Policy } from './policy.ts'
 
 export const idempotency: Policy = (input, arrival) => {
   const { event, workflow, assumptions, now } = input
   const { idempotency: policy, rateLimit } = workflow.flowControl ?? {}
   if (!policy) return undefined
-  const key = keyOf(policy.key, input)
+  const key = dropKey('idempotency', policy.key, { input, arrival })
+  if (key === undefined) return undefined
   const { namespace } = event
   const parts = { namespace, app: workflow.app, workflow: workflow.name, policy: 'idempotency', key } as const
   const id = flowRowId(parts)

@@ -1,7 +1,7 @@
 // The arrival of an event at one workflow that it triggers: what its policies read, and what they write. Each policy has a
 // file of its own; trigger-workflow.ts holds their order.
 
-import type { EventSubject, Report } from '../expressions/matching.ts'
+import { type DroppingPolicy, dropKeyOf, type EventSubject, type Report } from '../expressions/matching.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -49,6 +49,8 @@ export interface Arrival extends Unit {
   questions: Question[]
   /** Runs that the unit creates, and that the event cancels: they must be created with the request to cancel. */
   cancelledAtBirth: string[]
+  /** Says which policies do not apply to the event because their key cannot be evaluated. */
+  warnings: string[]
   /** The singleton key of the run that the event starts, if its workflow has the policy. */
   singletonKey?: string
   /** The event cancels the run that emits it. */
@@ -57,9 +59,28 @@ export interface Arrival extends Unit {
 
 /**
  * A policy. It may add guards, changes and questions to `arrival`. Undefined lets the event through to the next policy;
- * any result ends the arrival, an empty one after a question.
+ * any result ends the arrival, an empty one after a question or with a run.
  */
 export type Policy = (input: ArrivalInput, arrival: Arrival) => PolicyResult | undefined
+
+/** The key of a policy that may drop the event; undefined, with a warning, if the policy does not apply to the event. */
+export function dropKey(
+  policy: DroppingPolicy,
+  source: string | undefined,
+  { input, arrival }: { input: ArrivalInput; arrival: Arrival },
+): string | undefined {
+  const { subject, workflow, report } = input
+  return dropKeyOf(policy, source, {
+    subject,
+    workflow,
+    report(fault) {
+      report(fault)
+      const { name, app } = workflow
+      const of = `workflow ${JSON.stringify(name)} of app ${JSON.stringify(app)}`
+      arrival.warnings.push(`${of}: ${policy} does not apply to this event, because of its key: ${fault.error}`)
+    },
+  })
+}
 
 /** Lets the event start the run. */
 export function startRun(arrival: Arrival, run: Run): void {

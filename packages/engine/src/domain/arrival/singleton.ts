@@ -2,17 +2,17 @@
 // live run in the commit that creates its own run, so there are never two. Only runs started by events have a key, not
 // children, forks and on-failure runs.
 
-import { keyOf } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { cancel } from '../run/control.ts'
 import { RunState } from '../run/state.ts'
-import type { Arrival, ArrivalInput, Policy } from './policy.ts'
+import { type Arrival, type ArrivalInput, dropKey, type Policy } from './policy.ts'
 
 export const singleton: Policy = (input, arrival) => {
   const policy = input.workflow.flowControl?.singleton
   if (!policy) return undefined
-  const key = keyOf(policy.key, input)
+  const key = dropKey('singleton', policy.key, { input, arrival })
+  if (key === undefined) return undefined
   const live = liveRunsWithKey(input, arrival, key)
   if (policy.mode === 'skip' && live.length > 0) return { skipped: true }
   for (const runId of live) cancelLive(input, arrival, runId)

@@ -30,7 +30,7 @@ const DECIDING = Object.values(POLICIES).filter(policy => typeof policy === 'fun
 export function triggerWorkflow(input: ArrivalInput): Arrival {
   const { event, workflow, pin, trace, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
-  const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [] }
+  const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [], warnings: [] }
   for (const policy of workflow.flowControl ? DECIDING : []) {
     const result = policy(input, arrival)
     if (result) {

@@ -5,7 +5,14 @@ import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
 import { compiled } from '../expressions/expression.ts'
-import { EventSubject, evaluateCondition, keyOf, matchesEvent } from '../expressions/matching.ts'
+import {
+  type DroppingPolicy,
+  dropKeyOf,
+  EventSubject,
+  evaluateCondition,
+  keyOf,
+  matchesEvent,
+} from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
@@ -22,6 +29,7 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
     ...(decided.suspended ? { suspended: true } : {}),
     waiters: decided.woke,
     workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
+    ...(decided.warnings.length === 0 ? {} : { warnings: decided.warnings }),
   }
 }
 
@@ -86,10 +94,10 @@ const POLICY_VIEWS: {
     ? (policy: Policies[P], workflow: Workflow, subject: EventSubject) => PolicyViews[P]
     : null
 } = {
-  idempotency: keyView,
-  rateLimit: (policy, ...at) => ({ ...keyView(policy, ...at), verdict: 'not asked' }),
-  singleton: (policy, ...at) => ({ ...keyView(policy, ...at), mode: policy.mode }),
-  debounce: keyView,
+  idempotency: (policy, ...at) => dropKeyView('idempotency', policy, ...at),
+  rateLimit: (policy, ...at) => ({ ...dropKeyView('rateLimit', policy, ...at), verdict: 'not asked' }),
+  singleton: (policy, ...at) => ({ ...dropKeyView('singleton', policy, ...at), mode: policy.mode }),
+  debounce: (policy, ...at) => dropKeyView('debounce', policy, ...at),
   batch: keyView,
   priority: (source, _, subject) => priorityView(source, subject),
   concurrency: (limits, ...at) =>
@@ -118,6 +126,16 @@ function keyView(policy: { key?: string }, workflow: Workflow, subject: EventSub
   }
   const key = keyOf(policy.key, { subject, workflow, report })
   return { key, ...(error === undefined ? {} : { error }) }
+}
+
+/** Without a key if the policy does not apply to the event. */
+function dropKeyView(name: DroppingPolicy, policy: { key?: string }, workflow: Workflow, subject: EventSubject) {
+  let error: string | undefined
+  const report = (fault: { error: string }) => {
+    error = fault.error
+  }
+  const key = dropKeyOf(name, policy.key, { subject, workflow, report })
+  return { ...(key === undefined ? {} : { key }), ...(error === undefined ? {} : { error }) }
 }
 
 function priorityView(source: string, subject: EventSubject): { value: number; error?: string } {

@@ -59,7 +59,7 @@ test.each([
   ['event.data.country', 'FR'],
   ['event.data.amount', '150'],
   ['event.data.vip', 'true'],
-  ['event.data.note', 'null'],
+  ['event.data.note', null],
   ['event.data.country + "/" + string(event.data.amount)', 'FR/150'],
   ['7', '7'],
 ])('the key %s is %s', (source, value) => {

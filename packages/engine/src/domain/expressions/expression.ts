@@ -91,12 +91,13 @@ export class Expression {
     return { ok: false, error: `the condition gives ${nameOf(result.value)}, not a bool` }
   }
 
-  /** The key as a text: a string as it is, any other scalar as JSON writes it. */
-  key(scope: Scope, meter = new Meter()): Evaluated<string> {
+  /** The key as a text: a string as it is, any other scalar as JSON writes it; null for null. */
+  key(scope: Scope, meter = new Meter()): Evaluated<string | null> {
     const result = this.#evaluate(scope, meter)
     if (!result.ok) return result
     const { value } = result
-    if (value === null || SCALARS.has(typeof value)) return { ok: true, value: String(value) }
+    if (value === null) return { ok: true, value }
+    if (SCALARS.has(typeof value)) return { ok: true, value: String(value) }
     return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
   }
 

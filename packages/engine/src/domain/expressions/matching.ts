@@ -8,12 +8,19 @@ import type { JsonText } from '../text/json-text.ts'
 import { compiled, type Evaluated, type Scope, type Subject } from './expression.ts'
 import { jsonValue } from './json-value.ts'
 
-/** An expression that could not be evaluated. Such a filter does not match; such a key of a policy is ''. */
+/** The policies that may drop an event or merge it into another run, by a key. */
+export type DroppingPolicy = 'idempotency' | 'rateLimit' | 'singleton' | 'debounce'
+
+/**
+ * An expression that could not be evaluated. Such a filter does not match. Such a key of a policy is '', unless the fault
+ * names the policy: then the policy does not apply to the event.
+ */
 export interface FilterFault {
   /** The owner of the expression: a workflow (a trigger, a policy) or a run (a wait; without a step, `cancelOn`). */
   of: { app: string; workflow: string } | { runId: string; stepIndex?: number }
   filter: string
   error: string
+  policy?: DroppingPolicy
 }
 
 /** Takes every fault that a decision meets. Services write them to the log. */
@@ -82,17 +89,39 @@ export function evaluateCondition(source: string, scope: Scope): Evaluated<boole
   return compiled(source, 'condition', { inWait: scope.async !== undefined }).holds(scope)
 }
 
+/** The event and the workflow of a key, and the receiver of its fault. */
+export interface KeyContext {
+  subject: EventSubject
+  workflow: Workflow
+  report: Report
+}
+
 /**
- * The key of a policy for the event, of bounded length; '' without an expression. An expression that cannot be evaluated is reported
- * and gives '' too: all such events share one key, so no event escapes the policy.
+ * The key, of bounded length, of a policy that delays or collects events; '' without an expression. An expression that cannot be
+ * evaluated is reported and gives '' too: all such events share one key, so no event escapes the policy.
  */
-export function keyOf(
-  source: string | undefined,
-  { subject, workflow, report }: { subject: EventSubject; workflow: Workflow; report: Report },
-): string {
+export function keyOf(source: string | undefined, { subject, workflow, report }: KeyContext): string {
   if (source === undefined) return ''
   const key = compiled(source, 'key').key({ event: subject.subject })
-  if (key.ok) return boundedKey(key.value)
+  if (key.ok) return boundedKey(key.value ?? 'null')
   report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: key.error })
   return ''
+}
+
+/**
+ * The key, of bounded length, of a policy that drops events; '' without an expression. Undefined when the expression cannot be
+ * evaluated, or gives null, a list or a map, which is reported: then the policy does not apply to the event. Under a shared key,
+ * one customer's event would be dropped for another's.
+ */
+export function dropKeyOf(
+  policy: DroppingPolicy,
+  source: string | undefined,
+  { subject, workflow, report }: KeyContext,
+): string | undefined {
+  if (source === undefined) return ''
+  const key = compiled(source, 'key').key({ event: subject.subject })
+  if (key.ok && key.value !== null) return boundedKey(key.value)
+  const error = key.ok ? 'the key gives null' : key.error
+  report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error, policy })
+  return undefined
 }

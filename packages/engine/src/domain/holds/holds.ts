@@ -3,15 +3,13 @@
 
 import { createHash } from 'node:crypto'
 import { compiled } from '../expressions/expression.ts'
-import { EventSubject, keyOf, type Report } from '../expressions/matching.ts'
+import { EventSubject, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
 import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 
 const PRIORITY_MAX = 1e6
 
-/** The event that expressions are evaluated over, and the report of those that fail. */
-type KeyContext = Parameters<typeof keyOf>[1]
 type Subject = Pick<Run, 'namespace' | 'app' | 'workflow' | 'trigger' | 'input'>
 
 /** The holds and the priority of a new run, evaluated over the event that its invokes carry. */

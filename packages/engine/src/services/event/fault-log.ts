@@ -13,13 +13,19 @@ export function faultLog(clock: Clock, log: Logger): PassReport {
   return fault => {
     if (!oncePerFault.isDue(keyOf(fault))) return
     const { of, ...what } = fault
-    log.warn({ ...of, ...what }, 'unread' in fault ? UNREAD_LINES : NOT_EVALUATED)
+    log.warn({ ...of, ...what }, messageOf(fault))
   }
 }
 
+function messageOf(fault: FilterFault | LinesFault): string {
+  if ('unread' in fault) return UNREAD_LINES
+  return fault.policy === undefined ? NOT_EVALUATED : DOES_NOT_APPLY
+}
+
+const DOES_NOT_APPLY = 'the key of a policy could not be evaluated: the policy did not apply to the event'
 const NOT_EVALUATED = 'an expression could not be evaluated: a filter did not match, a key counts as empty'
 const UNREAD_LINES = 'log lines of a runner could not be read: they are not stored'
 
 function keyOf(fault: FilterFault | LinesFault): string {
-  return JSON.stringify([...Object.values(fault.of), 'filter' in fault ? fault.filter : null])
+  return JSON.stringify([...Object.values(fault.of), ...('filter' in fault ? [fault.filter, fault.policy] : [])])
 }

@@ -153,7 +153,7 @@ function addDedupe(unit: Unit, { key, claims }: DedupeClaim): void {
   if (claims) unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
 }
 
-function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEventReply {
+function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout): SendEventReply {
   const runId = triggered.find(entry => entry.runId !== undefined)?.runId
   return {
     eventId,
@@ -161,6 +161,7 @@ function reply(eventId: string, { woke, triggered, suspended }: Fanout): SendEve
     woke,
     triggered,
     ...(suspended ? { suspended } : {}),
+    ...(warnings.length === 0 ? {} : { warnings }),
   }
 }
 
