@@ -53,7 +53,7 @@ export const ENTRIES: Record<string, Entry> = {
       'sort=duration&dir=asc',
     ],
   },
-  getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100 } },
+  getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100, failedRate: 0 } },
   streamRuns: { stream: true },
   getRun: { id: 'run' },
   explainRun: { id: 'waiting' },

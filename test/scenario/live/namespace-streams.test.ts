@@ -28,10 +28,20 @@ const ofRun = (messages: Messages, runId: string) => messages.filter(({ data }) 
 const ended = (runId: string) => (messages: Messages) =>
   ofRun(messages, runId).some(({ data }) => ['succeeded', 'failed', 'cancelled'].includes(String(data.status)))
 
-/** The frames of a run's own timeline that the stream of the namespace sends, too. */
+/** The frames of a run's own timeline, as the stream of the namespace sends them: with the names, and the error of the run. */
 async function statusFrames(api: Api, runId: string) {
-  const { messages } = await api.stream(runId)
-  return messages.filter(({ event }) => event === 'run_status').map(({ data }) => data)
+  const [{ messages }, { workflow, app, status, error }] = await Promise.all([api.stream(runId), api.run(runId)])
+  const { stack: _, ...shown } = error ?? {}
+  return messages
+    .filter(({ event }) => event === 'run_status')
+    .map(
+      ({ data }): Record<string, unknown> => ({
+        ...data,
+        workflow,
+        app,
+        ...(status === 'failed' && data.status === 'failed' ? { error: shown } : {}),
+      }),
+    )
 }
 
 describe('GET /runs/stream', () => {

@@ -8,7 +8,7 @@ const { api } = history
 const stats = async (query = '') => (await api.get(`/runs/stats${query}`)).json
 
 test('without runs: nothing has finished, so the success rate is 100', async () => {
-  expect(await stats()).toEqual({ total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100 })
+  expect(await stats()).toEqual({ total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100, failedRate: 0 })
 })
 
 test('counts, of all, of an app, and since a time', async () => {
@@ -28,14 +28,35 @@ test('counts, of all, of an app, and since a time', async () => {
   const { runId } = await history.send({ name: 'absent', app: 'away' })
   await api.reaches(runId, 'queued')
 
-  const all = { total: 12, active: 3, succeeded: 4, failed: 3, successRate: 57 }
-  const shop = { total: 7, active: 2, succeeded: 3, failed: 1, successRate: 75 }
+  const all = { total: 12, active: 3, succeeded: 4, failed: 3, successRate: 57, failedRate: 42.86 }
+  const shop = { total: 7, active: 2, succeeded: 3, failed: 1, successRate: 75, failedRate: 25 }
   expect(await stats()).toEqual(all)
   expect(await stats('?app=shop')).toEqual(shop)
-  expect(await stats('?app=away')).toEqual({ total: 1, active: 1, succeeded: 0, failed: 0, successRate: 100 })
-  expect(await stats('?app=none')).toEqual({ total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100 })
+  expect(await stats('?app=away')).toEqual({
+    total: 1,
+    active: 1,
+    succeeded: 0,
+    failed: 0,
+    successRate: 100,
+    failedRate: 0,
+  })
+  expect(await stats('?app=none')).toEqual({
+    total: 0,
+    active: 0,
+    succeeded: 0,
+    failed: 0,
+    successRate: 100,
+    failedRate: 0,
+  })
   const since = `since=${middle.createdAt}`
-  expect(await stats(`?${since}`)).toEqual({ total: 7, active: 2, succeeded: 1, failed: 2, successRate: 33 })
+  expect(await stats(`?${since}`)).toEqual({
+    total: 7,
+    active: 2,
+    succeeded: 1,
+    failed: 2,
+    successRate: 33,
+    failedRate: 66.67,
+  })
   expect(await stats(`?app=shop&${since}`)).toMatchObject({ total: 2, active: 1, successRate: 100 })
   // The other parameters of the list do not exist here.
   expect(await stats('?status=failed&q=nothing&limit=0')).toEqual(all)

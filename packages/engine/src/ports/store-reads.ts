@@ -128,6 +128,9 @@ export interface TimelinePage {
   more: boolean
 }
 
+/** The last run_status frame of a run, with the names of what it runs. */
+export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
+
 /**
  * Reads of one namespace. A row of another namespace does not exist here. Those that take a signal are scans: they look at
  * many rows or answer large ones, on readers of their own, and namespaces take turns. A scan is refused with `overloaded`
@@ -137,7 +140,7 @@ export interface TimelinePage {
 export interface Reads {
   run(id: string): Promise<RunView | undefined>
   /** The run_status frame of the run's present status: a light read, without payloads. */
-  status(runId: string): Promise<RunStatusFrame | undefined>
+  status(runId: string): Promise<RunStatusNow | undefined>
   /**
    * The first `limit` matching runs after the position, in the order of the query, without input and result; `status:
    * running` also matches waiting. Pages that each start after the last run of the page before contain every run that matched

@@ -152,9 +152,21 @@ const frame = { seq: Type.Integer(), ts: timestamp(), runId: Type.String() }
 export const RunStatusFrameSchema = Type.Object({
   kind: Type.Literal('run_status'),
   ...frame,
+  workflow: optionalText('Name of the workflow; only in streams of many runs'),
+  app: optionalText('App that owns the run; only in streams of many runs'),
   status: RunStatusSchema,
   currentStepName: optionalText(),
   attempt: Type.Optional(Type.Integer()),
+  error: Type.Optional(
+    Type.Object(
+      {
+        message: Type.String({ description: 'At most 200 characters' }),
+        code: Type.Optional(RunErrorCodeSchema),
+        stepName: optionalText('The step that failed'),
+      },
+      { description: 'Why the run failed; only in streams of many runs' },
+    ),
+  ),
 })
 export const TimelineFrameSchema = Type.Union([
   RunStatusFrameSchema,
@@ -187,5 +199,11 @@ export const RunStatsSchema = Type.Object({
     minimum: 0,
     maximum: 100,
     description: 'Succeeded runs in percent of succeeded and failed runs; 100 when there are none',
+  }),
+  failedRate: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description:
+      'Failed runs in percent of succeeded and failed runs, with two decimals; 0 only when none failed, 100 only when none succeeded',
   }),
 })

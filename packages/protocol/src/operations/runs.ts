@@ -88,7 +88,7 @@ export const runs = {
     path: '/runs/stats',
     summary: 'Count runs by status',
     description:
-      '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up.',
+      '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
     access: 'read',
     query: { app: APP_PARAM, since: SINCE_PARAM },
     reply: ok('The counts', api.RunStatsSchema),
@@ -96,7 +96,7 @@ export const runs = {
       {
         summary: 'The counts of the shop since nine',
         query: { app: 'shop', since: '2025-03-01T09:00:00Z' },
-        reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97 },
+        reply: { total: 120, active: 12, succeeded: 105, failed: 3, successRate: 97, failedRate: 2.78 },
       },
     ],
   },

@@ -43,8 +43,11 @@ async function read(store: Store, runId: string, limit = 1000): Promise<StoredFr
 
 /** The frame of the run's present status, read alone. */
 async function status(store: Store, runId: string): Promise<StoredFrame | undefined> {
-  const told = await store.in(NS).status(runId)
-  return told && { kind: 'run_status', runId, ...told, ts: at(told.ts) }
+  const read = await store.in(NS).status(runId)
+  if (!read) return undefined
+  const { workflow, app, ...frame } = read
+  expect(await store.in(NS).run(runId)).toMatchObject({ workflow, app })
+  return { kind: 'run_status', runId, ...frame, ts: at(frame.ts) }
 }
 
 const at = (ms: number) => new Date(ms).toISOString()

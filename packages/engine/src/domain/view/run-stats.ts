@@ -13,6 +13,7 @@ export function runStats(counts: Readonly<Record<RunStatus, number>>): RunStats 
     succeeded,
     failed,
     successRate: successRate(succeeded, failed),
+    failedRate: failedRate(succeeded, failed),
   }
 }
 
@@ -20,4 +21,15 @@ export function runStats(counts: Readonly<Record<RunStatus, number>>): RunStats 
 function successRate(succeeded: number, failed: number): number {
   const ended = succeeded + failed
   return ended === 0 ? 100 : Math.round((100 * succeeded) / ended)
+}
+
+/**
+ * Rounded to the next hundredth of a percent. One failure among millions is not rounded to 0, nor one success among millions
+ * of failures to 100.
+ */
+function failedRate(succeeded: number, failed: number): number {
+  if (failed === 0) return 0
+  if (succeeded === 0) return 100
+  const hundredths = Math.round((10_000 * failed) / (succeeded + failed))
+  return Math.min(Math.max(hundredths, 1), 9999) / 100
 }

@@ -3,7 +3,7 @@
 
 import type { TimelineFrame } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
-import { isTerminal } from '../model/run.ts'
+import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { splice } from '../text/json-splice.ts'
@@ -54,6 +54,23 @@ export function statusFrames(change: Extract<Change, { type: 'run.created' | 'ru
   const { finishedSeq: seq, finishedAt: ts, status, attempt } = run
   if (isTerminal(status) && seq !== undefined && ts !== undefined) frames.push({ seq, ts, status, attempt })
   return frames.sort((a, b) => a.seq - b.seq)
+}
+
+/** Longest message of an error in the stream of a namespace, in code points. */
+const MOVE_MESSAGE_CHARS_MAX = 200
+
+/** The error of a run in the stream of its namespace: cut, and without a stack. */
+export type MoveError = Pick<NonNullable<Run['error']>, 'message' | 'code' | 'stepName'>
+
+export function moveError({ error }: Pick<Run, 'error'>): MoveError | undefined {
+  if (error === undefined) return undefined
+  const { message, code, stepName } = error
+  return {
+    // A code point has at most two units.
+    message: [...message.slice(0, 2 * MOVE_MESSAGE_CHARS_MAX)].slice(0, MOVE_MESSAGE_CHARS_MAX).join(''),
+    ...(code !== undefined && { code }),
+    ...(stepName !== undefined && { stepName }),
+  }
 }
 
 /**

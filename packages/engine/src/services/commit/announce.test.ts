@@ -4,13 +4,14 @@ import { MemoryQueue } from '../../adapters/queue/memory.ts'
 import type { Change, RunStatusFrame, StepWoken } from '../../domain/model/change.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
-import type { Reads } from '../../ports/store-reads.ts'
+import type { Reads, RunStatusNow } from '../../ports/store-reads.ts'
 import { Live, type RunMove } from '../live/live.ts'
 import { Announcer, WOKEN_READS_MAX } from './announce.ts'
 
 const clock = new VirtualClock({ start: NOW })
 const queuedFrame: RunStatusFrame = { seq: firstSeq(4) + 1, ts: NOW, status: 'queued', attempt: 1 }
 const theRun = run({ id: 'run_1', namespace: 'here' })
+const NAMES = { workflow: theRun.workflow, app: theRun.app }
 const moved = (frames: RunStatusFrame[]): Change => ({ type: 'run.moved', run: theRun, frames })
 const woken: StepWoken = { type: 'step.woken', runId: 'run_1', stepIndex: 0, status: 'succeeded', at: NOW }
 const event: Change = {
@@ -30,10 +31,10 @@ const event: Change = {
 function setUp() {
   const live = new Live()
   const reads: string[] = []
-  const answers: ((frame: RunStatusFrame | undefined) => void)[] = []
+  const answers: ((frame: RunStatusNow | undefined) => void)[] = []
   const failures: ((error: Error) => void)[] = []
   const status = (runId: string) =>
-    new Promise<RunStatusFrame | undefined>((resolve, reject) => {
+    new Promise<RunStatusNow | undefined>((resolve, reject) => {
       reads.push(runId)
       answers.push(resolve)
       failures.push(reject)
@@ -43,7 +44,7 @@ function setUp() {
   const heard: RunMove[] = []
   const settle = () => new Promise(resolve => setImmediate(resolve))
   const answer = async (frame: RunStatusFrame | undefined) => {
-    answers.shift()?.(frame)
+    answers.shift()?.(frame && { ...NAMES, ...frame })
     await settle()
   }
   const fail = async () => {
@@ -64,8 +65,20 @@ test('listeners of a namespace get its status changes and events, and no others'
   expect(heard).toEqual([])
   follow()
   announcer.announce([moved([queuedFrame])])
-  expect(heard).toEqual([{ runId: 'run_1', ...queuedFrame }])
+  expect(heard).toEqual([{ runId: 'run_1', ...NAMES, ...queuedFrame }])
   expect(events).toEqual(['evt_1'])
+})
+
+test('a run that failed comes with its error: cut to 200 code points, without a stack', () => {
+  const { announcer, heard, follow } = setUp()
+  follow()
+  const error = { message: '🎈'.repeat(300), stack: 'at x', code: 'step_failed', stepName: 'pay' } as const
+  const failed = run({ ...theRun, status: 'failed', error, finishedAt: NOW, finishedSeq: firstSeq(9) })
+  announcer.announce([{ type: 'run.moved', run: failed, frames: [queuedFrame] }])
+  expect(heard.map(({ status, error }) => [status, error])).toEqual([
+    ['queued', undefined],
+    ['failed', { message: '🎈'.repeat(200), code: 'step_failed', stepName: 'pay' }],
+  ])
 })
 
 test('a wake that made its run queued is published as the store has it', async () => {
@@ -73,7 +86,7 @@ test('a wake that made its run queued is published as the store has it', async (
   follow()
   announcer.announce([event, woken])
   await answer(queuedFrame)
-  expect(heard).toEqual([{ runId: 'run_1', ...queuedFrame }])
+  expect(heard).toEqual([{ runId: 'run_1', ...NAMES, ...queuedFrame }])
 })
 
 test.each([
@@ -95,7 +108,7 @@ test('a wake is never published after a later change of the run', async () => {
   const running: RunStatusFrame = { ...queuedFrame, seq: firstSeq(5), status: 'running' }
   announcer.announce([moved([running])])
   await answer(queuedFrame)
-  expect(heard).toEqual([{ runId: 'run_1', ...running }])
+  expect(heard).toEqual([{ runId: 'run_1', ...NAMES, ...running }])
 })
 
 test('two wakes of one run are published once', async () => {

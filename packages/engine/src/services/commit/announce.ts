@@ -3,7 +3,7 @@
 // the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
 import type { CatalogChange, Change, StepWoken } from '../../domain/model/change.ts'
-import { derivedFrames, statusFrames } from '../../domain/view/timeline-frames.ts'
+import { derivedFrames, moveError, statusFrames } from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
@@ -108,10 +108,13 @@ export class Announcer {
   }
 
   #publishMoves(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): void {
-    const { id: runId, namespace } = change.run
+    const { id: runId, namespace, workflow, app } = change.run
     this.#woken.delete(runId)
     if (!this.#deps.live.moves.has(namespace)) return
-    for (const frame of statusFrames(change)) this.#deps.live.moves.publish(namespace, { runId, ...frame })
+    for (const frame of statusFrames(change)) {
+      const error = frame.status === 'failed' ? moveError(change.run) : undefined
+      this.#deps.live.moves.publish(namespace, { runId, workflow, app, ...frame, ...(error && { error }) })
+    }
   }
 
   /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */

@@ -30,7 +30,15 @@ async function engines(count = 2, seed = 1) {
   return { clock, network, store, lives, shares, settle, one: lives[0]!, two: lives[1]! }
 }
 
-const MOVE: RunMove = { runId: 'run_1', seq: 2, ts: 1, status: 'running', attempt: 1 }
+const MOVE: RunMove = {
+  runId: 'run_1',
+  workflow: 'w',
+  app: 'shop',
+  seq: 2,
+  ts: 1,
+  status: 'running',
+  attempt: 1,
+}
 
 test('a stream of one engine is notified when another commits something of its run, and only of its run', async () => {
   const { one, two, settle } = await engines()

@@ -1,12 +1,12 @@
 // Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss
 // anything takes a notification as "read again", and reads the rest from the store.
 
-import type { RunStatusFrame } from '../../domain/model/change.ts'
 import type { Event } from '../../domain/model/event.ts'
-import type { StoredFrame } from '../../domain/view/timeline-frames.ts'
+import type { MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
+import type { RunStatusNow } from '../../ports/store-reads.ts'
 
-/** A new status of a run. */
-export type RunMove = RunStatusFrame & { runId: string }
+/** A new status of a run; with its error if it failed. */
+export type RunMove = RunStatusNow & { runId: string; error?: MoveError }
 
 export class Live {
   /** By run id: something of the run was committed, these frames or (undefined) whatever the store has. */

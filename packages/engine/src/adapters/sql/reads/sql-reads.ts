@@ -1,6 +1,5 @@
 // The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
-import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
@@ -22,6 +21,7 @@ import type {
   RunCounts,
   RunQuery,
   RunStatsQuery,
+  RunStatusNow,
   RunView,
   TimelinePage,
 } from '../../../ports/store-reads.ts'
@@ -63,7 +63,7 @@ export class SqlReads implements Reads {
     return row && runView(row)
   }
 
-  async status(runId: string): Promise<RunStatusFrame | undefined> {
+  async status(runId: string): Promise<RunStatusNow | undefined> {
     return statusFrame(await this.#read(statusQueries(this.#namespace, runId)))
   }
 

@@ -7,7 +7,7 @@
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { RunStatus } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
-import type { TimelinePage } from '../../../ports/store-reads.ts'
+import type { RunStatusNow, TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
@@ -21,8 +21,9 @@ export interface TimelineQuery {
   openFrom: number
 }
 
-const RUN = `SELECT status, attempt, created_at, started_at, started_seq, finished_at, finished_seq
-  FROM runs WHERE id = ? AND namespace = ?`
+const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq'
+const RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ? AND namespace = ?`
+const NAMED_RUN = `SELECT ${RUN_COLUMNS}, workflow, app FROM runs WHERE id = ? AND namespace = ?`
 type RunRow = [
   status: RunStatus,
   attempt: number,
@@ -32,6 +33,7 @@ type RunRow = [
   finishedAt: number | null,
   finishedSeq: number | null,
 ]
+type NamedRunRow = [...RunRow, workflow: string, app: string]
 
 /** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
 const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL
@@ -87,21 +89,22 @@ export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, f
 export function statusQueries(namespace: string, runId: string): Query[] {
   const params = [runId, namespace]
   return [
-    { sql: RUN, params },
+    { sql: NAMED_RUN, params },
     { sql: LAST_MOVE, params },
   ]
 }
 
 /** The frame of the run's present status: the last frame of its row and its moves. */
-export function statusFrame(found: Row[][]): RunStatusFrame | undefined {
+export function statusFrame(found: Row[][]): RunStatusNow | undefined {
   const [[run], [move]] = found as [Row[], Row[]]
   if (!run) return undefined
-  const frames = ownFrames(run as RunRow)
+  const [workflow, app] = (run as NamedRunRow).slice(-2) as [string, string]
+  const frames = ownFrames((run as NamedRunRow).slice(0, -2) as RunRow)
   if (move) {
     const [seq, ts, status, attempt] = move as [number, number, RunStatus, number]
     frames.push({ seq, ts, status, attempt })
   }
-  return frames.reduce((last, frame) => (frame.seq > last.seq ? frame : last))
+  return { workflow, app, ...frames.reduce((last, frame) => (frame.seq > last.seq ? frame : last)) }
 }
 
 /** The frames that the run's own row contains. */

@@ -11,10 +11,12 @@ const ts = Date.parse('2024-01-02T03:04:05.678Z')
 test('a move of a run is a run_status frame, without an id: there is nothing to resume from', async () => {
   const { port, live } = await streamApp()
   const stream = await openStream(port, '/runs/stream')
-  live.moves.publish('default', { runId: 'run_1', seq: 2_000_001, ts, status: 'failed', attempt: 3 })
+  const of = { runId: 'run_1', workflow: 'w', app: 'shop' }
+  live.moves.publish('default', { ...of, seq: 2_000_001, ts, status: 'failed', attempt: 3, error: { message: 'no' } })
   await stream.saw('failed')
   const data =
-    '{"kind":"run_status","seq":2000001,"ts":"2024-01-02T03:04:05.678Z","runId":"run_1","status":"failed","attempt":3}'
+    '{"kind":"run_status","seq":2000001,"ts":"2024-01-02T03:04:05.678Z","runId":"run_1","workflow":"w","app":"shop",' +
+    '"status":"failed","attempt":3,"error":{"message":"no"}}'
   expect(stream.text()).toBe(`${OPENING}event: run_status\ndata: ${data}\n\n`)
 })
 

@@ -40,9 +40,9 @@ function follower<T>(
   }
 }
 
-function runMessage({ runId, seq, ts, status, attempt }: RunMove): string {
+function runMessage({ seq, ts, runId, workflow, app, status, attempt, error }: RunMove): string {
   const kind = 'run_status'
-  const frame: RunStatusFrame = { kind, seq, ts: timestamp(ts), runId, status, attempt }
+  const frame: RunStatusFrame = { kind, seq, ts: timestamp(ts), runId, workflow, app, status, attempt, error }
   return sseMessage({ event: kind, data: JSON.stringify(frame) })
 }
 
