@@ -6,11 +6,13 @@ export type * from './api/types.ts'
 export {
   CONTROL_ACTIONS,
   DELIVERY_STATUSES,
+  KEY_KINDS,
   LIFECYCLE_KINDS,
   RECEIVER_SCHEMES,
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
+  SESSION_KINDS,
   SORT_DIRECTIONS,
   TERMINAL_STATUSES,
 } from './api/values.ts'

@@ -19,6 +19,7 @@ export interface Holdings {
   delivery: string
   endpoint: string
   receiver: string
+  key: string
 }
 
 export interface Entry {
@@ -34,8 +35,10 @@ export interface Entry {
   stream?: true
   /** A WebSocket, tested in connect/handshake.test.ts. */
   socket?: true
-  /** Belongs to no namespace. */
+  /** Belongs to no namespace, or is tested in a file of its own. */
   common?: true
+  /** A further status that shows that the key opens the operation. */
+  letIn?: number
 }
 
 export const ENTRIES: Record<string, Entry> = {
@@ -96,4 +99,12 @@ export const ENTRIES: Record<string, Entry> = {
   updateWebhookReceiver: { id: 'receiver', body: { enabled: false } },
   deleteWebhookReceiver: { id: 'receiver' },
   receiveWebhook: { common: true },
+  whoami: { elsewhere: { namespace: 'south' } },
+  // Tested in sessions.test.ts: the body's key decides the namespace.
+  openSession: { common: true, body: { key: 'unknown-key-of-nobody' }, letIn: 401 },
+  endSession: { common: true, letIn: 409 },
+  makeSessionCode: { common: true },
+  listApiKeys: { common: true },
+  createApiKey: { body: { kind: 'read' }, elsewhere: { kind: 'read' } },
+  revokeApiKey: { id: 'key' },
 }

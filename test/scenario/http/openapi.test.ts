@@ -48,8 +48,8 @@ const shop = new PlainRunner({
 })
 beforeAll(() => shop.listen())
 
-/** Replacements for the examples' own ids, by prefix, and for a receiver's slug and secret. */
-type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'slug' | 'secret', string>>
+/** Replacements for the examples' own ids, by prefix, for a receiver's slug and secret, and for the key of the request. */
+type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'slug' | 'secret' | 'token', string>>
 
 async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
   // The example of `register` replaces the address.
@@ -98,6 +98,14 @@ async function receiver(): Promise<Ids> {
   return { whr: id, slug, secret }
 }
 
+async function apiKey(): Promise<Ids> {
+  return { key: ((await api.post('/keys', { kind: 'read' })).json as { id: string }).id }
+}
+
+async function session(): Promise<Ids> {
+  return { token: ((await api.post('/session', { key: KEY })).json as { token: string }).token }
+}
+
 /** Creates what an operation's examples need; for most operations a finished order. */
 const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
@@ -111,15 +119,18 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   updateWebhookReceiver: receiver,
   deleteWebhookReceiver: receiver,
   receiveWebhook: receiver,
+  revokeApiKey: apiKey,
+  endSession: session,
 }
 
 /** The example with the ids of this engine, signed with the secret if there is one. */
 function asHere(example: Example, ids: Ids): Example {
   const text = JSON.stringify({ ...example, reply: undefined }).replace(
-    /\b(run|evt|dlv|whe|whr)_[0-9A-Z]{26}/g,
+    /\b(run|evt|dlv|whe|whr|key)_[0-9A-Z]{26}/g,
     (sample, prefix: keyof Ids) => ids[prefix] ?? sample,
   )
-  const here = JSON.parse(text) as Example
+  const here = JSON.parse(text.replace('pdk_secret_...', KEY)) as Example
+  if (ids.token !== undefined) here.headers = { authorization: `Bearer ${ids.token}` }
   if (ids.slug !== undefined && here.path?.slug) here.path.slug = ids.slug
   if (ids.secret === undefined || !here.headers) return here
   const [messageId, now] = [unique('msg'), new Date()]
@@ -218,7 +229,7 @@ describe('the examples', () => {
 
   const requestOf = ({ body, headers }: Example) =>
     body === undefined
-      ? {}
+      ? { headers: headers ?? {} }
       : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
 
   /** Sends orders until the stream has sent something. */

@@ -3,6 +3,8 @@
 import { type Config, isLoopback, refuseOpenDoor } from '../config/config.ts'
 import { AdminWatch } from '../services/admin/admin-watch.ts'
 import { KeyRing } from '../services/admin/keys.ts'
+import { NamespaceKeys } from '../services/admin/namespace-keys.ts'
+import { Sessions } from '../services/admin/sessions.ts'
 import { Namespaces } from '../services/catalog/namespaces.ts'
 import { reseal } from '../services/webhook/reseal.ts'
 import { Vault } from '../services/webhook/vault.ts'
@@ -23,5 +25,8 @@ export async function createAdmin(config: Config, core: EngineCore) {
   await watch.refresh()
   catalog.apply(await reseal(store, vault, clock.now()))
   refuseOpenDoor(config, keys)
-  return { keys, namespaces, vault, watch }
+  const holders = { ...core, admin: store.admin, keys, refresh: () => watch.refresh() }
+  const sessions = new Sessions(holders)
+  const namespaceKeys = new NamespaceKeys(holders)
+  return { keys, sessions, namespaceKeys, namespaces, vault, watch }
 }

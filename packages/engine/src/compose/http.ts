@@ -63,7 +63,10 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
         ? signBody(signed)
         : signFor({ ...signed, purpose: 'connect', recipient: recipientOf(host) })
     },
-    keys: admin.keys,
+    ...admin,
+    isSuspended: namespace => admin.namespaces.isSuspended(namespace),
+    storeKind: config.store.kind,
+    bulkReplayLimit,
     corsOrigins,
     openLimits: config.limits,
     limits,

@@ -21,7 +21,9 @@ import { PROTECTIVE_HEADERS } from './response/protective-headers.ts'
 import { rawResponse } from './response/raw-response.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
+import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
+import { sessionRoutes } from './routes/operating/session.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
@@ -58,6 +60,8 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   webhookDeliveryRoutes(app, context)
   webhookEndpointRoutes(app, context)
   webhookReceiverRoutes(app, context)
+  sessionRoutes(app, context)
+  keyRoutes(app, context)
   refuseAmbiguousPaths()
   return app
 }

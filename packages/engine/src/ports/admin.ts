@@ -3,7 +3,7 @@
 
 import type { Namespace, StoredKey } from '../domain/model/api-key.ts'
 
-/** Each write is durable when it resolves, and raises the revision in the same commit. */
+/** Each write is durable when it resolves, and unless it says otherwise raises the revision in the same commit. */
 export interface Admin {
   /** Rises with every write below, so that a reader notices changes by one number. */
   revision(): Promise<number>
@@ -14,6 +14,20 @@ export interface Admin {
   addKey(key: StoredKey): Promise<void>
   /** The key after the call, or undefined if there is none. A revoked key keeps its time of revocation. */
   revokeKey(id: string, at: number): Promise<StoredKey | undefined>
+
+  /**
+   * Turns a code that is live at `now` into a session whose token has `hash`. Returns it, or undefined if there is no such code:
+   * of several calls with one code, one succeeds.
+   */
+  redeemCode(
+    codeHash: string,
+    session: { hash: string; expiresAt: number },
+    now: number,
+  ): Promise<StoredKey | undefined>
+  /** Deletes sessions and codes that expired before a time. */
+  dropExpired(before: number): Promise<void>
+  /** Stores when keys were last used. Does not raise the revision. */
+  keysUsed(uses: readonly { id: string; at: number }[]): Promise<void>
 
   /** Every namespace by name. */
   namespaces(): Promise<Namespace[]>

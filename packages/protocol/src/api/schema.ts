@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { optionalFlag, text } from '../wire/schema-parts.ts'
 
+export * from './admin-schema.ts'
 export * from './control-schema.ts'
 export * from './event-schema.ts'
 export * from './registry-schema.ts'

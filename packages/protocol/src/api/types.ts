@@ -40,3 +40,7 @@ export type UpdateWebhookReceiver = Static<typeof schema.UpdateWebhookReceiverSc
 export type WebhookDelivery = Static<typeof schema.WebhookDeliverySchema>
 export type DeliveryAttempt = Static<typeof schema.DeliveryAttemptSchema>
 export type WebhookDeliveryDetail = Static<typeof schema.WebhookDeliveryDetailSchema>
+export type Whoami = Static<typeof schema.WhoamiSchema>
+export type OpenSession = Static<typeof schema.OpenSessionSchema>
+export type Session = Static<typeof schema.SessionSchema>
+export type ApiKey = Static<typeof schema.ApiKeySchema>

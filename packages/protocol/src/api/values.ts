@@ -13,7 +13,22 @@ export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'
 
 export const SORT_DIRECTIONS = ['asc', 'desc'] as const
 
-export const CONTROL_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry_from_step', 'bulk_replay'] as const
+export const CONTROL_ACTIONS = [
+  'cancel',
+  'pause',
+  'resume',
+  'replay',
+  'retry_from_step',
+  'bulk_replay',
+  'key.create',
+  'key.revoke',
+] as const
+
+/** The kinds of API key: what each opens is in docs/operating.md#keys-and-namespaces. */
+export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
+
+/** The kinds that a session can have. */
+export const SESSION_KINDS = ['read', 'secret'] as const
 
 /** The lifecycle events that an endpoint can subscribe to. */
 export const LIFECYCLE_KINDS = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed'] as const

@@ -1,5 +1,6 @@
 // Every operation of the HTTP API, by group and by id.
 
+import { admin } from './admin.ts'
 import { control } from './control.ts'
 import { events } from './events.ts'
 import { health, meta } from './health.ts'
@@ -16,11 +17,11 @@ export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
-const groups = { runs, control, events, registry, webhooks, health, meta }
+const groups = { runs, control, events, registry, webhooks, admin, health, meta }
 export type Group = keyof typeof groups
 
 /** Every operation by its id, which is its name in the client and in the OpenAPI document. */
-export const operations = { ...runs, ...control, ...events, ...registry, ...webhooks, ...health, ...meta }
+export const operations = { ...runs, ...control, ...events, ...registry, ...webhooks, ...admin, ...health, ...meta }
 export type Operations = typeof operations
 
 export interface ListedOperation extends Operation {

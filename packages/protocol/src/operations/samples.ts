@@ -172,3 +172,15 @@ export const WORKFLOW = {
   onFailure: false,
   updatedAt: '2025-03-01T08:59:00.000Z',
 } as const
+
+export const WHOAMI = {
+  namespace: 'default',
+  kind: 'secret',
+  open: true,
+  suspended: false,
+  version: '0.1.0',
+  now: '2025-03-01T09:00:00.000Z',
+  store: 'sqlite',
+  features: ['signature-v2'],
+  limits: { bulkReplay: 10_000, streams: 10_000, keyStreams: 10_000 },
+} as const

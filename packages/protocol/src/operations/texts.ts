@@ -10,6 +10,10 @@ export const TAGS: Record<Group, { title: string; description: string }> = {
   control: { title: 'Run control', description: 'Act on runs, and read the audit log' },
   registry: { title: 'Apps, runners, workflows', description: 'Register runners and list what they serve' },
   webhooks: { title: 'Webhooks', description: 'Deliveries, endpoints and receivers' },
+  admin: {
+    title: 'Keys and sessions',
+    description: 'The caller, sessions that expire, and the API keys of a namespace',
+  },
   health: { title: 'Health', description: 'Probes and metrics' },
   meta: { title: 'OpenAPI', description: 'The OpenAPI document' },
 }

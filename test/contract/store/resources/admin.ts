@@ -46,6 +46,32 @@ export function adminContract(open: OpenStore): void {
       expect(await admin().revokeKey('key_3', NOW)).toBeUndefined()
     })
 
+    it('turns a code into a session once, and only in time', async () => {
+      const code = aKey({ parentHash: 'parent', expiresAt: NOW + 100, isCode: true, hash: 'code' })
+      await admin().addKey(code)
+      const session = (n: number) => ({ hash: `token ${n}`, expiresAt: NOW + 5000 })
+      expect(await admin().redeemCode('another', session(1), NOW)).toBeUndefined()
+      expect(await admin().redeemCode('code', session(2), NOW + 100)).toBeUndefined()
+      const tries = [3, 4, 5].map(n => admin().redeemCode('code', session(n), NOW + 99))
+      const redeemed = (await Promise.all(tries)).filter(key => key !== undefined)
+      expect(redeemed).toHaveLength(1)
+      const { isCode, ...rest } = code
+      expect(redeemed[0]).toEqual({ ...rest, hash: redeemed[0]?.hash, expiresAt: NOW + 5000 })
+      expect(await admin().keys()).toEqual(redeemed)
+    })
+
+    it('drops what has expired, and notes uses without a new revision', async () => {
+      const keys = [aKey(), aKey({ id: 'key_2', parentHash: 'p', expiresAt: NOW + 1 })]
+      for (const key of keys) await admin().addKey(key)
+      await admin().dropExpired(NOW)
+      expect(await admin().keys()).toEqual(keys)
+      await admin().dropExpired(NOW + 1)
+      const revision = await admin().revision()
+      await admin().keysUsed([{ id: 'key_1', at: NOW }])
+      expect(await admin().keys()).toEqual([aKey({ lastUsedAt: NOW })])
+      expect(await admin().revision()).toBe(revision)
+    })
+
     it('has the namespaces of its keys and those that were added, each since it was new', async () => {
       await admin().addKey(aKey({ namespace: 'mine' }))
       await admin().addNamespaces(['mine', 'theirs'], NOW + 1)

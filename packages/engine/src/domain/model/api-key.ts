@@ -1,8 +1,9 @@
 // API keys and their namespaces (docs/operating.md#keys-and-namespaces).
 
+import { KEY_KINDS } from '@perdure/protocol'
 import { hasForbiddenCharacters, isBlank } from '../text/name.ts'
 
-export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
+export { KEY_KINDS }
 export type KeyKind = (typeof KEY_KINDS)[number]
 
 /** Longest label and namespace name, in characters. Namespaces are part of every index of names (`bounded-key.ts`). */
@@ -22,7 +23,10 @@ export interface ApiKey {
   kind: KeyKind
 }
 
-/** An API key as stored. The key itself is shown once, when it is created, and is not stored. */
+/**
+ * An API key as stored: one that `keys create` made, the token of a console session, or a code that is exchanged for such a
+ * token. The key itself is shown once, when it is created, and is not stored.
+ */
 export interface StoredKey extends ApiKey {
   id: string
   /** `hashKey` of the key. */
@@ -30,6 +34,19 @@ export interface StoredKey extends ApiKey {
   createdAt: number
   /** The key is refused from this time on. */
   revokedAt?: number
+  /** Sessions and codes: the hash of the key that opened it. It is refused as soon as that key is. */
+  parentHash?: string
+  /** Sessions and codes: refused from this time on. */
+  expiresAt?: number
+  /** A code: it opens nothing but one session. */
+  isCode?: boolean | undefined
+  /** The minute of the last request with the key, as far as it was written. */
+  lastUsedAt?: number
+}
+
+/** Whether people made the key, rather than a session. */
+export function isLasting({ parentHash }: StoredKey): boolean {
+  return parentHash === undefined
 }
 
 export interface Namespace {

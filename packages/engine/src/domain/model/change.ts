@@ -2,6 +2,7 @@
 
 import type { StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
+import type { StoredKey } from './api-key.ts'
 import type { ControlAction } from './control-action.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -69,6 +70,10 @@ export type Change =
   /** A new or changed flow-control row. */
   | { type: 'flow.saved'; row: FlowRow }
   | { type: 'flow.deleted'; id: string }
+  /** A new API key, session or code. */
+  | { type: 'key.created'; key: StoredKey }
+  /** Ends a key at a time; one that has ended keeps its time. */
+  | { type: 'key.revoked'; namespace: string; id: string; at: number }
   /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
 
@@ -122,6 +127,8 @@ const CHANGES_CATALOG = {
   'receiver.deleted': true,
   'flow.saved': false,
   'flow.deleted': false,
+  'key.created': false,
+  'key.revoked': false,
   'control.recorded': false,
 } as const satisfies Record<Change['type'], boolean>
 

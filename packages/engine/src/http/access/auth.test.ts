@@ -21,11 +21,12 @@ const HERE = { host: 'localhost:4777' }
 describe('authenticate', () => {
   const keys = ring(['s', { kind: 'secret', namespace: 'acme', label: 'ops' }], ['r', { kind: 'read' }])
 
-  test('answers the namespace and label of the key', () => {
+  test('answers the namespace, label and kind of the key', () => {
     expect(authenticate(keys, { authorization: 'Bearer s' }, { access: 'read' })).toEqual({
       namespace: 'acme',
       label: 'ops',
       keyId: 'ENGINE_API_KEYS[0]',
+      kind: 'secret',
     })
   })
 

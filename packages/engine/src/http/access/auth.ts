@@ -55,7 +55,7 @@ export function authenticate(
       details: { kind: key.kind, needs: KINDS[access] },
     })
   }
-  return { namespace: key.namespace, label: key.label, keyId: key.id }
+  return { namespace: key.namespace, label: key.label, keyId: key.id, kind: key.kind }
 }
 
 /** The part of a request's headers to keep for `isStillAuthorized`. */
@@ -105,7 +105,7 @@ function isListed(origin: string, corsOrigins: readonly string[]): boolean {
 }
 
 /** The token of a `Bearer` header. The scheme is case-insensitive (RFC 9110, section 11.1). */
-function bearerToken(authorization: string): string | undefined {
+export function bearerToken(authorization: string): string | undefined {
   if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
   const token = authorization.slice(7).trim()
   return token === '' ? undefined : token

@@ -6,6 +6,8 @@ import type { Connections } from '../../ports/connections.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Health } from '../../services/admin/health.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
+import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
+import type { Sessions } from '../../services/admin/sessions.ts'
 import type { DryRun } from '../../services/event/dry-run.ts'
 import type { Ingest } from '../../services/event/ingest.ts'
 import type { Live } from '../../services/live/live.ts'
@@ -41,6 +43,13 @@ export interface HttpDeps {
    */
   proof(nonce: string, host: string | undefined): string
   keys: KeyRing
+  sessions: Sessions
+  namespaceKeys: NamespaceKeys
+  /** Whether the namespace starts no new runs. */
+  isSuspended(namespace: string): boolean
+  storeKind: 'sqlite' | 'postgres'
+  /** Runs that one bulk replay forks at most. */
+  bulkReplayLimit: number
   /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
   /** Most streams and sockets of one namespace, and of one API key. */

@@ -15,24 +15,52 @@ export interface AdminWatchDeps extends Pick<Core, 'clock' | 'log'> {
   namespaces: Namespaces
 }
 
+/** From one write of the times of use to the next. */
+const USES_EVERY_MS = 60_000
+
 /** Reads one number a second, and the rest when that number rose. While reads fail, the last known state counts. */
 export class AdminWatch extends RepeatingTask {
   readonly #deps: AdminWatchDeps
   #revision: number | undefined
+  /** The refreshes so far: one at a time, so that none puts an older state over a newer one. */
+  #refreshed: Promise<void> = Promise.resolve()
+  #usesWrittenAt: number
 
   constructor(deps: AdminWatchDeps) {
     const { clock, log } = deps
     super({
       clock,
       everyMs: ADMIN_REVISION_EVERY_MS,
-      run: () => this.refresh(),
+      run: () => this.#watch(),
       onFailure: err => log.error({ err }, 'API keys and namespaces could not be read; the last known ones count'),
     })
     this.#deps = deps
+    this.#usesWrittenAt = clock.elapsed()
   }
 
   /** Takes over what has changed since the last call. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.#refreshed = this.#refreshed.catch(() => {}).then(() => this.#read())
+    return this.#refreshed
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, keys } = this.#deps
+    keys.expire(clock.now())
+    await this.refresh()
+    if (clock.elapsed() - this.#usesWrittenAt >= USES_EVERY_MS) await this.#writeUses()
+  }
+
+  /** A crash forgets the uses of the last minute: they only inform. */
+  async #writeUses(): Promise<void> {
+    const { admin, clock, keys } = this.#deps
+    this.#usesWrittenAt = clock.elapsed()
+    const at = Math.floor(clock.now() / 60_000) * 60_000
+    const used = keys.takeUsed().map(id => ({ id, at }))
+    if (used.length > 0) await admin.keysUsed(used)
+  }
+
+  async #read(): Promise<void> {
     const { admin, keys, namespaces } = this.#deps
     // The revision is read first: the next call sees what changes after it.
     const revision = await admin.revision()

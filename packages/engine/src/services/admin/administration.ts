@@ -1,7 +1,7 @@
 // Creates and revokes API keys, and suspends and resumes namespaces: the use cases of `perdure keys` and
 // `perdure namespaces`.
 
-import { type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
+import { isLasting, type KeyKind, type Namespace, nameFault, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import type { Admin } from '../../ports/admin.ts'
 import type { Core } from '../commit/core.ts'
@@ -31,24 +31,14 @@ export class Administration {
 
   /** Makes a key. Only this answer contains the key itself. */
   async createKey(request: KeyRequest): Promise<{ stored: StoredKey; key: string }> {
-    const { admin, clock, ids } = this.#deps
-    const createdAt = clock.now()
-    const id = ids.next('key', createdAt)
-    const { kind, label = id, namespace = 'default' } = request
-    checkName('label', label)
-    checkName('namespace', namespace)
-    const live = (await admin.keys()).filter(({ revokedAt }) => revokedAt === undefined)
-    if (live.length >= LIVE_KEYS_MAX) {
-      throw new EngineError('conflict', `there are ${live.length} API keys, and no more fit: revoke some`)
-    }
-    const key = newKey(kind)
-    const stored: StoredKey = { id, namespace, label, kind, hash: hashKey(key), createdAt }
-    await admin.addKey(stored)
-    return { stored, key }
+    const made = await makeKey(this.#deps, request)
+    await this.#deps.admin.addKey(made.stored)
+    return made
   }
 
-  keys(): Promise<StoredKey[]> {
-    return this.#deps.admin.keys()
+  /** The keys that people made; sessions are not listed. */
+  async keys(): Promise<StoredKey[]> {
+    return (await this.#deps.admin.keys()).filter(isLasting)
   }
 
   /** Revoking a key again changes nothing. */
@@ -76,6 +66,24 @@ export class Administration {
     checkName('namespace', name)
     return found(await this.#deps.admin.resume(name), noNamespace(name))
   }
+}
+
+/** A new key that is not stored yet. Throws if a name is not one, or if no more keys fit. */
+export async function makeKey(
+  { admin, clock, ids }: AdministrationDeps,
+  request: KeyRequest,
+): Promise<{ stored: StoredKey; key: string }> {
+  const createdAt = clock.now()
+  const id = ids.next('key', createdAt)
+  const { kind, label = id, namespace = 'default' } = request
+  checkName('label', label)
+  checkName('namespace', namespace)
+  const live = (await admin.keys()).filter(({ revokedAt }) => revokedAt === undefined)
+  if (live.length >= LIVE_KEYS_MAX) {
+    throw new EngineError('conflict', `there are ${live.length} API keys, and no more fit: revoke some`)
+  }
+  const key = newKey(kind)
+  return { stored: { id, namespace, label, kind, hash: hashKey(key), createdAt }, key }
 }
 
 function checkName(field: string, value: string): void {

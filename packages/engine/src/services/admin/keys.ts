@@ -2,17 +2,21 @@
 // interface and by services/admin/administration.
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { ApiKey, KeyKind, StoredKey } from '../../domain/model/api-key.ts'
+import { type ApiKey, isLasting, type KeyKind, type StoredKey } from '../../domain/model/api-key.ts'
 
 /** A key, and its id among those of the engine: several may have one label. */
-type FoundKey = ApiKey & Pick<StoredKey, 'id'>
+export type FoundKey = ApiKey & Pick<StoredKey, 'id'>
 
 /** The keys that count now: the fixed ones, and those of the store as it was last read. */
 export class KeyRing {
+  /** By hash, like the others. */
   readonly #fixed: ReadonlyMap<string, FoundKey>
   readonly #loopback: boolean
-  #stored: ReadonlyMap<string, FoundKey> = new Map()
+  #lasting: ReadonlyMap<string, FoundKey> = new Map()
+  #sessions: ReadonlyMap<string, FoundKey & { expiresAt: number }> = new Map()
   #everStored = false
+  /** Ids of stored keys that were found since they were last taken. */
+  #used = new Set<string>()
   readonly #listeners = new Set<() => void>()
 
   /** `loopback`: only this machine can connect; otherwise keys are always required. `fixed`: those of the configuration. */
@@ -25,10 +29,31 @@ export class KeyRing {
 
   /** Replaces the keys of the store. */
   replaceStored(keys: readonly StoredKey[]): void {
-    const live = keys.filter(({ revokedAt }) => revokedAt === undefined)
-    this.#stored = new Map(live.map(({ hash, id, label, namespace, kind }) => [hash, { id, label, namespace, kind }]))
+    const live = keys.filter(({ revokedAt, isCode }) => revokedAt === undefined && !isCode)
+    const found = ({ id, label, namespace, kind }: StoredKey): FoundKey => ({ id, label, namespace, kind })
+    this.#lasting = new Map(live.filter(isLasting).map(key => [key.hash, found(key)]))
+    this.#sessions = new Map(
+      live
+        .filter(({ parentHash = '' }) => this.#fixed.has(parentHash) || this.#lasting.has(parentHash))
+        .map(key => [key.hash, { ...found(key), expiresAt: key.expiresAt ?? 0 }]),
+    )
     this.#everStored = keys.length > 0
-    for (const listener of this.#listeners) listener()
+    this.#notify()
+  }
+
+  /** Ends the sessions whose time is over. */
+  expire(now: number): void {
+    const open = [...this.#sessions].filter(([, { expiresAt }]) => expiresAt > now)
+    if (open.length === this.#sessions.size) return
+    this.#sessions = new Map(open)
+    this.#notify()
+  }
+
+  /** The ids of the stored keys that were found since the last call. */
+  takeUsed(): string[] {
+    const used = [...this.#used]
+    this.#used = new Set()
+    return used
   }
 
   /** Calls `listener` whenever the keys may have changed, until the returned function is called. */
@@ -47,12 +72,35 @@ export class KeyRing {
 
   /** How many keys open something. */
   get size(): number {
-    return this.#fixed.size + this.#stored.size
+    return this.#fixed.size + this.#lasting.size
+  }
+
+  /** The keys of the configuration. */
+  get fixed(): FoundKey[] {
+    return [...this.#fixed.values()]
   }
 
   find(secret: string): FoundKey | undefined {
     const hash = hashKey(secret)
-    return this.#fixed.get(hash) ?? this.#stored.get(hash)
+    const stored = this.#lasting.get(hash)
+    if (stored) this.#used.add(stored.id)
+    return stored ?? this.#fixed.get(hash) ?? this.#sessions.get(hash)
+  }
+
+  /** When the session of a token ends; undefined for other keys. */
+  expiresAt(secret: string): number | undefined {
+    return this.#sessions.get(hashKey(secret))?.expiresAt
+  }
+
+  /** A key that people made, by its own text: no session and no code. */
+  findLasting(secret: string): (FoundKey & Pick<StoredKey, 'hash'>) | undefined {
+    const hash = hashKey(secret)
+    const key = this.#fixed.get(hash) ?? this.#lasting.get(hash)
+    return key && { ...key, hash }
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
   }
 }
 
@@ -61,7 +109,7 @@ export function hashKey(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('base64')
 }
 
-/** A new key: `pdk_<kind>_` and 256 random bits. */
-export function newKey(kind: KeyKind): string {
+/** A new key, token of a session, or code: `pdk_<kind>_` and 256 random bits. */
+export function newKey(kind: KeyKind | 'session' | 'code'): string {
   return `pdk_${kind}_${randomBytes(32).toString('base64url')}`
 }

@@ -25,7 +25,8 @@ type Unannounced = Extract<
   Change,
   | { step: unknown }
   | { line: unknown }
-  | { type: 'dedupe.claimed' | 'delivery.attempted' | 'app.seen' | 'flow.deleted' | 'control.recorded' }
+  | { key: unknown }
+  | { type: 'dedupe.claimed' | 'delivery.attempted' | 'app.seen' | 'flow.deleted' | 'key.revoked' | 'control.recorded' }
 >
 
 export class Announcer {

@@ -1,6 +1,7 @@
 // Records control actions in the audit log: an entry shares the commit of what the action changed, but never prevents it
 // (docs/concepts.md#audit). Used by services/run/control and bulk-replay.
 
+import type { KeyKind } from '../../domain/model/api-key.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlAction } from '../../domain/model/control-action.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
@@ -14,6 +15,7 @@ export interface Actor {
   label?: string
   /** The id of that key: several keys may have one label. */
   keyId?: string
+  kind?: KeyKind
   /** The caller's `traceparent`: runs that the action starts continue that trace. */
   trace?: Traceparent
 }

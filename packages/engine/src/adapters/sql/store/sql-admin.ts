@@ -41,6 +41,26 @@ export class SqlAdmin implements Admin {
     return row && API_KEYS.fromRow(row)
   }
 
+  async redeemCode(
+    codeHash: string,
+    { hash, expiresAt }: { hash: string; expiresAt: number },
+    now: number,
+  ): Promise<StoredKey | undefined> {
+    await this.#write(unit => appendOperation(unit, 'code.redeem', hash, expiresAt, codeHash, now))
+    const [row] = await this.#rows(`${SELECT_KEYS} WHERE hash = ?`, hash)
+    return row && API_KEYS.fromRow(row)
+  }
+
+  dropExpired(before: number): Promise<void> {
+    return this.#write(unit => appendOperation(unit, 'keys.drop', before))
+  }
+
+  async keysUsed(uses: readonly { id: string; at: number }[]): Promise<void> {
+    const unit: UnitRequest = [0]
+    for (const { id, at } of uses) appendOperation(unit, 'key.used', at, id)
+    await this.#database.writer.submit(unit, { refusable: true })
+  }
+
   async namespaces(): Promise<Namespace[]> {
     return (await this.#rows(`${SELECT_NAMESPACES} ORDER BY name`)).map(NAMESPACES.fromRow)
   }

@@ -1,7 +1,7 @@
 // The tables of API keys and namespaces, and the number that rises with every write of theirs.
 
 import type { Namespace, StoredKey } from '../../../domain/model/api-key.ts'
-import { integer, optional, text, unique } from '../description/column.ts'
+import { flag, integer, optional, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 export const API_KEYS = table<StoredKey>()('api_keys', {
@@ -13,6 +13,10 @@ export const API_KEYS = table<StoredKey>()('api_keys', {
     hash: unique(text),
     createdAt: integer,
     revokedAt: optional(integer),
+    parentHash: optional(text),
+    expiresAt: optional(integer),
+    isCode: flag,
+    lastUsedAt: optional(integer),
   },
 })
 

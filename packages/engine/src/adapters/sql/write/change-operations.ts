@@ -8,6 +8,7 @@ import type { JsonText } from '../../../domain/text/json-text.ts'
 import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
 import type { Table } from '../description/table.ts'
 import type { Value } from '../description/values.ts'
+import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { EVENTS } from '../tables/events.ts'
@@ -104,6 +105,15 @@ const APPENDS: {
   'receiver.deleted': (to, { id, namespace }) => appendOperation(to, 'receiver.delete', id, namespace),
   'flow.saved': (to, { row }) => appendRow(to, 'flow.put', FLOW_ROWS, row),
   'flow.deleted': (to, { id }) => appendOperation(to, 'flow.delete', id),
+  'key.created': (to, { key }) => {
+    appendRow(to, 'namespace.insert', NAMESPACES, { name: key.namespace, createdAt: key.createdAt })
+    appendRow(to, 'key.insert', API_KEYS, key)
+    appendOperation(to, 'admin.changed')
+  },
+  'key.revoked': (to, { id, at }) => {
+    appendOperation(to, 'key.revoke', at, id)
+    appendOperation(to, 'admin.changed')
+  },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
 }
 

@@ -75,6 +75,11 @@ export const OPERATIONS = {
   'control.put': upsert(CONTROL_ACTIONS, ['id']),
   'key.insert': insert(API_KEYS),
   'key.revoke': 'UPDATE api_keys SET revoked_at = ?i WHERE id = ? AND revoked_at IS NULL',
+  // The code becomes the token of the session, so that no other request can redeem it.
+  'code.redeem': `UPDATE api_keys SET hash = ?, expires_at = ?i, is_code = NULL
+    WHERE hash = ? AND is_code = 1 AND revoked_at IS NULL AND expires_at > ?i`,
+  'key.used': 'UPDATE api_keys SET last_used_at = ?i WHERE id = ?',
+  'keys.drop': 'DELETE FROM api_keys WHERE expires_at <= ?i',
   'namespace.insert': insert(NAMESPACES, 'ON CONFLICT (name) DO NOTHING'),
   'namespace.suspend': 'UPDATE namespaces SET suspended_at = ?i WHERE name = ? AND suspended_at IS NULL',
   'namespace.resume': 'UPDATE namespaces SET suspended_at = NULL WHERE name = ?',

@@ -1,0 +1,70 @@
+// Schemas of the caller, its sessions and the API keys of its namespace.
+
+import Type from 'typebox'
+import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { KEY_KINDS, SESSION_KINDS } from './values.ts'
+
+const LABEL_CHARS_MAX = 128
+const SECRET_CHARS_MAX = 512
+
+const KeyKindSchema = text(...KEY_KINDS)
+const SessionKindSchema = text(...SESSION_KINDS)
+
+export const WhoamiSchema = Type.Object({
+  namespace: Type.String(),
+  kind: KeyKindSchema,
+  label: optionalText('Label of the API key, or of the session'),
+  expiresAt: Type.Optional(timestamp('When the session ends')),
+  open: Type.Boolean({ description: 'No API key was ever made: everyone on the machine may call' }),
+  suspended: Type.Boolean({ description: 'No new run starts in the namespace' }),
+  version: Type.String(),
+  now: timestamp("The engine's time"),
+  store: text('sqlite', 'postgres'),
+  features: Type.Array(Type.String(), { description: 'The optional parts of the wire protocol that the engine knows' }),
+  limits: Type.Object({
+    bulkReplay: count('Runs that one bulk replay forks'),
+    streams: count('Open streams of the namespace'),
+    keyStreams: count('Open streams of one key'),
+  }),
+})
+
+/** Either a key or a code. */
+export const OpenSessionSchema = Type.Object({
+  key: Type.Optional(name(SECRET_CHARS_MAX, 'An API key of kind `secret` or `read`')),
+  code: Type.Optional(name(SECRET_CHARS_MAX, 'A code of `POST /session/codes`')),
+  kind: Type.Optional(SessionKindSchema),
+  ttl: Type.Optional(
+    Type.Union([Type.String({ maxLength: 32 }), Type.Number()], {
+      description: 'How long the session lasts: 1 minute to 12 hours, 12 hours by default',
+    }),
+  ),
+})
+
+export const SessionSchema = Type.Object({
+  token: Type.String({ description: 'Sent like an API key; no other reply shows it' }),
+  namespace: Type.String(),
+  kind: SessionKindSchema,
+  label: Type.String(),
+  expiresAt: timestamp(),
+})
+
+export const MakeSessionCodeSchema = Type.Object({ kind: Type.Optional(SessionKindSchema) })
+export const SessionCodeSchema = Type.Object({
+  code: Type.String({ description: 'Opens one session, once' }),
+  expiresAt: timestamp(),
+})
+
+export const ApiKeySchema = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  kind: KeyKindSchema,
+  source: text('store', 'settings'),
+  createdAt: Type.Optional(timestamp('Absent for a key of the settings')),
+  lastUsedAt: Type.Optional(timestamp('The minute of its last request, written once a minute')),
+  revokedAt: Type.Optional(timestamp()),
+})
+export const CreateApiKeySchema = Type.Object({
+  kind: KeyKindSchema,
+  label: Type.Optional(name(LABEL_CHARS_MAX, 'Its name in the audit log; its id by default')),
+})
+export const ApiKeyWithSecretSchema = Type.Object({ ...ApiKeySchema.properties, key: Type.String() })
