@@ -43,10 +43,6 @@ export interface FanoutInput {
   catalog: CatalogView
   /** Assumed waiters and watchers of the event name, and assumed flow-control rows. */
   assumptions: Assumptions
-  /** The waiters whose filters the event meets, if the filters were evaluated before. */
-  awaited?: ReadonlySet<Waiter> | undefined
-  /** Whether the event meets a trigger of the workflow, for the workflows whose triggers were evaluated before. */
-  isMet?: ReadonlyMap<Workflow, boolean> | undefined
   /** The waiters (by `waiterKey`) that an earlier event of the same unit has woken. */
   alreadyWoken?: ReadonlySet<string>
   /** The unit so far, for an event that is emitted in it. */
@@ -80,7 +76,7 @@ export function fanout(input: FanoutInput): Fanout {
   const cancelledAtBirth = cancelled.atBirth
   let { cancelsSelf } = cancelled
   for (const workflow of scopedTo(input)) {
-    if (!(input.isMet?.get(workflow) ?? isTriggered(workflow, subject, eventName, report))) continue
+    if (!isTriggered(workflow, subject, eventName, report)) continue
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
     const arrival = triggerWorkflow({
@@ -121,8 +117,8 @@ function wakesOf(
     ended: ReadonlySet<string>
   },
 ): StepWoken[] {
-  const { event, now, subject, waiters, awaited, alreadyWoken, ended, report } = input
-  const isMet = (waiter: Waiter) => awaited?.has(waiter) ?? isAwaited(waiter, subject, report)
+  const { event, now, subject, waiters, alreadyWoken, ended, report } = input
+  const isMet = (waiter: Waiter) => isAwaited(waiter, subject, report)
   const isFree = (waiter: Waiter) => !alreadyWoken?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
   const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
   const data = woken.length === 0 ? undefined : eventResult(event)

@@ -4,12 +4,12 @@
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
-import { compiled } from '../expressions/expression.ts'
 import {
   type DroppingPolicy,
   dropKeyOf,
   EventSubject,
   evaluateCondition,
+  evaluateNumber,
   keyOf,
   matchesEvent,
 } from '../expressions/matching.ts'
@@ -68,7 +68,7 @@ function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string)
   for (const { event = '', if: filter } of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
     if (filter === undefined) return { trigger: { event } }
     const trigger = { event, if: filter }
-    const met = evaluateCondition(filter, { event: subject.subject })
+    const met = evaluateCondition(filter, subject)
     if (met.ok && met.value) return { trigger }
     misses.push({ trigger, missed: met.ok ? 'the filter is false' : met.error })
   }
@@ -139,6 +139,6 @@ function dropKeyView(name: DroppingPolicy, policy: { key?: string }, workflow: W
 }
 
 function priorityView(source: string, subject: EventSubject): { value: number; error?: string } {
-  const number = compiled(source, 'number').number({ event: subject.subject })
+  const number = evaluateNumber(source, subject)
   return number.ok ? { value: number.value } : { value: 0, error: number.error }
 }

@@ -4,7 +4,8 @@
 import { EXPRESSION_CHARS_MAX } from '@perdure/protocol'
 import { FUNCTION_COSTS } from './cost.ts'
 import { EVENT_ENVIRONMENT, NODES_MAX, WAIT_ENVIRONMENT } from './environment.ts'
-import { charge, Meter, metered } from './meter.ts'
+import { takeTurn } from './evaluations.ts'
+import { addWork, charge, Meter, metered } from './meter.ts'
 import {
   BINARY_OPERATORS,
   meterCall,
@@ -227,6 +228,9 @@ const PATTERN_BYTES = 64 * 1024
 /** Beyond this memory, the expressions that were compiled first are dropped: filters of waits may contain data of their run. */
 const CACHE_BYTES_MAX = 128 * 1024 * 1024
 
+/** The cost of compiling an expression. */
+const COMPILE_UNITS = 50_000
+
 const cache = new Map<string, Expression>()
 let cachedBytes = 0
 
@@ -240,6 +244,8 @@ export function compiled(source: string, purpose: Purpose, options: { inWait?: b
   const key = `${purpose}${options.inWait ? '*' : ' '}${source}`
   let expression = cache.get(key)
   if (!expression) {
+    takeTurn()
+    addWork(COMPILE_UNITS)
     expression = new Expression(source, purpose, options)
     cache.set(key, expression)
     cachedBytes += expression.bytes

@@ -4,9 +4,8 @@
 import type { WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
-import type { JsonText } from '../text/json-text.ts'
-import { compiled, type Evaluated, type Scope, type Subject } from './expression.ts'
-import { jsonValue } from './json-value.ts'
+import { evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
+import { compiled, type Evaluated, type Subject } from './expression.ts'
 
 /** The policies that may drop an event or merge it into another run, by a key. */
 export type DroppingPolicy = 'idempotency' | 'rateLimit' | 'singleton' | 'debounce'
@@ -35,17 +34,17 @@ export function matchesEvent(trigger: Trigger, eventName: string): boolean {
 
 /** An event as expressions see it. Its data is parsed when the first expression reads it. */
 export class EventSubject {
-  readonly #event: { id?: string | undefined; name: string; data?: JsonText | undefined }
+  readonly event: ReadEvent
   #subject: Subject | undefined
 
-  constructor(event: { id?: string | undefined; name: string; data?: JsonText | undefined }) {
-    this.#event = event
+  constructor(event: ReadEvent) {
+    this.event = event
   }
 
   get subject(): Subject {
     if (!this.#subject) {
-      const { id, name, data } = this.#event
-      const value = data === undefined ? null : jsonValue(data)
+      const { id, name, data } = this.event
+      const value = data === undefined ? null : parsedOnce(data)
       this.#subject = id === undefined ? { name, data: value } : { name, id, data: value }
     }
     return this.#subject
@@ -57,7 +56,7 @@ export function isTriggered(workflow: Workflow, event: EventSubject, eventName: 
   return workflow.triggers.some(trigger => {
     if (!matchesEvent(trigger, eventName)) return false
     if (trigger.if === undefined) return true
-    const met = evaluateCondition(trigger.if, { event: event.subject })
+    const met = evaluateCondition(trigger.if, event)
     if (met.ok) return met.value
     report({ of: { app: workflow.app, workflow: workflow.name }, filter: trigger.if, error: met.error })
     return false
@@ -80,13 +79,30 @@ export function isAwaited(
 
 /** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. */
 export function evaluateWaitCondition({ filter, trigger }: WaitCondition, arrived: EventSubject): Evaluated<boolean> {
-  const began = new EventSubject(trigger)
-  return evaluateCondition(filter, { event: began.subject, async: arrived.subject })
+  return evaluateCondition(filter, new EventSubject(trigger), arrived)
 }
 
-/** Whether the condition holds. With `async` in the scope, it may use `async`. */
-export function evaluateCondition(source: string, scope: Scope): Evaluated<boolean> {
-  return compiled(source, 'condition', { inWait: scope.async !== undefined }).holds(scope)
+/** Whether the condition holds. With the event that arrived, it may use `async`. */
+export function evaluateCondition(source: string, event: EventSubject, arrived?: EventSubject): Evaluated<boolean> {
+  const inWait = arrived !== undefined
+  return evaluateOnce({ source, use: 'condition', event: event.event, async: arrived?.event }, () =>
+    compiled(source, 'condition', { inWait }).holds(
+      arrived ? { event: event.subject, async: arrived.subject } : { event: event.subject },
+    ),
+  )
+}
+
+/** The number of an expression for the event. */
+export function evaluateNumber(source: string, event: EventSubject): Evaluated<number> {
+  return evaluateOnce({ source, use: 'number', event: event.event, async: undefined }, () =>
+    compiled(source, 'number').number({ event: event.subject }),
+  )
+}
+
+function evaluateKey(source: string, event: EventSubject): Evaluated<string | null> {
+  return evaluateOnce({ source, use: 'key', event: event.event, async: undefined }, () =>
+    compiled(source, 'key').key({ event: event.subject }),
+  )
 }
 
 /** The event and the workflow of a key, and the receiver of its fault. */
@@ -102,7 +118,7 @@ export interface KeyContext {
  */
 export function keyOf(source: string | undefined, { subject, workflow, report }: KeyContext): string {
   if (source === undefined) return ''
-  const key = compiled(source, 'key').key({ event: subject.subject })
+  const key = evaluateKey(source, subject)
   if (key.ok) return boundedKey(key.value ?? 'null')
   report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: key.error })
   return ''
@@ -119,7 +135,7 @@ export function dropKeyOf(
   { subject, workflow, report }: KeyContext,
 ): string | undefined {
   if (source === undefined) return ''
-  const key = compiled(source, 'key').key({ event: subject.subject })
+  const key = evaluateKey(source, subject)
   if (key.ok && key.value !== null) return boundedKey(key.value)
   const error = key.ok ? 'the key gives null' : key.error
   report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error, policy })

@@ -2,8 +2,7 @@
 // (docs/flow-control.md#the-order). The run keeps them: a later registration changes only later runs.
 
 import { createHash } from 'node:crypto'
-import { compiled } from '../expressions/expression.ts'
-import { EventSubject, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
+import { EventSubject, evaluateNumber, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
 import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -66,7 +65,7 @@ function idOf(kind: string, scope: readonly string[], source?: string, key?: str
 function priorityOf(source: string | undefined, over: KeyContext): { priority?: number } {
   const { subject, workflow, report } = over
   if (source === undefined) return {}
-  const evaluated = compiled(source, 'number').number({ event: subject.subject })
+  const evaluated = evaluateNumber(source, subject)
   if (!evaluated.ok) {
     report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: evaluated.error })
     return {}

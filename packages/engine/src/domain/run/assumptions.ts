@@ -23,6 +23,8 @@ export interface Assumptions {
   runs: ReadonlyMap<string, RunState>
   /** By arrival: whether the limiter gave a token. Never assumed: one question fetches it. */
   limiterAnswers: ReadonlyMap<string, boolean>
+  /** The time of the decision, which it keeps over several turns of the event loop. */
+  now?: number | undefined
   /** The catalog was read again for this decision, because a guard found it out of date. */
   isCatalogFresh?: boolean
 }

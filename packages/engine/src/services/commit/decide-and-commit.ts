@@ -2,6 +2,7 @@
 // this, and none sees a StaleError. The questions of a decision are answered before it is committed.
 
 import { liveKey } from '../../domain/arrival/singleton.ts'
+import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
@@ -11,6 +12,7 @@ import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
+import { decideInTurns } from './turns.ts'
 
 /** Lost races in a row before giving up: far more than contention causes, so reaching it is a defect. */
 const RACES_MAX = 1000
@@ -21,10 +23,14 @@ const WATCHERS_PAGE = 1000
 
 export interface DecideAndCommit<D> {
   store: Store
-  /** Decides on the assumptions; undefined: there is nothing (more) to do. */
+  /** The namespace of a decision that evaluates expressions: namespaces take turns when they take long (turns.ts). */
+  namespace?: string
+  /** Decides on the assumptions; undefined: there is nothing (more) to do. Synchronous if it evaluates expressions. */
   decide(assumptions: Assumptions): D | undefined | Promise<D | undefined>
   /** Questions to answer before the decision can be committed; then it is decided again. */
   questions?(decision: D): readonly Question[]
+  /** Called before questions are answered; false: give up, without a result. */
+  mayAsk?(): Promise<boolean>
   /** Answers questions about rate limits. */
   limiter?: Pick<Limiter, 'take'>
   /** Refreshed when a decision rested on an earlier revision of it. */
@@ -38,16 +44,21 @@ export interface DecideAndCommit<D> {
 
 /** The decision that was made durable, or undefined if `decide` or `onStale` ended it. */
 export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D | undefined> {
-  const { store, catalog, decide, questions, unit, commit, onStale } = options
+  const { store, namespace, catalog, decide, questions, mayAsk, unit, commit, onStale } = options
   const assumptions = noAssumptions()
+  const evaluations = namespace === undefined ? undefined : new Evaluations()
   // At most one mutex is held at a time, so that no two callers can wait for each other.
   let releaseRow = () => {}
   try {
     for (let races = 0; races < RACES_MAX; races++) {
-      const decision = await decide(assumptions)
+      const decision = await (namespace === undefined
+        ? decide(assumptions)
+        : decideInTurns(namespace, () => decide(assumptions), evaluations))
       if (decision === undefined) return undefined
+      assumptions.now = undefined
       const open = questions?.(decision) ?? []
       if (open.length > 0) {
+        if (mayAsk && !(await mayAsk())) return undefined
         for (const question of open) await answerQuestion(question, assumptions, options)
         continue
       }

@@ -4,9 +4,11 @@
 import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
 import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/explain/dry-run.ts'
+import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { Core } from '../commit/core.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
+import { decideInTurns } from '../commit/turns.ts'
 import { arrivedEvent, dedupeKey, type IncomingEvent } from './ingest.ts'
 
 /** Decisions on a store that keeps changing, before the last one is good enough. */
@@ -40,14 +42,17 @@ export class DryRun {
       report: () => {},
     }
     const { decided, assumptions } = await this.#decide(input)
-    return describeFanout({ ...input, assumptions }, decided)
+    return decideInTurns(namespace, () => describeFanout({ ...input, assumptions }, decided))
   }
 
   /** Decides, reads everything the decision was made on, and decides again until nothing else is needed. */
   async #decide(input: Omit<FanoutInput, 'assumptions'>): Promise<{ decided: Fanout; assumptions: Assumptions }> {
     const { store } = this.#deps
     const assumptions = noAssumptions()
-    let decided = fanout({ ...input, assumptions })
+    const { namespace } = input.event
+    const evaluations = new Evaluations()
+    const decide = () => decideInTurns(namespace, () => fanout({ ...input, assumptions }), evaluations)
+    let decided = await decide()
     for (let decisions = 0; decisions < DRY_RUN_DECISIONS_MAX; decisions++) {
       const before = JSON.stringify(decided.guards)
       for (const question of decided.questions)
@@ -56,7 +61,7 @@ export class DryRun {
         // Runs are read as answers to questions.
         if (guard.type !== 'run' && guard.type !== 'steps') await refreshAssumption(store, assumptions, guard)
       }
-      decided = fanout({ ...input, assumptions })
+      decided = await decide()
       if (decided.questions.length === 0 && JSON.stringify(decided.guards) === before) break
     }
     return { decided, assumptions }

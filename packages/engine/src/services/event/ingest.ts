@@ -2,7 +2,7 @@
 // starts; the reply goes out only when that unit is durable. Called by the HTTP routes and by services/webhook/inbound.
 
 import type { SendEventReply } from '@perdure/protocol'
-import { type Fanout, fanout, scopedTo } from '../../domain/arrival/fanout.ts'
+import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -13,7 +13,6 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
-import { evaluateFilters, evaluateTriggers } from './waiter-filters.ts'
 
 export interface IncomingEvent {
   name: string
@@ -66,29 +65,23 @@ export class Ingest {
     try {
       const spread = await decideAndCommit<Fanout>({
         store,
+        namespace,
         limiter,
         catalog,
-        decide: async assumptions => {
-          const { targetApp } = incoming
-          const workflows = scopedTo({ catalog: catalog.view(namespace), event, targetApp })
-          const isMet = await evaluateTriggers(workflows, event, report)
-          const awaited = await evaluateFilters(assumptions.waiters.get(event.name) ?? [], event, report)
-          const spread = fanout({
+        decide: assumptions =>
+          fanout({
             event,
-            targetApp,
+            targetApp: incoming.targetApp,
             pin: incoming.runner,
             trace: incoming.trace,
             catalog: catalog.view(namespace),
-            isMet,
             assumptions,
-            awaited,
             now: clock.now(),
             report,
-          })
-          // A repeat must not take a token of a rate limit.
-          return spread.questions.length > 0 && (await this.#isRepeat(dedupes)) ? undefined : spread
-        },
+          }),
         questions: ({ questions }) => questions,
+        // A repeat must not take a token of a rate limit.
+        mayAsk: async () => !(await this.#isRepeat(dedupes)),
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           for (const dedupe of dedupes) addDedupe(unit, dedupe)

@@ -48,6 +48,7 @@ export class Timers implements Stoppable {
     const { id, namespace, app, workflow } = claimed
     const firing = await decideAndCommit<DueRowDecision>({
       store,
+      namespace,
       catalog,
       decide: assumptions => {
         // An event or a registration may have changed or deleted the row since it was claimed.

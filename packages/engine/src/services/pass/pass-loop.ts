@@ -172,12 +172,13 @@ export class PassLoop {
   /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
   #context(run: Run, pass: SentPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
+    assumptions.now ??= clock.now()
     return {
       sentAt: pass.sentAt,
       sentAttempt: pass.sentAttempt,
       knowledge: pass.knowledge,
       assumptions,
-      now: clock.now(),
+      now: assumptions.now,
       random: this.#random,
       report,
       catalog: catalog.view(run.namespace),

@@ -36,6 +36,7 @@ export class Settlement {
     try {
       const decided = await decideAndCommit<D>({
         store,
+        namespace: active.state.run.namespace,
         limiter,
         catalog,
         decide,

@@ -10,6 +10,7 @@ import type { JsonText } from '../../domain/text/json-text.ts'
 import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 import type { ReplayFilter } from '../../ports/store-reads.ts'
 import type { Core } from '../commit/core.ts'
+import { decideInTurns } from '../commit/turns.ts'
 import type { Actor, Audit } from './audit.ts'
 
 /** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
@@ -70,11 +71,13 @@ export class BulkReplay {
   async #forks({ namespace, trace }: Actor, runIds: readonly string[], now: number): Promise<Fork[]> {
     const { store, ids, under } = this.#deps
     const sources = await Promise.all(runIds.map(id => store.in(namespace).run(id)))
-    return sources.flatMap(source => {
-      if (!source) return []
-      const id = ids.nextAt('run', now)
-      return [replay(source, { id, now, input: undefined, under: under(source), trace })]
-    })
+    const forks: Fork[] = []
+    for (const source of sources) {
+      if (!source) continue
+      const how = { id: ids.nextAt('run', now), now, input: undefined, under: under(source), trace }
+      forks.push(await decideInTurns(namespace, () => replay(source, how)))
+    }
+    return forks
   }
 
   /** Answers how many became durable: all in one commit or, when that fails, those that can be committed alone. */

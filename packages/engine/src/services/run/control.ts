@@ -12,6 +12,7 @@ import type { JsonText } from '../../domain/text/json-text.ts'
 import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { decideInTurns } from '../commit/turns.ts'
 import { type Act, type Actor, Audit } from './audit.ts'
 import { BulkReplay } from './bulk-replay.ts'
 
@@ -67,7 +68,8 @@ export class Control {
     this.#deps.assertActive(actor.namespace)
     const { run } = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
-    const fork = replay(run, { id, now, input, under: this.#under(run), trace: actor.trace })
+    const under = this.#under(run)
+    const fork = await decideInTurns(run.namespace, () => replay(run, { id, now, input, under, trace: actor.trace }))
     return this.#fork(actor, fork, { action: 'replay', runId, newRunId: id })
   }
 
@@ -76,7 +78,8 @@ export class Control {
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
     const under = this.#under(state.run)
-    const fork = retryFromStep(state, { id, now, step, under, trace: actor.trace })
+    const how = { id, now, step, under, trace: actor.trace }
+    const fork = await decideInTurns(actor.namespace, () => retryFromStep(state, how))
     const detail = JSON.stringify({ step })
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })
   }

@@ -1,0 +1,143 @@
+// A decision may evaluate thousands of expressions. It is made within a share of the work that one turn of the event loop may
+// take: when the share is used up, the decision ends and is made again in a later turn, where every evaluation
+// of before has its result already. Called by services/commit/turns, which waits for the turn, and by matching.ts.
+
+import type { JsonText } from '../text/json-text.ts'
+import type { Evaluated } from './expression.ts'
+import { jsonValue } from './json-value.ts'
+import { addWork, workDone } from './meter.ts'
+
+/** Units of work of all evaluations in one turn of the event loop: a few milliseconds. */
+export const TURN_UNITS = 500_000
+/** The cost of an evaluation besides its work. */
+const EVALUATION_UNITS = 300
+/** The cost of parsing, per character. */
+const PARSED_CHAR_UNITS = 2
+/** Maximum length of the texts that are kept parsed for later turns. */
+const PARSED_CHARS_MAX = 4 * 1024 * 1024
+
+/** Ends a decision whose turn is over. */
+export class TurnOver extends Error {}
+
+/** One instance for all: nobody reads its stack. */
+const TURN_OVER = new TurnOver('the decision goes on in a later turn of the event loop')
+
+/** What an expression reads of an event; the data as the text that it came as. */
+export interface ReadEvent {
+  id?: string | undefined
+  name: string
+  data?: JsonText | undefined
+}
+
+/** One evaluation: the expression, its use, and the events that it reads. */
+interface Evaluation {
+  source: string
+  use: string
+  event: ReadEvent
+  async: ReadEvent | undefined
+}
+
+let turnFrom = 0
+let underWay: Evaluations | undefined
+
+/** Begins a turn of the event loop: its share is whole again. */
+export function beginTurn(): void {
+  turnFrom = workDone()
+}
+
+/** Whether expressions were evaluated in this turn. */
+export function hasWorkedInTurn(): boolean {
+  return workDone() !== turnFrom
+}
+
+/** The evaluations of one decision, in their order. A decision that is made again asks for the same ones. */
+export class Evaluations {
+  readonly #done: (Evaluation & { result: Evaluated<unknown> })[] = []
+  /** Made for the first event that is parsed: most decisions evaluate nothing. */
+  #parsed: Map<JsonText, unknown> | undefined
+  #parsedChars = 0
+  #at = 0
+  /** Whether the decision must still make progress in this turn, however much of the share others have used. */
+  #isOwed = false
+
+  /** Makes the decision, unless its turn is over before. `isOwed`: it evaluates one expression at least. */
+  decide<T>(decision: () => T, { isOwed }: { isOwed: boolean }): T | TurnOver {
+    const outer = underWay
+    underWay = this
+    this.#at = 0
+    this.#isOwed = isOwed
+    try {
+      return decision()
+    } catch (error) {
+      if (error === TURN_OVER) return TURN_OVER
+      throw error
+    } finally {
+      underWay = outer
+    }
+  }
+
+  /** Throws TURN_OVER when the share is used up. */
+  takeTurn(): void {
+    if (!this.#isOwed && workDone() - turnFrom >= TURN_UNITS) throw TURN_OVER
+    this.#isOwed = false
+  }
+
+  evaluate<T>(evaluation: Evaluation, evaluate: () => Evaluated<T>): Evaluated<T> {
+    const before = this.#done[this.#at]
+    if (before && isSame(before, evaluation)) {
+      this.#at++
+      return before.result as Evaluated<T>
+    }
+    this.takeTurn()
+    addWork(EVALUATION_UNITS)
+    const result = evaluate()
+    // The decision reads other rows than before: the evaluations from here on are others.
+    this.#done.length = this.#at++
+    this.#done.push({ ...evaluation, result })
+    return result
+  }
+
+  parse(text: JsonText): unknown {
+    if (this.#parsed?.has(text)) return this.#parsed.get(text)
+    const value = parse(text)
+    this.#parsedChars += text.length
+    if (this.#parsedChars > PARSED_CHARS_MAX) return value
+    this.#parsed ??= new Map()
+    this.#parsed.set(text, value)
+    return value
+  }
+}
+
+/** Evaluates, or answers the result that the decision under way has already. */
+export function evaluateOnce<T>(evaluation: Evaluation, evaluate: () => Evaluated<T>): Evaluated<T> {
+  return underWay ? underWay.evaluate(evaluation, evaluate) : evaluate()
+}
+
+/** The value of a JSON text, once for the decision under way. */
+export function parsedOnce(text: JsonText): unknown {
+  return underWay ? underWay.parse(text) : parse(text)
+}
+
+/** To be called before an expression is compiled. Throws TURN_OVER when the turn of the decision under way is over. */
+export function takeTurn(): void {
+  underWay?.takeTurn()
+}
+
+function parse(text: JsonText): unknown {
+  addWork(text.length * PARSED_CHAR_UNITS)
+  return jsonValue(text)
+}
+
+function isSame(one: Evaluation, other: Evaluation): boolean {
+  return (
+    one.source === other.source &&
+    one.use === other.use &&
+    isSameEvent(one.event, other.event) &&
+    (one.async === other.async ||
+      (one.async !== undefined && other.async !== undefined && isSameEvent(one.async, other.async)))
+  )
+}
+
+function isSameEvent(one: ReadEvent, other: ReadEvent): boolean {
+  return one.id === other.id && one.name === other.name && one.data === other.data
+}
