@@ -3,7 +3,6 @@
 // of before has its result already. Called by services/commit/turns, which waits for the turn, and by matching.ts.
 
 import type { JsonText } from '../text/json-text.ts'
-import type { Evaluated } from './expression.ts'
 import { jsonValue } from './json-value.ts'
 import { addWork, workDone } from './meter.ts'
 
@@ -22,7 +21,9 @@ export class TurnOver extends Error {}
 /** One instance for all: nobody reads its stack. */
 const TURN_OVER = new TurnOver('the decision goes on in a later turn of the event loop')
 
-/** What an expression reads of an event; the data as the text that it came as. */
+export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
+
+/** An event as an expression reads it; the data as the text that it came as. */
 export interface ReadEvent {
   id?: string | undefined
   name: string

@@ -4,7 +4,7 @@
 import { EXPRESSION_CHARS_MAX } from '@perdure/protocol'
 import { FUNCTION_COSTS } from './cost.ts'
 import { EVENT_ENVIRONMENT, NODES_MAX, WAIT_ENVIRONMENT } from './environment.ts'
-import { takeTurn } from './evaluations.ts'
+import { type Evaluated, takeTurn } from './evaluations.ts'
 import { addWork, charge, Meter, metered } from './meter.ts'
 import {
   BINARY_OPERATORS,
@@ -42,8 +42,6 @@ export class ExpressionError extends Error {
     this.position = position
   }
 }
-
-export type Evaluated<T> = { ok: true; value: T } | { ok: false; error: string }
 
 /** Maximum nesting of comprehensions: each level multiplies the work. */
 const NESTING_MAX = 2

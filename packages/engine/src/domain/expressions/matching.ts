@@ -4,8 +4,8 @@
 import type { WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
-import { evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
-import { compiled, type Evaluated, type Subject } from './expression.ts'
+import { type Evaluated, evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
+import { compiled, type Subject } from './expression.ts'
 
 /** The policies that may drop an event or merge it into another run, by a key. */
 export type DroppingPolicy = 'idempotency' | 'rateLimit' | 'singleton' | 'debounce'
