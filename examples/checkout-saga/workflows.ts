@@ -18,24 +18,19 @@ export const checkout = createWorkflow(
     // Every pass builds this list from stored results, so it contains exactly the completed steps.
     const undo: (() => Promise<unknown>)[] = []
     try {
-      // With `catch: true` the handler gets the failure after the last attempt; without it the run would fail.
       // The key is the same on every attempt, so the service can ignore a repeated call.
-      const stock = await step.run('reserve', ({ idempotencyKey }) => warehouse.reserve(order, idempotencyKey), {
-        catch: true,
-      })
+      const stock = await step.run('reserve', ({ idempotencyKey }) => warehouse.reserve(order, idempotencyKey))
       undo.unshift(() => step.run('release', () => warehouse.release(stock.reservationId)))
 
-      const payment = await step.run('charge', ({ idempotencyKey }) => payments.charge(order, idempotencyKey), {
-        catch: true,
-      })
+      const payment = await step.run('charge', ({ idempotencyKey }) => payments.charge(order, idempotencyKey))
       undo.unshift(() => step.run('refund', () => payments.refund(payment.chargeId)))
 
-      const parcel = await step.run('ship', () => carrier.book(order), { catch: true })
+      const parcel = await step.run('ship', () => carrier.book(order))
       return { status: 'shipped' as const, tracking: parcel.tracking }
     } catch (error) {
       if (!(error instanceof StepFailedError)) throw error // a bug in this handler is no reason to refund
       ctx.logger.warn('undoing the checkout', { failedAt: error.stepName, steps: undo.length })
-      // These steps have no `catch`: if an undo action fails after all its attempts, the run fails and needs attention.
+      // Nothing catches these: if an undo action fails after all its attempts, the run fails and needs attention.
       for (const compensate of undo) await compensate()
       return { status: 'undone' as const, failedAt: error.stepName, reason: error.message }
     }

@@ -164,10 +164,8 @@ export const failures = createWorkflow(
   },
   async ({ event, step }: WorkflowArgs<Order>) => {
     try {
-      await step.run(
-        'charge',
-        ({ idempotencyKey, signal }) => payments.charge(event.data.amount, { idempotencyKey, signal }),
-        { catch: true },
+      await step.run('charge', ({ idempotencyKey, signal }) =>
+        payments.charge(event.data.amount, { idempotencyKey, signal }),
       )
     } catch (error) {
       if (!(error instanceof StepFailedError)) throw error

@@ -18,7 +18,8 @@ import {
 
 const { api, clock, start } = await scenario()
 
-const down: Reply = { status: 503, body: { error: { message: 'down for repairs' }, logs: [] } }
+const down: Reply = { status: 503, body: { error: 'down for repairs', logs: [] } }
+const thrown = { message: 'no such column', name: 'DatabaseError', stack: 'DatabaseError: no such column\n    at x' }
 
 describe('4xx is non-retriable: the run fails', () => {
   test.each([400, 401, 404, 409, 422, 429, 499])('%i fails the run at once', async status => {
@@ -41,6 +42,42 @@ describe('4xx is non-retriable: the run fails', () => {
   })
 })
 
+describe('a 4xx may say whose failure it is', () => {
+  const rejected = (error: object) => start(() => ({ status: 400, body: { error: { ...thrown, ...error }, logs: [] } }))
+
+  test.each(['handler_failed', 'nondeterministic', 'step_failed'])('by the code %s', async code => {
+    const { runId } = await rejected({ code })
+    expect((await api.failed(runId)).error).toEqual({ ...thrown, code })
+  })
+
+  test('any other code is runner_rejected', async () => {
+    const { runId } = await rejected({ code: 'timeout' })
+    expect((await api.failed(runId)).error).toEqual({ ...thrown, code: 'runner_rejected' })
+  })
+
+  test('and which step failed, if the memo has its error', async () => {
+    const failing = flow([
+      run(
+        'charge',
+        () => {
+          throw new StepFailure('declined', { retriable: false })
+        },
+        { catchable: true },
+      ),
+    ])
+    for (const [stepName, shown] of [
+      ['charge', { stepName: 'charge' }],
+      ['ship', {}],
+    ] as const) {
+      const { runId } = await start((invoke, record) => {
+        const error = { message: 'declined', code: 'step_failed', stepName }
+        return invoke.pass === 1 ? failing(invoke, record) : { status: 400, body: { error, logs: [] } }
+      })
+      expect((await api.failed(runId)).error).toEqual({ message: 'declined', code: 'step_failed', ...shown })
+    }
+  })
+})
+
 describe('5xx is retried with backoff on a fixed budget, then the run fails (8 tries)', () => {
   test('eight tries, 0.5 s doubling to at most 30 s, then runner_unreachable', async () => {
     const { runId, record } = await start(() => down)
@@ -57,6 +94,13 @@ describe('5xx is retried with backoff on a fixed budget, then the run fails (8 t
     expect(record.passes(runId)).toBe(8)
     expect(attempt).toBe(8)
     expect(record.of(runId).map(({ ctx }) => ctx.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  test('an error object is a handler that threw: handler_failed, with its error', async () => {
+    const { runId, record } = await start(() => ({ status: 500, body: { error: thrown, logs: [] } }))
+    for (let i = 0; i < 7; i++) await skipWait(api, clock, runId, 'retry')
+    expect((await api.failed(runId)).error).toEqual({ ...thrown, code: 'handler_failed' })
+    expect(record.passes(runId)).toBe(8)
   })
 
   test('while it waits the run is waiting for a retry', async () => {

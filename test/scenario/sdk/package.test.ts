@@ -115,7 +115,7 @@ describe('at run time', () => {
       exports.sdk = sdk
       exports.hello = sdk.createWorkflow({ name: 'hello' }, async ({ step }) => {
         try {
-          await step.run('pay', () => { throw new sdk.NonRetriableError('declined') }, { catch: true })
+          await step.run('pay', () => { throw new sdk.NonRetriableError('declined') })
         } catch (error) {
           return { isStepFailed: error instanceof sdk.StepFailedError, message: error.message }
         }

@@ -47,7 +47,7 @@ const busy = createWorkflow(
       return 'done'
     })
     const error = await step
-      .run('fatal', () => Promise.reject(new RangeError('no')), { catch: true })
+      .run('fatal', () => Promise.reject(new RangeError('no')))
       .catch(({ name, message }: Error) => `${name}: ${message}`)
     times.add(await ctx.now())
     await step.sleep('pause', 1)

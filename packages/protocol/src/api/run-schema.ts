@@ -9,6 +9,8 @@ export const RunStatusSchema = text(...RUN_STATUSES)
 
 export const RunErrorCodeSchema = text(
   'step_failed',
+  'handler_failed',
+  'nondeterministic',
   'runner_rejected',
   'runner_unreachable',
   'runner_not_registered',

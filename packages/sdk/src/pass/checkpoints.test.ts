@@ -243,7 +243,7 @@ describe('a receipt', () => {
     const pass = new CheckpointedPass(({ step }) =>
       Promise.race([
         step.run('flaky', () => Promise.reject(new Error('again'))),
-        step.run('fatal', () => Promise.reject(new NonRetriableError('no')), { catch: true }).catch(String),
+        step.run('fatal', () => Promise.reject(new NonRetriableError('no'))).catch(String),
       ]),
     )
     const { opcodes, acknowledge } = await pass.report()

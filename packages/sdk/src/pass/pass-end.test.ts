@@ -78,7 +78,7 @@ describe('a handler that throws', () => {
     })
     expect(await run.pass()).toMatchObject({
       status: 400,
-      error: { name: 'NonRetriableError', message: 'never' },
+      error: { name: 'NonRetriableError', message: 'never', code: 'handler_failed' },
     })
   })
 
@@ -86,7 +86,10 @@ describe('a handler that throws', () => {
     const stored = { name: 'CardError', message: 'declined', stack: 'CardError: declined\n    at pay' }
     const run = runOf(({ step }) => step.run('pay', () => 1))
     run.settle('pay', { error: stored })
-    expect(await run.pass()).toMatchObject({ status: 400, error: stored })
+    expect(await run.pass()).toMatchObject({
+      status: 400,
+      error: { ...stored, code: 'step_failed', stepName: 'pay' },
+    })
   })
 
   test('an error caused by a stored one, or aggregating nothing else, is a 400 too', async () => {
@@ -98,10 +101,24 @@ describe('a handler that throws', () => {
       }
     })
     wrapping.settle('pay', { error: { message: 'declined' } })
-    expect(await wrapping.pass()).toMatchObject({ status: 400, error: { message: 'order failed' } })
+    expect(await wrapping.pass()).toMatchObject({
+      status: 400,
+      error: { message: 'order failed', code: 'step_failed', stepName: 'pay' },
+    })
     const any = runOf(({ step }) => Promise.any([step.run('pay', () => 1)]))
     any.settle('pay', { error: { message: 'declined' } })
-    expect(await any.pass()).toMatchObject({ status: 400, error: { name: 'AggregateError' } })
+    expect(await any.pass()).toMatchObject({
+      status: 400,
+      error: { name: 'AggregateError', code: 'step_failed', stepName: 'pay' },
+    })
+  })
+
+  test('a NonRetriableError is the failure of the handler, whatever its cause', async () => {
+    const run = runOf(({ step }) =>
+      step.run('pay', () => 1).catch(cause => Promise.reject(new NonRetriableError('no', { cause }))),
+    )
+    run.settle('pay', { error: { message: 'declined' } })
+    expect(await run.pass()).toMatchObject({ status: 400, error: { message: 'no', code: 'handler_failed' } })
   })
 
   test('a fatal error does not wait for callbacks: their signal aborts', async () => {

@@ -1,11 +1,11 @@
 // Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
-import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
+import { RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
 import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
-import { toStepError } from '../wire/errors.ts'
+import { failedStepOf, toStepError } from '../wire/errors.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 
 /** The response to an invoke. `body` is JSON text. */
@@ -27,10 +27,10 @@ export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
     case 'opcodes':
       return answerOpcodes(outcome.opcodes, logs)
     case 'threw':
-      return answerError(outcome.fatal ? 400 : 500, outcome.error, logs)
+      return answerThrown(outcome, logs)
     case 'cancelled':
       // Nobody reads this answer, because the connection is closed. 499 is the customary status for that.
-      return answerError(499, new Error('The invoke was cancelled'), logs)
+      return answerError(499, toStepError(new Error('The invoke was cancelled')), logs)
   }
 }
 
@@ -40,9 +40,16 @@ export function answerRefusal(status: number, message: string): Answer {
   return { status, body: `{"error":${JSON.stringify(error)},"logs":[]}` }
 }
 
-/** Builds the answer of a pass that threw: `{error: {message, stack, name}, logs}`. */
-function answerError(status: number, error: unknown, logs: LogBuffer): Answer {
-  return withLogs(status, `"error":${JSON.stringify(toStepError(error))}`, logs)
+/** Builds the answer of a pass that threw. Its code says whether a step's failure ended it, or the handler itself. */
+function answerThrown({ error, fatal }: Extract<Outcome, { kind: 'threw' }>, logs: LogBuffer): Answer {
+  const stepName = failedStepOf(error)
+  const reason = stepName === undefined ? { code: 'handler_failed' } : { code: 'step_failed', stepName }
+  return answerError(fatal ? 400 : 500, { ...toStepError(error), ...reason }, logs)
+}
+
+/** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs}`. */
+function answerError(status: number, error: StepError, logs: LogBuffer): Answer {
+  return withLogs(status, `"error":${JSON.stringify(error)}`, logs)
 }
 
 function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {

@@ -129,7 +129,7 @@ async function playStep(node: StepNode, path: string, on: Play): Promise<string>
 async function callStep(node: StepNode, path: string, { step, ctx, runCallback }: Play): Promise<string> {
   const { name } = node
   const does = {
-    run: () => step.run(name, () => runCallback(path, node), { catch: true }),
+    run: () => step.run(name, () => runCallback(path, node)),
     sleep: () => step.sleep(name, 1000).then(() => path),
     sleepUntil: () => step.sleepUntil(name, 1000).then(() => path),
     wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),

@@ -19,7 +19,7 @@ async function opcodeOf(callback: () => unknown, options?: { catch?: boolean }) 
 }
 
 describe('a failing callback', () => {
-  test('is a StepRun with its error, retriable by default', async () => {
+  test('is a StepRun with its error, retriable and catchable by default', async () => {
     const opcode = await opcodeOf(async () => {
       throw new RangeError('out of stock')
     })
@@ -32,6 +32,7 @@ describe('a failing callback', () => {
         message: 'out of stock',
         stack: expect.stringContaining('run-step.test.ts'),
       },
+      catchable: true,
     })
   })
 
@@ -44,14 +45,15 @@ describe('a failing callback', () => {
     })
   })
 
-  test('is catchable with the option catch', async () => {
+  test('is not catchable with catch: false', async () => {
     const opcode = await opcodeOf(
       () => {
         throw new Error('no')
       },
-      { catch: true },
+      { catch: false },
     )
-    expect(opcode).toMatchObject({ error: { message: 'no' }, catchable: true })
+    expect(opcode).toMatchObject({ error: { message: 'no' } })
+    expect(opcode).not.toHaveProperty('catchable')
   })
 
   test('NonRetriableError sets retriable: false', async () => {

@@ -31,15 +31,15 @@ export async function runStep(
   id: StepId,
   call: { callback: StepCallback; options: StepRunOptions | undefined },
 ): Promise<EncodedOpcode> {
-  const catchable = call.options?.catch === true ? { catchable: true } : {}
   const logScope = stepLogScope(id)
   const context = contextOf(environment, id, logScope)
   try {
     const scope = { pass: environment.pass, stepName: id.name, logScope }
     const result = await stepScope.run(scope, call.callback, context)
     const text = encodePayload(result, `The result of step "${id.name}"`)
-    return encodeOpcode('StepRun', id, catchable, { field: 'data', text })
+    return encodeOpcode('StepRun', id, {}, { field: 'data', text })
   } catch (thrown) {
+    const catchable = call.options?.catch === false ? {} : { catchable: true }
     return encodeOpcode('StepRun', id, { error: toStepError(thrown), ...retryOf(thrown), ...catchable })
   }
 }

@@ -32,7 +32,7 @@ const checkout = createWorkflow(
       return { status: 'expired' }
     }
     try {
-      const parcel = await step.run('ship', () => carrier.book(order), { catch: true })
+      const parcel = await step.run('ship', () => carrier.book(order))
       await ctx.webhook.send('tell', { url: 'https://shop.example/shipped', data: { parcel } })
       return { status: 'shipped', parcel, ...charge }
     } catch (error) {

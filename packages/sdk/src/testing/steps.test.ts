@@ -14,7 +14,7 @@ import { open } from './open.testkit.ts'
 const saga = createWorkflow({ name: 'saga' }, async ({ step }) => {
   await step.run('reserve', () => 'reserved')
   try {
-    await step.run('charge', () => 'charged', { catch: true })
+    await step.run('charge', () => 'charged')
   } catch (error) {
     if (!(error instanceof StepFailedError)) throw error
     await step.run('release', () => 'released')

@@ -17,6 +17,8 @@ const perdureError: unique symbol = Symbol.for('perdure.error') as never
 
 /** Most stacks in the StepError of one thrown error: its own and those of its causes. */
 const STACKS_MAX = 6
+/** How many causes of an error are followed. */
+const CAUSES_MAX = 16
 /** Most errors of an AggregateError whose stacks are included. */
 const AGGREGATED_MAX = 3
 
@@ -155,12 +157,25 @@ export function retryAfterMsOf(error: unknown): number | undefined {
  * step error, an error caused by one of these, or an aggregate of nothing else.
  */
 export function isFatal(error: unknown, depth = 0): boolean {
-  if (!(error instanceof Error) || depth > 16) return false
+  if (!(error instanceof Error) || depth > CAUSES_MAX) return false
   if (nonRetriable in error || stored in error) return true
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.every(one => isFatal(one, depth + 1))
   }
   return isFatal(error.cause, depth + 1)
+}
+
+/**
+ * Returns the name of the step whose stored failure a handler threw: as it was, as a cause, or as the first of an
+ * aggregate that {@link isFatal}. Undefined when the handler failed by itself.
+ */
+export function failedStepOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > CAUSES_MAX || nonRetriable in error) return undefined
+  if (error instanceof StepFailedError) return error.stepName
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return isFatal(error) ? failedStepOf(error.errors[0], depth + 1) : undefined
+  }
+  return failedStepOf(error.cause, depth + 1)
 }
 
 /** Returns the error of a failed run, as its on-failure handler receives it. */

@@ -10,8 +10,8 @@ import type { Json } from '../wire/json.ts'
 /** How one `step.run` handles failure. */
 export interface StepRunOptions {
   /**
-   * After the last failed attempt, reject with a {@link StepFailedError} that the handler can catch, instead of
-   * failing the run. Sent to the engine as `catchable`.
+   * With `false` the last failed attempt ends the run at once. By default the call rejects with a
+   * {@link StepFailedError}, which the handler may catch; if it does not, the run fails with the step's error.
    */
   catch?: boolean
 }
@@ -39,7 +39,10 @@ type DataField<Sent> = undefined extends Sent ? { data?: Sent } : { data: Sent }
  * a name is another step: `name`, `name:1`, `name:2` in the order of the calls.
  */
 export interface StepTools {
-  /** Runs a callback and stores its result. Failures are retried by the workflow's retry policy. */
+  /**
+   * Runs a callback and stores its result. Failures are retried by the workflow's retry policy. After the last attempt
+   * the call rejects with a {@link StepFailedError}.
+   */
   run<T>(name: string, callback: (context: StepContext) => T, options?: StepRunOptions): Promise<Json<Awaited<T>>>
   /** Parks the run for a duration. */
   sleep(name: string, duration: Duration): Promise<void>

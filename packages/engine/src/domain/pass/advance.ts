@@ -40,12 +40,12 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
     case 'returned':
       return end({ status: 'succeeded', result: outcome.data })
     case 'rejected':
-      return fail(outcome.error)
+      return fail(withKnownStep(state, outcome.error))
     case 'transportFailed': {
       const timeout = timedOut(draft.run, context.now)
       if (timeout) return fail(timeout)
       const tries = draft.run.transportTries + 1
-      if (tries >= TRANSPORT_TRIES_MAX) return fail({ ...outcome.error, code: 'runner_unreachable' })
+      if (tries >= TRANSPORT_TRIES_MAX) return fail(outcome.error)
       return repeatLater(draft, { tries, error: outcome.error.message }, context)
     }
     case 'opcodes': {
@@ -53,6 +53,13 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
       return how ? end(how) : (continueOrPark(draft, context) ?? fail(STUCK))
     }
   }
+}
+
+/** The error without its `stepName`, unless the runner knows such a step as failed. */
+function withKnownStep({ steps }: RunState, error: RunError): RunError {
+  const { stepName, ...rest } = error
+  if (stepName === undefined) return error
+  return [...steps.values()].some(({ name, status }) => name === stepName && status === 'failed') ? error : rest
 }
 
 /** Drafts the steps that a runner reported. Returns how the run ends, if they end it. */

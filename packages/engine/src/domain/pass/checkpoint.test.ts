@@ -25,7 +25,7 @@ import {
   waitsFor,
   workflow,
 } from '../testkit/nouns.testkit.ts'
-import { readCheckpoint } from './answer/outcome.ts'
+import { readCheckpoint, transportFailed } from './answer/outcome.ts'
 
 const acked = (...steps: object[]) => ({ seq: 1, steps })
 const as = (name: string, fields: object = {}) => ({ id: idOf(name), ...fields })
@@ -80,10 +80,7 @@ describe('a checkpoint', () => {
       .sentAttempt(1)
       .whenCheckpointed(reported(threw('b')))
     expect(second.run.attempt).toBe(2)
-    const broke = second
-      .afterCommit()
-      .sentAttempt(1)
-      .when({ kind: 'transportFailed', error: { message: 'gone' }, logs: [] })
+    const broke = second.afterCommit().sentAttempt(1).when(transportFailed('gone'))
     expect(broke.run).toMatchObject({ attempt: 2, status: 'waiting' })
   })
 

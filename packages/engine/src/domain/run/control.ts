@@ -80,7 +80,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   const run = forkedRun({ ...options, source: source.run, input: source.run.input })
   const changes: Change[] = [{ type: 'run.created', run }]
   const ending = endingStep(steps, source.run)
-  const carried = steps.filter(step => step.index < from.index && isCarried(step, source.run, ending))
+  const carried = steps.filter(step => step.index < from.index && isCarried(step, ending))
   // A replay resolves steps in the order of their seqs, so the copies keep that order.
   const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
   for (const [index, step] of carried.entries()) {
@@ -103,24 +103,28 @@ function findStep(steps: readonly Step[], wanted: string): Step | undefined {
 
 /**
  * Whether a fork keeps the step's result. It keeps results and caught failures. It runs again: cancelled steps, the step
- * that ended the run, and steps that failed after it in the same answer, since nobody knows whether these were caught.
+ * that ended the run, and steps that failed after it, since nobody knows whether these were caught.
  */
-function isCarried(step: Step, run: Run, ending: Step | undefined): boolean {
+function isCarried(step: Step, ending: Step | undefined): boolean {
   if (!isSettled(step.status) || step.status === 'cancelled') return false
-  return !ending || !failedAtEnd(step, run) || step.seq < ending.seq
+  return step.status !== 'failed' || !ending || step.seq < ending.seq
 }
 
-/** The step whose failure ended the run: of the steps that failed at its end, the first that matches the run's error. */
+/**
+ * The step whose failure ended the run: it has the run's error, or at least its name. The end may follow the failure at
+ * once, or in a later pass, in which the handler did not catch it. Then it is the last of several.
+ */
 function endingStep(steps: readonly Step[], run: Run): Step | undefined {
   const { code, stepName, message, stack, name } = run.error ?? {}
   if (code !== 'step_failed') return undefined
-  const isRunError = ({ error }: Step) => error?.message === message && error?.stack === stack && error?.name === name
-  const last = steps.filter(step => failedAtEnd(step, run)).sort((a, b) => a.seq - b.seq)
-  return last.find(step => step.name === stepName && isRunError(step)) ?? last[0]
-}
-
-function failedAtEnd({ op, status, finishedAt }: Step, run: Run): boolean {
-  return op === 'StepRun' && status === 'failed' && finishedAt === run.finishedAt
+  const failed = steps.filter(({ status }) => status === 'failed').sort((a, b) => a.seq - b.seq)
+  const named = failed.filter(step => step.name === stepName)
+  const alike = named.filter(
+    ({ error }) => error?.message === message && error?.stack === stack && error?.name === name,
+  )
+  const candidates = alike.length > 0 ? alike : named
+  const isAtEnd = ({ finishedAt }: Step) => finishedAt === run.finishedAt
+  return candidates.find(isAtEnd) ?? candidates.at(-1) ?? failed.find(isAtEnd)
 }
 
 /** When the next timer of parked steps is due, if one has a timer: of a paused run, timers alone go on. */

@@ -179,6 +179,20 @@ describe('a retry from a step carries', () => {
     expect(retried('d', steps, source).names).toEqual(['c'])
   })
 
+  it('no failure that ended the run in a later pass, in which nothing caught it, nor failures after it', () => {
+    const source = endedRun('failed', { error: stepError('a') })
+    const steps = [failed('caught'), failed('a'), succeeded('b'), failed('c'), succeeded('d')]
+    expect(retried('d', steps, source).names).toEqual(['caught', 'b'])
+    const wrapped = endedRun('failed', { error: stepError('a', 'the order failed') })
+    expect(retried('d', steps, wrapped).names).toEqual(['caught', 'b'])
+  })
+
+  it('no failed child that ended the run', () => {
+    const source = endedRun('failed', { error: stepError('pack') })
+    const child = failed('pack', { op: 'RunWorkflow', childRunId: 'run_9' })
+    expect(retried('d', [child, succeeded('d')], source).names).toEqual([])
+  })
+
   it('a failed child that its parent had caught', () => {
     const child = failed('pack', { op: 'RunWorkflow', childRunId: 'run_9' })
     expect(retried('d', [child, succeeded('d')]).carried).toMatchObject([{ name: 'pack', childRunId: 'run_9' }])

@@ -162,7 +162,11 @@ export const rejected: Outcome = {
   logs: [],
 }
 
-export const brokeOff: Outcome = { kind: 'transportFailed', error: { message: 'socket hang up' }, logs: [] }
+export const brokeOff: Outcome = {
+  kind: 'transportFailed',
+  error: { message: 'socket hang up', code: 'runner_unreachable' },
+  logs: [],
+}
 
 export function workflow(name: string, fields: Partial<Workflow> = {}): Workflow {
   return {

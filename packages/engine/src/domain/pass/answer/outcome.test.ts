@@ -173,6 +173,17 @@ describe('a 4xx', () => {
     })
   })
 
+  it.each(['step_failed', 'handler_failed', 'nondeterministic'])('may have the code %s, and name a step', code => {
+    const error = { message: 'no', stack: 'at x', code, stepName: 'charge' }
+    expect(readAnswer(400, JSON.stringify({ error }))).toMatchObject({ kind: 'rejected', error })
+  })
+
+  it.each(['timeout', 'card_declined', 7, null])('has no other code: %j', code => {
+    const error = { message: 'no', code, stepName: 'charge' }
+    const rejected = { message: 'no', code: 'runner_rejected' }
+    expect(readAnswer(400, JSON.stringify({ error }))).toMatchObject({ error: rejected })
+  })
+
   it.each(['', ' \n', '{}', '{ }', 'null', '[]', '""', '{"error":null}', '{"error":{}}', '{"logs":[]}'])(
     'says its status when all it says is %j',
     body => {
@@ -195,7 +206,6 @@ describe('a 5xx', () => {
   })
 
   it.each([
-    ['an error object', '{"error":{"message":"boom","stack":"at x","code":7}}', 'boom'],
     ['an error text', '{"error":"boom"}', 'boom'],
     ["a proxy's page", '  <h1>Bad gateway</h1> ', '<h1>Bad gateway</h1>'],
     [
@@ -205,7 +215,17 @@ describe('a 5xx', () => {
     ],
   ])('describes %s', (_, body, error) => {
     const message = `The runner answered 500: ${error}.`
-    expect(readAnswer(500, body)).toMatchObject({ kind: 'transportFailed', error: { message } })
+    const unreachable = { message, code: 'runner_unreachable' }
+    expect(readAnswer(500, body)).toMatchObject({ kind: 'transportFailed', error: unreachable })
+  })
+
+  it('with an error object is a handler that threw, with its error', () => {
+    const error = { message: 'boom', name: 'TypeError', stack: 'at x' }
+    expect(readAnswer(500, JSON.stringify({ error: { ...error, code: 7, later: true } }))).toEqual({
+      kind: 'transportFailed',
+      error: { ...error, code: 'handler_failed' },
+      logs: [],
+    })
   })
 
   it('takes no more than the beginning of a long page', () => {

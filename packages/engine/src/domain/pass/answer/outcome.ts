@@ -14,11 +14,17 @@ export type Outcome = PassLines &
   (
     | { kind: 'returned'; data?: JsonText }
     | { kind: 'opcodes'; opcodes: PassOpcode[] }
-    /** The run fails at once. */
+    /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
-    /** The pass is repeated, within the transport's budget of tries. */
-    | { kind: 'transportFailed'; error: StepError }
+    /** The pass is repeated, within its budget of tries. */
+    | { kind: 'transportFailed'; error: PassError }
   )
+
+/** Why a pass failed: the handler threw, or the runner gave no answer that can be read. */
+export type PassError = StepError & { code: 'handler_failed' | 'runner_unreachable' }
+
+/** The codes of run errors that a runner may give in a 4xx. */
+const CODES_OF_RUNNERS = ['step_failed', 'handler_failed', 'nondeterministic'] as const
 
 const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const stepError = Compile(StepErrorSchema)
@@ -37,11 +43,13 @@ export function readAnswer(status: number, body: string): Outcome {
   const error = readError(parsed, body)
   if (status >= 400 && status < 500) {
     const message = error?.message ?? `The runner answered ${status}.`
-    return { kind: 'rejected', error: { ...error, message, code: 'runner_rejected' }, ...lines }
+    return { kind: 'rejected', error: { ...error, message, ...reasonOf(parsed) }, ...lines }
   }
   if (status >= 500) {
+    const thrown = errorObject(parsed)
+    if (thrown) return { kind: 'transportFailed', error: { ...stepErrorOf(thrown), code: 'handler_failed' }, ...lines }
     const message = sentence(`The runner answered ${status}${error ? `: ${error.message}` : ''}`)
-    return { kind: 'transportFailed', error: { ...error, message }, ...lines }
+    return { kind: 'transportFailed', error: { message, code: 'runner_unreachable' }, ...lines }
   }
   return invalidResponse(`has status ${status}, which means nothing to the engine`, lines)
 }
@@ -62,7 +70,7 @@ export function readCheckpoint(payload: string): { seq: number; reported: Report
 
 /** The outcome of a pass without a readable answer: a reset, a missed deadline, an unreadable body. */
 export function transportFailed(message: string): Outcome {
-  return { kind: 'transportFailed', error: { message }, logs: [] }
+  return { kind: 'transportFailed', error: { message, code: 'runner_unreachable' }, logs: [] }
 }
 
 /** The outcome of an answer over the maximum size. A repeat would be as large, so the run fails. */
@@ -114,10 +122,25 @@ function parse(body: string): object | undefined {
   }
 }
 
+/** The code of a 4xx, and the step that it names. */
+function reasonOf(parsed: object | undefined): Pick<RunError, 'code' | 'stepName'> {
+  const { code, stepName }: Record<string, unknown> = errorObject(parsed) ?? {}
+  const known = CODES_OF_RUNNERS.find(one => one === code)
+  if (known === undefined) return { code: 'runner_rejected' }
+  return { code: known, ...(typeof stepName === 'string' ? { stepName } : {}) }
+}
+
+/** The `error` object of a body, if it is one, with all that the runner sent. */
+function errorObject(parsed: object | undefined): (StepError & Record<string, unknown>) | undefined {
+  const { error } = (parsed ?? {}) as { error?: unknown }
+  return stepError.Check(error) ? (error as StepError & Record<string, unknown>) : undefined
+}
+
 /** The error in a 4xx or 5xx body. Proxies send such bodies too, so any text will do. */
 function readError(parsed: object | undefined, body: string): StepError | undefined {
-  const error = (parsed as { error?: unknown } | undefined)?.error
-  if (stepError.Check(error)) return stepErrorOf(error)
+  const object = errorObject(parsed)
+  if (object) return stepErrorOf(object)
+  const { error } = (parsed ?? {}) as { error?: unknown }
   if (typeof error === 'string') return { message: error }
   const text = parsed && 'logs' in parsed ? withoutLogs(body) : body.trim()
   return EMPTY_ERROR.test(text) ? undefined : { message: text.slice(0, ERROR_TEXT_CHARS_MAX) }
