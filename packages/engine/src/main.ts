@@ -19,6 +19,8 @@ export { createLog } from './log.ts'
 export {
   backupStore,
   type CopyOptions,
+  type MoveProgress,
+  moveStore,
   restoreStore,
   type Violation,
   verifyStore,

@@ -1,5 +1,10 @@
-// The work of the `perdure` command on a whole store: verify, backup, restore. An engine may run on the store.
+// The work of the `perdure` command on a whole store: verify, backup, restore, move.
 
+import { type MoveOptions, type MoveProgress, move } from './adapters/sql/move/move.ts'
+import { openPostgresSide } from './adapters/sql/move/postgres-side.ts'
+import type { MoveRole } from './adapters/sql/move/role.ts'
+import type { MoveSide } from './adapters/sql/move/side.ts'
+import { openSqliteSide } from './adapters/sql/move/sqlite-side.ts'
 import { openPostgresSnapshot } from './adapters/sql/postgres/snapshot.ts'
 import { backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite/backup.ts'
 import { openSqliteSnapshot } from './adapters/sql/sqlite/snapshot.ts'
@@ -7,7 +12,7 @@ import type { Violation } from './adapters/sql/verify/check.ts'
 import { verify } from './adapters/sql/verify/verify.ts'
 import { ConfigError, readStore, storeName } from './config/config.ts'
 
-export type { CopyOptions, Violation }
+export type { CopyOptions, MoveProgress, Violation }
 
 /**
  * Checks every rule that the store must keep, and yields each violation as it is found. Only reads, at one moment. `store` is
@@ -36,6 +41,39 @@ export async function backupStore(store: string | undefined, to: string, options
 /** Puts a backup in the place of a SQLite store that no engine has open. Rejects as `restoreFile` does. */
 export async function restoreStore(store: string | undefined, from: string, options: CopyOptions = {}): Promise<void> {
   await restoreFile(fileOf(store, 'pg_restore'), from, options)
+}
+
+/**
+ * Copies everything of the store `from` into the empty store `to`, SQLite or PostgreSQL each, and compares both. No engine may
+ * have either open. Called again after a cut, it goes on where it was. Throws ConfigError if a store cannot be used.
+ */
+export async function* moveStore(
+  { from, to }: { from: string; to: string },
+  options: MoveOptions = {},
+): AsyncGenerator<MoveProgress> {
+  if (from === to) throw new ConfigError('--from and --to name the same store')
+  const source = await openSide(from, 'source')
+  try {
+    const target = await openSide(to, 'target')
+    try {
+      yield* move(source, target, options)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+async function openSide(store: string, role: MoveRole): Promise<MoveSide> {
+  const flag = role === 'source' ? '--from' : '--to'
+  const address = readStore(store, flag)
+  if (address.kind === 'sqlite' && address.file === ':memory:')
+    throw new ConfigError(`${flag} is in the memory of its engine`)
+  const opening = address.kind === 'postgres' ? openPostgresSide(address.url, role) : openSqliteSide(address.file, role)
+  return opening.catch(cause => {
+    throw new ConfigError(`${flag} ${storeName(address)}: ${(cause as Error).message}`)
+  })
 }
 
 function fileOf(store: string | undefined, instead: string): string {

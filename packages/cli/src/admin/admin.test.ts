@@ -181,3 +181,14 @@ test('only `keys create` creates a store: other commands report a missing one', 
   await created('--kind', 'read')
   expect((await perdure('keys', 'list')).code).toBe(0)
 })
+
+test.each([
+  [['--from', 'sqlite:./none.db', '--to', 'sqlite:./new.db'], '--from sqlite:./none.db: there is no file'],
+  [['--from', 'mysql://x', '--to', 'sqlite:./new.db'], '--from must look like'],
+  [['--from', 'sqlite:./a.db', '--to', 'sqlite:./a.db'], 'the same store'],
+  [['--from', 'sqlite:./a.db'], '--to'],
+])('perdure move %j is bad usage', async (args, message) => {
+  const { code, stderr } = await ran(['move', ...args])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+})

@@ -1,5 +1,5 @@
 // The commands that open a store themselves, whether or not an engine runs on it: keys, namespaces, backup, restore,
-// verify.
+// verify, move.
 
 import type { Command } from 'commander'
 import { keyCommands } from './keys.ts'

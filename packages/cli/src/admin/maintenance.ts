@@ -1,14 +1,14 @@
-// `perdure backup`, `restore` and `verify`: commands for a whole store.
+// `perdure backup`, `restore`, `verify` and `move`: commands for a whole store.
 
 import { statSync } from 'node:fs'
-import { backupStore, restoreStore, verifyStore } from '@perdure/engine'
-import type { Command } from 'commander'
+import { backupStore, type MoveProgress, moveStore, restoreStore, verifyStore } from '@perdure/engine'
+import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
-import { show } from '../command-line/session.ts'
+import { type LocalSession, show } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
-import { storeCommand } from './session.ts'
+import { storeCommand, wholeStoreCommand } from './session.ts'
 
-/** Adds `perdure backup`, `restore` and `verify` to the program. */
+/** Adds `perdure backup`, `restore`, `verify` and `move` to the program. */
 export function maintenanceCommands(program: Command): void {
   storeCommand<{ force?: boolean }>(
     program
@@ -50,4 +50,39 @@ export function maintenanceCommands(program: Command): void {
       return count === 0 ? EXIT.ok : EXIT.refused
     },
   )
+
+  wholeStoreCommand<MoveOptions>(
+    program
+      .command('move')
+      .description('copy a whole store into an empty one, SQLite or PostgreSQL; no engine may have either open')
+      .addOption(new Option('--from <store>', 'the store that is copied; it stays as it is').makeOptionMandatory())
+      .addOption(new Option('--to <store>', 'the empty store, which is created if it is missing').makeOptionMandatory())
+      .option('--restart', 'give up what an unfinished move has copied'),
+    ['perdure move --from sqlite:./.perdure/engine.db --to postgres://engine@db/perdure'],
+    moveWhole,
+  )
+}
+
+interface MoveOptions {
+  from: string
+  to: string
+  restart?: boolean
+}
+
+/** Prints a line for each table when it is found equal on both sides, and for each violation that came with the source. */
+async function moveWhole(session: LocalSession<MoveOptions>): Promise<undefined> {
+  const { terminal, options, json } = session
+  let rows = 0
+  for await (const progress of moveStore(options, options)) {
+    if (progress.step === 'copied') terminal.say(`copied ${progress.rows} rows of ${progress.table}`)
+    else await show(session, progress, () => [lineOf(progress)])
+    if (progress.step === 'compared') rows += progress.rows
+  }
+  if (!json) await terminal.out(`moved ${rows} rows: set ENGINE_STORE to the new store before an engine starts`)
+}
+
+function lineOf(progress: MoveProgress): string {
+  if (progress.step !== 'violation') return plain(`${progress.table}: ${progress.rows} rows, equal on both sides`)
+  const { check, subject, message } = progress.violation
+  return plain(`the source breaks a rule, and the copy with it: ${check} ${subject} ${message}`)
 }

@@ -28,11 +28,22 @@ export function storeCommand<Options = object>(
 ): void {
   const store = 'the store, as in perdure serve (default: sqlite:./.perdure/engine.db)'
   command.addOption(new Option('--store <store>', `${store} (env: ENGINE_STORE)`))
-  localCommand<Options & StoreOptions>(command, examples, async (session, ...args) => {
+  wholeStoreCommand<Options & StoreOptions>(command, examples, async (session, ...args) =>
+    action(session, session.options.store || storeOfEnvironment(process.env), ...args),
+  )
+}
+
+/** Makes `command` act on stores that options of its own name. */
+export function wholeStoreCommand<Options>(
+  command: Command,
+  examples: readonly string[],
+  action: (session: LocalSession<Options>, ...args: string[]) => Result,
+): void {
+  localCommand<Options>(command, examples, async (session, ...args) => {
     // There is nothing to end in order: a store bears a cut at any moment.
     session.signal.addEventListener('abort', () => process.exit(EXIT.interrupted))
     try {
-      return await action(session, session.options.store || storeOfEnvironment(process.env), ...args)
+      return await action(session, ...args)
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException
       if (code === 'EPIPE') throw error

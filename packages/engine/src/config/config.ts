@@ -85,7 +85,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
   return {
     host: read('ENGINE_HOST', '127.0.0.1', text => text),
     port: read('ENGINE_PORT', 4777, readPort),
-    store: read('ENGINE_STORE', readStore(), readStore),
+    store: read('ENGINE_STORE', readStore(), text => readStore(text)),
     queue: read('ENGINE_QUEUE', undefined, readService),
     limiter: read('ENGINE_LIMITER', { kind: 'memory' }, readService),
     apiKeys: read('ENGINE_API_KEYS', [], readKeys),
@@ -173,12 +173,16 @@ function readPort(text: string): number {
   return port
 }
 
-/** The store that a value of `ENGINE_STORE` names. Throws ConfigError; its message never contains a password. */
-export function readStore(text = 'sqlite:./.perdure/engine.db'): StoreAddress {
+/**
+ * The store that a value of `ENGINE_STORE`, or of the flag, names. Throws ConfigError; its message never contains a password.
+ */
+export function readStore(text = 'sqlite:./.perdure/engine.db', flag?: string): StoreAddress {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { kind: 'sqlite', file: text.slice('sqlite:'.length) }
   if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return { kind: 'postgres', url: text }
-  return bad('ENGINE_STORE', 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database')
+  const problem = 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database'
+  if (flag !== undefined) throw new ConfigError(`${flag} ${problem}`)
+  return bad('ENGINE_STORE', problem)
 }
 
 /** The value of `ENGINE_STORE` for the store, without a password. */

@@ -3,8 +3,9 @@
 
 import type { Client } from 'pg'
 import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
+import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
 import { TABLES } from '../tables/tables.ts'
-import { rowsOf } from './client.ts'
+import { rowsOf, type Session } from './client.ts'
 import { SEARCH_FUNCTIONS } from './search-functions.ts'
 import { CREATE_WRITE_FUNCTION, LOCKS, WRITE_FUNCTION } from './write-function.ts'
 
@@ -61,6 +62,7 @@ export async function migrate(client: Client, steps = MIGRATIONS): Promise<void>
     await client.query(WAIT_FOR_OTHERS)
     await client.query(`SELECT pg_advisory_xact_lock(${LOCKS.migrate}, hashtext(current_schema()))`)
     await client.query(WAIT_FOR_TABLES)
+    await refuseUnfinishedMove(client)
     await takeSteps(client, steps)
     // No batch of an engine that died a day ago is still on its way.
     await client.query(`DELETE FROM writers WHERE at < now() - interval '1 day'`)
@@ -70,6 +72,12 @@ export async function migrate(client: Client, steps = MIGRATIONS): Promise<void>
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** Rejects if a move into the schema is not finished. */
+export async function refuseUnfinishedMove(session: Session): Promise<void> {
+  const [row] = await rowsOf(session, `SELECT to_regclass('${MOVE_TABLE}')::text`)
+  if (row?.[0] !== null) throw new Error(UNFINISHED_MOVE)
 }
 
 async function takeSteps(client: Client, steps: readonly string[]): Promise<void> {

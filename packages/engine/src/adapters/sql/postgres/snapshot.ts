@@ -2,10 +2,10 @@
 
 import type { Snapshot } from '../verify/check.ts'
 import { openSession, rowsOf } from './client.ts'
-import { SCHEMA_VERSION } from './migrations.ts'
+import { refuseUnfinishedMove, SCHEMA_VERSION } from './migrations.ts'
 import { numbered } from './placeholders.ts'
 
-const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+export const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT i.indisvalid`
 
 /** Rejects if the server cannot be reached, or has another schema version. */
@@ -30,10 +30,11 @@ export async function openPostgresSnapshot(url: string): Promise<Snapshot> {
   }
 }
 
-/** The version of the schema; 0 if no engine has ever used it. */
+/** The version of the schema; 0 if no engine has ever used it. Rejects while a move into it is not finished. */
 export async function schemaVersionOf(session: Parameters<typeof rowsOf>[0]): Promise<number> {
   const [table] = await rowsOf(session, `SELECT to_regclass('migrations')::text`)
   if (table?.[0] === null) return 0
+  await refuseUnfinishedMove(session)
   const [[version]] = (await rowsOf(session, 'SELECT coalesce(max(version), 0) FROM migrations')) as [[number]]
   return version
 }

@@ -13,6 +13,7 @@ import { isUnavailable } from './failures.ts'
 import { answerTo } from './lost-answer.ts'
 import { migrate } from './migrations.ts'
 import { numbered } from './placeholders.ts'
+import { shareStore } from './use-lock.ts'
 import { Writer } from './writer.ts'
 
 /** Most sessions for the reads of one engine. */
@@ -58,7 +59,11 @@ async function prepare(url: string): Promise<void> {
   try {
     // A migration has no time limit here.
     const session = await openSession(url, () => {}, { answerMsMax: 0 })
-    await answerTo(session, url, migrate(session)).finally(() => end(session))
+    await answerTo(
+      session,
+      url,
+      shareStore(session).then(() => migrate(session)),
+    ).finally(() => end(session))
   } catch (cause) {
     throw new Error(`cannot open ${withoutPassword(url)}: ${(cause as Error).message}`, { cause })
   }

@@ -12,7 +12,7 @@ import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/stat
 import { fromParameters } from './placeholders.ts'
 
 /** Classes of this database's advisory locks; the second key names the schema. */
-export const LOCKS = { migrate: 8_250_001, write: 8_250_002 } as const
+export const LOCKS = { migrate: 8_250_001, write: 8_250_002, use: 8_250_003 } as const
 
 /** Takes the writers' lock of the schema until the transaction ends. */
 export const TAKE_WRITE_LOCK = `pg_advisory_xact_lock(${LOCKS.write}, hashtext(current_schema()))`

@@ -23,6 +23,7 @@ import { isUnavailable, lacksRoom } from './failures.ts'
 import { extendRuns } from './leases.ts'
 import { answerTo } from './lost-answer.ts'
 import { runWork } from './run-work.ts'
+import { shareStore } from './use-lock.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
 
 /** How often a lost session is opened anew for one batch, and the first pause in between; it doubles. */
@@ -163,6 +164,10 @@ export class Writer implements Channel {
     const client = await openSession(this.#options.url, error => opened && this.#lost(error, opened), {
       connectMsMax: CONNECT_MS_MAX,
       plansOnce: true,
+    })
+    await shareStore(client).catch(async error => {
+      await end(client)
+      throw error
     })
     opened = client
     this.#client = client

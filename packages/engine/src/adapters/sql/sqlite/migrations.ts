@@ -2,6 +2,7 @@
 // the database for writing.
 
 import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
+import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
 import { TABLES } from '../tables/tables.ts'
 import type { Connection } from './connection.ts'
 
@@ -19,10 +20,12 @@ export const MIGRATIONS: readonly string[] = schemaSteps(SQLITE_DDL, TABLES)
 /** The version that `migrate` brings a database to. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** The version of the database; 0 when it is new. */
+/** The version of the database; 0 when it is new. Throws while a move into it is not finished. */
 export function schemaVersion(connection: Connection): number {
-  const table = connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'migrations'`).all([])
-  if (table.length === 0) return 0
+  const sql = `SELECT name FROM sqlite_master WHERE name IN ('migrations', '${MOVE_TABLE}')`
+  const tables = connection.prepare(sql).all([]).flat()
+  if (tables.includes(MOVE_TABLE)) throw new Error(UNFINISHED_MOVE)
+  if (tables.length === 0) return 0
   const [[newest]] = connection.prepare('SELECT coalesce(max(version), 0) FROM migrations').all([]) as [[number]]
   return newest
 }

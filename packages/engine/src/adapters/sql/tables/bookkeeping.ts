@@ -26,3 +26,11 @@ export const PRUNE_MARKS = table<{ what: string; upTo: number }>()('prune_marks'
   key: ['what'],
   fixed: { what: text, upTo: integer },
 })
+
+/**
+ * A store has this table while a move into it is not finished (move/progress.ts). It belongs to no version of the schema, and
+ * no engine opens such a store.
+ */
+export const MOVE_TABLE = 'move_progress'
+export const UNFINISHED_MOVE =
+  'a move into this store is not finished: end it with the same perdure move, or begin it anew with --restart'

@@ -83,14 +83,16 @@ export async function* scheduleContents(snapshot: Snapshot): Violations {
   const rows = await snapshot.rows(`SELECT ${WORKFLOWS.select} FROM workflows`)
   for (const row of rows) {
     let workflow: Workflow
+    let crons: Set<string>
     try {
       workflow = WORKFLOWS.fromRow(row)
+      crons = cronsOf(workflow)
     } catch (error) {
       yield { check: 'workflow.readable', subject: String(row[2]), message: reasonOf(error) }
       continue
     }
     const { namespace, app, name } = workflow
-    for (const cron of cronsOf(workflow)) {
+    for (const cron of crons) {
       const id = flowRowId({ namespace, app, workflow: name, policy: 'cron', key: cron })
       const [schedule] = await snapshot.rows('SELECT available_at FROM flow_rows WHERE id = ?', [id])
       if (schedule && schedule[0] !== null) continue

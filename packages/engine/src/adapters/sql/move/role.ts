@@ -1,0 +1,11 @@
+// The two sides of a move, and what both dialects demand of a source.
+
+export type MoveRole = 'source' | 'target'
+
+/** Throws if the source has not the schema that this code knows. */
+export function refuseOtherVersion(version: number, known: number): void {
+  if (version === known) return
+  if (version === 0) throw new Error('it has no tables of an engine')
+  const remedy = version < known ? 'start its engine once to bring it up to date' : 'use a newer perdure'
+  throw new Error(`it has schema version ${version}, this perdure knows ${known}: ${remedy}`)
+}

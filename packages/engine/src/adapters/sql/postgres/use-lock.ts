@@ -1,0 +1,21 @@
+// The lock that shows whether a schema is in use. Each writer of an engine shares it as long as its session lives; a move,
+// which needs the store for itself, takes it alone. The server releases it with the session, however that ends.
+
+import { rowsOf, type Session } from './client.ts'
+import { LOCKS } from './write-function.ts'
+
+const KEY = `${LOCKS.use}, hashtext(current_schema())`
+/** SQLSTATE of a lock that is not available: the store counts as unavailable until the move has ended. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Rejects while a move has the store. */
+export async function shareStore(session: Session): Promise<void> {
+  const [row] = await rowsOf(session, `SELECT pg_try_advisory_lock_shared(${KEY})::int`)
+  if (row?.[0] !== 1) throw Object.assign(new Error('a move has the store'), { code: LOCK_NOT_AVAILABLE })
+}
+
+/** Rejects while an engine, or another command that writes, has the store open. */
+export async function takeWholeStore(session: Session): Promise<void> {
+  const [row] = await rowsOf(session, `SELECT pg_try_advisory_lock(${KEY})::int`)
+  if (row?.[0] !== 1) throw new Error('an engine is running on it: stop every engine of the store first')
+}
