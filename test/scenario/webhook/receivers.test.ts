@@ -342,8 +342,12 @@ describe('the secret', () => {
     store(one.id, `plain:${one.secret}`)
     await expect(open()).rejects.toThrow(`the secret of receiver ${one.id} (namespace default) is not sealed`)
 
-    // Before any secret is bound to its row, those of earlier versions and of engines without a key are sealed at the start.
+    // Also when none is left that is sealed.
     store(two.id, `plain:${two.secret}`)
+    await expect(open()).rejects.toThrow('is not sealed')
+
+    // A start without a key ends that. The next one with a key seals what is stored.
+    await (await openEngine({ clock, storeFile, env: { ...env, ENGINE_ENCRYPTION_KEY: '' } })).stop()
     await (await open()).stop()
     for (const { secret } of database.prepare('SELECT secret FROM webhook_receivers').all() as { secret: string }[])
       expect(secret).toMatch(/^sealed:v2:/)

@@ -119,6 +119,10 @@ export class FaultyStore implements Store {
     return this.#deps.inner.clusterName()
   }
 
+  areSecretsSealed() {
+    return this.#deps.inner.areSecretsSealed()
+  }
+
   loadRun(runId: string) {
     return this.#read(() => this.#deps.inner.loadRun(runId))
   }

@@ -129,6 +129,8 @@ export interface Store {
   catalogRevision(): Promise<number>
   /** The name that the engines on this store use where they share a Redis with others. Never changes. */
   clusterName(): Promise<string>
+  /** Whether every stored secret must be sealed: an engine with an encryption key has sealed all that there were. */
+  areSecretsSealed(): Promise<boolean>
 
   /** API keys and namespaces. */
   readonly admin: Admin

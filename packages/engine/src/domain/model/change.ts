@@ -67,6 +67,8 @@ export type Change =
   | { type: 'endpoint.deleted'; namespace: string; id: string }
   | { type: 'receiver.saved'; receiver: Receiver }
   | { type: 'receiver.deleted'; namespace: string; id: string }
+  /** From now on every stored secret is sealed; false: an engine without a key stores them as they are. */
+  | { type: 'secrets.sealed'; isSealed: boolean }
   /** A new or changed flow-control row. */
   | { type: 'flow.saved'; row: FlowRow }
   | { type: 'flow.deleted'; id: string }
@@ -125,6 +127,7 @@ const CHANGES_CATALOG = {
   'endpoint.deleted': true,
   'receiver.saved': true,
   'receiver.deleted': true,
+  'secrets.sealed': false,
   'flow.saved': false,
   'flow.deleted': false,
   'key.created': false,

@@ -26,7 +26,16 @@ type Unannounced = Extract<
   | { step: unknown }
   | { line: unknown }
   | { key: unknown }
-  | { type: 'dedupe.claimed' | 'delivery.attempted' | 'app.seen' | 'flow.deleted' | 'key.revoked' | 'control.recorded' }
+  | {
+      type:
+        | 'dedupe.claimed'
+        | 'delivery.attempted'
+        | 'app.seen'
+        | 'flow.deleted'
+        | 'key.revoked'
+        | 'secrets.sealed'
+        | 'control.recorded'
+    }
 >
 
 export class Announcer {

@@ -1,5 +1,5 @@
-// Seals secrets under the current encryption key that are sealed under an older one, or stored without one. Once the store
-// has secrets that are bound to their rows, one that is not is refused: somebody else has written it. After one start
+// Seals secrets under the current encryption key that are sealed under an older one, or stored without one. The store records
+// that this was done: from then on a secret that is not sealed is refused, because somebody else has written it. After one start
 // with both keys the old key can be removed. Called by compose at every start, before anything else writes.
 
 import type { Change } from '../../domain/model/change.ts'
@@ -16,7 +16,9 @@ export async function reseal(store: Store, vault: Vault, now: number): Promise<C
   const { endpoints, receivers } = await store.catalog()
   const changes: Change[] = []
   const rows = [...endpoints, ...receivers]
-  const isSealed = vault.hasKey && rows.some(row => secretsAt(row, now).some(secret => vault.isBound(secret)))
+  const wasSealed = await store.areSecretsSealed()
+  const isSealed =
+    vault.hasKey && (wasSealed || rows.some(row => secretsAt(row, now).some(secret => vault.isBound(secret))))
   for (const endpoint of endpoints) {
     const secrets = resealed(endpoint, { kind: 'endpoint', vault, now, isSealed })
     if (secrets) changes.push({ type: 'endpoint.saved', endpoint: { ...endpoint, ...secrets } })
@@ -25,6 +27,7 @@ export async function reseal(store: Store, vault: Vault, now: number): Promise<C
     const secrets = resealed(receiver, { kind: 'receiver', vault, now, isSealed })
     if (secrets) changes.push({ type: 'receiver.saved', receiver: { ...receiver, ...secrets } })
   }
+  if (wasSealed !== vault.hasKey) changes.push({ type: 'secrets.sealed', isSealed: vault.hasKey })
   if (changes.length > 0) await store.commit({ guards: [], changes })
   return changes
 }
@@ -33,7 +36,7 @@ interface Resealing {
   kind: SecretOwner['kind']
   vault: Vault
   now: number
-  /** Secrets of the store are bound to their rows, so all of them must be. */
+  /** The secrets of the store have been sealed, so all of them must be. */
   isSealed: boolean
 }
 

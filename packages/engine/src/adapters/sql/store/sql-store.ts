@@ -188,6 +188,11 @@ export class SqlStore implements Store {
     return row?.[0] as string
   }
 
+  async areSecretsSealed(): Promise<boolean> {
+    const [row] = await this.#rows('SELECT sealed FROM sealing')
+    return row?.[0] === 1
+  }
+
   in(namespace: string): Reads {
     return new SqlReads(queries => this.#database.read(queries), namespace, this.#scans)
   }

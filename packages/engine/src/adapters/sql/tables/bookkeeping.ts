@@ -15,6 +15,12 @@ export const CLUSTER = table<{ name: string }>()('cluster', {
   fixed: { name: text },
 })
 
+/** Whether every secret of the store is sealed (1): an engine with an encryption key has sealed all that there were. */
+export const SEALING = table<{ sealed: number }>()('sealing', {
+  only: { sqlite: '0', postgres: '0' },
+  fixed: { sealed: integer },
+})
+
 /** Written to find out whether the store can be written. */
 export const PROBES = table<{ count: number }>()('probes', {
   only: { sqlite: '0', postgres: '0' },

@@ -103,6 +103,7 @@ const APPENDS: {
   'endpoint.deleted': (to, { id, namespace }) => appendOperation(to, 'endpoint.delete', id, namespace),
   'receiver.saved': (to, { receiver }) => appendRow(to, 'receiver.put', RECEIVERS, receiver),
   'receiver.deleted': (to, { id, namespace }) => appendOperation(to, 'receiver.delete', id, namespace),
+  'secrets.sealed': (to, { isSealed }) => appendOperation(to, 'sealing.set', Number(isSealed)),
   'flow.saved': (to, { row }) => appendRow(to, 'flow.put', FLOW_ROWS, row),
   'flow.deleted': (to, { id }) => appendOperation(to, 'flow.delete', id),
   'key.created': (to, { key }) => {

@@ -70,6 +70,7 @@ export const OPERATIONS = {
   'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',
   'receiver.put': upsert(RECEIVERS),
   'receiver.delete': 'DELETE FROM webhook_receivers WHERE id = ? AND namespace = ?',
+  'sealing.set': 'UPDATE sealing SET sealed = ?i',
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
   'control.put': upsert(CONTROL_ACTIONS, ['id']),
