@@ -34,6 +34,12 @@ USER node
 CMD ["node", "--conditions=perdure-source", "examples/order/connected-runner.ts"]
 
 FROM gcr.io/distroless/nodejs24-debian12:nonroot AS engine
+LABEL org.opencontainers.image.title=perdure \
+  org.opencontainers.image.description="The Perdure engine: durable workflows on SQLite or PostgreSQL." \
+  org.opencontainers.image.version=0.1.0 \
+  org.opencontainers.image.licenses=Apache-2.0 \
+  org.opencontainers.image.source=https://github.com/perdure/perdure \
+  org.opencontainers.image.documentation=https://github.com/perdure/perdure/tree/main/docs
 WORKDIR /app
 COPY --from=production /app/node_modules node_modules
 COPY --from=production /app/packages/protocol/package.json packages/protocol/
@@ -45,6 +51,7 @@ COPY --from=build /app/packages/client/dist packages/client/dist
 COPY --from=build /app/packages/engine/dist packages/engine/dist
 COPY --from=build /app/packages/cli/dist packages/cli/dist
 COPY packages/cli/bin packages/cli/bin
+COPY LICENSE ./
 # A new volume gets the owner of the folder on which it is mounted.
 COPY --from=build --chown=65532:65532 /empty .perdure
 

@@ -9,8 +9,9 @@ const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/
 const NAMED = [
   { file: 'packages/engine/src/base/version.ts', before: "ENGINE_VERSION = '" },
   { file: 'packages/sdk/src/runner/registration.ts', before: "SDK_VERSION = '" },
-  { file: 'deploy/kubernetes/engine.yaml', before: '/perdure:' },
-  { file: 'deploy/kubernetes/sqlite.yaml', before: '/perdure:' },
+  { file: 'Dockerfile', before: 'image.version=' },
+  { file: 'deploy/kubernetes/engine/engine.yaml', before: '/perdure:' },
+  { file: 'deploy/kubernetes/sqlite/sqlite.yaml', before: '/perdure:' },
 ]
 
 interface Manifest {

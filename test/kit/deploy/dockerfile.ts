@@ -60,7 +60,7 @@ export function listOf({ instructions }: Stage, word: string): string[] {
 /** The variables that the stage sets. */
 export function environmentOf({ instructions }: Stage): Record<string, string> {
   const pairs = instructions.filter(({ word }) => word === 'ENV').flatMap(({ rest }) => rest.split(/\s+/))
-  return Object.fromEntries(pairs.map(pair => pair.split('=') as [string, string]))
+  return Object.fromEntries(pairs.map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
 }
 
 /** Lines without comments, each with its continuations. */

@@ -74,6 +74,24 @@ describe('the Dockerfile', () => {
     for (const word of ['HEALTHCHECK', 'ENTRYPOINT']) expect(listOf(image, word)[0]).toBe(NODE)
   })
 
+  test('has the license, and labels that say what it is, with the version of the packages', () => {
+    expect(copiesOf(image)).toContainEqual({ from: undefined, sources: ['LICENSE'], to: './' })
+    const manifest = JSON.parse(read('packages/engine/package.json')) as Record<'version' | 'license', string>
+    const labels = image.instructions.find(({ word }) => word === 'LABEL')?.rest ?? ''
+    const found = Object.fromEntries(
+      [...labels.matchAll(/org\.opencontainers\.image\.(\w+)=("[^"]+"|\S+)/g)].map(([, name, value]) => [name, value]),
+    )
+    expect(found).toMatchObject({ version: manifest.version, licenses: manifest.license })
+    expect(Object.keys(found).sort()).toEqual([
+      'description',
+      'documentation',
+      'licenses',
+      'source',
+      'title',
+      'version',
+    ])
+  })
+
   test('starts the engine with the Node flag that the docs recommend', () => {
     const [, flags] = /NODE_OPTIONS=(\S+)`/.exec(read('docs/operating.md')) as unknown as [string, string]
     expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual([flags])

@@ -2,6 +2,7 @@
 // operations, names that belong together are equal, and pods have the time that a shutdown takes.
 
 import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ConfigError, readConfig } from '@perdure/engine'
 import { ENGINE_SETTINGS } from '@perdure/protocol'
 import { operationList } from '@perdure/protocol/operations'
@@ -44,7 +45,9 @@ interface PodSpec {
 interface Resource {
   file: string
   kind: string
-  metadata: { name: string }
+  metadata: { name: string; labels: Record<string, string> }
+  /** Only of a Kustomization. */
+  resources: string[]
   data: Record<string, string>
   stringData: Record<string, string>
   spec: {
@@ -53,15 +56,26 @@ interface Resource {
     selector: { matchLabels: Record<string, string> } & Record<string, string>
     template: { metadata: { labels: Record<string, string> }; spec: PodSpec }
     volumeClaimTemplates?: { metadata: { name: string } }[]
-    ports: { port: number; targetPort: string }[]
+    ports: { name: string; port: number; targetPort: string }[]
   }
 }
 
+interface NetworkPolicy {
+  podSelector: { matchLabels: Record<string, string> }
+  policyTypes: string[]
+  ingress: { ports: { port: string | number }[] }[]
+  egress: { ports?: { port: number }[] }[]
+}
+interface ServiceMonitor {
+  selector: { matchLabels: Record<string, string> }
+  endpoints: [{ port: string; path: string; authorization: { credentials: { name: string } } }]
+}
+
 describe('deploy/kubernetes', () => {
-  const files = readdirSync(new URL('../../../deploy/kubernetes', import.meta.url))
-  const all = files.flatMap(file =>
-    documents<Resource>(read(`deploy/kubernetes/${file}`)).map(resource => ({ ...resource, file })),
-  )
+  const files = readdirSync(new URL('../../../deploy/kubernetes', import.meta.url), { recursive: true }) as string[]
+  const all = files
+    .filter(file => file.endsWith('.yaml'))
+    .flatMap(file => documents<Resource>(read(`deploy/kubernetes/${file}`)).map(resource => ({ ...resource, file })))
   const byKind = (kind: string) => all.filter(resource => resource.kind === kind)
   const [{ data }] = byKind('ConfigMap') as [Resource]
   const [{ stringData }] = byKind('Secret') as [Resource]
@@ -174,5 +188,43 @@ describe('deploy/kubernetes', () => {
     expect(new Set(pods.map(({ engine }) => engine.image)).size).toBe(1)
     const { version } = JSON.parse(read('packages/engine/package.json')) as { version: string }
     expect(pods[0]?.engine.image).toMatch(new RegExp(`:${version}$`))
+  })
+
+  test('every file but the template of the Secret belongs to a kustomization, which names files that exist', () => {
+    const kustomizations = all.filter(({ kind }) => kind === 'Kustomization')
+    const named = kustomizations.flatMap(({ file, resources }) => resources.map(path => join(dirname(file), path)))
+    const folders = kustomizations.map(({ file }) => dirname(file))
+    for (const path of named) expect([...files, ...folders]).toContain(path)
+    const others = all.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Secret')
+    for (const { file } of others) expect(named).toContain(file)
+    for (const shape of ['engine', 'sqlite']) expect(named.filter(path => path === 'shared').length, shape).toBe(2)
+  })
+
+  test('the network policy holds for all pods, and leaves open the port of engines and what they call', () => {
+    const [{ spec }] = byKind('NetworkPolicy') as unknown as [{ spec: NetworkPolicy }]
+    for (const { set, engine } of pods) {
+      expect(set.spec.template.metadata.labels).toMatchObject(spec.podSelector.matchLabels)
+      expect(spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([engine.ports[0]?.name])
+    }
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress'])
+    const open = spec.egress.flatMap(({ ports = [] }) => ports.map(({ port }) => port))
+    const called = ['ENGINE_STORE', 'ENGINE_QUEUE', 'ENGINE_LIMITER'].map(name => new URL(stringData[name] as string))
+    for (const { port } of called) expect(open).toContain(Number(port))
+    expect(open).toEqual(expect.arrayContaining([53, 443]))
+    // HTTP runners of the same namespace listen on ports of their own.
+    expect(spec.egress).toContainEqual({ to: [{ podSelector: {} }] })
+  })
+
+  test('the monitor scrapes the port of every Service, with a token of a Secret that pods do not have', () => {
+    const [{ spec }] = byKind('ServiceMonitor') as unknown as [{ spec: ServiceMonitor }]
+    const [endpoint] = spec.endpoints
+    expect(operationList.map(({ path }) => path)).toContain(endpoint.path)
+    const services = byKind('Service')
+    expect(services).toHaveLength(2)
+    for (const { metadata, spec: service } of services) {
+      expect(metadata.labels).toMatchObject(spec.selector.matchLabels)
+      expect(service.ports).toContainEqual(expect.objectContaining({ name: endpoint.port }))
+    }
+    expect(byKind('Secret').map(({ metadata }) => metadata.name)).not.toContain(endpoint.authorization.credentials.name)
   })
 })

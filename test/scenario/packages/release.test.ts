@@ -11,7 +11,8 @@ import { onCleanup } from '../../kit/index.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const COPIED = [
   ...['packages/engine/src/base/version.ts', 'packages/sdk/src/runner/registration.ts', 'package-lock.json'],
-  ...['deploy/kubernetes/engine.yaml', 'deploy/kubernetes/sqlite.yaml', 'examples/order/package.json'],
+  ...['deploy/kubernetes/engine/engine.yaml', 'deploy/kubernetes/sqlite/sqlite.yaml'],
+  ...['Dockerfile', 'examples/order/package.json'],
   ...readdirSync(join(root, 'packages')).map(name => `packages/${name}/package.json`),
 ]
 
@@ -77,10 +78,11 @@ test('a dry run says what would happen and changes nothing; the release writes, 
   expect(git('tag').trim()).toBe('v0.2.0')
   expect(git('log', '-1', '--format=%s').trim()).toBe('Release 0.2.0')
   for (const path of COPIED) {
-    if (dirname(path) !== 'deploy/kubernetes')
+    if (!dirname(path).startsWith('deploy/kubernetes'))
       expect(readFileSync(join(home, path), 'utf8')).not.toMatch(/perdure\/\w+": "0\.1\.0"/)
   }
   expect(readFileSync(join(home, 'packages/engine/src/base/version.ts'), 'utf8')).toContain("ENGINE_VERSION = '0.2.0'")
+  expect(readFileSync(join(home, 'Dockerfile'), 'utf8')).toContain('image.version=0.2.0')
   expect(readFileSync(join(home, 'CHANGELOG.md'), 'utf8')).toMatch(
     /^# Changelog\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Many runs are cancelled at once\.\n\n## 0\.0\.9/,
   )
