@@ -120,7 +120,8 @@ function manifestsOf(
 }
 
 function packument(name: string, versions: readonly Manifest[], url: string): unknown {
-  const newest = versions.at(-1) as Manifest
+  const parts = ({ version }: Manifest) => version.split('.').map(Number)
+  const newest = versions.reduce((one, other) => (isAfter(parts(other), parts(one)) ? other : one))
   return {
     name,
     'dist-tags': { latest: newest.version },
@@ -131,6 +132,12 @@ function packument(name: string, versions: readonly Manifest[], url: string): un
       ]),
     ),
   }
+}
+
+/** Whether a version, in its parts, comes after another one. */
+function isAfter(version: number[], other: number[]): boolean {
+  const at = version.findIndex((part, index) => part !== other[index])
+  return at >= 0 && (version[at] as number) > (other[at] as number)
 }
 
 /** A tarball of an installed package's folder. */

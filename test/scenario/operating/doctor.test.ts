@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { type Finding, openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { findings, verdictOf } from '../../kit/engine/findings.ts'
+import { openSpans } from '../../kit/engine/spans.ts'
 import { flow, onCleanup, openEngine, perdure, run, tempStoreFile, unique } from '../../kit/index.ts'
 
 const fresh = () => ({ ENGINE_STORE: `sqlite:${tempStoreFile()}` })
@@ -34,6 +35,26 @@ test('invalid settings are reported as the engine reports them, and nothing else
     message: expect.stringContaining('ENGINE_RETENTION'),
   })
   expect(found.has('store')).toBe(false)
+})
+
+test('an SDK for traces is reported, and one that the engine cannot see is a warning', async () => {
+  expect((await findings(fresh())).has('tracing')).toBe(false)
+  const { close } = openSpans()
+  expect(verdictOf(await findings(fresh()), 'tracing')).toBe('ok')
+  close()
+  // An SDK registers itself here through a copy of the API that is older than the engine's.
+  const globals = globalThis as Record<symbol, unknown>
+  const key = Symbol.for('opentelemetry.js.api.1')
+  const before = globals[key]
+  onCleanup(() => {
+    globals[key] = before
+  })
+  globals[key] = { version: '1.2.0', trace: {} }
+  expect((await findings(fresh())).get('tracing')).toMatchObject({
+    verdict: 'warning',
+    message: expect.stringContaining('that the engine cannot see: it uses version 1.2.0 of @opentelemetry/api'),
+  })
+  globals[key] = before
 })
 
 test('keys: too short, shared with runners, or missing on a public address', async () => {

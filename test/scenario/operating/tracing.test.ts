@@ -11,6 +11,7 @@ import {
   flow,
   JumpClock,
   type OpenEngine,
+  onCleanup,
   openDestination,
   openEngine,
   type PlainRunner,
@@ -23,6 +24,7 @@ import {
   unique,
   until,
 } from '../../kit/index.ts'
+import { ConnectRunner } from '../../kit/runner/connect-runner.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
@@ -179,6 +181,7 @@ test('with an SDK: the event, the active times of the run, its passes, steps and
   const destination = await openDestination()
   const notify = step('Webhook', 'notify', { webhookUrl: `${destination.url}?token=hidden`, data: 'hidden' })
   const { record, app } = await engine.runner({
+    runner: 'traced-1',
     workflows: { [name]: flow([run('one'), sleep('nap', 20), notify]) },
   })
   const runId = await send(engine, name, SAMPLED)
@@ -212,7 +215,7 @@ test('with an SDK: the event, the active times of the run, its passes, steps and
   const stretchIds = stretches.map(({ spanId }) => spanId)
   for (const invoke of invokes) {
     expect(stretchIds).toContain(invoke.parentId)
-    expect(invoke.attributes['server.address']).toBe('127.0.0.1')
+    expect(invoke.attributes).toMatchObject({ 'server.address': '127.0.0.1', 'perdure.runner': 'traced-1' })
   }
   const steps = named('perdure.step')
   expect(steps.map(({ attributes }) => attributes['perdure.step.name'])).toEqual(['one', 'nap', 'notify'])
@@ -223,6 +226,23 @@ test('with an SDK: the event, the active times of the run, its passes, steps and
     'http.request.method': 'POST',
     'http.response.status_code': 200,
   })
+})
+
+test('with an SDK: a pass of a Connect runner names the runner, which has no address', async () => {
+  const { spans, close } = openSpans()
+  const engine = await openEngine({ env })
+  close()
+  const name = unique('traced')
+  const runner = new ConnectRunner({ workflows: { [name]: flow([run('one')]) } })
+  onCleanup(() => runner.close())
+  await runner.register(engine.api, { runner: 'socket-1' })
+  await engine.api.succeeded(await send(engine, name))
+  const invokes = spans.filter(span => span.name === 'perdure.invoke')
+  expect(invokes.length).toBeGreaterThan(0)
+  for (const { attributes } of invokes) {
+    expect(attributes['perdure.runner']).toBe('socket-1')
+    expect(Object.keys(attributes).filter(key => key.startsWith('server.'))).toEqual([])
+  }
 })
 
 test('with an SDK: a failure is a failed span, and a run without a trace begins one', async () => {

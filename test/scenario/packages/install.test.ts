@@ -1,13 +1,19 @@
 // The packages as a user gets them: packed, served by a registry, installed with npm into empty projects, and used from ES
 // modules, from CommonJS, by TypeScript and by a bundler for browsers.
 
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { onCleanup } from '../../kit/cleanup.ts'
+import { projectFile } from '../../kit/deploy/deploy-files.ts'
+import { environmentOf, readDockerfile, type Stage } from '../../kit/deploy/dockerfile.ts'
 import { Project } from '../../kit/packages/project.ts'
 import { openRegistry, type Registry } from '../../kit/packages/registry.ts'
+import { until, within } from '../../kit/until.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const SUBPATHS = [
@@ -30,7 +36,9 @@ let project: Project
 beforeAll(async () => {
   registry = await openRegistry()
   project = new Project(registry)
-  project.write('package.json', JSON.stringify({ name: 'project', private: true, type: 'module' }))
+  // An older copy than the engine's own, which a user may have.
+  const dependencies = { '@opentelemetry/api': '1.3.0' }
+  project.write('package.json', JSON.stringify({ name: 'project', private: true, type: 'module', dependencies }))
   await project.run('.', 'npm', 'install', 'perdure')
 }, 180_000)
 
@@ -41,7 +49,7 @@ test('one install has the command, the SDK, the client and the engine', async ()
   const { dependencies } = JSON.parse(readFileSync(join(project.home, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
   }
-  expect(Object.keys(dependencies)).toEqual(['perdure'])
+  expect(Object.keys(dependencies)).toEqual(['@opentelemetry/api', 'perdure'])
 })
 
 test('ES modules and CommonJS get the same names from every subpath', async () => {
@@ -171,3 +179,56 @@ describe('every package', () => {
     }
   })
 })
+
+/** An SDK of a user, as short as one can be. */
+const PRELOAD = `require('@opentelemetry/api').trace.setGlobalTracerProvider({ getTracer: () => ({}) })`
+
+test('a project keeps its only copy of the OpenTelemetry API, and the engine finds the SDK behind it', async () => {
+  const lock = JSON.parse(readFileSync(join(project.home, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { version: string }>
+  }
+  const copies = Object.entries(lock.packages).filter(([path]) => path.endsWith('node_modules/@opentelemetry/api'))
+  expect(copies.map(([path, { version }]) => [path, version])).toEqual([['node_modules/@opentelemetry/api', '1.3.0']])
+  project.write('preload.cjs', PRELOAD)
+  const doctor = project.type('.', 'NODE_OPTIONS=--require=./preload.cjs node_modules/.bin/perdure doctor --json')
+  await within(doctor.ended, 'the end of doctor')
+  expect(doctor.printed()).toMatch(/"check":"tracing","verdict":"ok"/)
+})
+
+test('the recipe for the image sends the spans of the engine, the last ones when it stops', async () => {
+  const stages = readDockerfile(projectFile('deploy/tracing/Dockerfile'))
+  const [install] = (stages[0] as Stage).instructions.filter(({ word }) => word === 'RUN')
+  project.write('tracing/package.json', '{}')
+  await project.run('tracing', 'bash', '-c', install?.rest as string)
+  cpSync(join(root, 'deploy/tracing/tracing.cjs'), join(project.home, 'tracing/tracing.cjs'))
+  const collector = await openCollector()
+  const options = environmentOf(stages.at(-1) as Stage).NODE_OPTIONS?.replace('/tracing/', './tracing/')
+  const engine = project.type(
+    '.',
+    `ENGINE_PORT=0 NODE_OPTIONS=${options} OTEL_EXPORTER_OTLP_ENDPOINT=${collector.url} exec node_modules/.bin/perdure serve`,
+  )
+  const url = await until(() => /listens on (http:\S+)/.exec(engine.printed())?.[1], { what: 'the engine' })
+  const sent = await fetch(`${url}/events`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'order.placed' }),
+  })
+  expect(sent.status).toBe(202)
+  engine.interrupt()
+  expect(await within(engine.ended, 'the end of the engine'), engine.printed()).toBe(0)
+  const text = collector.received()
+  expect(text).toContain('"name":"perdure.event"')
+  expect(text).toContain('{"key":"service.name","value":{"stringValue":"perdure"}}')
+})
+
+/** A collector of OTLP over HTTP. `received` is the text of all posts of spans. */
+async function openCollector(): Promise<{ url: string; received(): string }> {
+  let text = ''
+  const server = createServer(async (request, response) => {
+    for await (const chunk of request) text += chunk
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  onCleanup(() => server.close())
+  await new Promise(resolve => server.once('listening', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received: () => text }
+}

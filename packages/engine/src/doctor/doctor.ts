@@ -5,7 +5,7 @@ import { type Config, type ConfigError, readConfig } from '../config/config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineEngine, examinePort, examineRedis } from './services.ts'
-import { examineDoor, examineNode, examineSecrets } from './settings.ts'
+import { examineDoor, examineNode, examineSecrets, examineTracing } from './settings.ts'
 import { examineDisk, examineFile, type StoredKeys } from './sqlite.ts'
 
 export type { Finding, Verdict } from './finding.ts'
@@ -19,6 +19,7 @@ export interface DoctorOptions {
 /** Yields the findings one by one. The engine is healthy if none has the verdict `error`. */
 export async function* examine({ env, flags }: DoctorOptions): Findings {
   yield* examineNode()
+  yield* examineTracing()
   let config: Config
   try {
     config = readConfig(env, flags)

@@ -1,5 +1,6 @@
-// Examines what can be checked within the process: Node, the keys that sign and encrypt, who has access.
+// Examines what can be checked within the process: Node, the tracing SDK, the keys that sign and encrypt, who has access.
 
+import { openTelemetry, unreachableSdk } from '../adapters/tracing/opentelemetry.ts'
 import { type Config, isLoopback } from '../config/config.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
 
@@ -12,6 +13,18 @@ export function* examineNode(version = process.versions.node): Generator<Finding
   if (isOld) yield error('node', `Node ${version}: ${NODE_MIN.join('.')} or newer is needed`)
   else if (major % 2 === 1) yield warning('node', `Node ${version} has no long-term support`)
   else yield ok('node', `Node ${version}`)
+}
+
+/** The tracing SDK that NODE_OPTIONS loads into this process as into the engine's. Without one there is nothing to say. */
+export function* examineTracing(): Generator<Finding> {
+  const older = unreachableSdk()
+  if (older !== undefined)
+    yield warning(
+      'tracing',
+      `an OpenTelemetry SDK is registered that the engine cannot see: it uses version ${older} of @opentelemetry/api, the ` +
+        "engine a newer one. Install one version of @opentelemetry/api for both, or an SDK that is as new as the engine's",
+    )
+  else if (openTelemetry()) yield ok('tracing', 'an OpenTelemetry SDK is registered: the engine makes spans')
 }
 
 export function* examineSecrets({ signingKeys, encryptionKeys }: Config): Generator<Finding> {

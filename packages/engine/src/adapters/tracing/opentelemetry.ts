@@ -1,5 +1,5 @@
 // Spans through the OpenTelemetry API. The operator registers an SDK before the engine starts (`NODE_OPTIONS=--require`).
-// Made by compose.
+// Made by compose; `perdure doctor` asks for an SDK that is out of reach.
 
 import {
   type Context,
@@ -28,6 +28,19 @@ export function openTelemetry(): Tracing | undefined {
       return tracedSpan(tracer.startSpan(name, options, contextOf(parent)))
     },
   }
+}
+
+/** Global symbol under which every copy of version 1 of the API finds the registered SDK. */
+const API_KEY = Symbol.for('opentelemetry.js.api.1')
+
+/**
+ * The version of the API under which an SDK is registered in this process, if the engine's copy of the API does not find
+ * that SDK: a copy ignores an SDK that was registered through an older one.
+ */
+export function unreachableSdk(): string | undefined {
+  const registered = (globalThis as { [API_KEY]?: { version: string; trace?: unknown } })[API_KEY]
+  if (registered?.trace === undefined || openTelemetry() !== undefined) return undefined
+  return registered.version
 }
 
 /** Without an SDK the provider is a proxy that delegates to one that does nothing. */

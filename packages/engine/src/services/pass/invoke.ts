@@ -17,7 +17,7 @@ import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.t
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { Core } from '../commit/core.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
-import { endInvokeSpan, serverAttributes, startInvokeSpan } from '../support/spans.ts'
+import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
 import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
 
@@ -73,7 +73,7 @@ export class Invoker {
       const { url } = runner
       const startedAt = clock.now()
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt }
-      span?.set(serverAttributes(url))
+      span?.set(runnerAttributes(runner))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort }
       const recipient = signedRecipient(runner)

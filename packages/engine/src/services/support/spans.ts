@@ -1,10 +1,12 @@
 // The spans of the services: their names, attributes and ends. Called by ingest, the driver and the deliverer where the
 // engine traces. No payload, no message and no path of a URL goes into a span.
 
+import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
+import type { Runner } from '../../domain/model/workflow.ts'
 import type { Outcome } from '../../domain/pass/answer/outcome.ts'
 import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.ts'
 import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
@@ -44,6 +46,11 @@ export function endRunSpan(span: Span, run: Run, now: number): void {
 export function startInvokeSpan(tracing: Tracing, run: Run, parent: Traceparent, now: number): Span {
   const attributes = { ...runAttributes(run), 'perdure.run.attempt': run.attempt }
   return tracing.start('perdure.invoke', { parent, kind: 'client', attributes, startedAt: now })
+}
+
+/** The runner that a pass is sent to: its id, and its server, unless it is behind a socket and so has no address. */
+export function runnerAttributes({ runnerId, url }: Pick<Runner, 'runnerId' | 'url'>): SpanAttributes {
+  return { 'perdure.runner': runnerId, ...(isConnectUrl(url) ? {} : serverAttributes(url)) }
 }
 
 export function endInvokeSpan(span: Span, outcome: Outcome | 'held' | 'full' | 'aborted', now: number): void {
@@ -122,7 +129,7 @@ function stepAttributes({ runId, name, op, status, attempt }: Step): SpanAttribu
 }
 
 /** The server of a URL, as the semantic conventions name it, and nothing else of the URL. */
-export function serverAttributes(url: string): SpanAttributes {
+function serverAttributes(url: string): SpanAttributes {
   if (!URL.canParse(url)) return {}
   const { hostname, port, protocol } = new URL(url)
   const number = Number(port) || (protocol === 'https:' ? 443 : 80)
