@@ -26,7 +26,7 @@ export const ROUTES = {
   replayRun: 'POST /runs/{id}/replay',
   retryRunFromStep: 'POST /runs/{id}/retry-from-step',
   bulkReplayRuns: 'POST /runs/bulk-replay',
-  listControlActions: 'GET /control-actions',
+  listControlActions: 'GET /control-actions pages',
   sendEvent: 'POST /events',
   listEvents: 'GET /events pages',
   streamEvents: 'GET /events/stream stream',

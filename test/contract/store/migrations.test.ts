@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['f08f52aa7ce3']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['65536d348cf7']],
+    ['SQLite', sqlite.MIGRATIONS, ['2340aa9ec0d6']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['05d1895a8d80']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -1,8 +1,8 @@
-// `perdure audit`: who acted on which run.
+// `perdure audit`: who acted on which run or setting.
 
 import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { limitOption } from '../command-line/options.ts'
+import { limitOption, sinceOption } from '../command-line/options.ts'
 import { engineCommand, list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
@@ -11,16 +11,19 @@ import { relative } from '../output/time.ts'
 export function auditCommand(program: Command): void {
   const command = program
     .command('audit')
-    .description('list control actions, newest first (the engine shows the newest 1000)')
+    .description('list control actions, newest first')
     .addOption(new Option('--action <action>', 'only actions of this kind').choices(CONTROL_ACTIONS))
     .option('--run <id>', 'only actions on this run, or that created it as a fork')
+    .option('--actor <label>', 'only actions of the API key with this label')
+    .addOption(sinceOption('actions'))
     .addOption(limitOption('entries', 100))
-  engineCommand<{ action?: ControlAction['action']; run?: string; limit: number }>(
+  engineCommand<{ action?: ControlAction['action']; run?: string; actor?: string; since?: string; limit: number }>(
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
-      const { action, run: runId, limit } = session.options
-      return list(session, await session.client.listControlActions({ action, runId, limit }, session), COLUMNS)
+      const { run: runId, limit, ...filter } = session.options
+      const rows = session.client.pages.listControlActions({ ...filter, runId, limit }, session)
+      return list(session, rows, COLUMNS, { limit })
     },
   )
 }

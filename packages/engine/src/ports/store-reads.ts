@@ -84,6 +84,12 @@ export interface ControlQuery {
   action?: ControlKind
   /** Only entries that target this run or created it as a fork. */
   runId?: string
+  /** Only entries of the API key with this label. */
+  actor?: string
+  /** Only entries created at or after this time. */
+  since?: number
+  /** Only entries older than the one with this id. */
+  before?: string
   limit: number
 }
 

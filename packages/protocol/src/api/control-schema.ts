@@ -44,6 +44,8 @@ export const ControlActionSchema = Type.Object({
   runId: optionalText('The run acted on'),
   newRunId: optionalText('The run forked from it'),
   actor: optionalText('Label of the API key that made the call'),
-  detail: Type.Optional(Type.Unknown({ description: 'The step of a retry; the filter and counts of a bulk replay' })),
+  detail: Type.Optional(
+    Type.Unknown({ description: 'The step of a retry; the filter and counts of a bulk replay; the id of a setting' }),
+  ),
   createdAt: timestamp(),
 })

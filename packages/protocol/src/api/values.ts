@@ -20,6 +20,12 @@ export const CONTROL_ACTIONS = [
   'replay',
   'retry_from_step',
   'bulk_replay',
+  'endpoint.create',
+  'endpoint.update',
+  'endpoint.delete',
+  'receiver.create',
+  'receiver.update',
+  'receiver.delete',
   'key.create',
   'key.revoke',
 ] as const

@@ -1,10 +1,12 @@
 // Operations that act on runs, and the audit log of such actions.
 
-import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { CONTROL_ACTIONS } from '../api/values.ts'
-import { ID_CHARS_MAX, type Operation, ok } from './operation.ts'
+import { CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
+
+/** Longest label of an API key. */
+const LABEL_CHARS_MAX = 128
 
 export const control = {
   cancelRun: {
@@ -104,6 +106,9 @@ export const control = {
         maxLength: ID_CHARS_MAX,
         description: 'Only actions on this run, or that created it as a fork',
       },
+      actor: { kind: 'text', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
+      since: { kind: 'timestamp', description: 'Only actions at or after this time' },
+      cursor: CURSOR_PARAM,
       limit: {
         kind: 'integer',
         minimum: 1,
@@ -112,7 +117,8 @@ export const control = {
         description: 'Maximum number of entries',
       },
     },
-    reply: ok('Audit entries', Type.Array(api.ControlActionSchema)),
+    reply: page('A page of audit entries', api.ControlActionSchema),
+    errors: ['invalid_cursor'],
     examples: [
       {
         summary: 'Who acted on this run',

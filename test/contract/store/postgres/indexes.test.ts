@@ -28,6 +28,8 @@ const NAMESPACE = 3 * 128
 const BYTES_MAX: Record<string, number> = {
   namespace: NAMESPACE,
   'namespaces.name': NAMESPACE,
+  // Labels of keys have the bound of namespaces.
+  'control_actions.actor': NAMESPACE,
   app: name(128),
   'apps.name': name(128),
   workflow: name(256),

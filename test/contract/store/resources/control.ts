@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ControlAction } from '../../../../packages/engine/src/domain/model/control-action.ts'
 import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
+import { earliestId } from '../../../../packages/engine/src/domain/text/ids.ts'
 import type { ControlQuery, ReplayFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { aRun, created, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
@@ -109,6 +110,21 @@ export function controlContract(open: OpenStore): void {
     it('are found by kind', async () => {
       expect(await ids({ action: 'replay' })).toEqual(['act_2'])
       expect(await ids({ action: 'pause' })).toEqual([])
+    })
+
+    it('are found by their actor, from a time on, and in pages', async () => {
+      expect(await ids({ actor: 'ops' })).toEqual(['act_2'])
+      expect(await ids({ actor: 'nobody' })).toEqual([])
+      expect(await ids({ before: 'act_4', limit: 2 })).toEqual(['act_3', 'act_2'])
+      expect(await ids({ before: 'act_2', runId: 'run_1' })).toEqual(['act_1'])
+      const [early, late] = [earliestId('act', NOW), earliestId('act', NOW + 1)]
+      for (const id of [`${early}0`, `${late}0`])
+        await write(store(), [
+          { type: 'control.recorded', action: anAction(id, { namespace: 'timed', action: 'cancel' }) },
+        ])
+      expect(await ids({ since: NOW + 1 }, 'timed')).toEqual([`${late}0`])
+      expect(await ids({ since: NOW }, 'timed')).toEqual([`${late}0`, `${early}0`])
+      expect(await ids({ since: NOW, before: `${late}0` }, 'timed')).toEqual([`${early}0`])
     })
 
     it('are found by the run they target or forked into', async () => {

@@ -5,7 +5,7 @@ import type { Access, Operation } from '@perdure/protocol/operations'
 import type { KeyKind } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
-import type { Actor } from '../../services/run/audit.ts'
+import type { Actor } from '../../services/commit/audit.ts'
 
 /** By access of an operation: the kinds of key that open it. A secret key opens everything. */
 export const KINDS: Record<Exclude<Access, 'public'>, readonly KeyKind[]> = {

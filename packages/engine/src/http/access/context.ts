@@ -1,6 +1,6 @@
 // The context that every route file gets: the services it calls, the bounds of the HTTP layer, and the drain.
 
-import type { Actor } from '../../services/run/audit.ts'
+import type { Actor } from '../../services/commit/audit.ts'
 import type { HttpLimits } from '../request/limits.ts'
 import type { HttpDeps } from './deps.ts'
 import type { Drain } from './drain.ts'

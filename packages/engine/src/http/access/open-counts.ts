@@ -2,7 +2,7 @@
 // (docs/operating.md#bounds), so that no tenant takes the places of the others.
 
 import { EngineError } from '../../domain/model/errors.ts'
-import type { Actor } from '../../services/run/audit.ts'
+import type { Actor } from '../../services/commit/audit.ts'
 
 export interface OpenLimits {
   /** The name of the counted things in messages. */

@@ -4,7 +4,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../ports/clock.ts'
-import type { Actor } from '../../services/run/audit.ts'
+import type { Actor } from '../../services/commit/audit.ts'
 import type { HttpContext } from '../access/context.ts'
 import type { HttpDeps } from '../access/deps.ts'
 import type { HttpLimits } from '../request/limits.ts'

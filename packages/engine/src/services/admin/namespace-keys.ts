@@ -3,8 +3,8 @@
 import { isLasting, type StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
-import { type Actor, Audit } from '../run/audit.ts'
 import { type AdministrationDeps, type KeyRequest, makeKey } from './administration.ts'
 import type { FoundKey, KeyRing } from './keys.ts'
 

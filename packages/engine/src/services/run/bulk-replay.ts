@@ -9,9 +9,9 @@ import type { Under } from '../../domain/run/create.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 import type { ReplayFilter } from '../../ports/store-reads.ts'
+import type { Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideInTurns } from '../commit/turns.ts'
-import type { Actor, Audit } from './audit.ts'
 
 /** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
 const BULK_REPLAY_BATCH = 25

@@ -10,10 +10,10 @@ import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
+import { type Act, type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
-import { type Act, type Actor, Audit } from './audit.ts'
 import { BulkReplay } from './bulk-replay.ts'
 
 export interface ControlDeps

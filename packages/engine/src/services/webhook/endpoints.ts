@@ -5,6 +5,7 @@ import type { CreateWebhookEndpoint, UpdateWebhookEndpoint } from '@perdure/prot
 import type { Endpoint } from '../../domain/model/endpoint.ts'
 import { invalid } from '../../domain/model/errors.ts'
 import { broughtSecretFault } from '../../domain/webhook/secrets.ts'
+import type { Actor } from '../commit/audit.ts'
 import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
 /** Endpoints a namespace may have: every end of a run checks each of them. */
@@ -26,12 +27,12 @@ export class Endpoints extends VersionedResource<Endpoint, UpdateWebhookEndpoint
     })
   }
 
-  async create(namespace: string, { secret: adopted, ...fields }: CreateWebhookEndpoint): Promise<Saved<Endpoint>> {
+  async create(actor: Actor, { secret: adopted, ...fields }: CreateWebhookEndpoint): Promise<Saved<Endpoint>> {
     const fault = adopted === undefined ? undefined : broughtSecretFault(adopted)
     if (fault) throw invalid('secret', fault)
     const eventKinds = [...new Set(fields.eventKinds)]
     const enabled = fields.enabled ?? true
-    return this.build(namespace, {
+    return this.build(actor, {
       secret: adopted ?? newWebhookSecret(),
       complete: common => ({ ...common, ...fields, eventKinds, enabled }),
     })

@@ -1,6 +1,7 @@
 // Edits and deletions of endpoints and receivers by two engines on one store, each with a catalog of its own that
 // nothing else refreshes.
 
+import pino from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../adapters/clock/seeded-random.ts'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
@@ -32,30 +33,30 @@ interface Resource {
 const clock = new VirtualClock()
 const random = seededRandom(1)
 const ids = new IdSource(() => random.next())
-const NAMESPACE = 'default'
+const ACTOR = { namespace: 'default' }
 type Deps = ConstructorParameters<typeof Endpoints>[0]
 
 function resourceOf(service: Endpoints | Receivers, create: (name: string) => Promise<Saved<Item>>): Resource {
   const edit = async (id: string, fields: { name?: string; app?: string }) =>
-    (await service.update(NAMESPACE, id, fields)).saved
+    (await service.update(ACTOR, id, fields)).saved
   return {
-    list: () => service.list(NAMESPACE),
+    list: () => service.list(ACTOR.namespace),
     create: async name => (await create(name)).saved,
     rename: (id, name) => edit(id, { name }),
     moveTo: (id, app) => edit(id, { app }),
-    delete: id => service.delete(NAMESPACE, id),
+    delete: id => service.delete(ACTOR, id),
   }
 }
 
 function endpointsOf(deps: Deps): Resource {
   const endpoints = new Endpoints(deps)
   const fields = { url: 'https://example.com/', eventKinds: ['run.failed' as const] }
-  return resourceOf(endpoints, name => endpoints.create(NAMESPACE, { name, ...fields }))
+  return resourceOf(endpoints, name => endpoints.create(ACTOR, { name, ...fields }))
 }
 
 function receiversOf(deps: Deps): Resource {
   const receivers = new Receivers(deps)
-  return resourceOf(receivers, name => receivers.create(NAMESPACE, { name, eventName: 'paid' }))
+  return resourceOf(receivers, name => receivers.create(ACTOR, { name, eventName: 'paid' }))
 }
 
 describe.each([
@@ -64,7 +65,7 @@ describe.each([
 ])('%s of two engines', (_, openOn) => {
   async function engineOn(store: Store) {
     const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, false)
-    return { catalog, ...openOn({ store, catalog, clock, ids, vault: new Vault([]) }) }
+    return { catalog, ...openOn({ store, catalog, clock, ids, log: pino({ enabled: false }), vault: new Vault([]) }) }
   }
 
   /** Both engines know one resource, `before`. */

@@ -9,11 +9,12 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { editedSecrets } from '../../domain/webhook/secrets.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Vault } from './vault.ts'
 
-export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids'> {
+export interface VersionedResourceDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'ids' | 'log'> {
   vault: Vault
 }
 
@@ -55,10 +56,12 @@ interface CreateOptions<T extends Versioned> {
 export abstract class VersionedResource<T extends Versioned, Edit extends SecretsEdit> {
   readonly #deps: VersionedResourceDeps
   readonly #kind: ResourceKind<T, Edit>
+  readonly #audit: Audit
 
   constructor(deps: VersionedResourceDeps, kind: ResourceKind<T, Edit>) {
     this.#deps = deps
     this.#kind = kind
+    this.#audit = new Audit(deps)
   }
 
   /** The resources of the namespace, oldest first. */
@@ -67,13 +70,14 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
   }
 
   /** Throws `conflict` when the namespace has as many as it may have. */
-  protected async build(namespace: string, options: CreateOptions<T>): Promise<Saved<T>> {
+  protected async build(actor: Actor, options: CreateOptions<T>): Promise<Saved<T>> {
     const { vault, clock, ids } = this.#deps
     const { countMax, idPrefix, guardType } = this.#kind
     const { secret, complete, guards, onStale } = options
+    const { namespace } = actor
     if (this.list(namespace).length >= countMax) throw this.#full()
     const room: Guard = { type: `${guardType}s`, namespace, most: countMax - 1 }
-    const saved = await this.#save({
+    const saved = await this.#save(actor, 'create', {
       decide: () => {
         const now = clock.now()
         const id = ids.next(idPrefix, now)
@@ -96,13 +100,14 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
   }
 
   /** Answers the new secret too when the edit rotates it. Throws `not_found` for an id that the namespace lacks. */
-  async update(namespace: string, id: string, edit: Edit): Promise<Saved<T>> {
+  async update(actor: Actor, id: string, edit: Edit): Promise<Saved<T>> {
     const { vault, clock } = this.#deps
     const { guardType: type, edited, newSecret } = this.#kind
+    const { namespace } = actor
     const { rotateSecret, revokeOldSecrets = false } = edit
     const secret = rotateSecret ? newSecret(this.#find(namespace, id)) : undefined
     const made = secret === undefined ? undefined : vault.seal(secret, { kind: type, namespace, id })
-    const saved = await this.#save({
+    const saved = await this.#save(actor, 'update', {
       decide: () => {
         const before = this.#find(namespace, id)
         const now = clock.now()
@@ -116,14 +121,16 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
   }
 
   /** Throws `not_found` for an id that the namespace lacks. */
-  async delete(namespace: string, id: string): Promise<void> {
+  async delete(actor: Actor, id: string): Promise<void> {
     const { store, catalog } = this.#deps
+    const { namespace } = actor
     const { guardType: type, deleted } = this.#kind
     const changes = [deleted(namespace, id)]
     await decideAndCommit<T>({
       store,
       decide: () => this.#find(namespace, id),
       unit: ({ version }) => ({ guards: [{ type, id, version }], changes }),
+      commit: unit => this.#audit.commit(actor, unit, { action: `${type}.delete`, detail: JSON.stringify({ id }) }),
       onStale: () => this.#reload().then(() => true),
     })
     catalog.apply(changes)
@@ -135,17 +142,28 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     return found
   }
 
-  async #save(options: {
-    decide(): T
-    guards(resource: T): Guard[]
-    onStale(guard: Guard): Promise<void>
-  }): Promise<T> {
+  async #save(
+    actor: Actor,
+    verb: 'create' | 'update',
+    options: {
+      decide(): T
+      guards(resource: T): Guard[]
+      onStale(guard: Guard): Promise<void>
+    },
+  ): Promise<T> {
     const { store, catalog } = this.#deps
     const { decide, guards, onStale } = options
-    const { saved } = this.#kind
+    const { saved, guardType } = this.#kind
+    let id = ''
     const resource = await decideAndCommit<T>({
       store,
-      decide,
+      decide: () => {
+        const decided = decide()
+        id = decided.id
+        return decided
+      },
+      commit: unit =>
+        this.#audit.commit(actor, unit, { action: `${guardType}.${verb}`, detail: JSON.stringify({ id }) }),
       unit: resource => ({ guards: guards(resource), changes: [saved(resource)] }),
       onStale: guard => onStale(guard).then(() => true),
     })

@@ -1,5 +1,6 @@
 // Queries about control: the runs that a bulk replay takes, and the audit log of actions. Called by the reads.
 
+import { earliestId } from '../../../domain/text/ids.ts'
 import type { ControlQuery, ReplayFilter } from '../../../ports/store-reads.ts'
 import type { Query, Value } from '../description/values.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
@@ -32,19 +33,22 @@ export function controlActionsQuery(namespace: string, query: ControlQuery): Que
 
 function newestIds(
   namespace: string,
-  { action, runId, limit }: ControlQuery,
+  { action, runId, actor, since, before, limit }: ControlQuery,
   column: 'run_id' | 'new_run_id' | undefined,
 ): Query {
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
-  if (column !== undefined && runId !== undefined) {
-    terms.push(`${column} = ?`)
-    params.push(runId)
+  const add = (term: string, value: Value | undefined) => {
+    if (value === undefined) return
+    terms.push(term)
+    params.push(value)
   }
-  if (action !== undefined) {
-    terms.push('action = ?')
-    params.push(action)
-  }
+  if (column !== undefined) add(`${column} = ?`, runId)
+  add('action = ?', action)
+  add('actor = ?', actor)
+  // Ids contain the time, so that an index answers both bounds.
+  add('id >= ?', since === undefined ? undefined : earliestId('act', since))
+  add('id < ?', before)
   const sql = `SELECT id FROM control_actions WHERE ${terms.join(' AND ')} ORDER BY id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }

@@ -20,6 +20,7 @@ export const CONTROL_ACTIONS = table<ControlAction>()('control_actions', {
     control_of_kind: { on: 'namespace, action, id' },
     control_of_run: { on: 'namespace, run_id, id', where: 'run_id IS NOT NULL' },
     control_of_fork: { on: 'namespace, new_run_id, id', where: 'new_run_id IS NOT NULL' },
+    control_of_actor: { on: 'namespace, actor, id', where: 'actor IS NOT NULL' },
     // Retention finds old actions by it.
     control_aged: { on: 'created_at' },
   },

@@ -10,11 +10,12 @@ import { type JsonText, objectMembers } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
 import type { ReplayFilter, RunView } from '../../../ports/store-reads.ts'
-import type { Actor } from '../../../services/run/audit.ts'
+import type { Actor } from '../../../services/commit/audit.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
+import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
@@ -63,8 +64,16 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
     return sendJson(reply, 200, JSON.stringify(await replayed))
   })
 
-  mount(app, context, operations.listControlActions, async (request, reply, query) => {
-    const entries = await store.in(request.actor.namespace).controlActions(query)
+  mount(app, context, operations.listControlActions, async (request, reply, { cursor, ...query }) => {
+    const { namespace } = request.actor
+    const { limit, since, ...filter } = query
+    const scope = { kind: 'actions', namespace, filter: { ...filter, since: since?.toString() } } as const
+    const before = decodeCursor(cursor, scope, ([id]) => (typeof id === 'string' ? id : undefined))
+    const entries = await store.in(namespace).controlActions({ ...query, before, limit: limit + 1 })
+    const more = entries.length > limit
+    if (more) entries.pop()
+    const last = entries.at(-1)
+    if (more && last) reply.header('x-next-cursor', encodeCursor(scope, [last.id]))
     return sendJson(reply, 200, list(entries.map(controlActionText)))
   })
 }

@@ -4,6 +4,7 @@
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid, invariant } from '../../../domain/model/errors.ts'
+import type { Actor } from '../../../services/commit/audit.ts'
 import type { Saved } from '../../../services/webhook/versioned-resource.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -17,9 +18,9 @@ interface Setting<Row, New, Edit> {
   operations: Record<'list' | 'create' | 'update' | 'remove', Operation>
   service: {
     list(namespace: string): readonly Row[]
-    create(namespace: string, fields: New): Promise<Saved<Row>>
-    update(namespace: string, id: string, edit: Edit): Promise<Saved<Row>>
-    delete(namespace: string, id: string): Promise<void>
+    create(actor: Actor, fields: New): Promise<Saved<Row>>
+    update(actor: Actor, id: string, edit: Edit): Promise<Saved<Row>>
+    delete(actor: Actor, id: string): Promise<void>
   }
   /** Members of a create that are stored. */
   members: readonly (keyof New & string)[]
@@ -50,7 +51,7 @@ export function mountSetting<Row, New extends object, Edit extends object>(
     const fields = newBody(bodyOf(request)?.value)
     checkFields(setting, fields)
     checkCharacters('secret', (fields as { secret?: string }).secret)
-    const saved = await service.create(request.actor.namespace, definedMembers(fields, members))
+    const saved = await service.create(request.actor, definedMembers(fields, members))
     return sendJson(reply, 201, JSON.stringify(presentSaved(saved)))
   })
 
@@ -63,12 +64,12 @@ export function mountSetting<Row, New extends object, Edit extends object>(
       if (Object.hasOwn(edit, field)) throw invalid(field, problem)
     }
     checkFields(setting, edit)
-    const saved = await service.update(request.actor.namespace, id, edit)
+    const saved = await service.update(request.actor, id, edit)
     return sendJson(reply, 200, JSON.stringify(presentSaved(saved)))
   })
 
   mount(app, context, remove, async (request, reply) => {
-    await service.delete(request.actor.namespace, pathId(request, noun))
+    await service.delete(request.actor, pathId(request, noun))
     return reply.code(204).send()
   })
 }

@@ -1,12 +1,12 @@
 // Records control actions in the audit log: an entry shares the commit of what the action changed, but never prevents it
-// (docs/concepts.md#audit). Used by services/run/control and bulk-replay.
+// (docs/concepts.md#audit). Used by every service that carries out such actions.
 
 import type { KeyKind } from '../../domain/model/api-key.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlAction } from '../../domain/model/control-action.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
-import type { Core } from '../commit/core.ts'
+import type { Core } from './core.ts'
 
 /** The caller of an action. */
 export interface Actor {
