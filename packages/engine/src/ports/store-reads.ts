@@ -162,7 +162,7 @@ export interface Reads {
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
   firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** In index order. */
-  steps(runId: string): Promise<Step[]>
+  steps(runId: string, signal?: AbortSignal): Promise<Step[]>
   /** Lines with seq > from, oldest first. */
   logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
   /**

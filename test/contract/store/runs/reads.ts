@@ -69,6 +69,24 @@ export function readsContract(open: OpenStore): void {
       expect(await store().in(NS).run(done.id)).toEqual(done)
     })
 
+    it('read the steps of a run with large results, in which other reads come in between', async () => {
+      const run = aRun()
+      const data = (index: number) => JSON.stringify(String(index % 10).repeat(index === 3 ? 3_000_000 : 700_000))
+      const steps = Array.from({ length: 9 }, (_, index) => aStep(run, { index, data: data(index) }))
+      await write(store(), created(run), ...steps.map((step): Change => ({ type: 'step.recorded', step })))
+      const reads = store().in(NS)
+      const order: string[] = []
+      const read = reads.steps(run.id).then(found => {
+        order.push('steps')
+        return found
+      })
+      for (let i = 0; i < 2; i++) await reads.status(run.id)
+      order.push('status')
+      expect(await read).toEqual(steps)
+      expect(order).toEqual(['status', 'steps'])
+      expect(await store().in('other').steps(run.id)).toEqual([])
+    })
+
     it('page through runs, each once, for any page size and any number with the same time', async () => {
       const runs = Array.from({ length: 23 }, (_, i) => aRun({ createdAt: NOW + Math.floor(i / 6) }))
       await write(store(), ...runs.map(run => created(run)))

@@ -43,6 +43,18 @@ function make() {
 }
 
 describe('batch queue', () => {
+  it('sends requests that a batch left unanswered in the next one, before later ones', async () => {
+    const { channel, submit, sizes } = make()
+    const answers = Promise.all(['a', 'b', 'c'].map(each => submit(each)))
+    await turn()
+    const later = submit('d')
+    channel.answer({ answers: ['a'] })
+    await turn()
+    expect(sizes()).toEqual([3, 3])
+    channel.answer()
+    expect(await Promise.all([answers, later])).toEqual([['a', 'b', 'c'], 'd'])
+  })
+
   it('sends requests that are submitted together in one batch, in order, and answers each', async () => {
     const { channel, submit, sizes } = make()
     const answers = Promise.all([submit('a'), submit('b'), submit('c')])

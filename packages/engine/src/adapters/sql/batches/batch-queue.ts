@@ -96,6 +96,7 @@ export class BatchQueue {
       const { entries, answer } = underWay
       try {
         const answered = await answer
+        this.#waiting.unshift(...entries.splice(answered.answers.length))
         if (answered.broken !== undefined) this.#break(answered.broken)
         // The other side goes on before the callers here continue.
         underWay = this.#post()

@@ -48,7 +48,7 @@ export interface Failure {
 }
 
 export interface BatchAnswer {
-  /** One for each request. */
+  /** One for each request, or for the first ones: the others are to be sent again in the next batch. */
   answers: Answer[]
   /** Durable transactions it took. */
   transactions: number

@@ -73,11 +73,30 @@ export function runView(row: Row): RunView {
   return name === null ? run : { ...run, currentStepName: name }
 }
 
-/** Rows of `STEPS`, in index order. */
-export function stepsQuery(namespace: string, runId: string): Query {
-  const sql = `SELECT ${STEPS.select} FROM steps WHERE run_id = ${SCOPED_RUN} ORDER BY idx`
-  return { sql, params: [runId, namespace] }
+/**
+ * Rows of `STEPS` from an index on, in index order, until their payloads exceed so many bytes, and at least one; then the last
+ * index of the run. Neither database loads texts to find out how long they are.
+ */
+export function stepSliceQueries(namespace: string, runId: string, { from, bytesMax }: StepSlice): Query[] {
+  const ofRun = `FROM steps WHERE run_id = ${SCOPED_RUN}`
+  const read = `SELECT idx, sum(coalesce(octet_length(data), 0) + coalesce(octet_length(error), 0))
+    OVER (ORDER BY idx ROWS UNBOUNDED PRECEDING) AS bytes ${ofRun} AND idx >= ?`
+  const sql = `SELECT ${STEPS.select} ${ofRun} AND idx >= ?
+    AND idx < (SELECT coalesce(min(idx), ${INDEX_MAX}) FROM (${read}) AS sizes WHERE bytes > ? AND idx > ?) ORDER BY idx`
+  const run = [runId, namespace]
+  return [
+    { sql, params: [...run, from, ...run, from, bytesMax, from] },
+    { sql: `SELECT max(idx) ${ofRun}`, params: run },
+  ]
 }
+
+interface StepSlice {
+  from: number
+  bytesMax: number
+}
+
+/** More than any index of a step. */
+const INDEX_MAX = 2 ** 31 - 1
 
 /** Rows of `LOGS`, oldest first. */
 export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {

@@ -38,13 +38,23 @@ import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './del
 import { eventPage } from './event-page.ts'
 import { eventQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
-import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView, stepsQuery } from './run-queries.ts'
+import {
+  firstInStartQueueQuery,
+  heldBeforeQuery,
+  logsQuery,
+  runQuery,
+  runView,
+  stepSliceQueries,
+} from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
 export type ReadRows = (queries: Query[]) => Promise<Row[][]>
+
+/** Payloads of steps in one read: more would hold up the reads of others. */
+const STEPS_READ_BYTES_MAX = 2 * 1024 * 1024
 
 export class SqlReads implements Reads {
   readonly #read: ReadRows
@@ -100,8 +110,21 @@ export class SqlReads implements Reads {
     return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
   }
 
-  async steps(runId: string): Promise<Step[]> {
-    return (await this.#rows(stepsQuery(this.#namespace, runId))).map(STEPS.fromRow)
+  /** Reads the steps of nearly every run at once, those of a run with large results in slices of a scan. */
+  async steps(runId: string, signal?: AbortSignal): Promise<Step[]> {
+    const steps: Step[] = []
+    const isDone = async (read: ReadRows) => {
+      const from = (steps.at(-1)?.index ?? -1) + 1
+      const queries = stepSliceQueries(this.#namespace, runId, { from, bytesMax: STEPS_READ_BYTES_MAX })
+      const [rows, last] = (await read(queries)) as [Row[], [[index: number | null]]]
+      steps.push(...rows.map(STEPS.fromRow))
+      return rows.length === 0 || steps.at(-1)?.index === last[0][0]
+    }
+    if (await isDone(this.#read)) return steps
+    return this.#scan(signal, async read => {
+      while (!(await isDone(read)));
+      return steps
+    })
   }
 
   async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {

@@ -1,10 +1,13 @@
-// The reader of a database: answers batches of queries; all queries of a batch see the database at the same moment. Runs in
+// The reader of a database: answers batches of requests; all queries of a request see the database at the same moment. Runs in
 // the reader thread, or in the calling thread for a database in memory.
 
 import type { Answer, BatchAnswer, ReadRequest, Request } from '../batches/requests.ts'
 import type { Row } from '../description/values.ts'
 import type { Connection } from './connection.ts'
 import { failure } from './result-codes.ts'
+
+/** A batch ends with the answer that brings its texts over this many characters; the requests after it go into the next batch. */
+const ANSWERED_CHARS_MAX = 4 * 1024 * 1024
 
 export class Reader {
   readonly #connection: Connection
@@ -16,7 +19,15 @@ export class Reader {
   run(batch: readonly Request[]): BatchAnswer {
     this.#connection.exec('BEGIN')
     try {
-      return { answers: batch.map(request => this.#answer(request as ReadRequest)), transactions: 1 }
+      const answers: Answer[] = []
+      let chars = 0
+      for (const request of batch) {
+        const answer = this.#answer(request as ReadRequest)
+        answers.push(answer)
+        if (Array.isArray(answer)) chars += charsOf(answer)
+        if (chars > ANSWERED_CHARS_MAX) break
+      }
+      return { answers, transactions: 1 }
     } finally {
       this.#connection.exec('COMMIT')
     }
@@ -39,4 +50,12 @@ export class Reader {
       return failure(error)
     }
   }
+}
+
+/** Characters of the texts in the rows. */
+function charsOf(answers: readonly Row[][]): number {
+  let chars = 0
+  for (const rows of answers)
+    for (const row of rows) for (const value of row) if (typeof value === 'string') chars += value.length
+  return chars
 }

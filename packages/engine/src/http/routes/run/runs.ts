@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { logLineText, runText, stepText } from './present.ts'
@@ -26,7 +27,7 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
 
   mount(app, context, operations.listRunSteps, async (request, reply) => {
     const runId = pathId(request, 'run')
-    const steps = await store.in(request.actor.namespace).steps(runId)
+    const steps = await scan(context, reply, signal => store.in(request.actor.namespace).steps(runId, signal))
     if (steps.length === 0) await requireRun(request.actor.namespace, runId)
     return sendJson(reply, 200, list(steps.map(stepText)))
   })
