@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readRequest } from '../batches/requests.ts'
-import type { Connection } from './connection.ts'
-import { Reader } from './reader.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { Reader } from '../sqlite/reader.ts'
 
 test('a batch ends with the answer that makes it large, whose requests are answered in full', () => {
   const text = 'x'.repeat(3_000_000)
