@@ -50,12 +50,6 @@ async function startWorker(): Promise<Typed> {
   return worker
 }
 
-test('the page shows the workflow of the project', () => {
-  const file = readFileSync(join(project.home, FOLDER, 'src/workflows.ts'), 'utf8')
-  const shown = /```ts\n(.*?)```/s.exec(page)?.[1] as string
-  expect(file).toContain(shown)
-})
-
 test("the project's tests and its types are green", async () => {
   expect(await read(commandWith('npm test'))).toMatch(/pass 2\b/)
   await read('npm run typecheck')

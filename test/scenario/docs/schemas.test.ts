@@ -1,7 +1,6 @@
 // Runs the code blocks of docs/schemas.md and docs/middleware.md on a real engine: each block is in
-// `schemas.workflows.ts`, and does what the page says.
+// `schemas.workflows.ts` (`snippets.test.ts` checks that), and does what the page says.
 
-import { readFileSync } from 'node:fs'
 import { createClient } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
@@ -14,15 +13,6 @@ const runner = await serve({ app: 'docs', workflows, port: 0, engineUrl: url, lo
 onCleanup(() => runner.close())
 await runner.ready
 const client = createClient({ url })
-
-test.each(['schemas', 'middleware'])('every block of docs/%s.md is code that is compiled and run here', name => {
-  const flat = (text: string) => text.replace(/\s+/g, ' ')
-  const page = readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
-  const code = flat(readFileSync(new URL('./schemas.workflows.ts', import.meta.url), 'utf8'))
-  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
-  expect(blocks.length).toBeGreaterThan(2)
-  for (const block of blocks) expect(code).toContain(block)
-})
 
 test('input that violates the schema fails the run at once and names the place', async () => {
   const { runId } = await api.send({ name: 'ship', data: { orderId: 'A', items: [{ sku: 's', count: 0 }] } })

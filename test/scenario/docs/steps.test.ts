@@ -1,7 +1,6 @@
-// Runs the code blocks of docs/steps.md on a real engine: each block is in `steps.workflows.ts`, and does what the
-// page says.
+// Runs the code blocks of docs/steps.md on a real engine: each block is in `steps.workflows.ts`
+// (`snippets.test.ts` checks that), and does what the page says.
 
-import { readFileSync } from 'node:fs'
 import { connect } from '@perdure/sdk/connect'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
@@ -25,15 +24,6 @@ async function start(name: string, data: object = {}): Promise<string> {
 }
 
 const resultOf = async (runId: string) => (await api.succeeded(runId)).result
-
-test('every block of the page is code that is compiled and run here', () => {
-  const flat = (text: string) => text.replace(/\s+/g, ' ')
-  const page = readFileSync(new URL('../../../docs/steps.md', import.meta.url), 'utf8')
-  const code = flat(readFileSync(new URL('./steps.workflows.ts', import.meta.url), 'utf8'))
-  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => flat(block as string).trim())
-  expect(blocks.length).toBeGreaterThan(9)
-  for (const block of blocks) expect(code).toContain(block)
-})
 
 test('run: the result is what its JSON parses to', async () => {
   const runId = await start('docs-run')

@@ -1,8 +1,7 @@
-// The examples of docs/testing.md, letter for letter.
+// The examples of docs/testing.md, letter for letter; test/scenario/docs/snippets.test.ts compares them.
 
-import { readFileSync } from 'node:fs'
 import { createWorkflow, NonRetriableError, StepFailedError, type WorkflowArgs } from '@perdure/sdk'
-import { testEngine } from '@perdure/sdk/testing'
+import { testEngine } from 'perdure/testing'
 import { expect, test, vi } from 'vitest'
 
 interface Order {
@@ -163,12 +162,4 @@ test('a shop that does not answer is told again', async () => {
   await engine.advance('1d')
 
   expect((await engine.deliveries()).map(({ answer }) => answer)).toEqual([503, 'timeout', 200])
-})
-
-test('docs/testing.md shows nothing but this', () => {
-  const page = readFileSync(new URL('../../../../docs/testing.md', import.meta.url), 'utf8')
-  const source = readFileSync(new URL(import.meta.url), 'utf8')
-  const examples = [...page.matchAll(/```ts\n(.*?)```/gs)].map(match => match[1] as string)
-  expect(examples.length).toBeGreaterThan(5)
-  for (const example of examples) expect(source).toContain(example.trim())
 })

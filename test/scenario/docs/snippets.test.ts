@@ -1,0 +1,239 @@
+// Every block of TypeScript on the project's pages runs. The blocks of some pages stand in a file that other tests compile and
+// run; the others run here, one by one, as they are on the page.
+
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createWorkflow, type Workflow } from '@perdure/sdk'
+import { testEngine } from '@perdure/sdk/testing'
+import { Elysia } from 'elysia'
+import express from 'express'
+import { fastify } from 'fastify'
+import { Hono } from 'hono'
+import { expect, test, vi } from 'vitest'
+import { stopNextHeartbeats } from '../../../packages/sdk/src/serve/next.testkit.ts'
+import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../kit/docs/blocks.ts'
+import { flow, onCleanup, run, scenario, signedHeaders, unique } from '../../kit/index.ts'
+
+/** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
+const STANDS_IN: Record<string, string> = {
+  'docs/steps.md': 'test/scenario/docs/steps.workflows.ts',
+  'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
+  'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',
+  'docs/testing.md': 'packages/sdk/src/testing/docs.test.ts',
+  // `quickstart.test.ts` runs the project that has this file.
+  'docs/quickstart.md': 'packages/cli/template/src/workflows.ts',
+}
+
+/** `npm run docs` writes these pages from types and comments: their blocks are declarations. */
+const isGenerated = (page: string) => page.startsWith('docs/sdk/')
+
+const { engine, api } = await scenario({ realTime: true })
+const handler = async () => 'done'
+const workflows = [createWorkflow({ name: 'paid', triggers: { event: 'paid' } }, handler)]
+
+/** Sends the calls of the fixed address that pages name to the engine of this file. */
+const realFetch = globalThis.fetch
+vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
+  const url = input instanceof Request ? input.url : String(input)
+  const here = url.replace(/^http:\/\/(127\.0\.0\.1|localhost):4777/, engine.url)
+  return realFetch(input instanceof Request ? new Request(here, input) : here, init)
+})
+onCleanup(() => vi.unstubAllGlobals())
+vi.stubEnv('ENGINE_URL', engine.url)
+onCleanup(() => vi.unstubAllEnvs())
+onCleanup(stopNextHeartbeats)
+
+/** Takes a free port, and keeps what the block starts, so that the test can stop it. */
+const started = (code: string) =>
+  code
+    .replace('port: 3000', 'port: 0')
+    .replace('https://shop.example/invoke', 'http://127.0.0.1:3000/invoke')
+    .replace(/^(await )?((?:serve|startRegistration)\()/m, 'const started = $1$2')
+const serving = { workflows }
+
+/** Runs a block that registers a runner; resolves once the engine has taken the registration. */
+async function registers(run: Run, scope: Scope = {}): Promise<Scope> {
+  const all = await run({ ...serving, ...scope }, started)
+  const { ready, stop, close } = all.started as { ready: Promise<unknown>; stop?(): void; close?(): Promise<void> }
+  await ready
+  stop?.()
+  await close?.()
+  return all
+}
+
+/** `Deno.serve` and `Bun.serve`: keep what they are given. `runtimes.test.ts` runs the real ones. */
+const served: unknown[] = []
+const runtime = { serve: (...given: unknown[]) => served.push(...given) }
+
+type Run = (scope?: Scope, edit?: (text: string) => string) => Promise<Scope>
+type Check = (run: Run, block: Block) => Promise<unknown>
+
+let runId = ''
+let client: Scope[string]
+
+/** The checks of a page's blocks, in the order of the page. */
+const CHECKS: Record<string, Check[]> = {
+  'README.md': [
+    async block => {
+      const scope = {
+        createWorkflow,
+        reserve: () => 'reserved',
+        charge: () => 'charged',
+        shipOrder: createWorkflow({ name: 'ship-order' }, async () => ({ label: 'L-1' })),
+      }
+      const { processOrder } = (await block(scope)) as { processOrder: Workflow }
+      await using test = await testEngine([processOrder, scope.shipOrder])
+      const order = await test.start(processOrder, { item: 'tea', amount: 3 })
+      await test.advance('2d')
+      await test.send('order.approved')
+      expect(await order.result()).toEqual({ status: 'shipped', label: 'L-1' })
+    },
+    // readme.test.ts runs the file that the page says to save.
+    async (_, { code }) => expect(code).toContain("from 'perdure/node'"),
+  ],
+  'docs/client.md': [
+    async block => {
+      await engine.runner({
+        workflows: {
+          'client-order': { handler: flow([run('one')]), registration: { triggers: [{ event: 'order.placed' }] } },
+        },
+      })
+      const scope = await block()
+      client = scope.client
+      runId = scope.runId as string
+      expect(scope.run).toMatchObject({ id: runId })
+    },
+    async block => {
+      await api.succeeded(runId)
+      expect(await block({ client, id: runId, console: { log: () => {} } })).toMatchObject({ items: expect.any(Array) })
+    },
+    async block => block({ client, signal: AbortSignal.timeout(10_000) }),
+  ],
+  'docs/events.md': [
+    async block => block({ createWorkflow, handler }),
+    async block => {
+      const waits = createWorkflow({ name: 'waits', triggers: { event: 'order/placed' } }, async ({ event, step }) => {
+        void event
+        return (await block({ step, cancelOrder: () => 'cancelled' })).paid
+      })
+      await using test = await testEngine([waits])
+      const waiting = await test.start(waits, { id: 'A-1' })
+      await waiting.parkedAt('payment')
+      await test.send('order/paid', { orderId: 'A-1' })
+      expect(await waiting.result()).toMatchObject({ data: { orderId: 'A-1' } })
+    },
+  ],
+  'docs/flow-control.md': [
+    async block => block({ createWorkflow, handler }),
+    ...[0, 1].map(
+      (): Check =>
+        async (_, { code }) => {
+          // Each line is the policy of a registration.
+          for (const policy of code.trim().split('\n')) {
+            const made = await runBlock({ code: `const made = { ${policy.replace(/\/\/.*/, '')} }` } as Block)
+            const name = unique('policy')
+            await engine.runner({
+              workflows: { [name]: { handler: flow([]), registration: made.made as Record<string, unknown> } },
+            })
+          }
+        },
+    ),
+  ],
+  'docs/serving.md': [
+    async block => registers(block),
+    async block => registers(block, { Deno: runtime }),
+    async block => {
+      await registers(block, { Bun: runtime })
+      expect(served).toEqual([
+        ...[{ port: 0 }, expect.any(Function)],
+        { port: 0, routes: { '/invoke': expect.any(Function) } },
+      ])
+    },
+    async block => registers(block, { app: express(), express }),
+    async block => {
+      const app = fastify()
+      await block({ app, ...serving }, started)
+      await app.close()
+    },
+    async block => registers(block, { app: new Hono() }),
+    async block => {
+      // Elysia listens on Bun only; elsewhere an app has no such function.
+      const listen = vi.fn()
+      class Listening extends Elysia {
+        override listen = listen
+      }
+      await block({ Elysia: Listening, ...serving })
+      expect(listen).toHaveBeenCalledWith({ port: 3000, hostname: '127.0.0.1' })
+    },
+    async block => expect(await block(serving)).toEqual(functions('GET', 'POST', 'PUT')),
+    async block =>
+      expect(await block(serving)).toEqual({ config: { api: { bodyParser: false } }, ...functions('exported') }),
+  ],
+  'docs/webhooks.md': [
+    async block => {
+      const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+      vi.stubEnv('WEBHOOK_SECRET', secret)
+      const verified: unknown[] = []
+      const log = (_: string, message: unknown) => verified.push(message)
+      const { server } = (await block({ console: { log } }, code =>
+        code.replace(/^createServer/m, 'const server = createServer').replace('listen(8080)', "listen(0, '127.0.0.1')"),
+      )) as { server: Server }
+      onCleanup(() => server.close())
+      await once(server, 'listening')
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const headers = signedHeaders({
+        scheme: 'standard-webhooks',
+        secret,
+        body: '{"type":"run.failed"}',
+        at: Date.now(),
+      })
+      const post = (body: string) => fetch(url, { method: 'POST', headers, body })
+      expect((await post('{"type":"run.failed"}')).status).toBe(204)
+      expect(verified).toEqual([{ type: 'run.failed' }])
+      expect((await post('{"type":"run.forged"}')).status).toBe(401)
+    },
+  ],
+  'packages/client/README.md': [
+    async block => {
+      await engine.runner({ workflows: { 'order/paid': flow([run('one')]) } })
+      expect((await block()).run).toMatchObject({ workflow: 'order/paid' })
+    },
+  ],
+  'packages/perdure/README.md': [
+    async block => {
+      const { started: runner, ship } = (await block({}, code =>
+        code.replace(/^connect\(/m, 'const started = connect('),
+      )) as {
+        started: { ready: Promise<unknown>; close(): Promise<void> }
+        ship: Workflow
+      }
+      await runner.ready
+      await runner.close()
+      await using test = await testEngine([ship])
+      const shipping = await test.start(ship, { order: '7' })
+      expect(await shipping.result({ within: '2d' })).toBe('label of 7')
+    },
+  ],
+  'packages/sdk/README.md': [async block => registers(block, { printLabel: String })],
+}
+
+const functions = (...names: string[]) => Object.fromEntries(names.map(name => [name, expect.any(Function)]))
+
+test.each(Object.entries(STANDS_IN))('the blocks of %s stand in %s', (page, file) => {
+  const flat = (text: string) => text.replace(/\s+/g, ' ').trim()
+  const code = flat(readFileSync(join(root, file), 'utf8'))
+  const blocks = blocksOf(page).filter(({ language }) => language === 'ts')
+  expect(blocks.length).toBeGreaterThan(0)
+  for (const block of blocks) expect(code).toContain(flat(block.code))
+})
+
+test.each(pages().filter(page => !(page in STANDS_IN) && !isGenerated(page)))('the blocks of %s run', async page => {
+  const blocks = blocksOf(page).filter(({ language }) => language === 'ts')
+  const checks = CHECKS[page] ?? []
+  expect(checks.length, 'one check for each block').toBe(blocks.length)
+  for (const [index, block] of blocks.entries())
+    await (checks[index] as Check)((scope, edit) => runBlock(block, scope, edit), block)
+})
