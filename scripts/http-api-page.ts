@@ -26,8 +26,9 @@ document, \`GET /openapi.json\`. Paths are relative to the engine's address, by 
   may call. While no key exists, the engine listens on a loopback address only, and operations need no key, except where
   this page says otherwise; they use the namespace \`default\`.
 - **Bodies** are JSON with \`Content-Type: application/json\`, at most 1 MiB (\`POST /register\`: 4 MiB) and at most 200
-  levels deep. Payloads are stored and returned exactly as they were sent. Engine and clients ignore unknown fields and
-  parameters.
+  levels deep. Payloads are stored and returned exactly as they were sent. An unknown query
+  parameter or member of a body is 400, except where [errors.md](errors.md#how-requests-are-checked) says otherwise.
+  Clients must ignore unknown fields of replies.
 - **Times** are RFC 3339 in UTC, with milliseconds; a more precise time in a request is rounded up. Fields whose names end
   in \`Ms\` are in milliseconds.
 - **\`field?\`** may be absent. A field that does not apply is left out, never \`null\`.

@@ -44,6 +44,7 @@ export {
   type WebhookVerdict,
   webhookKeyOf,
 } from './signatures/webhook-signature.ts'
+export { hintFor, nearestName, quoteName } from './unknown-name.ts'
 export * from './wire/bounds.ts'
 export { DURATION_FORMS, parseDurationMs } from './wire/duration.ts'
 export { hashStepId, positionalStepId } from './wire/step-id.ts'

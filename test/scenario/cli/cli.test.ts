@@ -229,7 +229,13 @@ describe('runs', () => {
     await ended(`${name}-other`)
     const forks = async () => (await api.runs(`?app=${name}&limit=200`)).filter(({ replayOf }) => replayOf).length
 
-    const once = await cli(['runs', 'bulk-replay', '--workflow', name])
+    // None has failed, and failed runs are taken unless another status is given.
+    expect(await lines('runs', 'bulk-replay', '--workflow', name)).toMatchObject([{ matched: 0 }])
+    const dry = await cli(['runs', 'bulk-replay', '--workflow', name, '--status', 'any', '--dry-run'])
+    expect(dry.stdout).toBe(`3 finished runs with workflow ${name}; nothing was replayed\n`)
+    expect(await forks()).toBe(0)
+
+    const once = await cli(['runs', 'bulk-replay', '--workflow', name, '--status', 'any'])
     expect(once).toMatchObject({
       code: 0,
       stdout: '3 matched, 3 replayed, 0 skipped (not finished), 0 failed\n',
@@ -238,7 +244,7 @@ describe('runs', () => {
     for (const { id } of await api.runs(`?app=${name}`)) await api.succeeded(id)
     expect(await forks()).toBe(3)
     // The forks match, too, but those that the command itself makes do not.
-    const [all] = await lines('runs', 'bulk-replay', '--workflow', name, '--all')
+    const [all] = await lines('runs', 'bulk-replay', '--workflow', name, '--status', 'succeeded', '--all')
     expect(all).toEqual({ matched: 6, replayed: 6, skipped: 0, failed: 0, capped: false })
     expect(await forks()).toBe(9)
     expect(await cli(['runs', 'bulk-replay', '--all'])).toMatchObject({
@@ -252,7 +258,7 @@ describe('runs', () => {
     const { workflows } = await small.runner({ workflows: { [unique('w')]: flow([]) } })
     const [name] = Object.keys(workflows) as [string]
     for (let i = 0; i < 2; i++) await small.api.succeeded((await small.api.send({ name })).runId)
-    const exit = await cli(['runs', 'bulk-replay', '--workflow', name, '--url', small.url])
+    const exit = await cli(['runs', 'bulk-replay', '--workflow', name, '--status', 'succeeded', '--url', small.url])
     expect(exit).toMatchObject({
       code: 0,
       stdout: '2 matched, 1 replayed, 0 skipped (not finished), 0 failed\n',

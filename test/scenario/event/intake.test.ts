@@ -73,10 +73,22 @@ describe('accepted with 202', () => {
     expect((await api.post('/events', event)).status).toBe(202)
   })
 
-  test('a charset with the content type, and unknown fields', async () => {
+  test('a charset with the content type', async () => {
     const headers = { 'content-type': 'application/json; charset=utf-8' }
-    const answer = await api.request('POST', '/events', { headers, body: '{"name":"x","colour":1}' })
+    const answer = await api.request('POST', '/events', { headers, body: '{"name":"x"}' })
     expect(answer.status).toBe(202)
+  })
+
+  test('unknown members, which the answer names in warnings; that of a duplicate has none', async () => {
+    const warnings = ['"dedupeID" is not known here; did you mean "dedupeId"?']
+    const name = unique('misspelt')
+    expect((await api.post('/events', { name, dedupeID: 'x' })).json).toMatchObject({ triggered: [], warnings })
+    expect((await api.post('/events?dryRun=1', { name, dedupeID: 'x' })).json).toMatchObject({
+      workflows: [],
+      warnings,
+    })
+    await api.post('/events', { name, dedupeId: name })
+    expect((await api.post('/events', { name, dedupeId: name, more: 1 })).json).toEqual({ deduped: true })
   })
 
   test('the answer has eventId, runId, woke and triggered', async () => {

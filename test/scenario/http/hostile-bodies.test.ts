@@ -42,6 +42,22 @@ describe('bodies', () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined()
   })
 
+  test.each(writing)(
+    '$id: an unknown member is refused by name, where the operation does not take any',
+    async operation => {
+      const answer = await attacked.attack(operation, { body: JSON.stringify({ ...good(operation), unheardOf: 1 }) })
+      if (operation.body?.anyMembers) {
+        expect(answer.status, answer.text).toBe(operation.reply.status)
+        expect(answer.json).toMatchObject({ warnings: [expect.stringMatching(/^"unheardOf" is not known here/)] })
+      } else {
+        expect(expectRefusal(answer, errorsOf(operation))).toBe('invalid_request')
+        expect(answer.json).toMatchObject({
+          error: { message: expect.stringMatching(/^"unheardOf" is not known here/), details: { field: 'unheardOf' } },
+        })
+      }
+    },
+  )
+
   test('register: every wrong value in every part of a definition', { timeout: 90_000 }, async () => {
     const key = 'event.data.id'
     const definition = {

@@ -80,6 +80,21 @@ describe('parameters', () => {
     }
   })
 
+  test.each(all)(
+    '$id: an unknown parameter is refused by name, where the operation does not take any',
+    async operation => {
+      const [known = 'limit'] = Object.keys(operation.query ?? {})
+      const misspelt = `${known}s`
+      const answer = await attacked.attack(operation, { query: `?${misspelt}=1` })
+      if (operation.anyQuery) return expect(answer.text).not.toContain(misspelt)
+      expect(expectRefusal(answer)).toBe('invalid_request')
+      const end = operation.query ? `; did you mean "${known}"?` : ''
+      const message = `"${misspelt}" is not a query parameter of ${operation.method} ${operation.path}${end}`
+      expect(answer.json).toMatchObject({ error: { message, details: { field: misspelt } } })
+      expect((await attacked.attack(operation, { query: '?_trace=1' })).text).not.toContain('_trace')
+    },
+  )
+
   test('names that are patterns in other languages are plain text', async () => {
     const runner = new PlainRunner({ app: 'pat%ern', workflows: { a_b: flow([run('say')]) } })
     await runner.listen()

@@ -34,9 +34,17 @@ describe('the answer', () => {
     expect(answer.json).toMatchObject({ runnerId: 'blue-1', workflows: 2 })
   })
 
-  test('unknown fields are ignored', async () => {
-    const answer = await api.post('/register', minimal({ mood: 'fine', workflows: [{ name: 'w', colour: 1 }] }))
+  test('names unknown fields in its warnings', async () => {
+    const workflows = [{ name: 'w', concurency: { limit: 1 }, retry: { maxAttempt: 3 } }]
+    const answer = await api.post('/register', minimal({ Runner: 'blue-1', workflows }))
     expect(answer.status).toBe(200)
+    expect(answer.json).toMatchObject({
+      warnings: [
+        '"Runner" is not known here; did you mean "runner"?',
+        'workflow "w": "concurency" is not known here; did you mean "concurrency"?',
+        'workflow "w": "retry.maxAttempt" is not known here; did you mean "maxAttempts"?',
+      ],
+    })
   })
 })
 

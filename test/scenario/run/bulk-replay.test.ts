@@ -188,8 +188,12 @@ describe('what is refused', () => {
     }
   })
 
-  test('fields that are not known are ignored', async () => {
-    expect(await bulk({ app: unique('nobody'), colour: 'red' })).toMatchObject({ matched: 0 })
+  test('a misspelt filter is refused, so that it cannot replay more runs than were meant', async () => {
+    const answer = await api.post('/runs/bulk-replay', { app: unique('nobody'), statsu: 'failed' })
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(answer.json).toMatchObject({
+      error: { message: '"statsu" is not known here; did you mean "status"?', details: { field: 'statsu' } },
+    })
   })
 })
 

@@ -33,7 +33,8 @@ export const TriggeredSchema = Type.Object({
   ...flags,
 })
 
-const WARNINGS = 'Policies that did not apply to the event because their key could not be evaluated, one sentence each'
+const WARNINGS =
+  'Members of the body that the engine does not know, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
 
 export const SendEventReplySchema = Type.Object({
   eventId: optionalText(),

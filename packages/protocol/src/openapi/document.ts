@@ -16,7 +16,9 @@ import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
 every answer carries. A known path with another method is 405 \`method_not_allowed\`, an unknown path 404
-\`not_found\`. Unknown fields and query parameters are ignored. An optional field that does not apply is left out,
+\`not_found\`. Unknown query parameters (but for names that begin with
+\`_\`) and unknown members of bodies are \`invalid_request\`, except where the operation says otherwise. Clients must
+ignore unknown fields of replies. An optional field that does not apply is left out,
 never null. While no API key is configured, the engine listens on a loopback address only, and every operation except
 the webhook configuration is open.`
 

@@ -16,7 +16,7 @@ export const events = {
     query: {
       dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
     },
-    body: { schema: api.SendEventSchema, required: true },
+    body: { schema: api.SendEventSchema, required: true, anyMembers: true },
     reply: { status: 202, description: 'The effect of the event', schema: api.SendEventReplySchema },
     otherwise: ok('For a dry run: what the event would do', api.DryRunReplySchema),
     examples: [

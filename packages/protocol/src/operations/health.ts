@@ -10,6 +10,7 @@ export const health = {
     path: '/healthz',
     summary: 'Check that the process serves requests; checks no dependency',
     access: 'public',
+    anyQuery: true,
     probe: true,
     reply: ok('The process serves requests', api.HealthSchema),
     examples: [{ summary: 'The process serves requests', reply: { status: 'ok' } }],
@@ -20,6 +21,7 @@ export const health = {
     path: '/readyz',
     summary: 'Check that the engine can work: every dependency answers, and the engine is not shutting down',
     access: 'public',
+    anyQuery: true,
     probe: true,
     reply: ok('The engine is ready', api.ReadinessSchema),
     otherwise: {
@@ -37,6 +39,7 @@ export const health = {
     description:
       'The numbers count all namespaces. Labels name apps and workflows only if they belong to the namespace of the key.',
     access: 'read',
+    anyQuery: true,
     unlogged: true,
     reply: { status: 200, description: 'The metrics', contentType: 'text/plain' },
     examples: [{ summary: 'Every metric' }],

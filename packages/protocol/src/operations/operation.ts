@@ -63,7 +63,9 @@ export interface Operation {
   /** Needs a key even while no key is configured and every other operation is open. */
   readonly alwaysKeyed?: true
   readonly query?: QueryParams
-  readonly body?: { readonly schema: TSchema; readonly required: boolean }
+  /** Query parameters that are not in `query` are ignored. Elsewhere they are refused, unless they begin with `_`. */
+  readonly anyQuery?: true
+  readonly body?: Body
   /** Takes any bytes instead of a JSON body: another system's format, verified before it is parsed. */
   readonly rawBody?: true
   readonly reply: Reply
@@ -76,6 +78,16 @@ export interface Operation {
   /** Error codes of this operation; `errorsOf` adds the codes that follow from access and method. */
   readonly errors?: readonly ApiErrorCode[]
   readonly examples?: readonly Example[]
+}
+
+export interface Body {
+  readonly schema: TSchema
+  readonly required: boolean
+  /**
+   * Members that are not in the schema are accepted, and named in the `warnings` of the reply. Elsewhere they are refused,
+   * also where the operation takes no body.
+   */
+  readonly anyMembers?: true
 }
 
 export interface Reply {

@@ -12,7 +12,8 @@ export const registry = {
     path: '/register',
     summary: 'Register a runner and its workflows; a repeated registration is the heartbeat',
     access: 'runner',
-    body: { schema: wire.RegisterRequestSchema, required: true },
+    anyQuery: true,
+    body: { schema: wire.RegisterRequestSchema, required: true, anyMembers: true },
     reply: ok('Registered', wire.RegisterReplySchema),
     errors: ['protocol_mismatch'],
     examples: [
@@ -41,6 +42,7 @@ export const registry = {
       'needs no inbound address. If the engine refuses the key, it sends the reason in an `error` frame and closes the ' +
       'socket with 4401; a request that is not an upgrade is `invalid_request`.',
     access: 'runner',
+    anyQuery: true,
     reply: {
       status: 101,
       description: 'The socket is open; `X-Engine-Signature` signs its `Sec-WebSocket-Key`',

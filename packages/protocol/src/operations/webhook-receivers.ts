@@ -73,6 +73,7 @@ export const receivers = {
     description:
       'Accepts any content type. The signature is verified on the raw bytes; a repeat of the message id within 24 hours is dropped.',
     access: 'public',
+    anyQuery: true,
     reply: { status: 202, description: 'Accepted', schema: api.ReceivedWebhookSchema },
     otherwise: ok(
       "The answer to a handshake of the provider: Slack's `url_verification`, GitHub's `ping`",

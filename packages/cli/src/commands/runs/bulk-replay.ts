@@ -1,65 +1,78 @@
-// `perdure runs bulk-replay`: replays the finished runs that match a filter.
+// `perdure runs bulk-replay`: replays the failed runs that match a filter, or those of another status. The engine's call
+// takes any finished run unless it is given a status; here that has to be said, because it does completed work again.
 //
 // One call of the engine replays the newest matches up to a limit. Another call would replay the same runs again, and
 // their forks too, because a fork is newer than its source and matches as well. Therefore `--all` does not repeat the
 // call: it lists the matches page by page towards older runs, where no fork can appear, and replays each by its id.
 
 import { ApiError, type Client } from '@perdure/client'
-import { type BulkReplayReply, type BulkReplayRequest, type RunSummary, TERMINAL_STATUSES } from '@perdure/protocol'
-import type { Command } from 'commander'
+import {
+  type BulkReplayReply,
+  type BulkReplayRequest,
+  type RunStatus,
+  type RunSummary,
+  TERMINAL_STATUSES,
+} from '@perdure/protocol'
+import { type Command, Option } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
-import { appOption, runTypeOption, sinceOption, statusOption } from '../../command-line/options.ts'
+import { appOption, runTypeOption, sinceOption } from '../../command-line/options.ts'
 import { engineCommand, type Session, show } from '../../command-line/session.ts'
 
 type Filter = BulkReplayRequest
-interface BulkOptions extends Filter {
+interface BulkOptions extends Omit<Filter, 'status'> {
+  status: RunStatus | typeof ANY_STATUS
   all?: true
+  dryRun?: true
   yes?: true
 }
+
+/** The `--status` of a replay of every finished run. */
+const ANY_STATUS = 'any'
 
 /** A call forks up to a thousand runs. */
 const CALL_TIMEOUT_MS = 300_000
 const PAGE = 200
 const IN_FLIGHT = 8
 const FINISHED: readonly string[] = TERMINAL_STATUSES
+/** More matches than this are not counted: each two hundred take a call. */
+const COUNT_MAX = 10_000
 
 /** Adds `bulk-replay` to `perdure runs`. */
 export function bulkReplayCommand(runs: Command): void {
   const command = runs
     .command('bulk-replay')
-    .description('replay the finished runs that match a filter, newest first; at least one filter is needed')
+    .description('replay the failed runs that match a filter, newest first; at least one filter is needed')
     .addOption(appOption())
     .option('--workflow <name>', 'only runs of this workflow')
-    .addOption(statusOption())
+    .addOption(
+      new Option('--status <status>', 'replay finished runs of this status, or of any')
+        .choices([...TERMINAL_STATUSES, ANY_STATUS])
+        .default('failed'),
+    )
     .addOption(runTypeOption())
     .addOption(sinceOption())
     .option('--all', "replay every match, one by one, beyond the engine's limit per call")
+    .option('--dry-run', 'count the runs that match, and replay none')
     .option('-y, --yes', 'do not ask for confirmation')
   engineCommand<BulkOptions>(
     command,
-    [
-      'perdure runs bulk-replay --status failed --since 1h',
-      'perdure runs bulk-replay --workflow process-order --status failed --all --yes',
-    ],
-    bulkReplay,
+    ['perdure runs bulk-replay --since 1h --dry-run', 'perdure runs bulk-replay --workflow process-order --all --yes'],
+    session => bulkReplay(session, command.getOptionValueSource('status') !== 'default'),
   )
 }
 
-async function bulkReplay(session: Session<BulkOptions>): Promise<number> {
-  const { client, options, terminal } = session
-  const filter = filterOf(options)
-  if (
-    terminal.interactive &&
-    !options.yes &&
-    !(await terminal.confirm(`Replay every finished run with ${words(filter)}?`))
-  ) {
+async function bulkReplay(session: Session<BulkOptions>, isStatusGiven: boolean): Promise<number> {
+  const { client, options, terminal, signal } = session
+  const filter = filterOf(options, isStatusGiven)
+  if (options.dryRun) return countOnly(session, filter)
+  if (terminal.interactive && !options.yes && !(await confirmed(session, filter))) {
     terminal.say('nothing was replayed')
     return EXIT.refused
   }
   const reply = options.all
     ? await replayAll(session, filter)
-    : await client.bulkReplayRuns({ body: filter }, { signal: session.signal, timeoutMs: CALL_TIMEOUT_MS })
+    : await client.bulkReplayRuns({ body: filter }, { signal, timeoutMs: CALL_TIMEOUT_MS })
   await show(session, reply, () => [summary(reply)])
   if (reply.capped) {
     terminal.say('more runs match: narrow the filter. The same call again would replay the same runs once more;')
@@ -68,14 +81,40 @@ async function bulkReplay(session: Session<BulkOptions>): Promise<number> {
   return reply.failed > 0 ? EXIT.refused : EXIT.ok
 }
 
-function filterOf({ app, workflow, status, runType, since }: BulkOptions): Filter {
-  const filters: Record<keyof Filter, string | undefined> = { app, workflow, status, runType, since }
-  const given = Object.entries(filters).filter(([, value]) => value !== undefined)
-  if (given.length === 0) {
+function filterOf({ app, workflow, status, runType, since }: BulkOptions, isStatusGiven: boolean): Filter {
+  const others: Record<Exclude<keyof Filter, 'status'>, string | undefined> = { app, workflow, runType, since }
+  const given = Object.entries(others).filter(([, value]) => value !== undefined)
+  if (given.length === 0 && (!isStatusGiven || status === ANY_STATUS)) {
     throw new UsageError('give a filter: --app, --workflow, --status, --run-type or --since')
   }
-  return Object.fromEntries(given) as Filter
+  return { ...Object.fromEntries(given), ...(status === ANY_STATUS ? {} : { status }) }
 }
+
+async function countOnly(session: Session<BulkOptions>, filter: Filter): Promise<number> {
+  const { matched, capped } = await countMatches(session, filter)
+  const line = `${countText({ matched, capped })} with ${words(filter)}; nothing was replayed`
+  await show(session, { dryRun: true, matched, capped }, () => [line])
+  return EXIT.ok
+}
+
+async function confirmed(session: Session<BulkOptions>, filter: Filter): Promise<boolean> {
+  const count = await countMatches(session, filter)
+  return session.terminal.confirm(`Replay ${countText(count)} with ${words(filter)}?`)
+}
+
+/** How many finished runs match. `capped`: more than were counted. */
+async function countMatches({ client, signal }: Session<unknown>, filter: Filter) {
+  let matched = 0
+  for await (const run of matches(client, filter, signal)) {
+    if (!FINISHED.includes(run.status)) continue
+    if (matched === COUNT_MAX) return { matched, capped: true }
+    matched += 1
+  }
+  return { matched, capped: false }
+}
+
+const countText = ({ matched, capped }: { matched: number; capped: boolean }) =>
+  `${capped ? 'more than ' : ''}${matched} finished ${matched === 1 ? 'run' : 'runs'}`
 
 const words = (filter: Filter) =>
   Object.entries(filter)

@@ -2,10 +2,12 @@
 // workflows it no longer serves. Called by services/registry/register.
 
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
+import { RegisterRequestSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
 import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 import { completeRetry } from '../run/retry.ts'
+import { unknownMembers } from '../text/unknown-members.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 
@@ -58,8 +60,9 @@ export function registeredWorkflow(options: {
 }
 
 /** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
-export function registrationWarnings({ workflows }: RegisterRequest): string[] {
-  return workflows.flatMap(({ triggers, cancelOn }, i) => {
+export function registrationWarnings(request: RegisterRequest): string[] {
+  const { workflows } = request
+  const doubtful = workflows.flatMap(({ triggers, cancelOn }, i) => {
     const field = `workflows[${i}]`
     const wild = (cancelOn ?? []).flatMap(({ event }, j) =>
       event.endsWith('*')
@@ -70,7 +73,21 @@ export function registrationWarnings({ workflows }: RegisterRequest): string[] {
       ? [`${field}.triggers: the list is empty, so nothing but a parent run starts the workflow`, ...wild]
       : wild
   })
+  return [...unknownFields(request), ...doubtful]
 }
+
+/** Fields that this engine does not know: misspelt ones, and those of a later version. */
+function unknownFields({ workflows, ...runner }: RegisterRequest): string[] {
+  const found = unknownMembers(RegisterRequestSchema, runner, UNKNOWN_FIELDS_MAX).map(({ problem }) => problem)
+  for (const workflow of workflows) {
+    const unknown = unknownMembers(WorkflowRegistrationSchema, workflow, UNKNOWN_FIELDS_MAX - found.length)
+    found.push(...unknown.map(({ problem }) => `workflow "${workflow.name}": ${problem}`))
+  }
+  return found
+}
+
+/** Further ones are not named. */
+const UNKNOWN_FIELDS_MAX = 20
 
 /**
  * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is

@@ -4,6 +4,7 @@
 import type { Operation, QueryParams, QueryValues } from '@perdure/protocol/operations'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readQuery } from '../request/query.ts'
+import { refuseUnknownMembers, refuseUnknownParameters } from '../request/unknown.ts'
 import { authorizeRequest } from './authorize.ts'
 import type { HttpContext } from './context.ts'
 
@@ -27,6 +28,8 @@ export interface MountOptions {
   bodyLimit?: number
   /** Refuses by throwing, before the body and the query are read. */
   refuseEarly?: (request: FastifyRequest) => void
+  /** Members that the body must not have, by name, with the reason. */
+  fixed?: Readonly<Record<string, string>>
   config?: FastifyContextConfig
 }
 
@@ -35,7 +38,7 @@ export function mount<const Op extends Operation>(
   context: HttpContext,
   operation: Op,
   handler: Handler<Op>,
-  { refuseEarly, ...options }: MountOptions = {},
+  { refuseEarly, fixed = {}, ...options }: MountOptions = {},
 ): void {
   const { method, path, reply, query = {} } = operation as Operation
   const url = path.replace(/\{(\w+)\}/g, ':$1')
@@ -47,6 +50,10 @@ export function mount<const Op extends Operation>(
     // A HEAD request would hold open a stream without a body.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
-    handler: (request, answer) => handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>),
+    handler: (request, answer) => {
+      refuseUnknownParameters(request, operation)
+      refuseUnknownMembers(request, operation, fixed)
+      return handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>)
+    },
   })
 }

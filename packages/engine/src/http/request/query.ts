@@ -7,7 +7,7 @@ import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-/** The values of an operation's parameters. Each may be given once; unknown parameters are ignored. */
+/** The values of an operation's parameters. Each may be given once. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,

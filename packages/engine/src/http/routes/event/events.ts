@@ -13,6 +13,7 @@ import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
+import { warningsOf } from '../../request/unknown.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { eventText } from './present-event.ts'
@@ -25,9 +26,15 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
     const { namespace } = request.actor
     const event = incomingEvent(request)
-    if (dryRun) return sendJson(reply, 200, JSON.stringify(await deps.dryRun.send(namespace, event)))
+    const warnings = warningsOf(request, operations.sendEvent)
+    if (dryRun) {
+      const effect = await deps.dryRun.send(namespace, event)
+      return sendJson(reply, 200, JSON.stringify(warned(effect, warnings)))
+    }
     const outcome = await deps.ingest.send(namespace, event)
-    return sendJson(reply, 202, JSON.stringify(outcome))
+    // The answer to a duplicate has no other member.
+    const isDuplicate = outcome.eventId === undefined
+    return sendJson(reply, 202, JSON.stringify(isDuplicate ? outcome : warned(outcome, warnings)))
   })
 
   mount(app, context, operations.listEvents, async (request, reply, query) => {
@@ -51,6 +58,11 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     if (!event) throw notFound('event')
     return sendJson(reply, 200, eventText(event))
   })
+}
+
+/** The reply with the warnings of the request before its own. */
+function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly string[]): T {
+  return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
 }
 
 /** The checked body, with the exact text of `data`. */

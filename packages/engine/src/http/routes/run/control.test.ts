@@ -18,12 +18,10 @@ describe('POST /runs/{id}/replay', () => {
   test.each([
     ['', '"source"'],
     ['{}', '"source"'],
-    ['{"other":1}', '"source"'],
     ['{"input":null}', 'null'],
     ['{"input": {"a":1.0} }', '{"a":1.0}'],
     ['{"input":12345678901234567890}', '12345678901234567890'],
     ['{"input":1,"input":2}', '2'],
-    ['{"__proto__":{"input":1}}', '"source"'],
   ])('%s starts with %s', async (body, input) => {
     const response = await postJson(app, '/runs/run_1/replay', body)
     expect(response.statusCode).toBe(200)
@@ -38,19 +36,20 @@ const REFUSED: [route: string, body: string, message: string][] = [
   ['/runs/run_1/replay', 'null', 'body must be object'],
   ['/runs/run_1/replay', '"x"', 'body must be object'],
   ['/runs/run_1/replay', '1', 'body must be object'],
+  ['/runs/run_1/replay', '{"inputs":1}', '"inputs" is not known here; did you mean "input"?'],
+  ['/runs/run_1/replay', '{"__proto__":{"input":1}}', '"__proto__" is not known here; known are input'],
+  ['/runs/run_1/cancel', '{"force":true}', '"force" is not known here'],
   ['/runs/run_1/retry-from-step', '', 'step is required'],
   ['/runs/run_1/retry-from-step', '{}', 'step is required'],
   ['/runs/run_1/retry-from-step', '{"step":null}', 'step must be string'],
   ['/runs/run_1/retry-from-step', '{"step":7}', 'step must be string'],
   ['/runs/run_1/retry-from-step', '{"step":""}', 'step must not be blank'],
   ['/runs/run_1/retry-from-step', '{"step":" \\t"}', 'step must not be blank'],
-  ['/runs/run_1/retry-from-step', '{"__proto__":{"step":"x"}}', 'step is required'],
   ['/runs/run_1/retry-from-step', '[]', 'body must be object'],
   ['/runs/run_1/retry-from-step', 'null', 'body must be object'],
   ['/runs/bulk-replay', '', 'one of app, workflow, status, runType and since is required'],
   ['/runs/bulk-replay', '[]', 'body must be object'],
   ['/runs/bulk-replay', '{}', 'one of app, workflow, status, runType and since is required'],
-  ['/runs/bulk-replay', '{"limit":1}', 'one of app, workflow, status, runType and since is required'],
   ['/runs/bulk-replay', '{"app":" "}', 'app must not be blank'],
   ['/runs/bulk-replay', '{"workflow":"a\\u0000"}', 'workflow must not have control characters or lone surrogates'],
   ['/runs/bulk-replay', '{"since":"2030-02-30T00:00:00Z"}', 'since must be an RFC 3339 timestamp'],
@@ -70,7 +69,9 @@ test.each(['cancel', 'pause', 'resume', 'replay', 'retry-from-step'])(
     const before = await recorded()
     expect(refusal(await postJson(app, `/runs/run_1/${action}`, '{'))).toBe('400 invalid_json')
     for (const id of ['%00', 'a%20b', 'x'.repeat(65), 'x'.repeat(3000)]) {
-      expect(refusal(await postJson(app, `/runs/${id}/${action}`, '{"step":"s"}'))).toBe('404 not_found')
+      expect(
+        refusal(await postJson(app, `/runs/${id}/${action}`, action === 'retry-from-step' ? '{"step":"s"}' : '{}')),
+      ).toBe('404 not_found')
     }
     expect(await recorded()).toEqual(before)
   },

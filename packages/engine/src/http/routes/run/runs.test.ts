@@ -36,7 +36,7 @@ test.each(['', '/steps', '/logs', '/stream'])('GET /runs/{id}%s of a run that do
 describe('GET /runs', () => {
   test.each([
     ['', {}],
-    ['color=blue', {}],
+    ['_color=blue', {}],
     ['q=50%25_off', { q: '50%_off', deep: false }],
     ['q=a&deep=1', { q: 'a', deep: true }],
     ['q=&deep=1', {}],

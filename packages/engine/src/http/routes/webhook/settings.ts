@@ -1,13 +1,13 @@
 // The routes that endpoints and receivers have in common: list, create, update and delete. Names every field that it passes
-// on or shows: unknown members are not stored, and a stored secret is never in a reply.
+// on or shows: a stored secret is never in a reply.
 
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { invalid, invariant } from '../../../domain/model/errors.ts'
+import { invariant } from '../../../domain/model/errors.ts'
 import type { Actor } from '../../../services/commit/audit.ts'
 import type { Saved } from '../../../services/webhook/versioned-resource.ts'
 import type { HttpContext } from '../../access/context.ts'
-import { mount } from '../../access/mount.ts'
+import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
 import { pathId } from '../../request/query.ts'
 import { checkCharacters, checkName, validator } from '../../request/validate.ts'
@@ -55,18 +55,15 @@ export function mountSetting<Row, New extends object, Edit extends object>(
     return sendJson(reply, 201, JSON.stringify(presentSaved(saved)))
   })
 
-  mount(app, context, update, async (request, reply) => {
+  const updateOne: Handler<Operation> = async (request, reply) => {
     const id = pathId(request, noun)
     const edit = editBody(bodyOf(request)?.value)
-    // A caller must not believe that an ignored member was changed.
-    const fixed = { ...setting.fixed, secret: 'cannot be set; rotateSecret makes a new one' }
-    for (const [field, problem] of Object.entries(fixed)) {
-      if (Object.hasOwn(edit, field)) throw invalid(field, problem)
-    }
     checkFields(setting, edit)
     const saved = await service.update(request.actor, id, edit)
     return sendJson(reply, 200, JSON.stringify(presentSaved(saved)))
-  })
+  }
+  const fixed = { ...setting.fixed, secret: 'cannot be set; rotateSecret makes a new one' }
+  mount(app, context, update, updateOne, { fixed })
 
   mount(app, context, remove, async (request, reply) => {
     await service.delete(request.actor, pathId(request, noun))
