@@ -91,6 +91,7 @@ describe('parameters', () => {
       const end = operation.query ? `; did you mean "${known}"?` : ''
       const message = `"${misspelt}" is not a query parameter of ${operation.method} ${operation.path}${end}`
       expect(answer.json).toMatchObject({ error: { message, details: { field: misspelt } } })
+      if (operation.reply.stream) return
       expect((await attacked.attack(operation, { query: '?_trace=1' })).text).not.toContain('_trace')
     },
   )

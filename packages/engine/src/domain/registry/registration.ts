@@ -7,9 +7,9 @@ import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 import { completeRetry } from '../run/retry.ts'
-import { unknownMembers } from '../text/unknown-members.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
+import { unknownMembers } from './unknown-members.ts'
 
 /** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
 const HEARTBEAT_GAP_MS_MAX = 60_000

@@ -12,7 +12,7 @@ import {
 describe('the access log', () => {
   test('has method, route, status, duration and request id of every request', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug' })
-    const response = await app.inject('/runs/run_404?token=hunter2')
+    const response = await app.inject('/runs/run_404?_token=hunter2')
     expect(logged).toHaveLength(1)
     expect(logged[0]).toMatchObject({
       level: 20,
@@ -29,7 +29,7 @@ describe('the access log', () => {
   test('never has keys, queries, bodies or hostile paths', async () => {
     const { app, logged } = await testApp({ logLevel: 'debug', config: { apiKeys: [apiKey('hunter2')] } })
     const headers = { authorization: 'Bearer hunter2' }
-    await postJson(app, '/events?key=hunter2', '{"name":"n","data":"hunter2"}', headers)
+    await postJson(app, '/events?_key=hunter2', '{"name":"n","data":"hunter2"}', headers)
     await app.inject({ url: '/runs?app=hunter2', headers })
     await app.inject({ url: '/hunter2', headers })
     await app.inject({ url: '/hunter2%ff', headers })

@@ -5,7 +5,7 @@ import { hintFor, quoteName } from '@perdure/protocol'
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
-import { unknownMembers } from '../../domain/text/unknown-members.ts'
+import { unknownMembers } from '../../domain/registry/unknown-members.ts'
 import { bodyOf } from './body.ts'
 
 /** Further unknown members are not named. */
