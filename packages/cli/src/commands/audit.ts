@@ -21,8 +21,8 @@ export function auditCommand(program: Command): void {
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
-      const { run: runId, limit, ...filter } = session.options
-      const rows = session.client.pages.listControlActions({ ...filter, runId, limit }, session)
+      const { run: runId, action, actor, since, limit } = session.options
+      const rows = session.client.pages.listControlActions({ runId, action, actor, since, limit }, session)
       return list(session, rows, COLUMNS, { limit })
     },
   )
