@@ -55,6 +55,7 @@ const OVER_CONNECT = [
   'operating/drain',
   'pass/emit',
   'pass/logs',
+  'pass/missing-workflow',
   'pass/parallel',
   'pass/routing',
   'pass/run-workflow',

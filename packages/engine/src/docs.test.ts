@@ -72,3 +72,11 @@ test('docs/operating.md lists every setting, and no other', () => {
       .sort(),
   ).toEqual([...ENGINE_SETTINGS, ...ENGINE_SECRET_FILES].sort())
 })
+
+test('the two tutorials use different apps, so that the runner of one gets no run of the other', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  const [, ofReadme] = /serve\(\{ app: '([\w-]+)'/.exec(readme) ?? []
+  const [, ofQuickstart] = /npm create perdure ([\w-]+)/.exec(page('quickstart')) ?? []
+  expect([ofReadme, ofQuickstart]).toEqual([expect.any(String), expect.any(String)])
+  expect(ofReadme).not.toBe(ofQuickstart)
+})

@@ -102,8 +102,24 @@ export const RunExplanationSchema = Type.Object({
             description: 'Connect runners without a socket; absent when there are none',
           }),
         ),
+        without: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            description:
+              'Runners that may not take the run because they do not serve its workflow; absent when there are none',
+          }),
+        ),
       },
-      { description: 'Registered runners that may take the run; absent once the run has ended' },
+      {
+        description:
+          'Registered runners that may take the run: those of its app, or its pin, that serve its workflow; absent once the run has ended',
+      },
+    ),
+  ),
+  missing: Type.Optional(
+    Type.Object(
+      { app: Type.String(), workflow: Type.String(), runner: optionalText('The runner to which the run is pinned') },
+      { description: 'The run waits because no live runner of this app serves this workflow' },
     ),
   ),
   runner: optionalText('The runner that executes the run now, else the runner it is pinned to'),

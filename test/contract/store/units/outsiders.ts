@@ -210,6 +210,22 @@ export function outsidersContract(open: OpenStore): void {
       await write(store(), { type: 'run.cancelRequested', runId: 'run_none', at: NOW })
     })
 
+    it('makes held runs of the workflows available that the runner serves, and no others', async () => {
+      const waitingFor = { kind: 'runner', until: NOW + 30_000 } as const
+      const runs = ['order', 'or', 'order 2', 'refund', 'a%b'].map(workflow =>
+        aRun({ status: 'queued', availableAt: waitingFor.until, waitingFor, workflow }),
+      )
+      await write(store(), ...runs.map(run => created(run)))
+      const woken = async (workflows: string[], at: number) => {
+        await write(store(), { type: 'app.runnerArrived', namespace: NS, app: 'shop', at, workflows })
+        const found = await Promise.all(runs.map(async ({ id }) => (await store().loadRun(id))?.run))
+        return found.flatMap(run => (run?.availableAt === at ? run.workflow : []))
+      }
+      expect(await woken([], NOW + 1)).toEqual([])
+      expect(await woken(['order', 'ship', 'a%b'], NOW + 2)).toEqual(['order', 'a%b'])
+      expect(await woken(['ship', 'or', 'order 2'], NOW + 3)).toEqual(['or', 'order 2'])
+    })
+
     it('makes runs available that were held because the app had no runner, and no others', async () => {
       const waitingFor = { kind: 'runner', until: NOW + 30_000 } as const
       const held = { status: 'queued', availableAt: waitingFor.until, waitingFor } as const

@@ -30,7 +30,7 @@ function why(
     run: row,
     since: NOW,
     steps: steps.map((step, index) => ({ ...step, runId: row.id, index, seq: index + 1 })),
-    runners: { live: 1, stale: 2, disconnected: 0 },
+    runners: { live: 1, stale: 2, disconnected: 0, without: 0 },
     childStatuses: new Map(),
     ...fields,
   }
@@ -49,16 +49,39 @@ describe('queued', () => {
     expect({ runners, waitingFor }).toEqual({ runners: { live: 1, stale: 2 }, waitingFor: undefined })
   })
 
-  test('without a runner, or without its pin', () => {
+  test('while no runner can be reached', () => {
     const row = held({ kind: 'runner', until: LATER })
+    const again = `It is tried again at ${THEN}, and as soon as one registers.`
     expect(why(row)).toMatchObject({
-      sentence: `No runner could be reached: it is tried again at ${THEN}; app "shop" has 1 live and 2 stale runners.`,
+      sentence: `No runner could be reached: app "shop" has 1 live and 2 stale runners with workflow "order". ${again}`,
       wakeAt: THEN,
       waitingFor: { kind: 'runner', until: THEN },
+      missing: undefined,
     })
-    const pinned = why({ ...row, runner: 'r7' }, { runners: { live: 0, stale: 0, disconnected: 0 } })
-    expect(pinned.sentence).toContain('its pin "r7" has 0 live and 0 stale runners')
-    expect(pinned.runner).toBe('r7')
+    const runners = { live: 0, stale: 2, disconnected: 0, without: 3 }
+    expect(why(row, { runners })).toMatchObject({
+      sentence: `No runner could be reached: app "shop" has 0 live and 2 stale runners with workflow "order", and 3 without it. ${again}`,
+      runners: { live: 0, stale: 2, without: 3 },
+      missing: { app: 'shop', workflow: 'order' },
+    })
+  })
+
+  test('while no runner serves its workflow: names app and workflow', () => {
+    const row = held({ kind: 'runner', until: LATER })
+    const none = (without: number) => ({ runners: { live: 0, stale: 0, disconnected: 0, without } })
+    const again = `It is tried again at ${THEN}, and as soon as one registers.`
+    expect(why(row, none(0)).sentence).toBe(
+      `No runner of app "shop" has workflow "order": none is registered. ${again}`,
+    )
+    expect(why(row, none(1))).toMatchObject({
+      sentence: `No runner of app "shop" has workflow "order": 1 is registered without it. ${again}`,
+      missing: { app: 'shop', workflow: 'order' },
+    })
+    expect(why({ ...row, runner: 'r7' }, none(1))).toMatchObject({
+      sentence: `Its pin, runner "r7" of app "shop", has no workflow "order". ${again}`,
+      missing: { app: 'shop', workflow: 'order', runner: 'r7' },
+      runner: 'r7',
+    })
   })
 
   test('for room on a runner, in the runner queue or not yet', () => {
@@ -73,12 +96,12 @@ describe('queued', () => {
   })
 
   test('for a runner whose socket is gone', () => {
-    const runners = { live: 0, stale: 0, disconnected: 1 }
+    const runners = { live: 0, stale: 0, disconnected: 1, without: 0 }
     const gone = why({ ...held({ kind: 'runner', until: LATER }), runner: 'r7' }, { runners })
     expect(gone.sentence).toBe(
-      `No runner could be reached: it is tried again at ${THEN}; its pin "r7" has 0 live, 0 stale and 1 disconnected runners.`,
+      `No runner could be reached: its pin "r7" of app "shop" has 0 live, 0 stale and 1 disconnected runners with workflow "order". It is tried again at ${THEN}, and as soon as one registers.`,
     )
-    expect(gone.runners).toEqual(runners)
+    expect(gone.runners).toMatchObject({ live: 0, stale: 0, disconnected: 1 })
   })
 
   test('held by a concurrency limit, behind others', () => {

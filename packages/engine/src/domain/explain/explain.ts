@@ -19,8 +19,11 @@ export interface Facts {
   /** When the run got its status. */
   since: number
   steps: readonly Step[]
-  /** Number of runners that may take the run: those of its app, or its pin. Connect runners are live or disconnected. */
-  runners: { live: number; stale: number; disconnected: number }
+  /**
+   * Number of runners that may take the run: those of its app, or its pin, that serve its workflow. Connect runners are live or
+   * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
+   */
+  runners: { live: number; stale: number; disconnected: number; without: number }
   /** The pass of the run that this engine has under way. */
   pass?: { runnerId: string; sentAt: number } | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
@@ -34,7 +37,7 @@ export interface Facts {
 /** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function explain(facts: Facts): RunExplanation {
   const { run, since, pass, position } = facts
-  const { live, stale, disconnected } = facts.runners
+  const { live, stale, disconnected, without } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))
   const waiting = run.status === 'paused' ? undefined : run.waitingFor
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
@@ -53,8 +56,11 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
-    // The list of runners leaves disconnected ones out: they are included only if there are some.
-    runners: isTerminal(run.status) ? undefined : { live, stale, disconnected: disconnected || undefined },
+    // Zeros are left out where most runs have them.
+    runners: isTerminal(run.status)
+      ? undefined
+      : { live, stale, disconnected: disconnected || undefined, without: without || undefined },
+    missing: missingOf(facts),
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
     error: run.error,
@@ -71,6 +77,13 @@ function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStat
     const status = statuses.get(childRunId as string)
     return status === undefined ? [] : [{ stepName: name, runId: childRunId as string, status }]
   })
+}
+
+/** The workflow that no live runner serves, if the run waits for one. */
+function missingOf({ run, runners }: Facts): RunExplanation['missing'] {
+  const { app, workflow, runner } = run
+  const isMissing = run.status === 'queued' && run.waitingFor?.kind === 'runner' && runners.live === 0
+  return isMissing ? { app, workflow, ...(runner === undefined ? {} : { runner }) } : undefined
 }
 
 /** When the run goes on by itself; for a paused run, when its next timer is settled. */
@@ -130,7 +143,7 @@ function queuedSentence(facts: Facts): string {
   switch (waitingFor?.kind) {
     case 'runner':
       if (waitingFor.until === undefined) return runnerRoomSentence(facts)
-      return `No runner could be reached: it is tried again ${by(waitingFor)}; ${known}.`
+      return `${heldSentence(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'throttle':
@@ -142,6 +155,20 @@ function queuedSentence(facts: Facts): string {
     case 'retry':
       return `It is due and is taken up as soon as the engine has room; ${known}.`
   }
+}
+
+/** Says what the run lacks: a runner that serves its workflow, or one that can be reached. */
+function heldSentence({ run, runners }: Facts): string {
+  const { live, stale, disconnected, without } = runners
+  const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}" of app "${run.app}"`
+  const others = without === 0 ? '' : `, and ${without} without it`
+  if (live + stale + disconnected > 0)
+    return `No runner could be reached: ${whose} has ${runnersText(runners)} with workflow "${run.workflow}"${others}.`
+  if (run.runner !== undefined)
+    return `Its pin, runner "${run.runner}" of app "${run.app}", has no workflow "${run.workflow}".`
+  const registered =
+    without === 0 ? 'none is registered' : `${without} ${without === 1 ? 'is' : 'are'} registered without it`
+  return `No runner of app "${run.app}" has workflow "${run.workflow}": ${registered}.`
 }
 
 function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: readonly Step[]): string {

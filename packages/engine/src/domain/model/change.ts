@@ -34,7 +34,8 @@ export type Change =
   /** Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. */
   | { type: 'run.cancelRequested'; runId: string; at: number }
   /** Makes every queued run of the app available that is held because no runner could be reached. */
-  | { type: 'app.runnerArrived'; namespace: string; app: string; at: number }
+  /** With `workflows`, only runs of these are woken: those that the runner serves. */
+  | { type: 'app.runnerArrived'; namespace: string; app: string; at: number; workflows?: readonly string[] }
   /**
    * A run released its slots. For each slot, the first run that is held for it (highest priority, then oldest) becomes
    * available at `at`.

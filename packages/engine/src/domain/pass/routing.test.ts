@@ -54,11 +54,16 @@ describe('an anycast run', () => {
     expect(to({ runners: [knowsOther, b], isAvoided: runner => runner === b })).toBe('none')
   })
 
-  it('goes to any when none knows its workflow', () => {
-    expect(to({ runners: [knowsOther] })).toBe('other')
+  it.each([[[]], [[knowsOther]], [[knowsOther, runner('third', { workflows: [] })]]])(
+    'is held when none of the runners %j knows its workflow',
+    runners => expect(to({ runners })).toBe('none'),
+  )
+
+  it('goes to a stale runner that knows its workflow, and to no live one that does not', () => {
+    expect(to({ runners: [knowsOther, b], isLive: runner => runner === knowsOther })).toBe('b')
   })
 
-  it('always goes to a registered runner that is not avoided', () => {
+  it('always goes to a registered runner that knows its workflow and is not avoided', () => {
     const runners = fc.array(
       fc.record({ id: fc.string(), live: fc.boolean(), avoided: fc.boolean(), knows: fc.boolean() }),
     )
@@ -74,7 +79,7 @@ describe('an anycast run', () => {
           isLive: runner => spec(runner)?.live === true,
           isAvoided: runner => spec(runner)?.avoided === true,
         })
-        if (chosen.kind === 'runner') expect(spec(chosen.runner)?.avoided).toBe(false)
+        if (chosen.kind === 'runner') expect(spec(chosen.runner)).toMatchObject({ avoided: false, knows: true })
         else expect(specs.every(({ avoided, knows }) => avoided || !knows)).toBe(true)
       }),
     )
@@ -89,8 +94,9 @@ describe('a pinned run', () => {
     expect(to({ ...pinned, isLive: () => false })).toBe('b')
   })
 
-  it('goes to it also when another knows the workflow better', () => {
-    expect(to({ run: run({ runner: 'other' }), runners: [a, knowsOther] })).toBe('other')
+  it('is held while it does not know the workflow, also when another does', () => {
+    expect(to({ run: run({ runner: 'other' }), runners: [a, knowsOther] })).toBe('none')
+    expect(to({ run: run({ runner: 'other' }), runners: [knowsOther] })).toBe('none')
   })
 
   it('is held while it refuses', () => {

@@ -1,12 +1,12 @@
-// Chooses the runner of a pass (docs/wire-protocol.md#routing): for an anycast run at random among the live runners, for a
-// pinned run its pin.
+// Chooses the runner of a pass (docs/wire-protocol.md#routing): for an anycast run at random among the live runners that serve
+// its workflow, for a pinned run its pin.
 
 import type { Run } from '../model/run.ts'
 import type { Runner } from '../model/workflow.ts'
 
 export type Route =
   | { kind: 'runner'; runner: Runner }
-  /** No runner can take the pass now. */
+  /** No runner can take the pass now: none serves the workflow, or all that do are avoided. */
   | { kind: 'none' }
   /** The pin names a runner that is not registered. */
   | { kind: 'pinMissing' }
@@ -28,21 +28,23 @@ export function route({ run, runners, isLive, isAvoided, hasRoom, random }: Rout
   if (run.runner !== undefined) {
     const pinned = runners.find(runner => runner.runnerId === run.runner)
     if (!pinned) return { kind: 'pinMissing' }
-    return isAvoided(pinned) ? { kind: 'none' } : { kind: 'runner', runner: pinned }
+    return !serves(pinned, run) || isAvoided(pinned) ? { kind: 'none' } : { kind: 'runner', runner: pinned }
   }
   // Most apps have one runner.
   if (runners.length === 1) {
     const [only] = runners as [Runner]
-    return isAvoided(only) ? { kind: 'none' } : { kind: 'runner', runner: only }
+    return !serves(only, run) || isAvoided(only) ? { kind: 'none' } : { kind: 'runner', runner: only }
   }
-  // During a deploy only some runners have a new workflow. The others would reject it, so they are no substitute even
-  // while the first are avoided.
-  const knowing = runners.filter(runner => runner.workflows.includes(run.workflow))
-  const candidates = (knowing.length > 0 ? knowing : runners).filter(runner => !isAvoided(runner))
+  const candidates = runners.filter(runner => serves(runner, run) && !isAvoided(runner))
   const live = candidates.filter(isLive)
   const reachable = live.length > 0 ? live : candidates
   const free = hasRoom && reachable.length > 1 ? reachable.filter(hasRoom) : []
   const pool = free.length > 0 ? free : reachable
   const runner = pool[Math.floor(random * pool.length)]
   return runner ? { kind: 'runner', runner } : { kind: 'none' }
+}
+
+/** Whether the runner's newest registration has the run's workflow. A runner without it would reject the run for good. */
+export function serves({ workflows }: Pick<Runner, 'workflows'>, { workflow }: Pick<Run, 'workflow'>): boolean {
+  return workflows.includes(workflow)
 }

@@ -140,7 +140,7 @@ describe('the changes of a registration', () => {
         }),
       },
       { type: 'workflow.registered', workflow: workflow('order') },
-      { type: 'app.runnerArrived', namespace: 'default', app: 'shop', at: NOW },
+      { type: 'app.runnerArrived', namespace: 'default', app: 'shop', at: NOW, workflows: ['order'] },
     ])
   })
 

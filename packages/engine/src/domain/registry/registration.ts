@@ -92,7 +92,8 @@ const UNKNOWN_FIELDS_MAX = 20
 /**
  * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is
  * dropped. A repeated definition does not replace one that a present runner has registered since. A heartbeat too wakes the
- * runs that are held without a runner: the runner may have been away unnoticed.
+ * runs that are held without a runner: the runner may have been away unnoticed. Runs of workflows that the runner does not
+ * serve stay asleep, so that heartbeats do not wake them again and again for nothing.
  */
 export function registrationChanges(options: {
   runner: Runner
@@ -127,7 +128,7 @@ export function registrationChanges(options: {
     },
     ...defined.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
-    { type: 'app.runnerArrived', namespace, app, at: now },
+    { type: 'app.runnerArrived', namespace, app, at: now, workflows: runner.workflows },
   ]
 }
 

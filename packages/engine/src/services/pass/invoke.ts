@@ -9,6 +9,7 @@ import { ENGINE_FEATURES, signedRecipient } from '../../domain/model/features.ts
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
+import { serves } from '../../domain/pass/routing.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { InvokeOutcome } from '../../ports/metrics.ts'
@@ -85,6 +86,8 @@ export class Invoker {
       const reply = await promised
       const outcome = outcomeOf(reply)
       this.#count(url, outcome, clock.elapsed() - calledAt)
+      if (reply.kind === 'answered' && reply.status === 404 && !(await this.#isServed(active.state.run, runner)))
+        continue
       if (outcome !== 'refused') {
         if (outcome !== 'aborted' && outcome.kind === 'transportFailed')
           this.#logFailure(active.state.run, runner, outcome.error.message)
@@ -96,6 +99,14 @@ export class Invoker {
       health.refused(runner)
       tried = new Set([...tried, runner])
     }
+  }
+
+  /** Whether the runner serves the run's workflow. It may have registered without it while the invoke was under way. */
+  async #isServed(run: Run, { app, runnerId }: Runner): Promise<boolean> {
+    const { catalog } = this.#deps
+    await catalog.refresh()
+    const registered = catalog.view(run.namespace).runner(app, runnerId)
+    return registered !== undefined && serves(registered, run)
   }
 
   #reserve(active: ActiveRun, tried: ReadonlySet<Runner>): Reserved | Promise<Reserved> {

@@ -7,6 +7,7 @@ import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
+import { serves } from '../../domain/pass/routing.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -49,10 +50,12 @@ export class Explain {
 
   #runners(run: Run): Facts['runners'] {
     const all = this.#deps.catalog.view(run.namespace).runners(run.app)
-    const able = run.runner === undefined ? all : all.filter(({ runnerId }) => runnerId === run.runner)
+    const allowed = run.runner === undefined ? all : all.filter(({ runnerId }) => runnerId === run.runner)
+    const able = allowed.filter(runner => serves(runner, run))
     const away = able.filter(runner => !this.#deps.isLive(runner))
     const disconnected = away.filter(({ url }) => isConnectUrl(url)).length
-    return { live: able.length - away.length, stale: away.length - disconnected, disconnected }
+    const without = allowed.length - able.length
+    return { live: able.length - away.length, stale: away.length - disconnected, disconnected, without }
   }
 }
 

@@ -61,7 +61,13 @@ const APPENDS: {
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),
-  'app.runnerArrived': (to, { at, namespace, app }) => appendOperation(to, 'run.runnerArrived', at, namespace, app, at),
+  'app.runnerArrived': (to, { at, namespace, app, workflows }) => {
+    if (workflows === undefined) appendOperation(to, 'run.runnerArrived', at, namespace, app, at)
+    else {
+      const list = `\n${workflows.join('\n')}\n`
+      appendOperation(to, 'run.runnerServes', at, namespace, app, at, list, list)
+    }
+  },
   'slots.freed': (to, { at, slotIds }) => {
     for (const id of slotIds) appendOperation(to, 'slot.free', at, id)
   },

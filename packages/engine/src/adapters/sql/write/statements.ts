@@ -40,6 +40,11 @@ export const OPERATIONS = {
     WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
+  // The last parameters are both the list of workflows, each between line breaks, which no name contains. Both dialects have
+  // `replace`: it changes the list if the run's workflow is in it.
+  'run.runnerServes': `UPDATE runs SET available_at = ?i
+    WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i
+      AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
   // The first run in the queue may not fit: a claim leases it by the same rules as any other, or holds it again.
   'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
