@@ -213,11 +213,14 @@ export function pruneContract(open: OpenStore): void {
       expect((await reads.delivery(old.id))?.delivery.payload).toBeUndefined()
     })
 
-    it('removes old events of every namespace, but none that a live run may still look back at', async () => {
+    it.each([
+      ['a parked', aParkedRun({ createdAt: NOW - 2 * DAY })],
+      ['a leased', aLeasedRun({ createdAt: NOW - 2 * DAY })],
+      ['a paused', aRun({ createdAt: NOW - 2 * DAY, status: 'paused', availableAt: undefined })],
+    ])('removes old events of every namespace, but none that %s run may still look back at', async (_, waiting) => {
       const at = (receivedAt: number, namespace = NS) => anEvent({ receivedAt, namespace })
       const [oldest, met, later] = [at(NOW - 3 * DAY), at(NOW - 2 * DAY), at(NOW - DAY / 2)]
       const others = [at(NOW - 3 * DAY, 'other'), at(NOW - 2 * DAY, 'other'), at(NOW - 1, 'other')]
-      const waiting = aParkedRun({ createdAt: NOW - 2 * DAY })
       const event = (each: typeof oldest) => ({ type: 'event.recorded', event: each }) as const
       await write(
         store(),

@@ -4,6 +4,7 @@
 import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
+import { IDLE, LEASED } from '../tables/runs.ts'
 import { query, type Work } from './transaction-work.ts'
 
 /** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
@@ -25,8 +26,12 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
     SELECT (SELECT min(namespace) FROM events WHERE namespace > space) FROM spaces WHERE space IS NOT NULL)
   SELECT space FROM spaces WHERE space IS NOT NULL
     AND (SELECT received_at FROM events WHERE namespace = space ORDER BY position LIMIT 1) < ?i`
-/** Where in the log the namespace's oldest live run was created; its waits look at what is behind that. */
-const LOOKED_BACK_TO = 'SELECT min(log_position) FROM runs WHERE namespace = ? AND finished_at IS NULL'
+/**
+ * Where in the log the live runs of a namespace were created; their waits look at what is behind that. One row of all idle runs,
+ * and one of each leased run of any namespace: as many as engines drive.
+ */
+const LOOKED_BACK_TO = `SELECT NULL, min(log_position) FROM runs WHERE namespace = ? AND ${IDLE}
+  UNION ALL SELECT namespace, log_position FROM runs WHERE ${LEASED} AND available_at > 0`
 /**
  * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a
  * live run looks back at them and they are not older still.
@@ -111,8 +116,9 @@ function* pruneEvents(before: number, limit: number): Work<number> {
   let removed = 0
   for (const [namespace] of (yield* query(AGED_NAMESPACES, [before])) as [string][]) {
     if (removed >= limit) break
-    const [[position]] = (yield* query(LOOKED_BACK_TO, [namespace])) as [[number | null]]
-    const free = position ?? Number.MAX_SAFE_INTEGER
+    const lookBacks = (yield* query(LOOKED_BACK_TO, [namespace])) as [of: string | null, position: number | null][]
+    const own = lookBacks.filter(([of]) => of === null || of === namespace)
+    const free = Math.min(...own.map(([, position]) => position ?? Number.MAX_SAFE_INTEGER))
     const params = [namespace, limit - removed, before, free, before - EVENTS_HELD_MS_MAX]
     const gone = yield* query(OLD_EVENTS, params)
     removed += gone.length

@@ -26,6 +26,8 @@ export const HOLDS_SLOTS = 'lease_owner IS NOT NULL AND leased_without_slots IS 
 /** The scheduled runs, in two parts with indexes of their own. A run that is leased at its creation enters only the second. */
 export const SCHEDULED = 'available_at IS NOT NULL AND lease_owner IS NULL'
 export const LEASED = 'available_at IS NOT NULL AND lease_owner IS NOT NULL'
+/** The live runs that are not in `LEASED`. A run that is leased at its creation and ends under that lease never enters. */
+export const IDLE = 'finished_at IS NULL AND (lease_owner IS NULL OR available_at IS NULL)'
 /** The part of `SCHEDULED` with a priority. */
 export const RANKED = `${SCHEDULED} AND priority IS NOT NULL`
 /** Runs that a claim takes from a time on whether or not there is room for them. */
@@ -127,7 +129,7 @@ export const RUNS = table<Run>()('runs', {
       where: 'runner IS NOT NULL AND finished_at IS NULL',
     },
     // Retention keeps the events that a live run may look back at.
-    runs_looking_back: { on: 'namespace, log_position', where: 'finished_at IS NULL' },
+    runs_looking_back: { on: 'namespace, log_position', where: IDLE },
     // Retention finds ended runs by it.
     runs_ended: { on: 'status, finished_at', where: 'finished_at IS NOT NULL' },
   },
