@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
+import { conformCommand } from './commands/conform/index.ts'
 import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
@@ -81,6 +82,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   registryCommands(program)
   auditCommand(program)
   webhooksCommands(program)
+  conformCommand(program)
   if (!program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')
     adminCommands(program)

@@ -18,13 +18,17 @@ Exit codes:
 /** An error of a store. Ends the command with exit code 1. */
 export class RefusedError extends Error {}
 
+/** A service of another kind than the engine that cannot be reached. Ends the command with exit code 3. */
+export class UnreachableError extends Error {}
+
 /** The exit code of an error, and the message to print. Rethrows unexpected errors. */
 export function exitOf(error: unknown): { code: number; message?: string } {
   // Commander has printed its message already. Its errors are all bad usage; help and version are none.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage }
   if (error instanceof UsageError) return { code: EXIT.usage, message: error.message }
   if (error instanceof RefusedError) return { code: EXIT.refused, message: error.message }
-  if (error instanceof ConnectionError) return { code: EXIT.unreachable, message: error.message }
+  if (error instanceof ConnectionError || error instanceof UnreachableError)
+    return { code: EXIT.unreachable, message: error.message }
   if (error instanceof ApiError) {
     const request = error.requestId === undefined ? '' : `, request ${error.requestId}`
     return { code: EXIT.refused, message: `${error.message} (${error.code}${request})` }
