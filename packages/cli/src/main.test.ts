@@ -49,11 +49,13 @@ test('the program has all commands', () => {
     'webhooks redeliver',
     ...['', ' list', ' create', ' update', ' delete'].map(verb => `webhooks receivers${verb}`),
     'webhooks listen',
+    'conform',
     ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
     ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),
     'backup',
     'restore',
     'verify',
+    'move',
   ])
 })
 
