@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { ENGINE_SECRET_FILES, ENGINE_SETTINGS } from '@perdure/protocol'
-import { OpcodeSchema, RunErrorCodeSchema } from '@perdure/protocol/schema'
+import { OpcodeSchema, RunErrorCodeSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
 import { httpApiPage } from '../../../scripts/http-api-page.ts'
 import { API_ERROR_MEANING } from '../../protocol/src/api/error-meanings.ts'
@@ -52,6 +52,12 @@ test('docs/errors.md lists every error code of runs, and no other', () => {
       .flatMap(([code]) => codesOf(code))
       .sort(),
   ).toEqual([...RunErrorCodeSchema.enum].sort())
+})
+
+test('docs/wire-protocol.md lists every field of a workflow, and no other', () => {
+  const [, fields] = page('wire-protocol').split('### Fields of a workflow')
+  const listed = rows((fields as string).split('\n### ')[0] as string).flatMap(([field]) => codesOf(field))
+  expect(listed.sort()).toEqual(Object.keys(WorkflowRegistrationSchema.properties).sort())
 })
 
 test('docs/wire-protocol.md lists every opcode, and no other', () => {

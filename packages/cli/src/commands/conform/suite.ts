@@ -6,9 +6,9 @@ import { CONNECT_CHECKS, CONNECT_WAIT_MS, PROOF_CHECKS } from './checks/connect.
 import { recipientChecks, signatureChecks, VERSION_CHECKS } from './checks/http.ts'
 import { MESSAGE_CHECKS } from './checks/messages.ts'
 import { PARKED_CHECKS } from './checks/parked.ts'
-import { ConnectRunner } from './connect-runner.ts'
-import { HttpRunner } from './http-runner.ts'
-import { Fault, type RunnerUnderTest } from './runner.ts'
+import { ConnectRunner } from './runner/connect-runner.ts'
+import { HttpRunner } from './runner/http-runner.ts'
+import { Fault, type RunnerUnderTest } from './runner/runner.ts'
 
 export interface Verdict {
   group: Group

@@ -1,6 +1,6 @@
 // A check of the suite: one sentence of the protocol, and the passes that show whether the runner keeps it.
 
-import type { RunnerUnderTest } from '../runner.ts'
+import type { RunnerUnderTest } from '../runner/runner.ts'
 
 export const GROUPS = [
   'sequences',

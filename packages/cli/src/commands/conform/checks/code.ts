@@ -1,6 +1,6 @@
 // Checks of code steps: one after the other, in parallel, repeated, failed.
 
-import { fails, reports, reportsError, returns, same } from '../expectations.ts'
+import { fails, reports, reportsError, returns, same } from '../runner/expectations.ts'
 import { type Check, checksOf } from './check.ts'
 
 /** Runs that are sent at once. */

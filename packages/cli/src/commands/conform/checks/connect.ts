@@ -2,9 +2,9 @@
 
 import { once } from 'node:events'
 import { PROTOCOL_VERSION } from '@perdure/protocol'
-import type { ConnectRunner } from '../connect-runner.ts'
-import { member, reports, same } from '../expectations.ts'
-import { Fault } from '../runner.ts'
+import type { ConnectRunner } from '../runner/connect-runner.ts'
+import { member, reports, same } from '../runner/expectations.ts'
+import { Fault } from '../runner/runner.ts'
 import type { Check } from './check.ts'
 
 type ConnectCheck = Omit<Check, 'run'> & { run(runner: ConnectRunner): Promise<void> }

@@ -9,9 +9,9 @@ import {
   signBody,
   signFor,
 } from '@perdure/protocol'
-import { fails, isRefused, reports } from '../expectations.ts'
-import type { HttpRunner } from '../http-runner.ts'
-import type { Answer, PassRequest } from '../runner.ts'
+import { fails, isRefused, reports } from '../runner/expectations.ts'
+import type { HttpRunner } from '../runner/http-runner.ts'
+import type { Answer, PassRequest } from '../runner/runner.ts'
 import type { Check, Group } from './check.ts'
 
 type HttpCheck = Omit<Check, 'run'> & { run(runner: HttpRunner): Promise<void> }

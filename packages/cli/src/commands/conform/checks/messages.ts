@@ -1,8 +1,8 @@
 // Checks of the messages themselves: failure handlers, log lines, unknown fields, payloads of every kind.
 
 import { isDeepStrictEqual } from 'node:util'
-import { member, reports, returns } from '../expectations.ts'
-import { Fault } from '../runner.ts'
+import { member, reports, returns } from '../runner/expectations.ts'
+import { Fault } from '../runner/runner.ts'
 import { type Check, checksOf } from './check.ts'
 
 const PAYLOADS = [

@@ -1,6 +1,6 @@
 // Checks of steps that the engine settles: sleeps, waits, children, emits, webhooks, and races between them.
 
-import { reports, returns } from '../expectations.ts'
+import { reports, returns } from '../runner/expectations.ts'
 import { type Check, checksOf } from './check.ts'
 
 /** A time that is long past: the engine wakes the run at once. */

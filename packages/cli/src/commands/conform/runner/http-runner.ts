@@ -1,7 +1,7 @@
 // The runner under test over HTTP: posts invokes to its URL, as an engine does. Called by suite.ts.
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, RESPONSE_BYTES_MAX, SIGNATURE_HEADER, signBody } from '@perdure/protocol'
-import { UnreachableError } from '../../command-line/exit.ts'
+import { UnreachableError } from '../../../command-line/exit.ts'
 import { requestsOf } from './requests.ts'
 import { type Answer, Fault, type PassRequest, type RunnerUnderTest } from './runner.ts'
 
