@@ -7,8 +7,14 @@ import { main } from './main.ts'
 process.setMaxListeners(0)
 process.stdout.setMaxListeners(0)
 
-/** The output of a command line, and its exit code. */
-export async function ran(args: string[]) {
+/** The output of a command line, and its exit code. With `columns` stdout is a terminal of that width. */
+export async function ran(args: string[], { columns }: { columns?: number } = {}) {
+  if (columns !== undefined) {
+    vi.stubEnv('NO_COLOR', '1')
+    const { isTTY, columns: before } = process.stdout
+    Object.assign(process.stdout, { isTTY: true, columns })
+    onTestFinished(() => void Object.assign(process.stdout, { isTTY, columns: before }))
+  }
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     const spy = vi.spyOn(process[name], 'write').mockImplementation((text, ...rest) => {
@@ -19,5 +25,8 @@ export async function ran(args: string[]) {
     })
     onTestFinished(() => spy.mockRestore())
   }
-  return { code: await main(args), ...said }
+  const code = await main(args)
+  // It is that of the command line, not of the tests.
+  process.exitCode = undefined
+  return { code, ...said }
 }

@@ -171,8 +171,11 @@ describe('runs', () => {
     ])
     expect(succeeded).toMatchObject({ code: 0, stderr: '' })
     expect(succeeded.stdout).toMatch(/step {2}succeeded {2}second\n/)
-    expect(failed).toMatchObject({ code: 1, stderr: `${failing} failed: no luck\\u001b[2J\n` })
-    expect(cut).toMatchObject({ code: 1, stderr: `${waiting} cancelled\n` })
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: `${failing} of ${runner.app}/${bad} failed: no luck\\u001b[2J (step_failed in step "breaks")\n`,
+    })
+    expect(cut).toMatchObject({ code: 1, stderr: `${waiting} of ${runner.app}/${held} cancelled\n` })
     expect(frames).toEqual((await api.stream(good)).messages.map(({ data }) => data))
   })
 

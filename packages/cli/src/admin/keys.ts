@@ -2,6 +2,7 @@
 
 import { KEY_KINDS, type KeyKind, type StoredKey } from '@perdure/engine'
 import { type Command, Option } from 'commander'
+import { onlyId } from '../command-line/ids.ts'
 import { group, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
@@ -46,7 +47,11 @@ export function keyCommands(program: Command): void {
   adminCommand(
     keys.command('revoke <id>').description('revoke an API key; a running engine refuses it within 2 s'),
     ['perdure keys revoke key_01K...'],
-    async (session, administration, id = '') => {
+    async (session, administration, given = '') => {
+      const begun = (await administration.keys())
+        .map(({ id }) => id)
+        .filter(id => /^key_./.test(given) && id.startsWith(given))
+      const id = await onlyId(given, begun)
       const revoked = await administration.revokeKey(id)
       return show(session, shown(revoked), () => [plain(`revoked ${revoked.id} (${revoked.label})`)])
     },

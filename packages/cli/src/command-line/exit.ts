@@ -5,7 +5,7 @@ import { CommanderError } from 'commander'
 import { UsageError } from './flags.ts'
 import { Interrupted } from './terminal.ts'
 
-export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
+export const EXIT = { ok: 0, refused: 1, usage: 2, unreachable: 3, timedOut: 4, interrupted: 130 } as const
 
 export const EXIT_CODES_HELP = `
 Exit codes:
@@ -13,6 +13,7 @@ Exit codes:
   1    the engine refused, or the run failed or was cancelled
   2    bad usage
   3    the engine cannot be reached
+  4    --timeout passed, and the run had not ended
   130  interrupted`
 
 /** An error of a store. Ends the command with exit code 1. */

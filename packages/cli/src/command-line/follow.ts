@@ -1,13 +1,16 @@
-// Follows a run to its end, for every command that waits for a run.
+// Follows runs to their end, for every command that waits for runs, and until `--timeout` at most.
 
 import type { Run, TimelineFrame } from '@perdure/protocol'
+import { errorHead } from '../output/errors.ts'
 import { jsonLine, plain, prettyJson } from '../output/text.ts'
 import { frameLine } from '../output/timeline.ts'
 import { EXIT } from './exit.ts'
+import { UsageError } from './flags.ts'
+import type { WaitOptions } from './options.ts'
 import type { Session } from './session.ts'
 
 /** Calls `onFrame` for each frame of the timeline; resolves with the run after its end. */
-export async function followRun(
+async function followRun(
   { client, signal }: Session<unknown>,
   id: string,
   onFrame: (frame: TimelineFrame) => Promise<void>,
@@ -16,25 +19,83 @@ export async function followRun(
   return client.getRun({ id }, { signal })
 }
 
+/** Throws a UsageError where `--timeout` has nothing to bound. */
+export function checkWait({ wait, timeout }: WaitOptions & { wait?: true }): void {
+  if (timeout !== undefined && !wait) throw new UsageError('--timeout needs --wait')
+}
+
 /**
  * Waits for runs in sequence and prints each timeline; with `--json`, each run after its end. Returns the exit code.
  */
-export async function waitForRuns(session: Session<unknown>, ids: readonly string[]): Promise<number> {
+export async function waitForRuns(session: Session<WaitOptions>, ids: readonly string[]): Promise<number> {
   const { terminal, json } = session
+  const limited = limit(session)
   let code: number = EXIT.ok
   for (const id of ids) {
-    const run = await followRun(session, id, async frame => {
-      if (!json) await terminal.out(frameLine(frame, terminal.paint))
-    })
-    await (json ? terminal.out(jsonLine(run)) : showEnd(session, run))
+    const run = await untilTimeout(limited, () =>
+      followRun(limited, id, async frame => {
+        if (!json) await terminal.out(frameLine(frame, terminal.paint))
+      }),
+    )
+    if (json) await terminal.out(jsonLine(run ?? (await session.client.getRun({ id }, session))))
+    if (run === undefined) return sayTimeout(session, id)
+    if (!json) await showEnd(session, run)
     if (run.status !== 'succeeded') code = EXIT.refused
   }
   return code
 }
 
+/** Prints the timeline of one run as it arrives; with `--json`, its frames. Returns the exit code. */
+export async function watchRun(session: Session<WaitOptions>, id: string): Promise<number> {
+  const { terminal, json } = session
+  const limited = limit(session)
+  if (!json) {
+    const { workflow, app, createdAt } = await session.client.getRun({ id }, session)
+    await terminal.out(terminal.paint('dim', plain(`${id}  ${app}/${workflow}  created ${createdAt}`)))
+  }
+  const run = await untilTimeout(limited, () =>
+    followRun(limited, id, frame => terminal.out(json ? jsonLine(frame) : frameLine(frame, terminal.paint))),
+  )
+  if (run === undefined) return sayTimeout(session, id)
+  if (!json) await showEnd(session, run)
+  return run.status === 'succeeded' ? EXIT.ok : EXIT.refused
+}
+
+/** The session with a signal that the timeout aborts too. */
+function limit(session: Session<WaitOptions>): Session<WaitOptions> & { deadline?: AbortSignal } {
+  const { timeout } = session.options
+  if (timeout === undefined) return session
+  const deadline = AbortSignal.timeout(timeout)
+  return { ...session, deadline, signal: AbortSignal.any([session.signal, deadline]) }
+}
+
+/** The run after its end; undefined when the deadline came first. */
+async function untilTimeout(
+  { deadline }: { deadline?: AbortSignal },
+  follow: () => Promise<Run>,
+): Promise<Run | undefined> {
+  try {
+    return await follow()
+  } catch (error) {
+    if (deadline?.aborted) return undefined
+    throw error
+  }
+}
+
+/** Says what the run waits for. */
+async function sayTimeout({ client, terminal, signal }: Session<unknown>, id: string): Promise<number> {
+  const { status, sentence } = await client.explainRun({ id }, { signal })
+  terminal.say(`${id} is still ${status}: ${sentence}`)
+  return EXIT.timedOut
+}
+
 /** Prints the result of a run, or its error. */
-export async function showEnd({ terminal }: Session<unknown>, run: Run): Promise<void> {
-  if (run.error) terminal.say(`${run.id} ${run.status}: ${plain(run.error.message)}`)
-  else if (run.status !== 'succeeded') terminal.say(`${run.id} ${run.status}`)
-  else if (run.result !== undefined) await terminal.out(prettyJson(run.result))
+async function showEnd(
+  { terminal }: Session<unknown>,
+  { id, app, workflow, status, error, result }: Run,
+): Promise<void> {
+  if (status !== 'succeeded') {
+    const why = error ? `: ${errorHead(error)}` : ''
+    terminal.say(`${id} of ${app}/${workflow} ${status}${why}`)
+  } else if (result !== undefined) await terminal.out(prettyJson(result))
 }

@@ -2,7 +2,7 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import { RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
+import { parseDurationMs, RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
 import { parseSince } from '../output/time.ts'
 import { UsageError } from './flags.ts'
@@ -25,6 +25,25 @@ export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>
   new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
+
+/** Options of a command that can wait for runs. */
+export interface WaitOptions {
+  /** In milliseconds. */
+  timeout?: number
+}
+
+/** Longest timeout: more does not fit into a timer. */
+const TIMEOUT_MS_MAX = 24 * 86_400_000
+
+export const timeoutOption = (what = 'with --wait, ') =>
+  new Option('--timeout <duration>', `${what}stop after this time, such as 30s or 5m, with exit code 4`).argParser(
+    text => {
+      const ms = /\D$/.test(text) ? parseDurationMs(text) : undefined
+      if (ms === undefined || ms <= 0 || ms > TIMEOUT_MS_MAX)
+        throw new InvalidArgumentError('It must be a duration such as 30s, 5m or 1h, up to 24d.')
+      return ms
+    },
+  )
 
 /** A parser of whole numbers within bounds, which `what` names in the error. */
 export function wholeNumber(what: string, minimum: number, maximum = Number.MAX_SAFE_INTEGER) {

@@ -2,6 +2,7 @@
 
 import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../command-line/ids.ts'
 import { limitOption, sinceOption } from '../command-line/options.ts'
 import { engineCommand, list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
@@ -21,18 +22,19 @@ export function auditCommand(program: Command): void {
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
-      const { run: runId, action, actor, since, limit } = session.options
-      const rows = session.client.pages.listControlActions({ runId, action, actor, since, limit }, session)
+      const { action, run, actor, since, limit } = session.options
+      const runId = run && (await wholeId(session, run))
+      const rows = session.client.pages.listControlActions({ action, runId, actor, since, limit }, session)
       return list(session, rows, COLUMNS, { limit })
     },
   )
 }
 
 const COLUMNS: Column<ControlAction>[] = [
-  { title: 'WHEN', cell: entry => relative(entry.createdAt) },
+  { title: 'WHEN', cell: entry => relative(entry.createdAt), leave: 3 },
   { title: 'ACTION', cell: entry => entry.action },
   { title: 'RUN', cell: entry => entry.runId, whole: true },
-  { title: 'NEW RUN', cell: entry => entry.newRunId, whole: true },
+  { title: 'NEW RUN', cell: entry => entry.newRunId, whole: true, leave: 2 },
   { title: 'ACTOR', cell: entry => entry.actor },
-  { title: 'DETAIL', cell: entry => JSON.stringify(entry.detail) },
+  { title: 'DETAIL', cell: entry => JSON.stringify(entry.detail), leave: 1 },
 ]

@@ -3,8 +3,9 @@
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
-import { waitForRuns } from '../command-line/follow.ts'
-import { appOption, jsonOption, limitOption } from '../command-line/options.ts'
+import { checkWait, waitForRuns } from '../command-line/follow.ts'
+import { wholeId } from '../command-line/ids.ts'
+import { appOption, jsonOption, limitOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
 import { engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { details } from '../output/details.ts'
@@ -13,7 +14,7 @@ import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
 
-interface SendOptions {
+interface SendOptions extends WaitOptions {
   data?: string
   app?: string
   dedupeId?: string
@@ -38,11 +39,12 @@ export function eventsCommands(program: Command): void {
     .option('--runner <id>', 'pin the started runs to this runner')
     .option('--target-app <name>', 'route a cross-app trigger to this app')
     .option('--wait', 'follow the started runs; exit with 1 if one does not succeed, or if none starts')
+    .addOption(timeoutOption())
   engineCommand<SendOptions>(
     sending,
     [
       `perdure events send user.signed-up --data '{"name": "Ada"}'`,
-      'perdure events send order.placed --data @order.json --dedupe-id order-17 --wait',
+      'perdure events send order.placed --data @order.json --dedupe-id order-17 --wait --timeout 5m',
       'jq .order export.json | perdure events send order.placed --data -',
     ],
     send,
@@ -65,7 +67,8 @@ export function eventsCommands(program: Command): void {
   )
 
   const getting = events.command('get <id>').description('show one event, with its payload and its effect')
-  engineCommand(getting, ['perdure events get evt_01K...'], async (session, id = '') => {
+  engineCommand(getting, ['perdure events get evt_01K...'], async (session, given = '') => {
+    const id = await wholeId(session, given)
     const event = await session.client.getEvent({ id }, session)
     return show(session, event, () => eventDetails(event, session.terminal.paint))
   })
@@ -78,6 +81,7 @@ export function eventsCommands(program: Command): void {
 
 async function send(session: Session<SendOptions>, name = ''): Promise<number | undefined> {
   const { client, terminal, options } = session
+  checkWait(options)
   const { data, app, dedupeId, runner, targetApp, wait } = options
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
   const reply = await client.sendEvent({ body: { name, app, dedupeId, runner, targetApp, ...payload } }, session)
@@ -111,9 +115,9 @@ const excerpt = (text: string) => (text.length <= EXCERPT_CHARS ? text : `${text
 const COLUMNS: Column<EventRecord>[] = [
   { title: 'ID', cell: event => event.id, whole: true },
   { title: 'NAME', cell: event => event.name },
-  { title: 'APP', cell: event => event.app },
-  { title: 'SOURCE', cell: event => event.source },
-  { title: 'RECEIVED', cell: event => relative(event.receivedAt) },
+  { title: 'APP', cell: event => event.app, leave: 1 },
+  { title: 'SOURCE', cell: event => event.source, leave: 2 },
+  { title: 'RECEIVED', cell: event => relative(event.receivedAt), leave: 3 },
   { title: 'EFFECT', cell: effectText },
   { title: 'DATA', cell: ({ data }) => (data === undefined ? undefined : excerpt(JSON.stringify(data))) },
 ]

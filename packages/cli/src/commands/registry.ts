@@ -45,26 +45,28 @@ const RUNNER_COLUMNS: Column<Runner>[] = [
     cell: ({ live }) => ({ text: live ? 'live' : 'stale', colour: live ? 'green' : 'red' }),
     whole: true,
   },
-  { title: 'SEEN', cell: runner => relative(runner.lastSeenAt) },
-  { title: 'SDK', cell: ({ sdkName, version }) => [sdkName, version].filter(Boolean).join(' ') || undefined },
+  { title: 'SEEN', cell: runner => relative(runner.lastSeenAt), leave: 4 },
+  { title: 'SDK', cell: ({ sdkName, version }) => [sdkName, version].filter(Boolean).join(' ') || undefined, leave: 2 },
   {
     title: 'RUNTIME',
     cell: ({ runtime, framework }) => [runtime, framework].filter(Boolean).join('/') || undefined,
+    leave: 1,
   },
   {
     title: 'KEY',
     cell: ({ keyMatches }) => (keyMatches === undefined ? undefined : keyMatches ? 'matches' : 'differs'),
+    leave: 5,
   },
-  { title: 'URL', cell: runner => runner.url },
+  { title: 'URL', cell: runner => runner.url, leave: 3 },
 ]
 
 const WORKFLOW_COLUMNS: Column<WorkflowDefinition>[] = [
   { title: 'WORKFLOW', cell: workflow => workflow.name, whole: true },
   { title: 'APP', cell: workflow => workflow.app },
   { title: 'TRIGGERS', cell: triggersOf },
-  { title: 'ATTEMPTS', cell: workflow => String(workflow.retry.maxAttempts) },
-  { title: 'NEXT RUN', cell: nextRunOf },
-  { title: 'UPDATED', cell: workflow => relative(workflow.updatedAt) },
+  { title: 'ATTEMPTS', cell: workflow => String(workflow.retry.maxAttempts), leave: 1 },
+  { title: 'NEXT RUN', cell: nextRunOf, leave: 3 },
+  { title: 'UPDATED', cell: workflow => relative(workflow.updatedAt), leave: 2 },
 ]
 
 function nextRunOf({ schedules }: WorkflowDefinition): string | undefined {

@@ -115,8 +115,11 @@ test('lines of the namespace streams and of logs', () => {
   expect(logLine({ seq: 1, ts, level: 'info', message: 'm', scope: '@root', attempt: 1 }, bare)).toBe(
     `${time}  info  [@root] m`,
   )
-  expect(runStatusLine({ kind: 'run_status', seq: 1, ts, runId: 'run_1', status: 'waiting' }, bare)).toBe(
-    `${time}  run_1  waiting`,
+  const frame = { kind: 'run_status', seq: 1, ts, runId: 'run_1', workflow: 'order', app: 'shop', attempt: 2 } as const
+  expect(runStatusLine({ ...frame, status: 'waiting' }, bare)).toBe(`${time}  run_1  waiting    order  attempt 2`)
+  const error = { message: 'no\nluck', code: 'step_failed', stepName: 'pay' } as const
+  expect(runStatusLine({ ...frame, status: 'failed', error }, bare)).toBe(
+    `${time}  run_1  failed     order  attempt 2  no\\nluck (step_failed in step "pay")`,
   )
   const event = {
     id: 'evt_1',

@@ -50,6 +50,23 @@ test('no line is wider than the terminal; ids are shortened last', () => {
   expect(draw(rows, 30)[1]).toContain('run_0123456789')
 })
 
+test('a table that is too wide leaves out columns without a value, then those that matter least', () => {
+  const wide: Column<Row>[] = [
+    { title: 'ID', cell: row => row.id, whole: true },
+    { title: 'NAME', cell: row => row.name, leave: 2 },
+    { title: 'EMPTY', cell: row => row.note, leave: 3 },
+    { title: 'SIZE', cell: () => 's'.repeat(12), leave: 1 },
+    { title: 'TEXT', cell: () => 't'.repeat(40) },
+  ]
+  const rows = [{ id: 'run_0123456789', name: 'n'.repeat(30) }]
+  const titles = (width: number) => table(rows, wide, { width, paint: painter(false) })[0]?.split(/ +/)
+  expect(titles(200)).toEqual(['ID', 'NAME', 'EMPTY', 'SIZE', 'TEXT'])
+  expect(titles(70)).toEqual(['ID', 'NAME', 'SIZE', 'TEXT'])
+  expect(titles(60)).toEqual(['ID', 'NAME', 'TEXT'])
+  expect(titles(40)).toEqual(['ID', 'TEXT'])
+  expect(titles(20)).toEqual(['ID', 'TEXT'])
+})
+
 test('colours take no width, and are only in cells that set one', () => {
   const rows = [{ id: 'x', name: 'ok', note: 'y' }]
   const coloured = draw(rows, 80, true)

@@ -1,4 +1,5 @@
-// Prints tables with aligned columns. On a terminal, lines are cut to its width: the widest columns shrink first.
+// Prints tables with aligned columns. On a terminal, a table that is too wide leaves out columns that matter less, then cuts
+// the widest columns.
 
 import { type Colour, colourOf, type Paint } from './colour.ts'
 import { cut, plain, widthOf } from './text.ts'
@@ -14,6 +15,11 @@ export interface Column<Row> {
   cell(row: Row): Cell | string | undefined
   /** Shortened only when no other column can be, as for ids, which people copy. */
   whole?: true
+  /**
+   * May be left out where the table is too wide: first columns without any value, then those of the lowest number. Columns
+   * without this stay.
+   */
+  leave?: number
 }
 
 /** The cell of a record's status, in the colour of the status. */
@@ -30,6 +36,8 @@ interface TableStyle {
 
 const GAP = 2
 const WIDTH_MIN = 6
+/** Below this width, text says little: rather than make one narrower, a table leaves a column out. */
+const WIDTH_USEFUL = 16
 
 /** The lines of the table, its header first. */
 export function table<Row>(
@@ -37,11 +45,47 @@ export function table<Row>(
   columns: readonly Column<Row>[],
   { width, paint }: TableStyle,
 ): string[] {
-  const header: Cell[] = columns.map(({ title }) => ({ text: title, colour: 'bold' }))
-  const body = rows.map(row => columns.map(column => asCell(column.cell(row))))
-  const widths = columns.map((_, i) => Math.max(...[header, ...body].map(cells => widthOf(cells[i]?.text ?? ''))))
-  if (width !== undefined) shrink(widths, columns, width)
-  return [header, ...body].map(cells => line(cells, widths, { width, paint }))
+  const all = columns.map(column => drawn(column, rows))
+  const kept = width === undefined ? all : fitting(all, width)
+  const widths = kept.map(column => column.width)
+  if (width !== undefined) shrink(widths, kept, width)
+  return [-1, ...rows.keys()].map(row => {
+    const cells = kept.map(({ title, cells }) => (row < 0 ? title : (cells[row] as Cell)))
+    return line(cells, widths, { width, paint })
+  })
+}
+
+/** A column with its cells. */
+interface Drawn {
+  title: Cell
+  cells: Cell[]
+  /** Of its widest cell. */
+  width: number
+  isEmpty: boolean
+  whole: boolean
+  leave: number | undefined
+}
+
+function drawn<Row>({ title, cell, whole, leave }: Column<Row>, rows: readonly Row[]): Drawn {
+  const values = rows.map(row => cell(row))
+  const cells = values.map(asCell)
+  const width = Math.max(widthOf(title), ...cells.map(({ text }) => widthOf(text)))
+  const isEmpty = values.every(value => value === undefined || value === '')
+  return { title: { text: title, colour: 'bold' }, cells, width, isEmpty, whole: whole === true, leave }
+}
+
+/** The columns without those that have to go, so that each of the others has a useful width. */
+function fitting(columns: Drawn[], width: number): Drawn[] {
+  const useful = (column: Drawn) => (column.whole ? column.width : Math.min(column.width, WIDTH_USEFUL))
+  const needed = columns.reduce((sum, column) => sum + useful(column) + GAP, -GAP)
+  const [first] = columns
+    .filter(({ leave }) => leave !== undefined)
+    .sort((a, b) => Number(b.isEmpty) - Number(a.isEmpty) || (a.leave ?? 0) - (b.leave ?? 0))
+  if (needed <= width || first === undefined) return columns
+  return fitting(
+    columns.filter(column => column !== first),
+    width,
+  )
 }
 
 function asCell(value: Cell | string | undefined): Cell {
@@ -51,13 +95,11 @@ function asCell(value: Cell | string | undefined): Cell {
 }
 
 /** Shortens the widest columns until the line fits, first those that may be cut, then the others. */
-function shrink(widths: number[], columns: readonly Column<never>[], width: number): void {
+function shrink(widths: number[], columns: readonly Drawn[], width: number): void {
   const over = () => widths.reduce((sum, w) => sum + w, GAP * (widths.length - 1)) - width
   for (const whole of [false, true]) {
     while (over() > 0) {
-      const candidates = widths.flatMap((w, i) =>
-        (columns[i]?.whole === true) === whole && w > WIDTH_MIN ? [{ w, i }] : [],
-      )
+      const candidates = widths.flatMap((w, i) => (columns[i]?.whole === whole && w > WIDTH_MIN ? [{ w, i }] : []))
       if (candidates.length === 0) break
       const widest = candidates.reduce((a, b) => (b.w > a.w ? b : a))
       widths[widest.i] = widest.w - 1

@@ -2,6 +2,7 @@
 
 import type { EventRecord, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
 import { colourOf, type Paint } from './colour.ts'
+import { errorHead } from './errors.ts'
 import { plain } from './text.ts'
 import { clockTime } from './time.ts'
 
@@ -17,11 +18,13 @@ export function frameLine(frame: TimelineFrame, paint: Paint): string {
   return join(time, 'step', status, safe(frame.name), attempt, safe(frame.error?.message))
 }
 
-/** A frame of the namespace's stream, with the id of the run. */
+/** A frame of the namespace's stream, with the run's id and workflow, and its error if it failed. */
 export function runStatusLine(frame: RunStatusFrame, paint: Paint): string {
   const status = paint(colourOf(frame.status), frame.status.padEnd(9))
   const step = safe(frame.currentStepName)
-  return join(paint('dim', clockTime(frame.ts)), frame.runId, status, step, attemptText(frame.attempt))
+  const error = safe(frame.error && errorHead(frame.error))
+  const head = join(paint('dim', clockTime(frame.ts)), frame.runId, status, safe(frame.workflow))
+  return join(head, step, attemptText(frame.attempt), error)
 }
 
 /** A line of a run's log. */

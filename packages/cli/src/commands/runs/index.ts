@@ -7,6 +7,7 @@ import { controlCommands } from './control.ts'
 import { logsCommand } from './logs.ts'
 import { readCommands } from './read.ts'
 import { watchCommand } from './watch.ts'
+import { whyCommand } from './why.ts'
 
 /** Adds `perdure runs` to the program. */
 export function runsCommands(program: Command): void {
@@ -15,6 +16,7 @@ export function runsCommands(program: Command): void {
     examples: ['perdure runs list --status failed', 'perdure runs watch run_01K...'],
   })
   readCommands(runs)
+  whyCommand(runs)
   logsCommand(runs)
   watchCommand(runs)
   controlCommands(runs)

@@ -2,6 +2,7 @@
 
 import type { RunLogLine } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
 import { wholeNumber } from '../../command-line/options.ts'
 import { engineCommand, type Session, stream } from '../../command-line/session.ts'
 import { logLine } from '../../output/timeline.ts'
@@ -26,7 +27,8 @@ export function logsCommand(runs: Command): void {
   engineCommand<LogsOptions>(
     command,
     ['perdure runs logs run_01K...', 'perdure runs logs run_01K... -f', 'perdure runs logs run_01K... --json'],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       const lines = session.options.follow ? followed(session, id) : stored(session, id)
       return stream(session, lines, logLine)
     },

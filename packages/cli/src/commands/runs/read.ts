@@ -10,12 +10,15 @@ import {
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
 import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../command-line/options.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
+import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { type Column, statusCell } from '../../output/table.ts'
 import { duration, relative, withAge } from '../../output/time.ts'
+import { stepNames } from './step-names.ts'
 
 interface ListOptions {
   app?: string
@@ -67,7 +70,8 @@ export function readCommands(runs: Command): void {
   engineCommand(
     getting,
     ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       const run = await session.client.getRun({ id }, session)
       return show(session, run, () => runDetails(run, session.terminal.paint))
     },
@@ -77,15 +81,21 @@ export function readCommands(runs: Command): void {
   engineCommand(
     stepping,
     ['perdure runs steps run_01K...', 'perdure runs steps run_01K... --json | jq .data'],
-    async (session, id = '') => {
-      return list(session, await session.client.listRunSteps({ id }, session), STEP_COLUMNS)
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
+      const steps = await session.client.listRunSteps({ id }, session)
+      const names = stepNames(steps)
+      const nameOf = (step: StepRecord) => names.get(step.id) ?? step.name
+      return list(session, steps, [INDEX_COLUMN, { title: 'STEP', cell: nameOf }, ...STEP_COLUMNS])
     },
   )
 }
 
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
-  const { app, status, runType, event: eventId, replayOf, query: q, deep, since, sort, dir, limit } = options
+  const { app, status, runType, query: q, deep, since, sort, dir, limit } = options
+  const eventId = options.event && (await wholeId(session, options.event))
+  const replayOf = options.replayOf && (await wholeId(session, options.replayOf))
   const query: ListParams = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir, limit }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
@@ -96,28 +106,31 @@ const RUN_COLUMNS: Column<RunSummary>[] = [
   { title: 'ID', cell: run => run.id, whole: true },
   { title: 'STATUS', cell: statusCell, whole: true },
   { title: 'WORKFLOW', cell: run => run.workflow },
-  { title: 'APP', cell: run => run.app },
-  { title: 'CREATED', cell: run => relative(run.createdAt) },
-  { title: 'TOOK', cell: took },
-  { title: 'NOTE', cell: run => run.error?.message ?? waiting(run.waitingFor) ?? run.currentStepName ?? '' },
+  { title: 'APP', cell: run => run.app, leave: 1 },
+  { title: 'CREATED', cell: run => relative(run.createdAt), leave: 3 },
+  { title: 'TOOK', cell: took, leave: 2 },
+  { title: 'NOTE', cell: runNote },
 ]
 
+const INDEX_COLUMN: Column<StepRecord> = { title: '#', cell: step => String(step.index) }
 const STEP_COLUMNS: Column<StepRecord>[] = [
-  { title: '#', cell: step => String(step.index) },
-  { title: 'STEP', cell: step => step.name },
-  { title: 'OP', cell: step => step.op },
+  { title: 'OP', cell: step => step.op, leave: 2 },
   { title: 'STATUS', cell: statusCell, whole: true },
-  { title: 'ATTEMPT', cell: step => String(step.attempt) },
-  { title: 'STARTED', cell: step => relative(step.startedAt) },
-  { title: 'TOOK', cell: took },
+  { title: 'ATTEMPT', cell: step => String(step.attempt), leave: 4 },
+  { title: 'STARTED', cell: step => relative(step.startedAt), leave: 1 },
+  { title: 'TOOK', cell: took, leave: 3 },
   { title: 'NOTE', cell: stepNote },
 ]
 
-function stepNote(step: StepRecord): string {
-  if (step.error) return step.error.message
+function runNote({ error, waitingFor, currentStepName }: RunSummary): string | undefined {
+  return error ? errorNote(error) : (waiting(waitingFor) ?? currentStepName)
+}
+
+function stepNote(step: StepRecord): string | undefined {
+  if (step.error) return errorNote(step.error)
   if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
   if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
-  return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId ?? ''
+  return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId
 }
 
 function runDetails(run: Run, paint: Paint): string[] {
@@ -141,8 +154,9 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
-        ['error', run.error && [run.error.code, run.error.stepName, run.error.message].filter(Boolean).join(': ')],
+        ['error', run.error && errorHead(run.error)],
       ],
+      text: [['stack', run.error && stackLines(run.error)]],
       json: [
         ['input', run.input],
         ['result', run.result],

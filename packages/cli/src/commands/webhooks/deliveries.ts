@@ -7,6 +7,7 @@ import {
   type WebhookDeliveryDetail,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
 import { appOption, limitOption } from '../../command-line/options.ts'
 import { engineCommand, group, list, show } from '../../command-line/session.ts'
 import type { Terminal } from '../../command-line/terminal.ts'
@@ -44,7 +45,8 @@ export function deliveriesCommands(webhooks: Command): void {
   engineCommand(
     deliveries.command('get <id>').description('show one delivery, with its payload and all its attempts'),
     ['perdure webhooks deliveries get dlv_01K...', 'perdure webhooks deliveries get dlv_01K... --json | jq .payload'],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       const delivery = await session.client.getWebhookDelivery({ id }, session)
       return show(session, delivery, () => deliveryDetails(delivery, session.terminal))
     },
@@ -58,7 +60,8 @@ export function deliveriesCommands(webhooks: Command): void {
       'perdure webhooks redeliver dlv_01K...',
       'perdure webhooks deliveries list --status exhausted --json | jq -r .id | xargs -n1 perdure webhooks redeliver',
     ],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       await session.client.redeliverWebhook({ id }, session)
       return show(session, { id, queued: true }, () => [`${plain(id)} queued`])
     },
@@ -70,12 +73,12 @@ const attemptsOf = ({ attemptCount, maxAttempts }: WebhookDelivery) => `${attemp
 const COLUMNS: Column<WebhookDelivery>[] = [
   { title: 'ID', cell: delivery => delivery.id, whole: true },
   { title: 'STATUS', cell: statusCell, whole: true },
-  { title: 'KIND', cell: delivery => delivery.eventKind },
-  { title: 'APP', cell: delivery => delivery.app },
-  { title: 'ATTEMPTS', cell: attemptsOf },
+  { title: 'KIND', cell: delivery => delivery.eventKind, leave: 3 },
+  { title: 'APP', cell: delivery => delivery.app, leave: 1 },
+  { title: 'ATTEMPTS', cell: attemptsOf, leave: 4 },
   { title: 'ANSWER', cell: ({ lastStatusCode }) => lastStatusCode?.toString() },
-  { title: 'CREATED', cell: delivery => relative(delivery.createdAt) },
-  { title: 'NEXT', cell: ({ nextAttemptAt }) => nextAttemptAt && relative(nextAttemptAt) },
+  { title: 'CREATED', cell: delivery => relative(delivery.createdAt), leave: 2 },
+  { title: 'NEXT', cell: ({ nextAttemptAt }) => nextAttemptAt && relative(nextAttemptAt), leave: 5 },
   { title: 'URL', cell: delivery => delivery.url },
 ]
 

@@ -3,6 +3,7 @@
 import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
 import { listOf, secretOption, sinceOption } from '../../command-line/options.ts'
 import { engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
@@ -60,7 +61,8 @@ export function endpointsCommands(webhooks: Command): void {
   engineCommand(
     endpoints.command('delete <id>').description('delete an endpoint; its deliveries stay in the log'),
     ['perdure webhooks endpoints delete whe_01K...'],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       await session.client.deleteWebhookEndpoint({ id }, session)
       return show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
     },
@@ -111,9 +113,10 @@ async function create(session: Session<CreateOptions>, url = ''): Promise<undefi
   return showWithSecret(session, made, describe(made))
 }
 
-async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
+async function update(session: Session<UpdateOptions>, given = ''): Promise<undefined> {
   const { client, options } = session
   const body = editOf(options, { url: options.to, eventKinds: options.eventKinds })
+  const id = await wholeId(session, given)
   const changed = await client.updateWebhookEndpoint({ id, body }, session)
   return showWithSecret(session, changed, describe(changed))
 }
@@ -132,9 +135,9 @@ const COLUMNS: Column<WebhookEndpoint>[] = [
         ? onOff(endpoint)
         : { ...onOff(endpoint), text: `off: ${endpoint.disabledReason}` },
   },
-  { title: 'NAME', cell: endpoint => endpoint.name },
-  { title: 'APP', cell: endpoint => endpoint.app },
-  { title: 'EVENT KINDS', cell: endpoint => endpoint.eventKinds.join(',') },
+  { title: 'NAME', cell: endpoint => endpoint.name, leave: 2 },
+  { title: 'APP', cell: endpoint => endpoint.app, leave: 1 },
+  { title: 'EVENT KINDS', cell: endpoint => endpoint.eventKinds.join(','), leave: 3 },
   { title: 'URL', cell: endpoint => endpoint.url },
 ]
 

@@ -3,6 +3,7 @@
 import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
 import { secretOption } from '../../command-line/options.ts'
 import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
@@ -63,7 +64,8 @@ export function receiversCommands(webhooks: Command): void {
   engineCommand(
     receivers.command('delete <id>').description('delete a receiver; another one may then use its slug'),
     ['perdure webhooks receivers delete whr_01K...'],
-    async (session, id = '') => {
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
       await session.client.deleteWebhookReceiver({ id }, session)
       return show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
     },
@@ -103,10 +105,11 @@ async function create(session: Session<CreateOptions>, eventName = ''): Promise<
   return showWithSecret(session, made, describe(made, options))
 }
 
-async function update(session: Session<UpdateOptions>, id = ''): Promise<undefined> {
+async function update(session: Session<UpdateOptions>, given = ''): Promise<undefined> {
   const { client, options } = session
   const { eventName, targetApp } = options
   const body = editOf(options, { eventName, targetApp: orNull(targetApp) })
+  const id = await wholeId(session, given)
   const changed = await client.updateWebhookReceiver({ id, body }, session)
   return showWithSecret(session, changed, describe(changed, options))
 }
@@ -122,8 +125,8 @@ const COLUMNS: Column<WebhookReceiver>[] = [
   { title: 'STATE', cell: onOff },
   { title: 'SLUG', cell: receiver => receiver.slug, whole: true },
   { title: 'EVENT', cell: receiver => receiver.eventName },
-  { title: 'SCHEME', cell: receiver => receiver.scheme },
-  { title: 'NAME', cell: receiver => receiver.name },
-  { title: 'APP', cell: receiver => receiver.app },
-  { title: 'TARGET APP', cell: receiver => receiver.targetApp },
+  { title: 'SCHEME', cell: receiver => receiver.scheme, leave: 4 },
+  { title: 'NAME', cell: receiver => receiver.name, leave: 3 },
+  { title: 'APP', cell: receiver => receiver.app, leave: 2 },
+  { title: 'TARGET APP', cell: receiver => receiver.targetApp, leave: 1 },
 ]

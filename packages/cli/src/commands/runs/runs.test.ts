@@ -1,0 +1,117 @@
+// The commands that read and follow runs, on an engine in this process: what they print, and their exit codes.
+
+import { expect, test } from 'vitest'
+import { discovered, flow, opcode, returned, scenario, unique, wait } from '../../../../../test/kit/index.ts'
+import { ran } from '../../ran.testkit.ts'
+
+const { api, url, workflow } = await scenario({ realTime: true })
+
+const failing = await workflow(
+  () => {
+    const error = {
+      message: 'no luck\nat all',
+      stack: 'Error: no luck\nat all\n    at pay (/app/pay.ts:7:9)\n    at /app/b.ts',
+    }
+    return discovered([opcode('StepRun', 'breaks', { error, retriable: false })])
+  },
+  { app: 'a-rather-long-name-of-an-app' },
+)
+const waiting = await workflow(flow([wait('gate', unique('never'))]))
+
+async function failed(): Promise<string> {
+  const { runId } = await api.send({ name: failing.name })
+  await api.reaches(runId, 'failed')
+  return runId
+}
+
+async function held(): Promise<string> {
+  const { runId } = await api.send({ name: waiting.name })
+  await api.reaches(runId, 'waiting')
+  return runId
+}
+
+const cli = (args: string[], options?: { columns: number }) => ran([...args, '--url', url], options)
+
+test('why: the sentence, and the facts behind it', async () => {
+  const id = await held()
+  const { code, stdout } = await cli(['runs', 'why', id])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^Step "gate" waits for event "never.*", at most until .+\.\n\n/)
+  expect(stdout).toContain(`run      ${id}\nstatus   waiting since 20`)
+  expect(stdout).toMatch(/runners {2}1 live, 0 stale\n/)
+  const explained = JSON.parse((await cli(['runs', 'why', id, '--json'])).stdout)
+  expect(explained).toMatchObject({ runId: id, status: 'waiting', waitingFor: { kind: 'event' } })
+})
+
+test('get: the error with code, step and stack', async () => {
+  const { stdout } = await cli(['runs', 'get', await failed()])
+  expect(stdout).toMatch(/\nerror {5}no luck\\nat all \(step_failed in step "breaks"\)\n/)
+  expect(stdout).toMatch(/\nstack\n {2}at pay \(\/app\/pay\.ts:7:9\)\n {2}at \/app\/b\.ts\n/)
+})
+
+test('steps: the names that retry takes', async () => {
+  const repeats = await workflow(({ pass }) =>
+    pass === 1
+      ? {
+          status: 206,
+          body: { opcodes: ['poll', 'poll:1'].map(id => opcode('StepRun', id, { name: 'poll', data: 1 })) },
+        }
+      : returned(1),
+  )
+  const { runId } = await api.send({ name: repeats.name })
+  await api.succeeded(runId)
+  const { stdout } = await cli(['runs', 'steps', runId])
+  expect(stdout.split('\n').map(line => line.split(/ +/)[1])).toEqual(['STEP', 'poll', 'poll:1', undefined])
+  expect((await cli(['runs', 'retry', runId, '--step', 'poll:1', '--wait'])).code).toBe(0)
+})
+
+test('watch: workflow and error; of every run, too', async () => {
+  const id = await failed()
+  const { code, stdout, stderr } = await cli(['runs', 'watch', id])
+  expect(code).toBe(1)
+  expect(stdout).toMatch(new RegExp(`^${id}  ${failing.app}/${failing.name}  created 20`))
+  expect(stderr).toBe(
+    `${id} of ${failing.app}/${failing.name} failed: no luck\\nat all (step_failed in step "breaks")\n`,
+  )
+})
+
+test('a wait that takes longer than --timeout ends with exit code 4, and says why', async () => {
+  const id = await held()
+  const watched = await cli(['runs', 'watch', id, '--timeout', '50ms'])
+  expect(watched).toMatchObject({ code: 4, stderr: expect.stringMatching(`^${id} is still waiting: Step "gate"`) })
+  const sent = await cli(['events', 'send', waiting.name, '--wait', '--timeout', '50ms', '--json'])
+  expect(sent).toMatchObject({ code: 4, stderr: expect.stringMatching(/^run_\w+ is still /) })
+  expect(
+    sent.stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line).workflow),
+  ).toEqual([undefined, waiting.name])
+  expect((await cli(['runs', 'watch', await failed(), '--timeout', '1h'])).code).toBe(1)
+})
+
+test('the beginning of an id is enough, unless several begin so', async () => {
+  const [one, two] = [await held(), await held()]
+  const { runId } = await api.send({ name: waiting.name })
+  const begins = one.slice(0, [...one].findIndex((char, i) => char !== two[i]) + 6)
+  expect((await cli(['runs', 'pause', begins])).stdout).toBe(`${one} paused\n`)
+  expect((await cli(['runs', 'list', '--replay-of', begins])).code).toBe(0)
+  const several = await cli(['runs', 'cancel', 'run_0'])
+  expect(several).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/several ids begin with run_0: (run_\w+, ){3}/),
+  })
+  expect((await cli(['runs', 'get', 'run_nothing'])).stderr).toMatch(/not_found/)
+  const { eventId } = await api.run(runId)
+  expect((await cli(['events', 'get', String(eventId).slice(0, 24)])).stdout).toContain(`event      ${eventId}\n`)
+})
+
+test('list: 80 columns have id, status, workflow, age and error; more have the rest', async () => {
+  await failed()
+  const list = async (columns: number) =>
+    (await cli(['runs', 'list', '--status', 'failed', '--limit', '1'], { columns })).stdout.trimEnd().split('\n')
+  const [titles, row] = await list(80)
+  expect(titles?.split(/ +/)).toEqual(['ID', 'STATUS', 'WORKFLOW', 'CREATED', 'TOOK', 'NOTE'])
+  expect(row).toMatch(/^run_\w{26} {2}failed {2}workflow\S* {2}(now|\d+s ago) +\S+ +no luck$/)
+  expect((await list(140))[0]?.split(/ +/)).toEqual(['ID', 'STATUS', 'WORKFLOW', 'APP', 'CREATED', 'TOOK', 'NOTE'])
+})
