@@ -59,7 +59,7 @@ export function table<Row>(
 interface Drawn {
   title: Cell
   cells: Cell[]
-  /** Of its widest cell. */
+  /** Width of the widest cell. */
   width: number
   isEmpty: boolean
   whole: boolean
