@@ -31,6 +31,8 @@ export const ROUTES = {
   listEvents: 'GET /events pages',
   streamEvents: 'GET /events/stream stream',
   getEvent: 'GET /events/{id}',
+  listScheduledEvents: 'GET /scheduled-events pages',
+  deleteScheduledEvent: 'DELETE /scheduled-events/{id}',
   register: 'POST /register',
   listApps: 'GET /apps',
   listRunners: 'GET /runners',

@@ -115,7 +115,7 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const ingest = new Ingest({ ...core, driver: runs.driver })
   const { deliveriesMax } = bounds
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
-  const timers = createTimers(core, bounds.timersMax)
+  const timers = createTimers(core, ingest, bounds.timersMax)
   const health = new Health({ ...core, queue: core.backends.queue })
   return { core, admin, runners, runs, ingest, webhooks, timers, health } satisfies HttpParts
 }

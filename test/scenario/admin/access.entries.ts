@@ -20,6 +20,7 @@ export interface Holdings {
   endpoint: string
   receiver: string
   key: string
+  scheduled: string
 }
 
 export interface Entry {
@@ -74,6 +75,8 @@ export const ENTRIES: Record<string, Entry> = {
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },
   streamEvents: { stream: true },
   getEvent: { id: 'event' },
+  listScheduledEvents: { finds: () => [''] },
+  deleteScheduledEvent: { id: 'scheduled' },
   register: { body: { app: APP, runner: RUNNER, url: NOWHERE, workflows: [] }, elsewhere: { ok: true } },
   connect: { socket: true },
   listApps: { finds: () => [''] },

@@ -242,7 +242,15 @@ async function fillTheNorth(): Promise<Holdings> {
     endpoint: await made('createWebhookEndpoint'),
     receiver: await made('createWebhookReceiver'),
     key: await made('createApiKey'),
+    scheduled: await scheduled(),
   }
+}
+
+/** Two events that arrive later: a list has a second page. */
+async function scheduled(): Promise<string> {
+  const later = async () => (await north.post('/events', { name: WORKFLOW, delay: '1h' })).json as { eventId: string }
+  await later()
+  return (await later()).eventId
 }
 
 async function made(operationId: string): Promise<string> {

@@ -295,6 +295,16 @@ describe('events', () => {
     expect(unheard.stdout).toMatch(/^evt_\w+ {2}nothing matched\n$/)
   })
 
+  test('send later, list what arrives later, and delete it', async () => {
+    const later = await cli(['events', 'send', unique('later'), '--delay', '2h'])
+    expect(later.stdout).toMatch(/^evt_\w+ {2}arrives .*2 ?h/)
+    const [id = ''] = later.stdout.split(' ')
+    const listed = await lines<{ id: string }>('events', 'scheduled')
+    expect(listed.map(event => event.id)).toContain(id)
+    expect((await cli(['events', 'unschedule', id])).stdout).toBe(`${id} will not arrive\n`)
+    expect(await cli(['events', 'unschedule', id])).toMatchObject({ code: 1 })
+  })
+
   test('list and get', async () => {
     const name = unique('named')
     const { eventId } = await api.send({ name, app: 'somewhere', data: { deep: [1] } })

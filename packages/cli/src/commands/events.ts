@@ -1,7 +1,7 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { wholeId } from '../command-line/ids.ts'
@@ -13,6 +13,7 @@ import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
+import { scheduledCommands } from './scheduled-events.ts'
 
 interface SendOptions extends WaitOptions {
   data?: string
@@ -20,6 +21,8 @@ interface SendOptions extends WaitOptions {
   dedupeId?: string
   runner?: string
   targetApp?: string
+  at?: string
+  delay?: string
   wait?: true
 }
 
@@ -36,6 +39,8 @@ export function eventsCommands(program: Command): void {
     .option('--data <json>', 'the payload: JSON, @file, or - for standard input')
     .option('--app <name>', "trigger only this app's workflows")
     .option('--dedupe-id <id>', 'drop the event if another one had the same id within 24 hours')
+    .addOption(new Option('--at <time>', 'the event arrives then: an RFC 3339 time').conflicts(['delay', 'wait']))
+    .addOption(new Option('--delay <duration>', 'the event arrives later: 30s, 2h, 7d').conflicts('wait'))
     .option('--runner <id>', 'pin the started runs to this runner')
     .option('--target-app <name>', 'route a cross-app trigger to this app')
     .option('--wait', 'follow the started runs; exit with 1 if one does not succeed, or if none starts')
@@ -66,6 +71,8 @@ export function eventsCommands(program: Command): void {
     },
   )
 
+  scheduledCommands(events)
+
   const getting = events.command('get <id>').description('show one event, with its payload and its effect')
   engineCommand(getting, ['perdure events get evt_01K...'], async (session, given = '') => {
     const id = await wholeId(session, given)
@@ -82,9 +89,12 @@ export function eventsCommands(program: Command): void {
 async function send(session: Session<SendOptions>, name = ''): Promise<number | undefined> {
   const { client, terminal, options } = session
   checkWait(options)
-  const { data, app, dedupeId, runner, targetApp, wait } = options
+  const { data, wait, app, dedupeId, runner, targetApp, at, delay } = options
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
-  const reply = await client.sendEvent({ body: { name, app, dedupeId, runner, targetApp, ...payload } }, session)
+  const reply = await client.sendEvent(
+    { body: { name, app, dedupeId, runner, targetApp, at, delay, ...payload } },
+    session,
+  )
   await show(session, reply, () => outcome(reply))
   for (const warning of reply.warnings ?? []) terminal.say(`warning: ${warning}`)
   if (!wait) return undefined
@@ -95,8 +105,9 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
 }
 
 /** The effect of the event, a line for each workflow it triggered. */
-function outcome({ eventId, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
+function outcome({ eventId, at, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
   if (eventId === undefined) return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
+  if (at !== undefined) return [`${eventId}  arrives ${withAge(at)}`]
   const lines = triggered.map(({ workflow, app, runId, ...flags }) => {
     const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
     return plain(`  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`)

@@ -9,6 +9,7 @@ import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
 import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
+import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import { Control } from '../services/run/control.ts'
 import { Explain } from '../services/run/explain.ts'
 import type { AdminPart } from './admin.ts'
@@ -50,6 +51,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     ...core,
     ...webhooks,
     ingest,
+    scheduledEvents: new ScheduledEvents({ ...core, ingest }),
     dryRun: new DryRun(core),
     explain,
     registry,

@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import type { Claim } from '../ports/store.ts'
+import type { Ingest } from '../services/event/ingest.ts'
 import { TIMER_LEASE_MS, Timers } from '../services/event/timers.ts'
 import { Driver } from '../services/pass/driver.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
@@ -54,8 +55,8 @@ export function createRuns(
   }
 }
 
-export function createTimers(core: EngineCore, timersMax: number) {
-  const work = new Timers({ ...core, timersMax })
+export function createTimers(core: EngineCore, ingest: Ingest, timersMax: number) {
+  const work = new Timers({ ...core, ingest, timersMax })
   const claim = (claim: Claim) => core.store.claimTimers(claim)
   return {
     work,

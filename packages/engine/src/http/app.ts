@@ -21,6 +21,7 @@ import { PROTECTIVE_HEADERS } from './response/protective-headers.ts'
 import { rawResponse } from './response/raw-response.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
+import { scheduledEventRoutes } from './routes/event/scheduled-events.ts'
 import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
@@ -50,6 +51,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
 
   operatingRoutes(app, context)
   eventRoutes(app, context)
+  scheduledEventRoutes(app, context)
   connectRoutes(app, context)
   runListRoutes(app, context)
   runRoutes(app, context)

@@ -93,6 +93,12 @@ export interface ControlQuery {
   limit: number
 }
 
+export interface ScheduledQuery {
+  limit: number
+  /** The sort position of the last row of the page before. */
+  after?: { dueAt: number; id: string }
+}
+
 export interface DeliveryQuery {
   status?: DeliveryStatus
   app?: string
@@ -173,6 +179,8 @@ export interface Reads {
   event(id: string): Promise<Event | undefined>
   /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
+  /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
+  scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
   /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */

@@ -16,6 +16,25 @@ export const SendEventSchema = Type.Object({
   targetApp: Type.Optional(
     name(APP_NAME_CHARS_MAX, 'Sends the event to another app: only the triggers of this app are considered'),
   ),
+  at: Type.Optional(timestamp('When the event arrives, at most 366 days from now; everything is decided then')),
+  delay: Type.Optional(
+    Type.Union([Type.String({ maxLength: 32 }), Type.Number()], {
+      description: 'The same as a time from now: `"2h"`, or milliseconds',
+    }),
+  ),
+})
+
+/** An event that has not arrived. */
+export const ScheduledEventSchema = Type.Object({
+  id: Type.String({ description: 'The id that the event has when it arrives' }),
+  name: Type.String(),
+  at: timestamp('When the event arrives'),
+  app: optionalText(),
+  data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
+  dedupeId: optionalText(),
+  runner: optionalText(),
+  targetApp: optionalText(),
+  createdAt: timestamp('When it was sent'),
 })
 
 const flags = {
@@ -38,6 +57,7 @@ const WARNINGS =
 
 export const SendEventReplySchema = Type.Object({
   eventId: optionalText(),
+  at: Type.Optional(timestamp('When the event arrives, for one with `at` or `delay`: its effects are not known yet')),
   runId: optionalText('The first run that the event started'),
   woke: Type.Optional(count('Number of waiting runs that the event woke')),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),

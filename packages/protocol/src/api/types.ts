@@ -44,3 +44,4 @@ export type Whoami = Static<typeof schema.WhoamiSchema>
 export type OpenSession = Static<typeof schema.OpenSessionSchema>
 export type Session = Static<typeof schema.SessionSchema>
 export type ApiKey = Static<typeof schema.ApiKeySchema>
+export type ScheduledEvent = Static<typeof schema.ScheduledEventSchema>

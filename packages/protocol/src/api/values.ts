@@ -20,6 +20,7 @@ export const CONTROL_ACTIONS = [
   'replay',
   'retry_from_step',
   'bulk_replay',
+  'scheduled_event.delete',
   'endpoint.create',
   'endpoint.update',
   'endpoint.delete',

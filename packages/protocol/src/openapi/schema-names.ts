@@ -31,6 +31,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   DryRunWorkflow: api.DryRunWorkflowSchema,
   EventRecord: api.EventRecordSchema,
   EventFrame: api.EventFrameSchema,
+  ScheduledEvent: api.ScheduledEventSchema,
   RegisterRequest: wire.RegisterRequestSchema,
   WorkflowRegistration: wire.WorkflowRegistrationSchema,
   RetryPolicy: wire.RetryPolicySchema,

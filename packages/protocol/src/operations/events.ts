@@ -22,6 +22,11 @@ export const events = {
     examples: [
       { summary: 'Send an order', body: sample.SEND, reply: sample.SEND_REPLY },
       {
+        summary: 'Send a reminder that arrives in two hours',
+        body: { name: 'order/reminder', data: sample.ORDER, delay: '2h' },
+        reply: { eventId: sample.EVENT_ID, at: '2025-03-01T11:00:00.000Z' },
+      },
+      {
         summary: 'Show what an order would do',
         query: { dryRun: '1' },
         body: { name: sample.EVENT.name, data: sample.ORDER },
@@ -56,6 +61,44 @@ export const events = {
     access: 'read',
     reply: { status: 200, description: 'Events', schema: api.EventFrameSchema, stream: true },
     examples: [{ summary: 'An order arrives', reply: { kind: 'event', ...sample.EVENT } }],
+  },
+
+  listScheduledEvents: {
+    method: 'GET',
+    path: '/scheduled-events',
+    summary: 'List events that have not arrived, the soonest first',
+    access: 'read',
+    query: {
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('A page of scheduled events', api.ScheduledEventSchema),
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'The next two',
+        query: { limit: '2' },
+        reply: [
+          {
+            id: sample.EVENT_ID,
+            name: 'order/reminder',
+            at: '2025-03-01T11:00:00.000Z',
+            data: sample.ORDER,
+            createdAt: '2025-03-01T09:00:00.000Z',
+          },
+        ],
+      },
+    ],
+  },
+
+  deleteScheduledEvent: {
+    method: 'DELETE',
+    path: '/scheduled-events/{id}',
+    summary: 'Delete an event that has not arrived; its dedupe id stays used',
+    access: 'event',
+    reply: { status: 204, description: 'It will not arrive' },
+    errors: ['not_found'],
+    examples: [{ summary: 'Drop a reminder', path: { id: sample.EVENT_ID } }],
   },
 
   getEvent: {

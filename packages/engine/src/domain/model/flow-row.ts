@@ -1,11 +1,12 @@
-// The durable state of flow control: one row per workflow, policy and key. Its `state` belongs to the policy. Its version
+// The durable state of flow control: one row per workflow, policy and key. Its `state` belongs to the policy. An event that
+// arrives later is such a row too, of no workflow. Its version
 // guards it, so that of two concurrent events only one can be the first (ARCHITECTURE.md#how-races-are-settled).
 
 import { createHash } from 'node:crypto'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Policies that keep a row: a claimed idempotency key, an open buffer, a schedule. */
-export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron'
+/** Policies that keep a row: a claimed idempotency key, an open buffer, a schedule, an event that arrives later. */
+export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event'
 
 export interface FlowRow {
   id: string
@@ -20,6 +21,8 @@ export interface FlowRow {
   /** When the timers lane may claim the row: schedule, lease and crash recovery at once. Absent: never. */
   availableAt?: number
   leaseOwner?: string
+  /** The time that somebody asked for, for lists; `availableAt` moves with a lease. */
+  dueAt?: number
   /** When the row has no effect any more. */
   expiresAt?: number
   state: JsonText

@@ -10,6 +10,7 @@ import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
 import type { Sessions } from '../../services/admin/sessions.ts'
 import type { DryRun } from '../../services/event/dry-run.ts'
 import type { Ingest } from '../../services/event/ingest.ts'
+import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { Control } from '../../services/run/control.ts'
@@ -23,6 +24,7 @@ import type { HttpLimits } from '../request/limits.ts'
 export interface HttpDeps {
   store: Store
   ingest: Ingest
+  scheduledEvents: ScheduledEvents
   dryRun: DryRun
   explain: Explain
   registry: Registry

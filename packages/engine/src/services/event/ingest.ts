@@ -1,12 +1,15 @@
 // Takes in an event (docs/events.md#send-an-event). One unit contains its log row, the steps it wakes and the runs it
-// starts; the reply goes out only when that unit is durable. Called by the HTTP routes and by services/webhook/inbound.
+// starts; the reply goes out only when that unit is durable. Called by the HTTP routes,
+// by services/webhook/inbound, and by services/event/timers for events that arrive later.
 
 import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
+import { scheduledEvent } from '../../domain/arrival/scheduled-event.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../../domain/model/event.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Core } from '../commit/core.ts'
@@ -43,12 +46,26 @@ export class Ingest {
 
   /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect. */
   async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
-    const { tracing, clock, ids } = this.#deps
+    const { clock, ids } = this.#deps
     const now = clock.now()
-    const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
+    return this.#traced(arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }), incoming)
+  }
+
+  /**
+   * Lets an event arrive whose time has come. Its row goes in the same commit, so that it arrives once: nothing happens if it has
+   * arrived already, or was deleted. Its dedupe id was claimed when it was sent.
+   */
+  async arrive(row: FlowRow): Promise<void> {
+    const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
+    const event = arrivedEvent(row.namespace, incoming, { id, now: this.#deps.clock.now() })
+    await this.#traced(event, incoming, row)
+  }
+
+  async #traced(event: ArrivedEvent, incoming: IncomingEvent, due?: FlowRow): Promise<SendEventReply> {
+    const { tracing, clock } = this.#deps
     const span = tracing && startEventSpan(tracing, event, incoming.trace)
     try {
-      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming)
+      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming, due)
     } catch (error) {
       span?.fail(error instanceof EngineError ? error.code : 'internal')
       throw error
@@ -57,19 +74,25 @@ export class Ingest {
     }
   }
 
-  async #take(event: ArrivedEvent, incoming: IncomingEvent): Promise<SendEventReply> {
+  /** `due`: the row of an event that arrives later than it was sent. */
+  async #take(event: ArrivedEvent, incoming: IncomingEvent, due: FlowRow | undefined): Promise<SendEventReply> {
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
     const dedupes = dedupeClaims(namespace, incoming, now)
     const creation = driver.leaseAtCreation()
+    let row = due
     try {
       const spread = await decideAndCommit<Fanout>({
         store,
         namespace,
         limiter,
         catalog,
-        decide: assumptions =>
-          fanout({
+        decide: assumptions => {
+          if (due && assumptions.flow.has(due.id)) {
+            row = assumptions.flow.get(due.id) ?? undefined
+            if (!row) return undefined
+          }
+          return fanout({
             event,
             targetApp: incoming.targetApp,
             pin: incoming.runner,
@@ -78,13 +101,18 @@ export class Ingest {
             assumptions,
             now: clock.now(),
             report,
-          }),
+          })
+        },
         questions: ({ questions }) => questions,
         // A repeat must not take a token of a rate limit.
         mayAsk: async () => !(await this.#isRepeat(dedupes)),
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           for (const dedupe of dedupes) addDedupe(unit, dedupe)
+          if (row) {
+            unit.guards.push({ type: 'flow', id: row.id, version: row.version })
+            unit.changes.push({ type: 'flow.deleted', id: row.id })
+          }
           creation.lease(unit.changes)
           return unit
         },

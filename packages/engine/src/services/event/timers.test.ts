@@ -42,7 +42,16 @@ async function setUp() {
   const claim = (owner: string) => store.claimTimers({ owner, now: clock.time, leaseUntil: clock.time + 1, limit: 10 })
   /** An engine of its own fires the claimed rows, to the end. */
   const fire = async (rows: readonly FlowRow[]) => {
-    const timers = new Timers({ store, catalog, announcer, clock, log, report, timersMax: 10 })
+    const timers = new Timers({
+      store,
+      catalog,
+      announcer,
+      clock,
+      log,
+      report,
+      ingest: { arrive: async () => {} },
+      timersMax: 10,
+    })
     for (const row of rows) {
       timers.accept(row)
     }

@@ -1,4 +1,5 @@
-// Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs. The lease
+// Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs, events that were
+// sent for later arrive. The lease
 // only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
 // claimed.
 
@@ -10,11 +11,13 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
+import type { Ingest } from './ingest.ts'
 
 /** Far longer than the one commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
 export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
+  ingest: Pick<Ingest, 'arrive'>
   /** Most rows under way at once. */
   timersMax: number
 }
@@ -31,7 +34,7 @@ export class Timers implements Stoppable {
   /** Fires a row that the lane has claimed. */
   accept(row: FlowRow): void {
     this.capacity.acquire()
-    void this.#fire(row)
+    void (row.policy === 'event' ? this.#deps.ingest.arrive(row) : this.#fire(row))
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
       )

@@ -23,6 +23,7 @@ import type {
   RunStatsQuery,
   RunStatusNow,
   RunView,
+  ScheduledQuery,
   TimelinePage,
 } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
@@ -48,6 +49,7 @@ import {
 } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
+import { scheduledPage } from './scheduled-page.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
@@ -143,6 +145,10 @@ export class SqlReads implements Reads {
 
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]> {
     return this.#scanRows(signal, rows => eventPage(rows, this.#namespace, query))
+  }
+
+  scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {
+    return this.#scanRows(signal, rows => scheduledPage(rows, this.#namespace, query))
   }
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {

@@ -1,4 +1,4 @@
-// The table of flow control: schedules, open buffers and claimed idempotency keys.
+// The table of flow control: schedules, open buffers, claimed idempotency keys, and events that arrive later.
 
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import { integer, optional, text } from '../description/column.ts'
@@ -16,12 +16,14 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     version: integer,
     availableAt: optional(integer),
     leaseOwner: optional(text),
+    dueAt: optional(integer),
     expiresAt: optional(integer),
     state: text,
   },
   indexes: {
     flow_rows_available: { on: 'available_at', where: 'available_at IS NOT NULL' },
     flow_rows_of: { on: 'namespace, app, workflow, policy' },
+    flow_rows_listed: { on: 'namespace, policy, due_at, id', where: 'due_at IS NOT NULL' },
     // Retention finds rows that are over by it.
     flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
   },

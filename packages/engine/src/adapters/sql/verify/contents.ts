@@ -107,6 +107,7 @@ const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
   debounce: (row, state) => row.availableAt !== undefined && 'head' in state,
   batch: (row, state) => row.availableAt !== undefined && 'head' in state,
   idempotency: row => row.expiresAt !== undefined,
+  event: (row, state) => row.availableAt !== undefined && row.dueAt !== undefined && 'name' in state,
 }
 
 function wellFormed(row: FlowRow): void {

@@ -1,18 +1,23 @@
 // Sends events (docs/events.md#send-an-event) and reads the event log. `POST /events` is the hottest route of the engine.
 
+import { DURATION_FORMS, parseDurationMs, type SendEvent, type SendEventReply } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalid } from '../../../domain/model/errors.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { EVENT_PAGE_CHARS_MAX, type PositionedEvent } from '../../../ports/store-reads.ts'
 import type { IncomingEvent } from '../../../services/event/ingest.ts'
+import type { Later } from '../../../services/event/scheduled-events.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
+import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { warningsOf } from '../../request/unknown.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -25,17 +30,22 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
 
   mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
     const { namespace } = request.actor
-    const event = incomingEvent(request)
+    const { event, later } = incomingEvent(request)
     const warnings = warningsOf(request, operations.sendEvent)
     if (dryRun) {
       const effect = await deps.dryRun.send(namespace, event)
       return sendJson(reply, 200, JSON.stringify(warned(effect, warnings)))
     }
-    const outcome = await deps.ingest.send(namespace, event)
+    const outcome = await (later ? sendLater(namespace, event, later) : deps.ingest.send(namespace, event))
     // The answer to a duplicate has no other member.
     const isDuplicate = outcome.eventId === undefined
     return sendJson(reply, 202, JSON.stringify(isDuplicate ? outcome : warned(outcome, warnings)))
   })
+
+  async function sendLater(namespace: string, event: IncomingEvent, later: Later): Promise<SendEventReply> {
+    const scheduled = await deps.scheduledEvents.schedule(namespace, event, later)
+    return scheduled ? { ...scheduled, at: timestamp(scheduled.at) } : { deduped: true }
+  }
 
   mount(app, context, operations.listEvents, async (request, reply, query) => {
     const { limit, cursor } = query
@@ -60,6 +70,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
+<<<<<<< HEAD
 /** The reply with the warnings of the request before its own. */
 function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly string[]): T {
   return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
@@ -67,8 +78,13 @@ function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly 
 
 /** The checked body, with the exact text of `data`. */
 function incomingEvent(request: FastifyRequest): IncomingEvent {
+=======
+/** The checked body, with the exact text of `data`; `later` only if the event does not arrive at once. */
+function incomingEvent(request: FastifyRequest): { event: IncomingEvent; later: Later | undefined } {
+>>>>>>> 28e35d1 (Events that arrive later: at and delay, listed and deleted until then)
   const body = bodyOf(request)
-  const { name, app, dedupeId, runner, targetApp } = checkEvent(body?.value)
+  const checked = checkEvent(body?.value)
+  const { name, app, dedupeId, runner, targetApp } = checked
   checkName('name', name)
   checkName('app', app)
   checkName('dedupeId', dedupeId)
@@ -83,7 +99,16 @@ function incomingEvent(request: FastifyRequest): IncomingEvent {
   if (targetApp !== undefined) event.targetApp = targetApp
   const data = body && objectMember(body.text, 'data')
   if (data !== undefined) event.data = data
-  return event
+  return { event, later: laterOf(checked) }
+}
+
+function laterOf({ at, delay }: SendEvent): Later | undefined {
+  if (at === undefined && delay === undefined) return undefined
+  if (at !== undefined && delay !== undefined) throw invalid('at', 'cannot be given with delay')
+  if (at !== undefined) return { at: readTimestamp('at', at) }
+  const delayMs = parseDurationMs(delay as string | number)
+  if (delayMs === undefined) throw invalid('delay', `must be ${DURATION_FORMS}`)
+  return { delayMs: Math.ceil(delayMs) }
 }
 
 /** Whether the page ended because it is large. */

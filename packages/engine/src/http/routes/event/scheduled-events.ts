@@ -1,0 +1,54 @@
+// Events that arrive later: `GET /scheduled-events` and `DELETE /scheduled-events/{id}` (docs/events.md#send-an-event-later).
+
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { scheduledEvent } from '../../../domain/arrival/scheduled-event.ts'
+import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import { list, splice } from '../../../domain/text/json-splice.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { ScheduledQuery } from '../../../ports/store-reads.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { pathId } from '../../request/query.ts'
+import { sendJson } from '../../response/reply.ts'
+
+export function scheduledEventRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { scheduledEvents, store } = context.deps
+
+  mount(app, context, operations.listScheduledEvents, async (request, reply, { limit, cursor }) => {
+    const { namespace } = request.actor
+    const scope = { kind: 'scheduled', namespace, filter: {} } as const
+    const after = decodeCursor(cursor, scope, readPosition)
+    const reads = store.in(namespace)
+    const rows = await scan(context, reply, signal => reads.scheduledEvents({ after, limit }, signal))
+    // A page may end early, so only an empty one shows that nothing follows.
+    const last = rows.at(-1)
+    const next = last && positionOf(last)
+    const more =
+      next && (await scan(context, reply, signal => reads.scheduledEvents({ after: next, limit: 1 }, signal)))
+    if (next && more && more.length > 0) reply.header('x-next-cursor', encodeCursor(scope, [next.dueAt, next.id]))
+    return sendJson(reply, 200, list(rows.map(scheduledText)))
+  })
+
+  mount(app, context, operations.deleteScheduledEvent, async (request, reply) => {
+    await scheduledEvents.delete(request.actor, pathId(request, 'scheduled event'))
+    return reply.code(204).send()
+  })
+}
+
+function positionOf({ dueAt, id }: FlowRow): NonNullable<ScheduledQuery['after']> {
+  return { dueAt: dueAt as number, id }
+}
+
+function readPosition([dueAt, id, ...rest]: unknown[]): ScheduledQuery['after'] {
+  return isPosition(dueAt) && typeof id === 'string' && rest.length === 0 ? { dueAt, id } : undefined
+}
+
+function scheduledText(row: FlowRow): JsonText {
+  const { id, name, app, dedupeId, runner, targetApp, createdAt, data } = scheduledEvent(row)
+  const at = timestamp(row.dueAt as number)
+  return splice({ id, name, at, app, dedupeId, runner, targetApp, createdAt: timestamp(createdAt) }, { data })
+}
