@@ -39,7 +39,7 @@ test('the program has all commands', () => {
       ' retry',
       ' bulk-replay',
     ].map(verb => `runs${verb}`),
-    ...['', ' send', ' list', ' get', ' tail'].map(verb => `events${verb}`),
+    ...['', ' send', ' list', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
     'apps',
     'runners',
     'workflows',

@@ -297,7 +297,7 @@ describe('events', () => {
 
   test('send later, list what arrives later, and delete it', async () => {
     const later = await cli(['events', 'send', unique('later'), '--delay', '2h'])
-    expect(later.stdout).toMatch(/^evt_\w+ {2}arrives .*2 ?h/)
+    expect(later.stdout).toMatch(/^evt_\w+ {2}arrives \S+ \(in [12]h\)/)
     const [id = ''] = later.stdout.split(' ')
     const listed = await lines<{ id: string }>('events', 'scheduled')
     expect(listed.map(event => event.id)).toContain(id)

@@ -144,7 +144,8 @@ describe('cursors', () => {
     const mine = await next(`${operation.path}?limit=1`)
     if (mine === '') return
     expect((await attacked.attack(operation, { query: `?cursor=${mine}` })).status).toBe(200)
-    await refused(operation, mine, '&app=another')
+    const filter = Object.entries(operation.query ?? {}).find(([name, { kind }]) => kind === 'name' && name !== 'q')
+    if (filter) await refused(operation, mine, `&${filter[0]}=another`)
     for (const length of [1, mine.length >> 1, mine.length - 1]) await refused(operation, mine.slice(0, length))
     await refused(operation, `${mine}A`)
     await refused(operation, `${mine}==`)

@@ -102,6 +102,11 @@ async function apiKey(): Promise<Ids> {
   return { key: ((await api.post('/keys', { kind: 'read' })).json as { id: string }).id }
 }
 
+async function reminder(): Promise<Ids> {
+  const { json } = await api.post('/events', { name: 'order/reminder', delay: '2h' })
+  return { evt: (json as { eventId: string }).eventId }
+}
+
 async function session(): Promise<Ids> {
   return { token: ((await api.post('/session', { key: KEY })).json as { token: string }).token }
 }
@@ -121,6 +126,7 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   receiveWebhook: receiver,
   revokeApiKey: apiKey,
   endSession: session,
+  deleteScheduledEvent: reminder,
 }
 
 /** The example with the ids of this engine, signed with the secret if there is one. */

@@ -9,7 +9,7 @@ import type { Traceparent } from '../text/traceparent.ts'
 /** Longest time from sending an event to its arrival. */
 export const SCHEDULED_MS_MAX = 366 * 86_400_000
 
-/** What an event has besides its effects. */
+/** An event as it was sent, without effects. */
 export interface ScheduledEvent {
   id: string
   name: string

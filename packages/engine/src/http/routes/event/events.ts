@@ -70,18 +70,13 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
-<<<<<<< HEAD
 /** The reply with the warnings of the request before its own. */
 function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly string[]): T {
   return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
 }
 
-/** The checked body, with the exact text of `data`. */
-function incomingEvent(request: FastifyRequest): IncomingEvent {
-=======
 /** The checked body, with the exact text of `data`; `later` only if the event does not arrive at once. */
 function incomingEvent(request: FastifyRequest): { event: IncomingEvent; later: Later | undefined } {
->>>>>>> 28e35d1 (Events that arrive later: at and delay, listed and deleted until then)
   const body = bodyOf(request)
   const checked = checkEvent(body?.value)
   const { name, app, dedupeId, runner, targetApp } = checked

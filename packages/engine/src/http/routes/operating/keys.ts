@@ -22,7 +22,9 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listApiKeys, async (request, reply, { limit, cursor }) => {
     const { namespace } = request.actor
     const scope = { kind: 'keys', namespace, filter: {} } as const
-    const after = decodeCursor(cursor, scope, ([id, ...rest]) => (typeof id === 'string' && rest.length === 0 ? id : undefined))
+    const after = decodeCursor(cursor, scope, ([id, ...rest]) =>
+      typeof id === 'string' && rest.length === 0 ? id : undefined,
+    )
     const all = [
       ...namespaceKeys.fixed(namespace).map(presentFixed),
       ...(await namespaceKeys.stored(namespace)).map(presentStored),

@@ -68,7 +68,9 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
     const { namespace } = request.actor
     const { limit, since, ...filter } = query
     const scope = { kind: 'actions', namespace, filter: { ...filter, since: since?.toString() } } as const
-    const before = decodeCursor(cursor, scope, ([id, ...rest]) => (typeof id === 'string' && rest.length === 0 ? id : undefined))
+    const before = decodeCursor(cursor, scope, ([id, ...rest]) =>
+      typeof id === 'string' && rest.length === 0 ? id : undefined,
+    )
     const entries = await store.in(namespace).controlActions({ ...query, before, limit: limit + 1 })
     const more = entries.length > limit
     if (more) entries.pop()
