@@ -92,6 +92,10 @@ function parameterType(param: QueryParam): string {
       return `string, up to ${param.maxLength} characters`
     case 'enum':
       return param.values.map(value => `\`${value}\``).join(' ')
+    case 'enums':
+      return `one or more of ${param.values.map(value => `\`${value}\``).join(' ')}, separated by commas`
+    case 'names':
+      return `up to ${param.maxItems} strings of 1 to ${param.maxLength} characters, separated by commas`
     case 'integer':
       return param.maximum === Number.MAX_SAFE_INTEGER
         ? `integer from ${param.minimum}`

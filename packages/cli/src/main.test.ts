@@ -75,7 +75,7 @@ test.each<[string, string]>([
   ['runs list --limit 1.5', 'whole number'],
   ['runs list --limit', 'argument missing'],
   ['runs list --since yesterday', '--since'],
-  ['runs list --status done', 'Allowed choices'],
+  ['runs list --status done', 'Allowed are'],
   ['runs list --sort size', 'Allowed choices'],
   ['runs list --colour', "unknown option '--colour'"],
   ['runs logs run_1 --from -1', '--from'],

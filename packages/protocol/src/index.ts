@@ -15,6 +15,7 @@ export {
   SESSION_KINDS,
   SORT_DIRECTIONS,
   TERMINAL_STATUSES,
+  WAITING_KINDS,
 } from './api/values.ts'
 export type * from './connect/frames.ts'
 export {

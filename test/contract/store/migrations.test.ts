@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['c4a895d09e9d']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['f084bec442f3']],
+    ['SQLite', sqlite.MIGRATIONS, ['eb4654dd1175']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['548526878f3e']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

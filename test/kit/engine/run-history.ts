@@ -78,9 +78,9 @@ export class RunHistory {
     return this.api.succeeded((answer.json as RunSummary).id)
   }
 
-  readonly #handler: Handler = async invoke => {
+  readonly #handler: Handler = async (invoke, executed) => {
     const doing = (invoke.event.data ?? {}) as Doing
-    if (doing.ends === 'waiting') return parked(invoke, undefined as never)
+    if (doing.ends === 'waiting') return parked(invoke, executed)
     if (doing.ends === 'running') return new Promise(() => {})
     this.clock.jump(doing.lastsMs ?? 0)
     if (doing.ends !== 'failed') return returned(doing.result ?? null)

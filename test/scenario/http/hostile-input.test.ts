@@ -23,6 +23,10 @@ function allows(param: QueryParam, text: string): boolean {
       return [...text].length <= param.maxLength
     case 'enum':
       return param.values.includes(text)
+    case 'enums':
+      return text.split(',').every(value => param.values.includes(value))
+    case 'names':
+      return text.split(',').every(value => allows({ ...param, kind: 'name' }, value))
     case 'integer':
       return /^[+-]?\d+$/.test(text)
     case 'timestamp':
@@ -38,7 +42,7 @@ function allows(param: QueryParam, text: string): boolean {
 function expectLiteral(found: unknown, query: { name: string; param: QueryParam; text: string }): void {
   const { name, param, text } = query
   if (!Array.isArray(found)) return
-  if (param.kind === 'name') expect(found, `${name}=${text}`).toEqual([])
+  if (param.kind === 'name' || param.kind === 'names') expect(found, `${name}=${text}`).toEqual([])
   if (name !== 'q') return
   for (const { id, workflow, app } of found as RunSummary[]) {
     expect(`${id} ${workflow} ${app}`.toLowerCase()).toContain(text.toLowerCase())

@@ -99,6 +99,8 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.queue', `UPDATE runs SET available_at = NULL WHERE status = 'queued' AND start_queue IS NOT NULL`],
   ['run.timer', `UPDATE runs SET available_at = available_at + 999999999 WHERE available_at IS NOT NULL`],
   ['run.ended', `UPDATE runs SET lease_owner = 'e' WHERE id = ${OF('succeeded')}`],
+  ['run.filters', `UPDATE runs SET waiting_kind = NULL WHERE status = 'waiting'`],
+  ['run.filters', `UPDATE runs SET error_key = NULL WHERE id = ${OF('failed')}`],
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
   ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
   ['run.singleton', `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],

@@ -2,6 +2,7 @@
 // files of their own (list-search, list-pages; docs/http-api.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
+import { errorFingerprint } from '../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { allPages, page, RunHistory } from '../../kit/engine/run-history.ts'
 
 const history = await RunHistory.open()
@@ -41,6 +42,12 @@ test('without parameters: every run of the namespace, newest first', async () =>
   expect(await list('')).toEqual(newest(...ALL))
 })
 
+test('workflow restricts to one workflow, of any app', async () => {
+  expect(await list('workflow=order')).toEqual(newest('replayed', 'paused', 'parked', 'quick'))
+  expect(await list('workflow=order&app=mail')).toEqual([])
+  expect(await list('workflow=none')).toEqual([])
+})
+
 test('app restricts to one app', async () => {
   expect(await list('app=mail')).toEqual(newest('running', 'slow'))
   expect(await list('app=nobody')).toEqual([])
@@ -56,6 +63,14 @@ describe('status', () => {
     ['cancelled', ['cancelled']],
   ])('%s', async (status, names) => {
     expect(await list(`status=${status}`)).toEqual(newest(...names))
+  })
+
+  test('several at once, in every order', async () => {
+    expect(await list('status=failed,cancelled')).toEqual(newest('cancelled', 'failed'))
+    expect(await list('status=cancelled,failed&sort=status')).toEqual(newest('failed', 'cancelled'))
+    const succeeded = newest('replayed', 'parked', 'slow', 'quick')
+    expect(await allPages(api, 'status=waiting,succeeded', 1)).toEqual(succeeded)
+    expect(await api.get('/runs?status=failed,done')).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 
   test('running also matches waiting, in every order', async () => {
@@ -92,6 +107,33 @@ test('since keeps runs that started at that time or later', async () => {
     newest('queued', 'running', 'cancelled', 'replayed'),
   )
   expect(await list(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
+})
+
+test('until keeps runs that started before that time', async () => {
+  const { createdAt } = await api.run(made.cancelled as string)
+  expect(await list(`until=${createdAt}`)).toEqual(newest(...ALL.slice(4)))
+  const { createdAt: parkedAt } = await api.run(made.parked as string)
+  expect(await list(`since=${parkedAt}&until=${createdAt}&sort=duration`)).toEqual(newest('paused', 'parked'))
+  expect(await list(`since=${createdAt}&until=${createdAt}`)).toEqual([])
+})
+
+test('waitingFor finds runs by what they wait for', async () => {
+  expect(await list('waitingFor=event')).toEqual(newest('parked'))
+  expect(await list('waitingFor=event&status=paused,queued')).toEqual([])
+  expect(await list('waitingFor=event&sort=status&dir=asc')).toEqual(newest('parked'))
+  expect(await list('waitingFor=runner')).toEqual(newest('queued'))
+  expect(await list('waitingFor=sleep')).toEqual([])
+  const refused = await api.get('/runs?waitingFor=money')
+  expect(refused).toMatchObject({ status: 400, code: 'invalid_request' })
+})
+
+test('ids finds these runs alone, and what is no run matches nothing', async () => {
+  const ids = [made.slow, 'run_none', made.queued, made.slow].join(',')
+  expect(await list(`ids=${ids}`)).toEqual(newest('queued', 'slow'))
+  expect(await list(`ids=${ids}&sort=duration`)).toEqual(newest('slow', 'queued'))
+  expect(await list(`ids=${ids}&app=mail`)).toEqual(newest('slow'))
+  const many = Array.from({ length: 201 }, (_, i) => `run_${i}`).join(',')
+  expect(await api.get(`/runs?ids=${many}`)).toMatchObject({ status: 400, code: 'invalid_request' })
 })
 
 describe('sort and dir: the key, then the id, both in the requested direction', () => {
@@ -155,4 +197,27 @@ test.each([
   expect((answer.json as { error: { details: object } }).error.details).toEqual({
     field: query.split('=')[0],
   })
+})
+
+test('error finds the failures of one cause', async () => {
+  const refunds = ['order 71 of "ann" not found', "order 12345 of 'ben' not found", 'order of "cid" not found']
+  const failed: string[] = []
+  for (const message of refunds) failed.push((await history.run('shop', 'refund', { ends: 'failed', message })).id)
+  const [first = '', second = '', other = ''] = failed
+  const fingerprintOf = async (id: string) => {
+    const { status, app, workflow, error } = await api.run(id)
+    return errorFingerprint({ status, app, workflow, error } as Parameters<typeof errorFingerprint>[0])
+  }
+  const fingerprint = await fingerprintOf(first)
+  expect(await fingerprintOf(second)).toBe(fingerprint)
+  expect(await fingerprintOf(other)).not.toBe(fingerprint)
+  expect(await list(`error=${fingerprint}`)).toEqual([second, first])
+  expect(await list(`error=${fingerprint}&sort=workflow&limit=1`)).toEqual([second])
+  expect(await list('error=0000000000000000')).toEqual([])
+})
+
+test('runner finds the runs that are pinned to it', async () => {
+  const { runId } = await history.send({ name: 'absent', app: 'away', runner: 'r-7' })
+  expect(await list('runner=r-7')).toEqual([runId])
+  expect(await list('runner=r-8')).toEqual([])
 })

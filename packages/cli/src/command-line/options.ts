@@ -18,11 +18,16 @@ export const examplesHelp = (examples: readonly string[]) =>
 const fromOne = wholeNumber('a whole number from 1', 1)
 
 export const appOption = () => new Option('--app <name>', 'only items of this app')
-export const statusOption = () => new Option('--status <status>', 'only runs of this status').choices(RUN_STATUSES)
+export const statusesOption = () =>
+  new Option('--status <list>', `only runs of these statuses: ${RUN_STATUSES.join(', ')}`).argParser(
+    listOf(RUN_STATUSES),
+  )
 export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
+export const untilOption = (what = 'runs') =>
+  new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const limitOption = (rows: string, preset: number) =>
   new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
 

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/model/
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
-import type { Run, RunStatus } from '../domain/model/run.ts'
+import type { Run, RunStatus, WaitingFor } from '../domain/model/run.ts'
 import type { Step } from '../domain/model/step.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
@@ -27,7 +27,19 @@ export interface ReplayFilter {
 }
 
 /** Selects the runs of a list: every field that is present narrows it. */
-export interface RunFilter extends ReplayFilter {
+export interface RunFilter extends Omit<ReplayFilter, 'status'> {
+  /** `running` also matches waiting. */
+  status?: readonly RunStatus[]
+  /** Only runs created before. */
+  until?: number
+  parentRunId?: string
+  /** The kind of what the run waits for. */
+  waitingFor?: WaitingFor['kind']
+  /** The fingerprint of the error of a failed run (domain/view/error-fingerprint). */
+  error?: string
+  /** The runner that the run is pinned to. */
+  runner?: string
+  ids?: readonly string[]
   eventId?: string
   replayOf?: string
   /** Part of the id, the workflow or the app, in upper or lower case. */
@@ -44,6 +56,13 @@ export interface RunQuery extends RunFilter {
   limit: number
   /** The position of the last run of the page before, in the same order. */
   after?: RunPosition
+}
+
+/** A page of runs that may be a part of what was asked for. */
+export interface PartOfRuns {
+  runs: RunView[]
+  /** Present if the page is not full and more runs may match: all up to this position were looked at. */
+  lookedTo?: RunPosition
 }
 
 export interface RunStatsQuery {
@@ -161,6 +180,8 @@ export interface Reads {
    * than a bounded number of runs and bytes. A page that an index answers is no scan.
    */
   runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]>
+  /** The same, but answers what it has found once `enough` is aborted; at the end of the slice under way. */
+  partOfRuns(query: RunQuery, bounds: { signal?: AbortSignal; enough: AbortSignal }): Promise<PartOfRuns>
   /** The number of runs of each status, all counted at one moment. */
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */

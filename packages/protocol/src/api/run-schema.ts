@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { RUN_STATUSES, RUN_TYPES } from './values.ts'
+import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
 
@@ -27,7 +27,7 @@ export const RunErrorSchema = Type.Object({
 })
 
 export const WaitingForSchema = Type.Object({
-  kind: text('sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'),
+  kind: text(...WAITING_KINDS),
   stepName: optionalText('The step that waits'),
   until: Type.Optional(timestamp('When the wait ends by itself')),
   eventName: optionalText('The event that the run waits for'),

@@ -59,6 +59,11 @@ export function openApiDocument(version: string): OpenApiDocument {
           description: 'The `cursor` of the next page; absent on the last page',
           schema: { type: 'string' },
         },
+        ScannedTo: {
+          description:
+            'On a page of a search that was answered in part: all runs created after this time were looked at',
+          schema: { type: 'string', format: 'date-time' },
+        },
       },
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key' },
@@ -97,6 +102,8 @@ function queryParameters({ query = {} }: Operation): JsonSchema[] {
     name,
     in: 'query',
     description: param.kind === 'integer' ? `${param.description}; clamped to the range` : param.description,
+    // Values of a list are separated by commas.
+    ...(param.kind === 'enums' || param.kind === 'names' ? { explode: false } : {}),
     schema: parameterSchema(param),
   }))
 }
@@ -110,6 +117,12 @@ function parameterSchema(param: QueryParam): JsonSchema {
       return { type: 'string', maxLength: param.maxLength }
     case 'enum':
       return { type: 'string', enum: param.values, ...initial }
+    case 'enums':
+      return { type: 'array', items: { type: 'string', enum: param.values }, minItems: 1 }
+    case 'names': {
+      const items = { type: 'string', minLength: 1, maxLength: param.maxLength }
+      return { type: 'array', items, minItems: 1, maxItems: param.maxItems }
+    }
     case 'integer':
       return { type: 'integer', minimum: param.minimum, maximum: param.maximum, ...initial }
     case 'timestamp':
@@ -129,8 +142,10 @@ function requestBody({ schema, required }: NonNullable<Operation['body']>, examp
 }
 
 function response(reply: Reply, examples?: Examples): JsonSchema {
-  const { description, schema, contentType, stream, pages } = reply
-  const headers = pages ? { headers: { 'X-Next-Cursor': { $ref: '#/components/headers/NextCursor' } } } : {}
+  const { description, schema, contentType, stream, pages, partial } = reply
+  const next = { 'X-Next-Cursor': { $ref: '#/components/headers/NextCursor' } }
+  const scannedTo = partial ? { 'X-Scanned-To': { $ref: '#/components/headers/ScannedTo' } } : {}
+  const headers = pages ? { headers: { ...next, ...scannedTo } } : {}
   if (contentType) return { description, content: { [contentType]: { schema: { type: 'string' } } } }
   if (!schema) return { description, ...headers }
   if (stream) {

@@ -13,6 +13,10 @@ export type QueryParam = { description: string } & (
   | { kind: 'name'; maxLength: number }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
+  /** Values of the list, separated by commas. */
+  | { kind: 'enums'; values: readonly string[] }
+  /** Names separated by commas, none of which contains one. */
+  | { kind: 'names'; maxLength: number; maxItems: number }
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }
   /** RFC 3339; parsed to epoch ms. */
   | { kind: 'timestamp' }
@@ -23,13 +27,17 @@ export type QueryParam = { description: string } & (
 export type QueryParams = Readonly<Record<string, QueryParam>>
 
 /** The type of a parsed parameter. */
-export type ParamValue<Param extends QueryParam> = Param extends { values: readonly (infer Value)[] }
-  ? Value
-  : Param extends { kind: 'integer' | 'timestamp' }
-    ? number
-    : Param extends { kind: 'flag' }
-      ? boolean
-      : string
+export type ParamValue<Param extends QueryParam> = Param extends { kind: 'enums'; values: readonly (infer Value)[] }
+  ? readonly Value[]
+  : Param extends { kind: 'names' }
+    ? readonly string[]
+    : Param extends { values: readonly (infer Value)[] }
+      ? Value
+      : Param extends { kind: 'integer' | 'timestamp' }
+        ? number
+        : Param extends { kind: 'flag' }
+          ? boolean
+          : string
 
 /** The parsed values of a query. Parameters with a default are always present. */
 export type QueryValues<Params extends QueryParams> = {
@@ -101,6 +109,8 @@ export interface Reply {
   readonly stream?: true
   /** Carries `X-Next-Cursor` when more rows exist. */
   readonly pages?: true
+  /** Carries `X-Scanned-To` when a search was answered in part. */
+  readonly partial?: true
 }
 
 /** The type of the operation's reply: the JSON body, or one frame of a stream; `undefined` without a body. */

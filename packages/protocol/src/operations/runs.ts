@@ -2,13 +2,23 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS } from '../api/values.ts'
+import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS, WAITING_KINDS } from '../api/values.ts'
+import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
+
+/** Characters of a fingerprint, and more, so that any other text finds nothing. */
+const FINGERPRINT_CHARS_MAX = 64
+/** Most ids of runs in one request. */
+const RUN_IDS_MAX = 200
 
 const SINCE_PARAM = {
   kind: 'timestamp',
   description: 'Only runs created at or after this time',
+} as const
+const UNTIL_PARAM = {
+  kind: 'timestamp',
+  description: 'Only runs created before this time',
 } as const
 const FROM_PARAM = {
   kind: 'integer',
@@ -23,14 +33,15 @@ export const runs = {
     path: '/runs',
     summary: 'List runs, by default newest first',
     description:
-      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `status` or `app`. If other searches took that time, the answer is `overloaded` with `Retry-After`.',
+      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `until`, `status`, `workflow` or `app`, or send `partial=1`, so that it is answered in parts. Such a page may have fewer rows than `limit`, or none, and still have a next one; sorted by `started`, the header `X-Scanned-To` then tells the time of creation of the last run that it looked at. If other searches took that time, the answer is `overloaded` with `Retry-After`.',
     access: 'read',
     query: {
       app: APP_PARAM,
+      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
       status: {
-        kind: 'enum',
+        kind: 'enums',
         values: RUN_STATUSES,
-        description: 'Only runs of this status; `running` also matches `waiting`',
+        description: 'Only runs of these statuses; `running` also matches `waiting`',
       },
       runType: {
         kind: 'enum',
@@ -39,6 +50,28 @@ export const runs = {
       },
       eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
       replayOf: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
+      parentRunId: {
+        kind: 'name',
+        maxLength: ID_CHARS_MAX,
+        description: 'Only children of this run, and the `onFailure` run that handles its failure',
+      },
+      waitingFor: {
+        kind: 'enum',
+        values: WAITING_KINDS,
+        description: 'Only runs that wait for this: the `kind` of their `waitingFor`',
+      },
+      error: {
+        kind: 'name',
+        maxLength: FINGERPRINT_CHARS_MAX,
+        description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
+      },
+      runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
+      ids: {
+        kind: 'names',
+        maxLength: ID_CHARS_MAX,
+        maxItems: RUN_IDS_MAX,
+        description: 'Only these runs; ids without a run match nothing',
+      },
       q: {
         kind: 'text',
         maxLength: 256,
@@ -51,6 +84,12 @@ export const runs = {
           'Extends `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
       },
       since: SINCE_PARAM,
+      until: UNTIL_PARAM,
+      partial: {
+        kind: 'flag',
+        description:
+          'A list that reads too many runs to fill a page is answered after 2 s with the runs found by then, and with `X-Next-Cursor` to continue',
+      },
       sort: {
         kind: 'enum',
         values: RUN_SORT_KEYS,
@@ -62,7 +101,7 @@ export const runs = {
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },
-    reply: page('A page of runs', api.RunSummarySchema),
+    reply: { ...page('A page of runs', api.RunSummarySchema), partial: true },
     errors: ['invalid_cursor'],
     examples: [
       {

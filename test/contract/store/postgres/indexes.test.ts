@@ -32,6 +32,7 @@ const BYTES_MAX: Record<string, number> = {
   'control_actions.actor': NAMESPACE,
   app: name(128),
   'apps.name': name(128),
+  runner: ofRunner(128),
   workflow: name(256),
   'workflows.name': name(256),
   'events.name': ofRunner(256),
@@ -46,7 +47,7 @@ const BYTES_MAX: Record<string, number> = {
   ...Object.fromEntries(
     [
       ...['id', 'run_id', 'new_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],
-      ...['status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
+      ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
       ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue'],
     ].map(column => [column, OURS]),
   ),

@@ -123,7 +123,8 @@ function randomFilter(random: Seeded, pick: <T>(values: readonly T[]) => T): Run
   const some = <T>(values: readonly T[]) => (random.next() < 0.25 ? pick(values) : undefined)
   return {
     app: some(['shop', 'mail']),
-    status: some(RUN_STATUSES),
+    status: some([...RUN_STATUSES.map(status => [status]), ['failed', 'queued']]),
+    until: some([NOW + 150, NOW + 400]),
     runType: some(['event', 'cron']),
     since: some([NOW, NOW + 100, NOW + 200]),
     eventId: random.next() < 0.1 ? 'evt_1' : undefined,

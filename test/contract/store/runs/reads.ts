@@ -112,7 +112,10 @@ export function readsContract(open: OpenStore): void {
             .sort(newestFirst)
             .map(({ id }) => id)
           for (const limit of [2, 100]) {
-            expect(await idsInPages(store(), { app, status }, limit), `${app} ${status} ${limit}`).toEqual(expected)
+            expect(
+              await idsInPages(store(), { app, status: status && [status] }, limit),
+              `${app} ${status} ${limit}`,
+            ).toEqual(expected)
           }
         }
       }

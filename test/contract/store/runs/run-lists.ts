@@ -3,6 +3,7 @@
 import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { positionOf } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
 import type { RunFilter, RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
@@ -44,6 +45,11 @@ function variedRuns(count: number): Run[] {
       workflow: pick(['order', 'refund', 'order_late']),
       status,
       ...(isTerminal(status) ? ended : {}),
+      ...(status === 'failed' ? { error: { message: pick(['no card', 'no stock']), code: 'step_failed' } } : {}),
+      ...(status === 'waiting' ? { waitingFor: { kind: pick(['sleep', 'event']) } } : {}),
+      ...(status === 'queued' && next() < 0.5 ? { waitingFor: { kind: 'concurrency' as const } } : {}),
+      ...(next() < 0.2 ? { parentRunId: pick(['run_c', 'run_d']) } : {}),
+      ...(next() < 0.2 ? { runner: pick(['r-1', 'r-2']) } : {}),
       ...(next() < 0.2 ? { triggerKind: 'cron' as const, cron: '* * * * *' } : {}),
       ...(next() < 0.2 ? { eventId: pick(['evt_1', 'evt_2']) } : {}),
       ...(next() < 0.2 ? { replayOf: pick(['run_a', 'run_b']) } : {}),
@@ -51,27 +57,43 @@ function variedRuns(count: number): Run[] {
   })
 }
 
+const RUNS = variedRuns(120)
+const NO_CARD = RUNS.filter(({ error }) => error?.message === 'no card')
+  .map(run => errorFingerprint(run) as string)
+  .at(0) as string
+
 /** Values of every filter. The type demands an entry for each. */
 const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name][] } = {
   app: ['shop', 'none'],
   workflow: ['order'],
-  status: RUN_STATUSES,
+  status: [...RUN_STATUSES.map(status => [status]), ['failed', 'cancelled'], ['running', 'succeeded', 'queued']],
+  parentRunId: ['run_c'],
+  waitingFor: ['event', 'concurrency', 'child'],
+  error: [NO_CARD],
+  runner: ['r-1'],
+  ids: [['run_a', ...ids(RUNS.slice(20, 50))], ['run_a']],
   runType: ['cron', 'event'],
   eventId: ['evt_1'],
   replayOf: ['run_a'],
   since: [NOW + 20],
+  until: [NOW + 20, NOW],
   q: ['ORDER', 'order_', 'käs'],
 }
 
 const FILTERS: RunFilter[] = [
   {},
   ...Object.entries(VALUES).flatMap(([name, values]) => values.map(value => ({ [name]: value }))),
-  { app: 'shop', status: 'running' },
+  { app: 'shop', status: ['running'] },
   { app: 'shop', since: NOW + 10, runType: 'event' },
-  { status: 'running', since: NOW + 10, q: 'mail' },
-  { eventId: 'evt_2', status: 'running', q: 'o' },
+  { status: ['running'], since: NOW + 10, q: 'mail' },
+  { eventId: 'evt_2', status: ['running'], q: 'o' },
+  { waitingFor: 'event', app: 'mail', until: NOW + 30 },
+  { waitingFor: 'sleep', status: ['waiting', 'paused'] },
+  { error: NO_CARD, status: ['failed', 'succeeded'], since: NOW + 5, until: NOW + 35 },
+  { workflow: 'order', status: ['succeeded'], runner: 'r-2' },
+  { status: ['succeeded', 'failed'], app: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
-  { app: 'mail', workflow: 'refund', status: 'failed' },
+  { app: 'mail', workflow: 'refund', status: ['failed'] },
 ]
 
 export function runListsContract(open: OpenStore): void {
@@ -79,7 +101,7 @@ export function runListsContract(open: OpenStore): void {
     const store = eachStore(open)
 
     it('are in the order of the query, under every filter, for any page size', async () => {
-      const runs = variedRuns(120)
+      const runs = RUNS
       await write(store(), ...runs.map(run => created(run)))
       await write(store(), created(aRun({ namespace: 'other' })))
       for (const sort of SORTS) {
@@ -177,8 +199,8 @@ export function runListsContract(open: OpenStore): void {
       await write(store(), moved(first, { status: 'failed', ...end }))
       expect(await byDuration()).toEqual([first.id, second.id])
       expect(await walked(store(), { sort: 'status', dir: 'asc' }, 10)).toEqual([first.id, second.id])
-      expect(await walked(store(), { status: 'failed' }, 10)).toEqual([first.id])
-      expect(await walked(store(), { status: 'queued' }, 10)).toEqual([second.id])
+      expect(await walked(store(), { status: ['failed'] }, 10)).toEqual([first.id])
+      expect(await walked(store(), { status: ['queued'] }, 10)).toEqual([second.id])
     })
   })
 

@@ -1,6 +1,7 @@
 // A model of the list of runs in plain code, with which the tests compare the store.
 
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { RunFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
 
@@ -13,11 +14,18 @@ export type FilterName = Exclude<keyof RunFilter, 'deep'>
 const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFilter>[Name]) => boolean } = {
   app: (run, app) => run.app === app,
   workflow: (run, workflow) => run.workflow === workflow,
-  status: (run, status) => run.status === status || (status === 'running' && run.status === 'waiting'),
+  status: (run, statuses) =>
+    statuses.includes(run.status) || (statuses.includes('running') && run.status === 'waiting'),
+  parentRunId: (run, parentRunId) => run.parentRunId === parentRunId,
+  waitingFor: (run, kind) => run.waitingFor?.kind === kind,
+  error: (run, fingerprint) => run.status === 'failed' && errorFingerprint(run) === fingerprint,
+  runner: (run, runner) => run.runner === runner,
+  ids: (run, ids) => ids.includes(run.id),
   runType: (run, runType) => run.triggerKind === runType,
   eventId: (run, eventId) => run.eventId === eventId,
   replayOf: (run, replayOf) => run.replayOf === replayOf,
   since: (run, since) => run.createdAt >= since,
+  until: (run, until) => run.createdAt < until,
   q: (run, q) => [run.id, run.workflow, run.app].some(text => text.toLowerCase().includes(q.toLowerCase())),
 }
 

@@ -50,7 +50,7 @@ export function namespacesContract(open: OpenStore): void {
       expect(await reads.run(run.id)).toBeUndefined()
       expect(await reads.status(run.id)).toBeUndefined()
       expect(await reads.runs({ limit: 10 })).toEqual([])
-      expect(await reads.runs({ limit: 10, status: 'running' })).toEqual([])
+      expect(await reads.runs({ limit: 10, status: ['running'] })).toEqual([])
       expect(await reads.steps(run.id)).toEqual([])
       expect(await reads.logs(run.id, { from: 0, limit: 10 })).toEqual([])
       expect((await reads.timeline(run.id, { after: 0, limit: 10, openFrom: 0 })).frames).toEqual([])

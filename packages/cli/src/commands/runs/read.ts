@@ -7,11 +7,19 @@ import {
   type RunSummary,
   SORT_DIRECTIONS,
   type StepRecord,
+  WAITING_KINDS,
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
-import { appOption, limitOption, runTypeOption, sinceOption, statusOption } from '../../command-line/options.ts'
+import {
+  appOption,
+  limitOption,
+  runTypeOption,
+  sinceOption,
+  statusesOption,
+  untilOption,
+} from '../../command-line/options.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
@@ -22,13 +30,21 @@ import { stepNames } from './step-names.ts'
 
 interface ListOptions {
   app?: string
-  status?: RunSummary['status']
+  workflow?: string
+  status?: RunSummary['status'][]
   runType?: RunSummary['triggerKind']
   event?: string
   replayOf?: string
+  parent?: string
+  waitingFor?: WaitingFor['kind']
+  error?: string
+  runner?: string
+  ids?: string[]
   query?: string
   deep?: true
   since?: string
+  until?: string
+  partial?: true
   sort?: (typeof RUN_SORT_KEYS)[number]
   dir?: (typeof SORT_DIRECTIONS)[number]
   limit: number
@@ -46,19 +62,28 @@ export function readCommands(runs: Command): void {
     .command('list')
     .description('list runs, newest first')
     .addOption(appOption())
-    .addOption(statusOption())
+    .option('--workflow <name>', 'only runs of this workflow')
+    .addOption(statusesOption())
     .addOption(runTypeOption())
     .option('--event <id>', 'only runs started by this event')
     .option('--replay-of <id>', 'only runs forked from this run')
+    .option('--parent <id>', 'only children of this run')
+    .addOption(new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS))
+    .option('--error <fingerprint>', 'only failed runs with this error')
+    .option('--runner <id>', 'only runs that are pinned to this runner')
+    .option('--ids <list>', 'only these runs', text => text.split(','))
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
     .option('--deep', 'extend --query to inputs, results and errors')
     .addOption(sinceOption())
+    .addOption(untilOption())
+    .option('--partial', 'let a long search take many requests, instead of giving up after 5 s')
     .addOption(new Option('--sort <by>', 'sort key').choices(RUN_SORT_KEYS))
     .addOption(new Option('--dir <direction>', 'sort direction').choices(SORT_DIRECTIONS))
     .addOption(limitOption('runs', 30))
   engineCommand<ListOptions>(
     listing,
     [
+      'perdure runs list --workflow order --status queued,waiting',
       'perdure runs list --status failed --since 2h',
       'perdure runs list --query ada@example.org --deep',
       'perdure runs list --limit 1000 --json | jq -r .id',
@@ -93,10 +118,14 @@ export function readCommands(runs: Command): void {
 
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
-  const { app, status, runType, query: q, deep, since, sort, dir, limit } = options
-  const eventId = options.event && (await wholeId(session, options.event))
-  const replayOf = options.replayOf && (await wholeId(session, options.replayOf))
-  const query: ListParams = { app, status, runType, eventId, replayOf, q, deep, since, sort, dir, limit }
+  const { query: q, app, workflow, status, runType, waitingFor, error, runner } = options
+  const [eventId, replayOf, parentRunId] = await Promise.all(
+    [options.event, options.replayOf, options.parent].map(id => id && wholeId(session, id)),
+  )
+  const ids = options.ids && (await Promise.all(options.ids.map(id => wholeId(session, id))))
+  const { deep, since, until, partial, sort, dir, limit } = options
+  const filters = { app, workflow, status, runType, eventId, replayOf, parentRunId, waitingFor, error, runner, ids }
+  const query: ListParams = { ...filters, q, deep, since, until, partial, sort, dir, limit }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NOW } from '../testkit/nouns.testkit.ts'
-import { derivedId, earliestId, IdSource } from './ids.ts'
+import { derivedId, earliestId, IdSource, timeOfId } from './ids.ts'
 
 const ULID = /^run_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 const time = fc.integer({ min: 0, max: 253_402_300_799_999 })
@@ -67,6 +67,11 @@ describe('drawn ids', () => {
     expect(ids.map(id => id.slice(0, 14))).toEqual(times.map(now => earliestId('run', now)))
     expect(new Set(ids).size).toBe(times.length)
     expect((ids[0] as string) < (ids[1] as string)).toBe(true)
+  })
+
+  it('begin with their time', () => {
+    const id = new IdSource(() => 0.5).nextAt('run', NOW)
+    expect([timeOfId(id), timeOfId(earliestId('run', 1))]).toEqual([NOW, 1])
   })
 
   it('rise over every digit within one ms', () => {

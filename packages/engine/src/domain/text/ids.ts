@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | 'key'
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const TIME_LENGTH = 10
 const ENTROPY_LENGTH = 16
 
 /** Derives an id: the same parts and time give the same id. */
@@ -19,6 +20,14 @@ export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): str
 /** A lower bound in sort order for all ids of that time or later. */
 export function earliestId(prefix: IdPrefix, at: number): string {
   return `${prefix}_${encodeTime(at)}`
+}
+
+/** The time that an id begins with. */
+export function timeOfId(id: string): number {
+  const start = id.indexOf('_') + 1
+  let ms = 0
+  for (const digit of id.slice(start, start + TIME_LENGTH)) ms = ms * 32 + ALPHABET.indexOf(digit)
+  return ms
 }
 
 /** Draws ids that strictly rise within this source, even within one millisecond and when the clock is set back. */
@@ -79,7 +88,7 @@ function encodeTime(ms: number): string {
   if (ms === lastTime) return lastEncoded
   let rest = Math.max(0, Math.floor(ms))
   let encoded = ''
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < TIME_LENGTH; i++) {
     encoded = ALPHABET[rest % 32] + encoded
     rest = Math.floor(rest / 32)
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { heldScans } from '../../../../../test/kit/http/held-scans.ts'
 import { apiKey, aRun, eventually, messageOf, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
 import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan-queue.ts'
+import { earliestId } from '../../domain/text/ids.ts'
 
 async function busyApp() {
   const { store, held } = await heldScans()
@@ -79,8 +80,14 @@ describe.each(SCANS)('%s', url => {
 })
 
 test.each([
-  ['/runs?q=order', 'q has to look at too many runs: narrow the list with since, status or app'],
-  ['/runs?q=order&deep=1', 'deep has to look at too many runs: narrow the list with since, status or app'],
+  [
+    '/runs?q=order',
+    'q has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+  ],
+  [
+    '/runs?q=order&deep=1',
+    'deep has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+  ],
   ['/runs/stats', 'since leaves too many runs to count: give a later time'],
   ['/webhook-endpoints/stats', 'since leaves too many deliveries to count: give a later time'],
 ])('%s that used up its time by itself is 400 and says what to narrow', async (url, message) => {
@@ -91,6 +98,27 @@ test.each([
   expect(refusal(await answer)).toBe('400 invalid_request')
   expect(messageOf(await answer)).toBe(message)
   await goOn([])
+})
+
+test('a list that may be answered in part has what was found after 2 s, and goes on from there', async () => {
+  const { get, goOn, held, clock, seed } = await busyApp()
+  const runs = Array.from({ length: 300 }, (_, i) =>
+    aRun({ id: earliestId('run', i), createdAt: i, app: i % 100 === 0 ? 'rare' : 'shop' }),
+  )
+  for (const run of runs) await seed({ type: 'run.created', run })
+  const url = '/runs?q=rare&partial=1'
+  const first = get(url)
+  await eventually(() => held.length === 1)
+  await clock.advance(2_000)
+  await goOn([first])
+  const { headers, json } = await first
+  expect(json()).toMatchObject([{ id: runs[200]?.id }, { id: runs[100]?.id }])
+  expect(headers['x-scanned-to']).toBe('1970-01-01T00:00:00.100Z')
+  const second = get(`${url}&cursor=${headers['x-next-cursor']}`)
+  await goOn([second])
+  const rest = await second
+  expect(rest.json()).toMatchObject([{ id: runs[0]?.id }])
+  expect([rest.headers['x-next-cursor'], rest.headers['x-scanned-to']]).toEqual([undefined, undefined])
 })
 
 test('beyond the bound of waiting scans a namespace is refused at once, and another is not', async () => {

@@ -42,6 +42,28 @@ describe('an enum', () => {
   })
 })
 
+describe('a list of values', () => {
+  test('has each once, and takes the listed ones only', () => {
+    const status = (value?: string) => read('status', { kind: 'enums', values: ['queued', 'failed'] }, value)
+    expect(status('failed')).toEqual(['failed'])
+    expect(status('failed,queued,failed')).toEqual(['failed', 'queued'])
+    expect(status()).toBeUndefined()
+    for (const value of ['', 'failed,', ',failed', 'failed, queued', 'toString']) {
+      expect(() => status(value)).toThrow('status must be one of queued, failed')
+    }
+  })
+})
+
+describe('a list of names', () => {
+  test('is bounded, and each is checked as a name', () => {
+    const ids = (value: string) => read('ids', { kind: 'names', maxLength: 4, maxItems: 2 }, value)
+    expect(ids('a')).toEqual(['a'])
+    expect(ids('a,😀😀😀😀')).toEqual(['a', '😀😀😀😀'])
+    expect(() => ids('a,b,c')).toThrow('ids must not have more than 2 items')
+    for (const value of ['', 'a,', 'aaaaa', 'a,\u0000']) expect(() => ids(value)).toThrow(refusedFor('ids'))
+  })
+})
+
 describe('a name', () => {
   test('is bounded in characters and checked as a name', () => {
     const app = (value: string) => read('app', { kind: 'name', maxLength: 4 }, value)

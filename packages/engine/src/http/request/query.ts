@@ -27,15 +27,19 @@ function readParam(name: string, value: string | undefined, param: QueryParam): 
   if (value === undefined) return 'default' in param ? param.default : undefined
   switch (param.kind) {
     case 'name':
-      checkLength(name, value, param.maxLength)
-      checkName(name, value)
-      return value
+      return checkedName(name, value, param.maxLength)
+    case 'names': {
+      const values = value.split(',')
+      if (values.length > param.maxItems) throw invalid(name, `must not have more than ${param.maxItems} items`)
+      return values.map(item => checkedName(name, item, param.maxLength))
+    }
     case 'text':
       checkLength(name, value, param.maxLength)
       return value
     case 'enum':
-      if (param.values.includes(value)) return value
-      throw invalid(name, `must be one of ${param.values.join(', ')}`)
+      return oneOf(name, value, param.values)
+    case 'enums':
+      return [...new Set(value.split(',').map(item => oneOf(name, item, param.values)))]
     case 'integer':
       return clampedInteger(name, value, param)
     case 'timestamp':
@@ -46,6 +50,17 @@ function readParam(name: string, value: string | undefined, param: QueryParam): 
 function flag(name: string, value: string | undefined): boolean {
   if (value === undefined || value === '1' || value === '0') return value === '1'
   throw invalid(name, 'must be 1 or 0')
+}
+
+function checkedName(name: string, value: string, maxLength: number): string {
+  checkLength(name, value, maxLength)
+  checkName(name, value)
+  return value
+}
+
+function oneOf(name: string, value: string, values: readonly string[]): string {
+  if (values.includes(value)) return value
+  throw invalid(name, `must be one of ${values.join(', ')}`)
 }
 
 /** Counts characters, as the schemas do; `length` counts a character outside the BMP as 2. */

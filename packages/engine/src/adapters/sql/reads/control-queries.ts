@@ -8,7 +8,8 @@ import { runFilter } from './run-filter.ts'
 
 /** Two queries: one row with how many runs match and how many of those have ended; the ids of the newest ended ones. */
 export function replayableQueries(namespace: string, filter: ReplayFilter, limit: number): [Query, Query] {
-  const { terms, params } = runFilter(namespace, filter)
+  const status = filter.status && [filter.status]
+  const { terms, params } = runFilter(namespace, { ...filter, status })
   const where = terms.join(' AND ')
   return [
     { sql: `SELECT count(*), count(finished_at) FROM runs WHERE ${where}`, params },

@@ -1,5 +1,6 @@
 // Which runs a filter matches, as SQL. Used by the list of runs, their counts and bulk replays.
 
+import type { RunStatus } from '../../../domain/model/run.ts'
 import { earliestId } from '../../../domain/text/ids.ts'
 import type { RunFilter } from '../../../ports/store-reads.ts'
 import type { Value } from '../description/values.ts'
@@ -41,7 +42,12 @@ const TERMS: {
   workflow: workflow => equals('workflow', workflow),
   eventId: eventId => equals('event_id', eventId),
   replayOf: replayOf => equals('replay_of', replayOf),
-  status: ofStatus,
+  status: ofStatuses,
+  parentRunId: parentRunId => equals('parent_run_id', parentRunId),
+  waitingFor: kind => equals('waiting_kind', kind),
+  error: fingerprint => equals('error_key', fingerprint),
+  runner: runner => equals('runner', runner),
+  ids: ids => oneOf('id', ids),
   // A literal: the planner must see that a partial index is meant.
   runType: runType => {
     const sql = runType === 'cron' ? `trigger_kind = 'cron'` : `trigger_kind = 'event'`
@@ -49,6 +55,7 @@ const TERMS: {
   },
   // A run's id begins with its time.
   since: since => ({ sql: 'id >= ?', params: [earliestId('run', since)], columns: ['id'] }),
+  until: until => ({ sql: 'id < ?', params: [earliestId('run', until)], columns: ['id'] }),
   q: (q, { deep }) => contains(folded(q), deep === true),
 }
 
@@ -66,9 +73,19 @@ export function equals(column: string, value: string): Term {
   return { sql: `${column} = ?`, params: [value], columns: [column] }
 }
 
-function ofStatus(status: string): Term {
-  if (status !== 'running') return equals('status', status)
-  return { sql: `status IN ('running', 'waiting')`, params: [], columns: ['status'] }
+/** The statuses that a filter by status matches. */
+export function matchedStatuses(statuses: readonly RunStatus[]): RunStatus[] {
+  return [...new Set(statuses.flatMap(status => (status === 'running' ? [status, 'waiting' as const] : [status])))]
+}
+
+function ofStatuses(statuses: readonly RunStatus[]): Term {
+  return oneOf('status', matchedStatuses(statuses))
+}
+
+function oneOf(column: string, values: readonly string[]): Term {
+  const [only] = values
+  if (values.length === 1 && only !== undefined) return equals(column, only)
+  return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values], columns: [column] }
 }
 
 const NAMED = ['id', 'workflow', 'app']

@@ -1,11 +1,13 @@
 // The list of runs: which index a page walks, and how a walk that has to look at many runs is cut into small reads
 // (docs/decisions/0005-run-lists.md). Called by the reads.
 
+import { RUN_STATUSES } from '@perdure/protocol'
+import { isTerminal, type RunStatus } from '../../../domain/model/run.ts'
 import type { RunPosition } from '../../../domain/view/run-order.ts'
 import type { RunQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { RUNS } from '../tables/runs.ts'
-import { allOf, equals, type FilterName, filterTerms, inNamespace, type Term } from './run-filter.ts'
+import { allOf, equals, type FilterName, filterTerms, inNamespace, matchedStatuses, type Term } from './run-filter.ts'
 import { CURRENT_STEP } from './run-queries.ts'
 
 const RUN_SUMMARY = RUNS.selectWithout('input', 'result')
@@ -33,18 +35,26 @@ const SORT_COLUMN = {
  * so few runs that the runs are found first and then sorted, in any order.
  */
 const INDEXED: { readonly [Name in FilterName]: 'few' | 'many' | 'none' } = {
+  ids: 'few',
   replayOf: 'few',
   eventId: 'few',
+  parentRunId: 'few',
+  error: 'many',
+  waitingFor: 'many',
+  runner: 'many',
   status: 'many',
-  app: 'many',
   workflow: 'many',
+  app: 'many',
   // Only the runs of schedules have an index.
   runType: 'none',
   // Part of every index, since ids begin with their time.
   since: 'none',
+  until: 'none',
   q: 'none',
 }
 export const FILTERS_BY_ID = (Object.keys(INDEXED) as FilterName[]).filter(name => INDEXED[name] !== 'none')
+const TIMES = ['since', 'until'] as const
+const LIVE_STATUSES = RUN_STATUSES.filter(status => !isTerminal(status))
 const FEW = FILTERS_BY_ID.filter(name => INDEXED[name] === 'few')
 
 /** A walk along one index, or along two at once. */
@@ -105,6 +115,11 @@ export class RunListing {
     return [this.#found(matching, limit), { sql: `${last.sql} OFFSET ?`, params: [...last.params, this.#scan - 1] }]
   }
 
+  /** The position up to which all runs were looked at, once a read has stopped on the way. */
+  get lookedTo(): RunPosition | undefined {
+    return this.#after
+  }
+
   /** Continues after the row at which the last read stopped; false when that read reached the end. */
   goOn(stop: readonly Value[] | undefined): boolean {
     if (stop === undefined) return false
@@ -157,10 +172,11 @@ function walkOf(namespace: string, query: RunQuery): Walk {
   const terms = filterTerms(query)
   const order = orderOf(query)
   const led = leads(order, query)
-  const isMerged = query.status === 'running' && led.includes('status')
-  const leading = (status?: string): Term[] =>
-    led.map(name => (name === 'status' && status ? equals('status', status) : (terms.get(name) as Term)))
-  const branches = isMerged ? [leading('running'), leading('waiting')] : [leading()]
+  const others = led.filter(name => name !== 'status').map(name => terms.get(name) as Term)
+  // A walk along the index by status is the merged walks of each status.
+  const branches = led.includes('status')
+    ? statusesOf(query).map(status => [equals('status', status), ...others])
+    : [others]
   return {
     branches: branches.map(branch => [inNamespace(namespace), ...branch]),
     rest: [...terms].filter(([name]) => !led.includes(name)).map(([, term]) => term),
@@ -169,12 +185,23 @@ function walkOf(namespace: string, query: RunQuery): Walk {
   }
 }
 
-/** All runs of one app, sorted by app, are in the order of ids; but `running` means two statuses. */
-function orderOf({ sort = 'started', ...filter }: RunQuery): string[] {
-  if (sort === 'started') return ['id']
-  const isOneValue = sort !== 'duration' && filter[sort] !== undefined
-  if (isOneValue && !(sort === 'status' && filter.status === 'running')) return ['id']
-  return [SORT_COLUMN[sort], 'id']
+/** Runs that all have one value of the key, as those of one app sorted by app, are in the order of ids. */
+function orderOf(query: RunQuery): string[] {
+  const { sort = 'started' } = query
+  return sort === 'started' || isOneValue(sort, query) ? ['id'] : [SORT_COLUMN[sort], 'id']
+}
+
+function isOneValue(sort: keyof typeof SORT_COLUMN, query: RunQuery): boolean {
+  // A fingerprint is of one app and workflow, and of failed runs; a run that waits has no duration yet.
+  if (sort === 'duration') return query.waitingFor !== undefined
+  if (query.error !== undefined) return true
+  return sort === 'status' ? statusesOf(query).length === 1 : query[sort] !== undefined
+}
+
+/** The statuses that matching runs may have. */
+function statusesOf({ status, waitingFor }: RunQuery): readonly RunStatus[] {
+  if (status) return matchedStatuses(status)
+  return waitingFor === undefined ? RUN_STATUSES : LIVE_STATUSES
 }
 
 /** The filters that the walked index answers. */
@@ -183,8 +210,11 @@ function leads(order: readonly string[], query: RunQuery): FilterName[] {
   if (order.length > 1) {
     const few = FEW.find(has)
     if (few) return [few]
-    return query.sort === 'status' && has('status') ? ['status'] : []
+    return query.sort === 'status' && (has('status') || has('waitingFor')) ? ['status'] : []
   }
-  const first = FILTERS_BY_ID.find(has) ?? (query.runType === 'cron' ? 'runType' : undefined)
-  return [...(first ? [first] : []), ...(has('since') ? (['since'] as const) : [])]
+  // Most runs have succeeded: a workflow or an app has fewer.
+  const last = query.status?.includes('succeeded') ? 'status' : undefined
+  const present = FILTERS_BY_ID.filter(has)
+  const first = present.find(name => name !== last) ?? present[0] ?? (query.runType === 'cron' ? 'runType' : undefined)
+  return [...(first ? [first] : []), ...TIMES.filter(has)]
 }

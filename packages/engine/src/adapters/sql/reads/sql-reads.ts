@@ -14,6 +14,7 @@ import type {
   EndpointStats,
   EventQuery,
   HeldRun,
+  PartOfRuns,
   PositionedEvent,
   Reads,
   ReplayableRuns,
@@ -80,6 +81,17 @@ export class SqlReads implements Reads {
   }
 
   async runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]> {
+    return (await this.#listed(query, { signal })).runs
+  }
+
+  partOfRuns(query: RunQuery, bounds: { signal?: AbortSignal; enough: AbortSignal }): Promise<PartOfRuns> {
+    return this.#listed(query, bounds)
+  }
+
+  async #listed(
+    query: RunQuery,
+    { signal, enough }: { signal?: AbortSignal | undefined; enough?: AbortSignal },
+  ): Promise<PartOfRuns> {
     const listing = new RunListing(this.#namespace, query)
     const found: RunView[] = []
     const isDone = async (read: ReadRows) => {
@@ -91,10 +103,12 @@ export class SqlReads implements Reads {
       return rows.length === missing || !listing.goOn(stop?.[0])
     }
     // Most pages without `q` are one small read.
-    if (query.q === undefined && (await isDone(this.#read))) return found
+    if (query.q === undefined && (await isDone(this.#read))) return { runs: found }
     return this.#scan(signal, async read => {
-      while (!(await isDone(read)));
-      return found
+      while (!(await isDone(read))) {
+        if (enough?.aborted) return { runs: found, lookedTo: listing.lookedTo }
+      }
+      return { runs: found }
     })
   }
 

@@ -2,6 +2,7 @@
 
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
 import { isTerminal, type Run, runDestination, runDurationMs } from '../../../domain/model/run.ts'
+import { errorFingerprint } from '../../../domain/view/error-fingerprint.ts'
 import {
   derived,
   flag,
@@ -87,6 +88,9 @@ export const RUNS = table<Run>()('runs', {
     // Only the order of the list reads it, in which a run without a duration counts as 0.
     durationMs: derived(integer, (run: Run) => runDurationMs(run) ?? 0),
     waitingFor: optional(json),
+    // Lists are filtered by these two.
+    waitingKind: derived(optional(text), waitingKind),
+    errorKey: derived(optional(text), errorFingerprint),
     error: optional(json),
     result: optional(text),
   },
@@ -115,6 +119,10 @@ export const RUNS = table<Run>()('runs', {
     runs_of_cron: { on: 'namespace, id', where: `trigger_kind = 'cron'` },
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
+    runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL' },
+    runs_of_runner: { on: 'namespace, runner, id', where: 'runner IS NOT NULL' },
+    runs_waiting_for: { on: 'namespace, waiting_kind, id', where: 'waiting_kind IS NOT NULL' },
+    runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL' },
     runs_held_for_runner: { on: 'namespace, app', where: 'held_for_runner = 1' },
     // The longest names and keys together do not fit into an entry of an ordered index of PostgreSQL.
     runs_singleton: {
@@ -138,6 +146,11 @@ export const RUNS = table<Run>()('runs', {
 /** No runner could be reached. A run that only waits for room on one is due, and no arrival has to make it so. */
 function isHeldForRunner({ status, waitingFor }: Run): boolean {
   return status === 'queued' && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
+}
+
+/** An ended run waits for nothing. */
+function waitingKind({ status, waitingFor }: Run): string | undefined {
+  return isTerminal(status) ? undefined : waitingFor?.kind
 }
 
 /** From then on no pass of the run is sent, unless it is resumed: it ends, or settles its timers. */

@@ -63,8 +63,14 @@ const ROWS: Check[] = [
     sql: `SELECT r.id, r.status ${RUN} AND r.status IN ${FINAL_STATUSES} AND (r.lease_owner IS NOT NULL
       OR r.available_at IS NOT NULL OR r.waits_for_slot IS NOT NULL OR r.start_queue IS NOT NULL OR r.leased_without_slots IS NOT NULL
       OR r.held_for_runner IS NOT NULL
-      OR r.waiting_for IS NOT NULL OR r.cancel_requested IS NOT NULL)`,
+      OR r.waiting_for IS NOT NULL OR r.waiting_kind IS NOT NULL OR r.cancel_requested IS NOT NULL)`,
     message: ([, status]) => `is ${status} and still has a lease, a slot or a time to wake`,
+  },
+  {
+    name: 'run.filters',
+    sql: `SELECT r.id, r.status ${RUN} AND ((r.waiting_for IS NULL) <> (r.waiting_kind IS NULL)
+      OR (r.status = 'failed' AND r.error IS NOT NULL) <> (r.error_key IS NOT NULL))`,
+    message: ([, status]) => `is ${status}, and lists would not find it by its wait or its error`,
   },
   {
     name: 'run.times',

@@ -117,6 +117,7 @@ export const WAKE = {
   run: `UPDATE runs SET fence = fence + 1,
       available_at = CASE WHEN status = 'waiting' AND lease_owner IS NULL THEN ?i ELSE available_at END,
       waiting_for = CASE status WHEN 'waiting' THEN NULL ELSE waiting_for END,
+      waiting_kind = CASE status WHEN 'waiting' THEN NULL ELSE waiting_kind END,
       status = CASE status WHEN 'waiting' THEN 'queued' ELSE status END
     WHERE id = ?`,
   /** Where time and run id are among the parameters of the operation. */

@@ -3,10 +3,12 @@
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type EngineError, invalid } from '../../../domain/model/errors.ts'
+import { timeOfId } from '../../../domain/text/ids.ts'
+import { timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { RunFilter, RunQuery } from '../../../ports/store-reads.ts'
+import type { PartOfRuns, RunFilter, RunQuery } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -16,7 +18,7 @@ import { sendJson } from '../../response/reply.ts'
 type ListQuery = QueryValues<typeof operations.listRuns.query>
 /** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
 type Filters = {
-  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor'>]: RunFilter[Name]
+  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor' | 'partial'>]: RunFilter[Name]
 }
 
 export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
@@ -24,20 +26,25 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mount(app, context, operations.listRuns, async (request, reply, query) => {
     const { namespace } = request.actor
-    const { sort, dir, limit, cursor } = query
+    const { sort, dir, limit, cursor, partial } = query
     const filter = filterOf(query)
     const scope = scopeOf(namespace, query, filter)
     const after = decodeCursor(cursor, scope, readPosition(sort))
     // One row more than the limit shows whether there is a next page.
     const list: RunQuery = { ...filter, sort, dir, after, limit: limit + 1 }
-    const found = await scan(context, reply, signal => store.in(namespace).runs(list, signal), {
-      tooWide: () => tooWide(list),
-    })
-    const page = found.slice(0, limit)
+    const reads = store.in(namespace)
+    const listed = (signal: AbortSignal): Promise<PartOfRuns> =>
+      partial
+        ? upTo(context, enough => reads.partOfRuns(list, { signal, enough }))
+        : reads.runs(list, signal).then(runs => ({ runs }))
+    const found = await scan(context, reply, listed, { tooWide: () => tooWide(list) })
+    const page = found.runs.slice(0, limit)
     const last = page.at(-1)
-    if (found.length > limit && last) {
-      const { key, id } = positionOf(last, sort)
-      reply.header('x-next-cursor', encodeCursor(scope, key === undefined ? [id] : [id, key]))
+    const isMore = found.runs.length > limit && last !== undefined
+    const position = isMore ? positionOf(last, sort) : found.lookedTo
+    if (position) reply.header('x-next-cursor', encodeCursor(scope, cursorOf(position, sort)))
+    if (!isMore && found.lookedTo && sort === 'started') {
+      reply.header('x-scanned-to', timestampText(timeOfId(found.lookedTo.id)))
     }
     return sendJson(reply, 200, JSON.stringify(page.map(runSummary)))
   })
@@ -52,9 +59,20 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
 }
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */
-function filterOf({ app, status, runType, eventId, replayOf, since, q, deep }: ListQuery): Filters {
-  const filter = { app, status, runType, eventId, replayOf, since }
+function filterOf(query: ListQuery): Filters {
+  const { sort, dir, limit, cursor, partial, q, deep, ...filter } = query
   return q ? { ...filter, q, deep } : { ...filter, q: undefined, deep: undefined }
+}
+
+/** Carries out a list that is answered in part when its time is over. */
+async function upTo<T>({ deps, limits }: HttpContext, list: (enough: AbortSignal) => Promise<T>): Promise<T> {
+  const enough = new AbortController()
+  const cancelTimer = deps.clock.after(limits.partialScanMs, () => enough.abort())
+  try {
+    return await list(enough.signal)
+  } finally {
+    cancelTimer()
+  }
 }
 
 function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter): CursorScope {
@@ -64,6 +82,11 @@ function scopeOf(namespace: string, { sort, dir }: ListQuery, filter: RunFilter)
     namespace,
     filter: Object.fromEntries(parts.map(([name, value]) => [name, String(value)])),
   }
+}
+
+/** The key is the same on all pages, and not needed, where the store answers none. */
+function cursorOf({ id, key }: RunPosition, sort: RunSort): (string | number)[] {
+  return sort === 'started' ? [id] : [id, key ?? (sort === 'duration' ? 0 : '')]
 }
 
 function readPosition(sort: RunSort): (position: unknown[]) => RunPosition | undefined {
@@ -79,5 +102,8 @@ function readPosition(sort: RunSort): (position: unknown[]) => RunPosition | und
 /** A filter that matches few runs may have to look at all of them. */
 function tooWide({ q, deep }: RunQuery): EngineError {
   const field = q === undefined ? 'sort' : deep ? 'deep' : 'q'
-  return invalid(field, 'has to look at too many runs: narrow the list with since, status or app')
+  return invalid(
+    field,
+    'has to look at too many runs: narrow the list with since, until, status, workflow or app, or send partial=1',
+  )
 }
