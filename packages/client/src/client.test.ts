@@ -1,9 +1,14 @@
 // Calls and lists against a real server: requests, results and failures.
 
-import { describe, expect, test } from 'vitest'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from './client.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 import { closedUrl, hangs, json, openServer, refused } from './server.testkit.ts'
+
+afterEach(() => vi.unstubAllEnvs())
 
 describe('a request', () => {
   test('has placeholders, query values and the key', async () => {
@@ -47,6 +52,39 @@ describe('a request', () => {
   test.each(['', 'localhost:4777', 'ftp://x', 'http://'])('cannot go to %j: it is not a URL of an engine', url => {
     expect(() => createClient({ url })).toThrow(TypeError)
   })
+})
+
+describe('the environment', () => {
+  test('has the address and the key, which options replace', async () => {
+    const server = await openServer(json([]))
+    vi.stubEnv('ENGINE_URL', server.url)
+    vi.stubEnv('ENGINE_API_KEY', ' k ')
+    await createClient().listApps()
+    await createClient({ apiKey: 'other' }).listApps()
+    vi.stubEnv('ENGINE_API_KEY', '')
+    await createClient().listApps()
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer k', 'Bearer other', undefined])
+  })
+
+  test('may name a file that has the key', async () => {
+    const server = await openServer(json([]))
+    const file = join(mkdtempSync(join(tmpdir(), 'client-')), 'key')
+    writeFileSync(file, 'from-file\n')
+    vi.stubEnv('ENGINE_API_KEY_FILE', file)
+    await createClient({ url: server.url }).listApps()
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer from-file')
+    vi.stubEnv('ENGINE_API_KEY', 'k')
+    expect(() => createClient()).toThrow('both set')
+    expect(createClient({ apiKey: 'k' })).toBeDefined()
+  })
+})
+
+test.each([
+  [{ adress: 'x' }, 'createClient has no option "adress"; known are url, apiKey, fetch, timeoutMs, stream'],
+  [{ timeout: 1 }, 'createClient has no option "timeout"; did you mean "timeoutMs"?'],
+  [{ stream: { silence: 1 } }, 'createClient: stream has no option "silence"; did you mean "silenceMs"?'],
+])('%j has an unknown option', (options, message) => {
+  expect(() => createClient(options as object)).toThrow(message)
 })
 
 describe('a list with pages', () => {
@@ -110,7 +148,9 @@ describe('failures', () => {
       .catch(thrown => thrown)
     expect(failure).toBeInstanceOf(ConnectionError)
     expect(failure.url).toBe(`${url}/apps`)
-    expect(failure.message).toMatch(/^cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\/apps\)$/)
+    expect(failure.message).toMatch(
+      /^cannot reach the engine: connect ECONNREFUSED \S+\. Is the engine running\? `npx perdure dev` starts one; ENGINE_URL says where it listens \(http:.+\/apps\)$/,
+    )
   })
 
   test('silence beyond the deadline is a ConnectionError, before the answer and within it', async () => {

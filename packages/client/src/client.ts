@@ -1,14 +1,16 @@
 // Creates the client: one method per route of the table, all built by the same code.
 
+import { hintFor, quoteName } from '@perdure/protocol'
+import { readApiKey, readEnvironment } from './environment.ts'
 import { type Connection, exchange, type RawInput, requestOf } from './exchange.ts'
 import { ROUTES } from './routes.ts'
 import { type Frame, follow, type Source, type StreamSettings } from './stream.ts'
 import type { CallOptions, Client, Page } from './types.ts'
 
 export interface ClientOptions {
-  /** Address of the engine; its path is kept as a prefix. Default: http://127.0.0.1:4777. */
+  /** Address of the engine; its path is kept as a prefix. Default: `ENGINE_URL`, else http://127.0.0.1:4777. */
   url?: string | undefined
-  /** Sent as `Authorization: Bearer`. */
+  /** Sent as `Authorization: Bearer`. Default: `ENGINE_API_KEY`, or the content of the file in `ENGINE_API_KEY_FILE`. */
   apiKey?: string | undefined
   fetch?: typeof globalThis.fetch
   /** Deadline of every call except streams. Default: 30 s. */
@@ -26,6 +28,14 @@ const DEFAULT_STREAM: StreamSettings = {
   attemptsMax: 12,
 }
 
+const OPTIONS: Readonly<Record<keyof Required<ClientOptions>, true>> = {
+  url: true,
+  apiKey: true,
+  fetch: true,
+  timeoutMs: true,
+  stream: true,
+}
+
 /** The way to call an operation, by the kind of its reply. */
 const CALLS = { value: 'json', pages: 'page', stream: 'live' } as const
 
@@ -36,9 +46,11 @@ interface Route {
 
 /** Creates a client of one engine. Throws a TypeError for an invalid URL. Opens no connection before the first call. */
 export function createClient(options: ClientOptions = {}): Client {
+  refuseUnknown('createClient', options, OPTIONS)
+  refuseUnknown('createClient: stream', options.stream ?? {}, DEFAULT_STREAM)
   const connection: Connection = {
-    base: baseOf(options.url ?? DEFAULT_URL),
-    apiKey: options.apiKey,
+    base: baseOf(options.url ?? readEnvironment('ENGINE_URL') ?? DEFAULT_URL),
+    apiKey: options.apiKey ?? readApiKey(),
     fetch: options.fetch ?? globalThis.fetch,
   }
   const caller = new Caller(connection, options)
@@ -126,6 +138,13 @@ function isTerminal(run: unknown): boolean {
 }
 
 const TERMINAL: readonly string[] = ['succeeded', 'failed', 'cancelled']
+
+function refuseUnknown(what: string, options: object, known: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    throw new TypeError(`${what} has no option ${quoteName(name)}${hintFor(name, Object.keys(known))}`)
+  }
+}
 
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined

@@ -31,11 +31,20 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Why a `fetch` failed. Node's fetch has the reason in `cause`. */
+/** Why a `fetch` failed. */
 export function reasonOf(error: unknown): string {
+  const cause = causeOf(error)
+  return cause instanceof Error ? cause.message || cause.name : String(cause)
+}
+
+/** The operating system's code of a `fetch` that failed, such as `ECONNREFUSED`. */
+export function codeOf(error: unknown): unknown {
+  return (causeOf(error) as { code?: unknown } | undefined)?.code
+}
+
+/** Node's fetch has the reason in `cause`. */
+function causeOf(error: unknown): unknown {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error)) return String(cause)
   // A host with several addresses fails with one error per address, in an AggregateError without a message.
-  const inner = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause
-  return inner.message || inner.name
+  return cause instanceof AggregateError ? cause.errors[0] : cause
 }

@@ -1,8 +1,8 @@
 // One HTTP exchange with the engine: builds the request of an operation, and turns its answer into a result or an
 // error.
 
-import type { ErrorBody } from '@perdure/protocol'
-import { ApiError, ConnectionError, reasonOf } from './errors.ts'
+import { connectionRemedy, type ErrorBody, keyRemedy } from '@perdure/protocol'
+import { ApiError, ConnectionError, codeOf, reasonOf } from './errors.ts'
 
 /** The address of the engine, and the means to call it. */
 export interface Connection {
@@ -78,7 +78,7 @@ export async function exchange(
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     })
     const text = await response.text()
-    if (!response.ok) throw refusal(response.status, text)
+    if (!response.ok) throw refusal(response.status, text, { isKeySent: connection.apiKey !== undefined })
     return { json: text === '' ? undefined : JSON.parse(text), headers: response.headers }
   } catch (error) {
     signal?.throwIfAborted()
@@ -91,15 +91,21 @@ export async function exchange(
 /** Turns an error of a request to `url` into a ConnectionError. */
 export function unreachable(url: string, error: unknown): ConnectionError {
   if (error instanceof SyntaxError) return new ConnectionError(url, 'the answer is not JSON: is this an engine?', error)
-  return new ConnectionError(url, `cannot reach the engine: ${reasonOf(error)}`, error)
+  return new ConnectionError(
+    url,
+    `cannot reach the engine: ${reasonOf(error)}${connectionRemedy(codeOf(error))}`,
+    error,
+  )
 }
 
 /** The ApiError of an answer that is not 2xx. */
-export function refusal(status: number, text: string): ApiError {
+export function refusal(status: number, text: string, { isKeySent }: { isKeySent: boolean }): ApiError {
   const body = parse(text) as { error?: Partial<ErrorBody['error']> } | null | undefined
   const { code, message, details, requestId } = body?.error ?? {}
-  if (typeof code === 'string' && typeof message === 'string')
-    return new ApiError({ status, code, message, details, requestId })
+  if (typeof code === 'string' && typeof message === 'string') {
+    const explained = status === 401 ? `${message}${keyRemedy(isKeySent)}` : message
+    return new ApiError({ status, code, message: explained, details, requestId })
+  }
   return new ApiError({
     status,
     code: 'unknown',

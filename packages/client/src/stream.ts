@@ -80,7 +80,8 @@ async function* connect(
   try {
     const { fetch } = connection
     const response = await inTime(fetch(request.url, { ...request, signal: both }))
-    if (!response.ok) throw refusal(response.status, await inTime(response.text()))
+    if (!response.ok)
+      throw refusal(response.status, await inTime(response.text()), { isKeySent: connection.apiKey !== undefined })
     onOpen()
     for await (const data of readMessages(chunksOf(response, inTime))) yield JSON.parse(data) as Frame
   } catch (error) {

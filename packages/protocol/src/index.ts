@@ -24,6 +24,7 @@ export {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
 } from './connect/frames.ts'
+export { connectionRemedy, keyRemedy } from './remedies.ts'
 export { ENGINE_SECRET_FILES, ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
 export {
   isAddressed,

@@ -38,7 +38,9 @@ describe('how it ends', () => {
     const exits = await Promise.all(commands.map(args => perdure([...args, '--url', gone.url])))
     for (const exit of exits) {
       expect(exit).toMatchObject({ code: 3, stdout: '' })
-      expect(exit.stderr).toMatch(/^perdure: cannot reach the engine: connect ECONNREFUSED \S+ \(http:.+\)\n$/)
+      expect(exit.stderr).toMatch(
+        /^perdure: cannot reach the engine: connect ECONNREFUSED \S+\. Is the engine running\? .+ \(http:.+\)\n$/,
+      )
     }
   })
 

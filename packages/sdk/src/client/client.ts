@@ -6,6 +6,7 @@ import { postToEngine } from '../engine/http.ts'
 import { chainOf, checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { type DataArguments, type EventDefinition, isEventDefinition, type SentOf } from '../schema/event.ts'
+import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import { asReceived, validate } from '../schema/validate.ts'
 
 /** The engine that a client sends to, and how. */
@@ -19,6 +20,8 @@ export interface ClientOptions {
   /** Middleware whose `transformOutput` changes the data of sent events, the last first; for example, to encrypt it. */
   middleware?: readonly Middleware[]
 }
+
+const CLIENT_OPTIONS: OptionNames<ClientOptions> = { url: true, apiKey: true, timeoutMs: true, middleware: true }
 
 /** An event: its name, its data, and the apps it is for. */
 export interface EventToSend<Data = unknown> {
@@ -62,6 +65,7 @@ export interface Client {
 
 /** Creates a client of the engine's event endpoint. Throws when the engine's URL is not a URL. */
 export function createClient(options: ClientOptions = {}): Client {
+  refuseUnknownOptions('createClient', options, CLIENT_OPTIONS)
   const url = `${engineUrl(options.url)}/events`
   const apiKey = options.apiKey ?? readEnvironment('ENGINE_API_KEY')
   checkMiddleware(options.middleware, 'The client')

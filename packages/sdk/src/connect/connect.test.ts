@@ -81,11 +81,11 @@ describe('the handshake', () => {
     await expect(runner.ready).rejects.toMatchObject({
       code: 'unauthorized',
       status: 401,
-      message: 'no such key',
+      message: 'no such key. Check ENGINE_API_KEY: it must be a key of the engine, which `perdure keys create` makes',
     })
     await until(() => runner.connected)
     expect(logged).toEqual([
-      'error ENGINE refuses this runner: no such key',
+      expect.stringContaining('error ENGINE refuses this runner: no such key. Check ENGINE_API_KEY'),
       'info Connected to ENGINE as r1: 1 workflows',
     ])
     expect(errors).toEqual(['unauthorized'])

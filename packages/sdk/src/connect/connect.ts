@@ -3,11 +3,11 @@
 import type { RegisterReply } from '@perdure/protocol'
 import { deferred } from '../run/deferred.ts'
 import { closeOnce } from '../runner/close-on-signals.ts'
-import { createHandler } from '../runner/handler.ts'
+import { createHandlerFor } from '../runner/handler.ts'
 import { StateLog } from '../runner/state-log.ts'
 import type { SocketEnd } from './failure.ts'
 import { Link } from './link.ts'
-import { type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
+import { CONNECT_OPTIONS, type ConnectedRunner, type ConnectOptions, readSettings } from './options.ts'
 import { Passes } from './passes.ts'
 
 /**
@@ -18,7 +18,7 @@ import { Passes } from './passes.ts'
  * `log` and `onError`.
  */
 export function connect(options: ConnectOptions): ConnectedRunner {
-  const handler = createHandler(options)
+  const handler = createHandlerFor('connect', options, CONNECT_OPTIONS)
   const settings = readSettings(options, handler)
   const passes = new Passes(handler)
   const { engine } = settings

@@ -1,7 +1,7 @@
 // Describes why a socket ended: the error for the user, and whether the engine refused the runner. Called by the socket
 // and the link.
 
-import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES } from '@perdure/protocol'
+import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES, keyRemedy } from '@perdure/protocol'
 import { isRefusalStatus } from '../engine/http.ts'
 import { PerdureError } from '../wire/errors.ts'
 import { fieldOf } from './frames.ts'
@@ -42,7 +42,8 @@ export function untrusted(message: string): SocketEnd {
 /** The engine refused the registration with an `error` frame. */
 export function registrationRefused({ code, message }: EngineError, closeCode?: number): SocketEnd {
   const status = API_ERROR_STATUS[code as ApiErrorCode] ?? 400
-  return end({ code, status, message }, { refused: isRefusalStatus(status), closeCode })
+  const explained = code === 'unauthorized' ? `${message}${keyRemedy(true)}` : message
+  return end({ code, status, message: explained }, { refused: isRefusalStatus(status), closeCode })
 }
 
 /** The engine answered the handshake with a status other than 101. */

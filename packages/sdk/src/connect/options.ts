@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
 import { engineUrl, readEnvironment, signingKeysOf } from '../engine/environment.ts'
-import type { Handler, HandlerOptions } from '../runner/handler.ts'
-import { type RegistrationOptions, registerRequest } from '../runner/registration.ts'
+import { HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { REGISTRATION_OPTIONS, type RegistrationOptions, registerRequest } from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 
 /** Options of `connect()`. */
 export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
@@ -33,6 +34,18 @@ export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
   awayTimeoutMs?: number
   /** First delay before a lost connection is opened again; it doubles up to 15 s. Default 250 ms. */
   retryInitialMs?: number
+}
+
+/** Names of the options of `connect()`. */
+export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  maxConcurrency: true,
+  sockets: true,
+  checkpoints: true,
+  handleSignals: true,
+  closeTimeoutMs: true,
+  awayTimeoutMs: true,
 }
 
 /** A runner that is connected, or that keeps trying to connect. */

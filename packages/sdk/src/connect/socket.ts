@@ -7,6 +7,7 @@ import {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
   CONNECT_SUBPROTOCOL,
+  connectionRemedy,
   DIALLED_HOST_HEADER,
   recipientOf,
   SIGNATURE_HEADER,
@@ -165,7 +166,8 @@ export class EngineSocket {
     socket.on('error', (cause: NodeJS.ErrnoException) => {
       // Failed attempts on several addresses give an error without a message.
       const reason = cause.message || cause.code || cause.name
-      this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${reason}`, { cause })
+      const problem = `${reason}${connectionRemedy(cause.code)}`
+      this.#end ??= unreachable(`The engine cannot be reached at ${this.#options.url}: ${problem}`, { cause })
     })
     socket.on('close', (code, reason) => this.#finish(code, String(reason)))
   }

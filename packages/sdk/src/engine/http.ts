@@ -1,6 +1,7 @@
 // Sends one POST with JSON to the engine, with a deadline. Every failure is a PerdureError. Called by the client and the
 // registration.
 
+import { connectionRemedy, keyRemedy } from '@perdure/protocol'
 import { PerdureError } from '../wire/errors.ts'
 
 interface EngineRequest {
@@ -30,7 +31,7 @@ export async function postToEngine<Reply>(request: EngineRequest): Promise<Reply
     throw transportError(error, { timedOut: deadline.aborted, request })
   }
   const parsed = parse(text)
-  if (!response.ok) throw refusal(response, parsed, text)
+  if (!response.ok) throw refusal(response, { parsed, text, isKeySent: request.apiKey !== undefined })
   if (parsed === undefined) {
     const message = `The engine's answer is not JSON (HTTP ${response.status})`
     throw new PerdureError({ code: 'invalid_response', status: response.status, message })
@@ -63,17 +64,21 @@ function transportError(error: unknown, at: { timedOut: boolean; request: Engine
   }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
-  const message = `The engine cannot be reached at ${url}: ${reason}`
+  const message = `The engine cannot be reached at ${url}: ${reason}${connectionRemedy((cause as { code?: unknown })?.code)}`
   return new PerdureError({ code: 'unreachable', status: 0, message }, { cause: error })
 }
 
-function refusal(response: Response, parsed: unknown, text: string): PerdureError {
+function refusal(
+  response: Response,
+  { parsed, text, isKeySent }: { parsed: unknown; text: string; isKeySent: boolean },
+): PerdureError {
   const given = (parsed as { error?: { code?: unknown; message?: unknown; requestId?: unknown } } | undefined)?.error
   const requestId = typeof given?.requestId === 'string' ? given.requestId : response.headers.get('x-request-id')
+  const reason = typeof given?.message === 'string' ? given.message : text.slice(0, 200) || response.statusText
   return new PerdureError({
     code: typeof given?.code === 'string' ? given.code : `http_${response.status}`,
     status: response.status,
-    message: typeof given?.message === 'string' ? given.message : text.slice(0, 200) || response.statusText,
+    message: response.status === 401 ? `${reason}${keyRemedy(isKeySent)}` : reason,
     ...(requestId && { requestId }),
   })
 }

@@ -22,6 +22,7 @@
 import { STEPS_MAX } from '@perdure/protocol'
 import { isFatal, NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
+import { lossOf } from '../wire/lossy.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import { Discoveries, type Discovery } from './discoveries.ts'
 import type { Memo } from './memo.ts'
@@ -30,9 +31,9 @@ import { type StepId, StepIds } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 import { scopeWithin } from './step-scope.ts'
 
-/** How a pass ended. `data` is the handler's result as JSON text. */
+/** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
 export type Outcome =
-  | { kind: 'returned'; data: string | undefined }
+  | { kind: 'returned'; data: string | undefined; loss?: string }
   | { kind: 'threw'; error: unknown; fatal: boolean }
   /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
@@ -51,6 +52,7 @@ export class Pass {
   readonly #unawaited = new Map<string, string>()
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
+  #lastAwaited: string | undefined
   #checkIsScheduled = false
   #settled: Settled | undefined
   #stopped = false
@@ -74,6 +76,11 @@ export class Pass {
   /** Names of the steps whose promise nobody has awaited. */
   get unawaited(): string[] {
     return [...this.#unawaited.values()]
+  }
+
+  /** Name of the step whose promise the handler awaited last. */
+  get lastAwaited(): string | undefined {
+    return this.#lastAwaited
   }
 
   /** Names of the steps that the engine had not stored. */
@@ -117,7 +124,10 @@ export class Pass {
         this.#discovered.push(name)
       }
       this.#unawaited.set(id.hashedId, name)
-      const promise = this.#memo.promiseOf(id, () => this.#unawaited.delete(id.hashedId))
+      const promise = this.#memo.promiseOf(id, () => {
+        this.#lastAwaited = name
+        this.#unawaited.delete(id.hashedId)
+      })
       this.#onActivity()
       return promise
     } catch (error) {
@@ -184,7 +194,9 @@ export class Pass {
   #returned(result: unknown): void {
     if (this.ended) return
     try {
-      this.#settle({ kind: 'returned', data: encodePayload(result, 'The result of the workflow') })
+      const data = encodePayload(result, 'The result of the workflow')
+      const loss = lossOf(result)
+      this.#settle({ kind: 'returned', data, ...(loss === undefined ? {} : { loss }) })
     } catch (error) {
       this.#threw(error)
     }

@@ -5,6 +5,7 @@ import { RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
 import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
+import { placed } from '../wire/error-place.ts'
 import { failedStepOf, toStepError } from '../wire/errors.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 
@@ -19,15 +20,15 @@ const LOG_RESERVE_BYTES = 2048
 /** A refusal may quote the request, which can be long. */
 const REFUSAL_CHARS_MAX = 1024
 
-/** Builds the answer of a pass from its outcome. */
-export function answerOf(outcome: Outcome, logs: LogBuffer): Answer {
+/** Builds the answer of a pass from its outcome. `lastStep` is the step that the handler awaited last. */
+export function answerOf(outcome: Outcome, logs: LogBuffer, lastStep?: string): Answer {
   switch (outcome.kind) {
     case 'returned':
       return withLogs(200, outcome.data === undefined ? '' : `"data":${outcome.data}`, logs)
     case 'opcodes':
       return answerOpcodes(outcome.opcodes, logs)
     case 'threw':
-      return answerThrown(outcome, logs)
+      return answerThrown(outcome, logs, lastStep)
     case 'cancelled':
       // Nobody reads this answer, because the connection is closed. 499 is the customary status for that.
       return answerError(499, toStepError(new Error('The invoke was cancelled')), logs)
@@ -41,10 +42,16 @@ export function answerRefusal(status: number, message: string): Answer {
 }
 
 /** Builds the answer of a pass that threw. Its code says whether a step's failure ended it, or the handler itself. */
-function answerThrown({ error, fatal }: Extract<Outcome, { kind: 'threw' }>, logs: LogBuffer): Answer {
+function answerThrown(
+  { error, fatal }: Extract<Outcome, { kind: 'threw' }>,
+  logs: LogBuffer,
+  lastStep: string | undefined,
+): Answer {
   const stepName = failedStepOf(error)
   const reason = stepName === undefined ? { code: 'handler_failed' } : { code: 'step_failed', stepName }
-  return answerError(fatal ? 400 : 500, { ...toStepError(error), ...reason }, logs)
+  const where = lastStep === undefined ? 'the handler' : `the handler, after step "${lastStep}"`
+  const thrown = stepName === undefined ? placed(toStepError(error), where) : toStepError(error)
+  return answerError(fatal ? 400 : 500, { ...thrown, ...reason }, logs)
 }
 
 /** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs}`. */

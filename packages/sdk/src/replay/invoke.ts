@@ -53,7 +53,7 @@ export async function invoke(
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
-  const answer = answerOf(outcome, logs)
+  const answer = answerOf(outcome, logs, pass.lastAwaited)
   // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.
   if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
   return answer

@@ -45,6 +45,25 @@ describe('a failing callback', () => {
     })
   })
 
+  test('of a missing value names the step and the line', async () => {
+    const order = undefined as unknown as { total: number }
+    expect(await opcodeOf(() => order.total)).toMatchObject({
+      error: {
+        name: 'TypeError',
+        message: expect.stringMatching(
+          /^Cannot read properties of undefined \(reading 'total'\) \(in step "s", packages\/sdk\/src\/replay\/run-step\.test\.ts:\d+:\d+\)$/,
+        ),
+      },
+    })
+  })
+
+  test('keeps the message of every other error', async () => {
+    const opcode = await opcodeOf(() => {
+      throw new TypeError('the address is missing')
+    })
+    expect(opcode).toMatchObject({ error: { message: 'the address is missing' } })
+  })
+
   test('is not catchable with catch: false', async () => {
     const opcode = await opcodeOf(
       () => {
@@ -117,7 +136,11 @@ describe('a result that cannot be stored is a non-retriable error', () => {
   const cyclic: { self?: unknown } = {}
   cyclic.self = cyclic
   test.each([
-    ['a BigInt', { n: 1n }, 'The result of step "s" cannot be stored as JSON: Do not know how to serialize a BigInt'],
+    [
+      'a BigInt',
+      { n: 1n },
+      'The result of step "s" cannot be stored as JSON: it has a BigInt at "n". Store it as text: String(value)',
+    ],
     ['a cycle', cyclic, 'The result of step "s" cannot be stored as JSON: Converting circular structure to JSON'],
     ['a function', () => 1, 'The result of step "s" cannot be stored as JSON: it is a function'],
     ['too much', 'x'.repeat(1_100_000), /^The result of step "s" is too large: 1100002 bytes of JSON/],

@@ -10,9 +10,11 @@ import type { Cancellation } from '../run/cancellation.ts'
 import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
+import { placed } from '../wire/error-place.ts'
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions } from '../workflow/workflow.ts'
+import { warnOfLoss } from './warnings.ts'
 
 /** The objects that the parts of one pass share. Built by invoke.ts. */
 export interface PassEnvironment {
@@ -37,10 +39,15 @@ export async function runStep(
     const scope = { pass: environment.pass, stepName: id.name, logScope }
     const result = await stepScope.run(scope, call.callback, context)
     const text = encodePayload(result, `The result of step "${id.name}"`)
+    warnOfLoss(environment.logs, id, result)
     return encodeOpcode('StepRun', id, {}, { field: 'data', text })
   } catch (thrown) {
     const catchable = call.options?.catch === false ? {} : { catchable: true }
-    return encodeOpcode('StepRun', id, { error: toStepError(thrown), ...retryOf(thrown), ...catchable })
+    return encodeOpcode('StepRun', id, {
+      error: placed(toStepError(thrown), `step "${id.name}"`),
+      ...retryOf(thrown),
+      ...catchable,
+    })
   }
 }
 

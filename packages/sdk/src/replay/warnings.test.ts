@@ -166,3 +166,44 @@ describe('a stored step that the handler does not call', () => {
     expect(run.passes.flatMap(({ logs }) => messages(logs))).toEqual([])
   })
 })
+
+describe('a result that JSON does not keep', () => {
+  const lossy = (logs: RunnerLogLine[]) => logs.filter(({ scope }) => scope.startsWith('@result'))
+
+  test('is logged once for each name of a step, and for the result of the workflow', async () => {
+    const run = runOf(async ({ step }) => {
+      for (let i = 0; i < 2; i++) await step.run('load', () => ({ rows: new Map([[i, i]]) }))
+      await step.run('plain', () => ({ rows: [1] }))
+      return { at: Number.NaN }
+    })
+    const { logs } = await run.drive()
+    const messages = run.passes
+      .flatMap(pass => lossy(pass.logs))
+      .map(({ scope, index, message }) => [scope, index, message])
+    const message =
+      'The result of step "load" has a Map at "rows", stored as {} (Object.fromEntries(map) can be stored). The handler gets what is stored.'
+    // The engine stores each position once.
+    expect(messages).toEqual([
+      ['@result load', 0, message],
+      ['@result load', 0, message],
+    ])
+    expect(warnings(logs)).toMatchObject([
+      { level: 'warn', index: 2, message: 'The result of the workflow has NaN at "at", stored as null.' },
+    ])
+  })
+})
+
+test('an error of the handler names the step that it awaited last', async () => {
+  const run = runOf(async ({ step }) => {
+    const order = await step.run('load', () => undefined as unknown as { total: number })
+    return order.total
+  })
+  expect(await run.drive()).toMatchObject({
+    status: 500,
+    error: {
+      message: expect.stringMatching(
+        /^Cannot read properties of undefined \(reading 'total'\) \(in the handler, after step "load", \S+warnings\.test\.ts:\d+:\d+\)$/,
+      ),
+    },
+  })
+})

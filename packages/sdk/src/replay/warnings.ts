@@ -6,8 +6,9 @@
 
 import type { Memo, UncalledStep } from '../pass/memo.ts'
 import type { Outcome, Pass } from '../pass/pass.ts'
-import { stepIdOf } from '../pass/step-ids.ts'
+import { type StepId, stepIdOf } from '../pass/step-ids.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
+import { lossOf } from '../wire/lossy.ts'
 
 /**
  * The scope of these log lines. They cannot have the handler's scope: its lines are numbered, and a line that occurs in
@@ -15,7 +16,7 @@ import type { LogBuffer } from '../run/log-buffer.ts'
  */
 const WARNING_SCOPE = '@replay'
 /** Position of each kind of warning. The engine stores each position once, so each kind is logged once per run. */
-const POSITIONS = { unawaited: 0, uncalled: 1 }
+const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2 }
 
 const NAMES_MAX = 5
 
@@ -29,6 +30,9 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
     const what = 'the handler returned without looking at the result, or noticing a failure'
     write('unawaited', `${steps} never awaited: ${what}.`)
   }
+  if (outcome.kind === 'returned' && outcome.loss !== undefined) {
+    write('loss', `The result of the workflow has ${outcome.loss}.`)
+  }
   const isOver = outcome.kind === 'returned' || (outcome.kind === 'opcodes' && outcome.isStuck)
   if (!isOver) return
   const uncalled = memo.uncalled()
@@ -41,6 +45,20 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
     write('uncalled', `Expected ${expected}, saw ${steps}. ${REASON}`)
   }
 }
+
+/**
+ * Logs the parts of a step's result that JSON does not keep. The scope and the position are the same for every use of the
+ * name, so the engine stores the line once for each name.
+ */
+export function warnOfLoss(logs: LogBuffer, { name, hashedId }: StepId, result: unknown): void {
+  const loss = lossOf(result)
+  if (loss === undefined) return
+  const message = `The result of step "${name}" has ${loss}. The handler gets what is stored.`
+  logs.append({ name: `${RESULT_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
+}
+
+/** Beginning of the scope of warnings about the results of a step. */
+const RESULT_SCOPE = '@result'
 
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +

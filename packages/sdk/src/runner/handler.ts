@@ -18,6 +18,7 @@ import type { Middleware } from '../middleware/middleware.ts'
 import { type Answer, answerRefusal } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
+import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
 import { SignatureCheck } from './signature-check.ts'
@@ -94,6 +95,21 @@ const HEADERS = { 'content-type': 'application/json' }
  * for an invalid environment variable.
  */
 export function createHandler(options: HandlerOptions): Handler {
+  return createHandlerFor('createHandler', options, HANDLER_OPTIONS)
+}
+
+/** Names of the options of a handler. */
+export const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
+  app: true,
+  workflows: true,
+  signingKey: true,
+  allowUnsigned: true,
+  middleware: true,
+}
+
+/** Creates the handler of an adapter, whose function `what` knows further options. */
+export function createHandlerFor(what: string, options: HandlerOptions, known: object): Handler {
+  refuseUnknownOptions(what, options, known)
   checkEnvironment()
   if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
     throw new TypeError('A runner needs the name of its app')

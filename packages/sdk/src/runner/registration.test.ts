@@ -187,12 +187,16 @@ describe('an engine that refuses', () => {
     engine = await startEngine(refused, refused, accepted())
     const reported = signal<PerdureError>()
     const { ready } = start({ onError: reported.resolve })
-    await expect(ready).rejects.toMatchObject({ code: 'unauthorized', status: 401, message: 'no such key' })
+    await expect(ready).rejects.toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+      message: 'no such key. Set ENGINE_API_KEY to a key of the engine, which `perdure keys create` makes',
+    })
     expect(await reported.promise).toMatchObject({ code: 'unauthorized' })
     await engine.called(3)
     await loggedLines(2)
     expect(logged).toEqual([
-      'error ENGINE refuses the registration: no such key',
+      expect.stringContaining('error ENGINE refuses the registration: no such key. Set ENGINE_API_KEY'),
       'info Registered with ENGINE as r1: 1 workflows',
     ])
   })

@@ -6,6 +6,7 @@ import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest, SIGNATURE_F
 import { detectRuntime, engineUrl, readEnvironment, sleepsBetweenRequests } from '../engine/environment.ts'
 import { isRefusalStatus, postToEngine } from '../engine/http.ts'
 import { deferred } from '../run/deferred.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { PerdureError } from '../wire/errors.ts'
 import type { Handler } from './handler.ts'
 import { StateLog, type StateLogOptions } from './state-log.ts'
@@ -27,6 +28,17 @@ export interface RegistrationOptions extends StateLogOptions {
   region?: string
   /** First delay before a failed registration is retried; it doubles up to 30 s. Default 500 ms. */
   retryInitialMs?: number
+}
+
+/** Names of the options of a registration. */
+export const REGISTRATION_OPTIONS: OptionNames<RegistrationOptions> = {
+  engineUrl: true,
+  apiKey: true,
+  runner: true,
+  region: true,
+  retryInitialMs: true,
+  log: true,
+  onError: true,
 }
 
 /** A registration that is repeated until it is stopped. */

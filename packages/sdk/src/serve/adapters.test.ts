@@ -32,12 +32,12 @@ adapterContract('node', {
   mount: options => serveNode({ ...options, port: 0 }),
 })
 
-async function mountExpress(options: MountOptions) {
+async function mountExpress({ register, ...options }: MountOptions) {
   const app = express()
   const server = await listen(app)
   const url = `${server.url}/invoke`
   let registration: Registration | undefined
-  if (options.register) registration = serveExpress(app, { ...options, url })
+  if (register) registration = serveExpress(app, { ...options, url })
   else app.all('/invoke', createExpressHandler(options))
   app.use(express.json())
   return {
@@ -70,12 +70,12 @@ adapterContract('fastify', {
 
 adapterContract('hono', {
   framework: 'hono',
-  async mount(options) {
+  async mount({ register, ...options }) {
     const app = new Hono()
     const server = await startFetchServer(request => app.fetch(request))
     const path = '/perdure'
     const url = server.url + path
-    const registration = options.register ? serveHono(app, { ...options, path, url }) : undefined
+    const registration = register ? serveHono(app, { ...options, path, url }) : undefined
     if (!registration) app.all(path, createHonoHandler(options))
     return {
       url,

@@ -1,10 +1,10 @@
 // `@perdure/sdk/bun`: serves on Bun with its own server, or as a `fetch` handler of an existing `Bun.serve`.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { createHandlerFor, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { createFetchHandler, refuse } from './fetch.ts'
-import { type RunnerServer, runnerOf, type ServeOptions } from './node.ts'
+import { type RunnerServer, runnerOf, SERVE_OPTIONS, type ServeOptions } from './node.ts'
 
 /** The part of Bun's server that the adapter uses. */
 export interface BunServer {
@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { Bun } = globalThis as unknown as { Bun?: Bun }
   if (!Bun) throw new TypeError('This serves on Bun; on Node and Deno, import `@perdure/sdk/node`')
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, SERVE_OPTIONS)
   handler.listensOn(host)
   if (options.url !== undefined) handler.servedAt(options.url)
   const handle = createBunHandler(handler)

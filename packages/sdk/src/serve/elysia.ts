@@ -1,8 +1,14 @@
 // `@perdure/sdk/elysia`: serves inside an Elysia app, as a plugin. Elysia is typed by shape, so this file does not import
 // it.
 
-import { createHandler, type HandlerOptions } from '../runner/handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
+import {
+  REGISTRATION_OPTIONS,
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** The workflows to serve in an Elysia app, and how they are registered. */
@@ -13,6 +19,14 @@ export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
+}
+
+const OPTIONS: OptionNames<ElysiaPluginOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  path: true,
+  url: true,
+  register: true,
 }
 
 /** The part of an Elysia app that the plugin uses. */
@@ -32,7 +46,7 @@ export interface ElysiaApp {
  */
 export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(elysia: App) => App {
   const { path = '/invoke' } = options
-  const handler = createHandler(options)
+  const handler = createHandlerFor('perdure', options, OPTIONS)
   const handle = createFetchHandler(handler)
   return elysia => {
     elysia.all(path, ({ request, server }) => handle(request, server), { parse: 'none' })

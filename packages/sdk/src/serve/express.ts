@@ -1,8 +1,14 @@
 // `@perdure/sdk/express`: serves inside an Express app. Express is typed by shape, so this file does not import it.
 
 import type { ServerResponse } from 'node:http'
-import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import {
+  REGISTRATION_OPTIONS,
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { createNodeHandler } from './node.ts'
 import type { NodeRequest } from './node-body.ts'
 
@@ -22,6 +28,8 @@ export interface ExpressServeOptions extends HandlerOptions, RegistrationOptions
   url: string
 }
 
+const OPTIONS: OptionNames<ExpressServeOptions> = { ...HANDLER_OPTIONS, ...REGISTRATION_OPTIONS, path: true, url: true }
+
 /**
  * Creates a handler: `app.post('/invoke', createExpressHandler({ app: 'shop', workflows }))`. The caller registers the
  * app.
@@ -36,7 +44,7 @@ export function createExpressHandler(options: HandlerOptions | Handler): Express
 
 /** Adds the invoke endpoint to an Express app and registers it with the engine. Call it before `express.json()`. */
 export function serve(express: ExpressApp, options: ExpressServeOptions): Registration {
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, OPTIONS)
   express.all(options.path ?? '/invoke', createExpressHandler(handler))
   return startRegistration(handler, { url: options.url, framework: 'express' }, options)
 }

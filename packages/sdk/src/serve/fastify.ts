@@ -2,8 +2,14 @@
 // import it.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createHandler, type HandlerOptions } from '../runner/handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
+import {
+  REGISTRATION_OPTIONS,
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { createNodeHandler, urlOf } from './node.ts'
 
 /** The workflows to serve in a Fastify app, and how they are registered. */
@@ -14,6 +20,16 @@ export interface FastifyPluginOptions extends HandlerOptions, RegistrationOption
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
+}
+
+/** Fastify's own options of a plugin, which it passes on. */
+const OF_FASTIFY = { prefix: true, logLevel: true, logSerializers: true, encapsulate: true }
+const OPTIONS: OptionNames<FastifyPluginOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  path: true,
+  url: true,
+  register: true,
 }
 
 /** The part of a Fastify instance that the plugin uses. */
@@ -45,7 +61,7 @@ export interface FastifyApp {
  */
 export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions): Promise<void> {
   const { path = '/invoke' } = options
-  const handler = createHandler(options)
+  const handler = createHandlerFor('perdure', options, { ...OPTIONS, ...OF_FASTIFY })
   const answer = createNodeHandler(handler)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null))

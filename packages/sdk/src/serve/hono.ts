@@ -1,7 +1,13 @@
 // `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
-import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import {
+  REGISTRATION_OPTIONS,
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** A Hono route handler. */
@@ -20,6 +26,8 @@ export interface HonoServeOptions extends HandlerOptions, RegistrationOptions {
   url: string
 }
 
+const OPTIONS: OptionNames<HonoServeOptions> = { ...HANDLER_OPTIONS, ...REGISTRATION_OPTIONS, path: true, url: true }
+
 /**
  * Creates a handler: `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`. The caller registers the app.
  */
@@ -30,7 +38,7 @@ export function createHonoHandler(options: HandlerOptions | Handler): HonoHandle
 
 /** Adds the invoke endpoint to a Hono app and registers it with the engine. */
 export function serve(hono: HonoApp, options: HonoServeOptions): Registration {
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, OPTIONS)
   hono.all(options.path ?? '/invoke', createHonoHandler(handler))
   return startRegistration(handler, { url: options.url, framework: 'hono' }, options)
 }

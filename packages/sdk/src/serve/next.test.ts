@@ -117,5 +117,8 @@ test('a refused registration is reported', async () => {
   onTestFinished(() => engine.close())
   const { GET } = route(engine, { url: 'https://shop.example/refused' })
   const response = await GET(new Request('https://shop.example/refused'))
-  expect([response.status, await response.json()]).toMatchObject([503, { error: 'A key is needed' }])
+  expect([response.status, await response.json()]).toMatchObject([
+    503,
+    { error: expect.stringContaining('A key is needed. Set ENGINE_API_KEY') },
+  ])
 })

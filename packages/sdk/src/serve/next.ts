@@ -2,8 +2,9 @@
 // Router. The types are web standards or shapes, so this file does not import Next.js.
 
 import type { ServerResponse } from 'node:http'
-import { createHandler, type HandlerOptions } from '../runner/handler.ts'
-import type { RegistrationOptions } from '../runner/registration.ts'
+import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
+import { REGISTRATION_OPTIONS, type RegistrationOptions } from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 import { createNextRegistration, type NextRegistration } from './next-registration.ts'
 import { createNodeHandler } from './node.ts'
@@ -19,6 +20,13 @@ export interface NextServeOptions extends HandlerOptions, RegistrationOptions {
   url?: string
   /** Register with the engine. Default true. */
   register?: boolean
+}
+
+const OPTIONS: OptionNames<NextServeOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  url: true,
+  register: true,
 }
 
 /** A route handler of the App Router. */
@@ -45,7 +53,7 @@ export type NextApiHandler = (request: NodeRequest, response: ServerResponse) =>
  * send one `PUT` (or `GET`), so that the engine knows the new workflows before a run needs them.
  */
 export function serve(options: NextServeOptions): NextRoute {
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, OPTIONS)
   const registration = createNextRegistration(handler, options)
   const handle = createFetchHandler(handler)
   return {
@@ -66,7 +74,7 @@ export function serve(options: NextServeOptions): NextRoute {
  * must also contain `export const config = { api: { bodyParser: false } }`, since signatures are over the raw body.
  */
 export function serveApiRoute(options: NextServeOptions): NextApiHandler {
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, OPTIONS)
   const registration = createNextRegistration(handler, options)
   const answer = createNodeHandler(handler)
   return async (request, response) => {

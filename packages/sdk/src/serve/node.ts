@@ -6,8 +6,17 @@ import type { AddressInfo } from 'node:net'
 import type { RegisterReply } from '@perdure/protocol'
 import { Cancellation } from '../run/cancellation.ts'
 import { closeOnce } from '../runner/close-on-signals.ts'
-import { createHandler, type Handler, type HandlerOptions, type HandlerResponse, refusal } from '../runner/handler.ts'
-import { type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import {
+  createHandler,
+  createHandlerFor,
+  HANDLER_OPTIONS,
+  type Handler,
+  type HandlerOptions,
+  type HandlerResponse,
+  refusal,
+} from '../runner/handler.ts'
+import { REGISTRATION_OPTIONS, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
+import type { OptionNames } from '../schema/known-options.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { BODY_PARSED_MESSAGE, readNodeBody } from './node-body.ts'
 
@@ -28,6 +37,18 @@ export interface ServeOptions extends HandlerOptions, RegistrationOptions {
    * ends it at once. Default true.
    */
   handleSignals?: boolean
+}
+
+/** Names of the options of `serve`. */
+export const SERVE_OPTIONS: OptionNames<ServeOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  port: true,
+  host: true,
+  path: true,
+  url: true,
+  register: true,
+  handleSignals: true,
 }
 
 /** A runner whose server listens. */
@@ -72,7 +93,7 @@ export function createNodeHandler(options: HandlerOptions | Handler): NodeHandle
 /** Starts a server for the invoke endpoint and registers it with the engine. Resolves when the server listens. */
 export async function serve(options: ServeOptions): Promise<RunnerServer> {
   const { port = 3000, host = '127.0.0.1', path = '/invoke' } = options
-  const handler = createHandler(options)
+  const handler = createHandlerFor('serve', options, SERVE_OPTIONS)
   handler.listensOn(host)
   if (options.url !== undefined) handler.servedAt(options.url)
   const nodeHandler = createNodeHandler(handler)

@@ -1,6 +1,6 @@
 // Starts runs, sends events, describes the state of runs, and stops the engine.
 
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../schema/event.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
@@ -168,12 +168,38 @@ describe('the end of a test', () => {
     await engine.stop({ leaveRuns: true })
   })
 
-  test('comes automatically with `await using`', async () => {
-    const leaking = async () => {
-      await using engine = await testEngine([checkout])
-      await engine.start(checkout, { order: 1 })
+  describe('comes automatically with `await using`', () => {
+    /** The next unhandled rejection, of which the test runner does not hear. */
+    function nextUnhandled(): Promise<unknown> {
+      const listeners = process.listeners('unhandledRejection')
+      process.removeAllListeners('unhandledRejection')
+      onTestFinished(() => {
+        process.removeAllListeners('unhandledRejection')
+        for (const listener of listeners) process.on('unhandledRejection', listener)
+      })
+      return new Promise(resolve => process.once('unhandledRejection', resolve))
     }
-    await expect(leaking()).rejects.toThrow('1 run has not ended')
+
+    test('and its error fails the test run', async () => {
+      const unhandled = nextUnhandled()
+      const leaking = async () => {
+        await using engine = await testEngine([checkout])
+        await engine.start(checkout, { order: 1 })
+      }
+      await leaking()
+      expect(await unhandled).toMatchObject({ message: expect.stringContaining('1 run has not ended') })
+    })
+
+    test('and does not bury the error of a test that has failed', async () => {
+      const unhandled = nextUnhandled()
+      const failing = async () => {
+        await using engine = await testEngine([checkout])
+        await engine.start(checkout, { order: 1 })
+        expect(1, 'the assertion').toBe(2)
+      }
+      await expect(failing()).rejects.toThrow(/^the assertion: expected 1 to be 2/)
+      await unhandled
+    })
   })
 })
 

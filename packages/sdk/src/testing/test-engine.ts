@@ -221,8 +221,13 @@ export class TestEngine implements AsyncDisposable {
     if (problems.length > 0) throw new TestingError(problems.join('\n'))
   }
 
+  /**
+   * Stops the engine at the end of an `await using`. What {@link stop} would reject with becomes an unhandled rejection,
+   * which fails the test run too. If this method rejected, its error would take the place of the error of a test that has
+   * failed, and a failed test usually leaves runs.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
+    await this.stop().catch(error => void Promise.reject(error))
   }
 
   #send(name: string, data: unknown, { app, dedupeId, targetApp }: SendEventOptions) {

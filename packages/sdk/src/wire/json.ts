@@ -3,9 +3,34 @@
 
 import { NonRetriableError } from './errors.ts'
 import { PAYLOAD_BYTES_MAX } from './limits.ts'
+import { bigIntIn } from './lossy.ts'
 import { byteLength, exceeds } from './text-size.ts'
 
 type NotJson = bigint | symbol | ((...args: never[]) => unknown)
+
+/**
+ * `unknown` for a type that JSON can store; an error text for one that is, or has as a member, a bigint. Deeper members are
+ * not looked at, because types may be recursive.
+ */
+export type Storable<T> = unknown extends T
+  ? unknown
+  : true extends HasBigInt<T>
+    ? 'A bigint cannot be stored as JSON: return String(value)'
+    : unknown
+
+type HasBigInt<T> = T extends bigint
+  ? true
+  : T extends { toJSON(): unknown } | ((...args: never[]) => unknown)
+    ? false
+    : T extends readonly (infer One)[]
+      ? Extract<One, bigint> extends never
+        ? false
+        : true
+      : T extends object
+        ? Extract<T[keyof T], bigint> extends never
+          ? false
+          : true
+        : false
 
 /** The type of an array element: one without JSON becomes `null`. */
 type JsonElement<T> = unknown extends T
@@ -42,7 +67,9 @@ export function encodePayload(value: unknown, what: string): string | undefined 
   try {
     text = JSON.stringify(value)
   } catch (error) {
-    throw new NonRetriableError(`${what} cannot be stored as JSON: ${reasonOf(error)}`, { cause: error })
+    const place = bigIntIn(value)
+    const reason = place === undefined ? reasonOf(error) : `it has a BigInt${place}. Store it as text: String(value)`
+    throw new NonRetriableError(`${what} cannot be stored as JSON: ${reason}`, { cause: error })
   }
   if (text === undefined && (typeof value === 'function' || typeof value === 'symbol')) {
     throw new NonRetriableError(`${what} cannot be stored as JSON: it is a ${typeof value}`)

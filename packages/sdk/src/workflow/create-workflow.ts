@@ -4,13 +4,16 @@ import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistrati
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
+import { eventNameOf, isEventDefinition } from '../schema/event.ts'
 import { isSchema } from '../schema/validate.ts'
-import type { Batch, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
+import type { Batch, CancelOn, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
+import { checkOptionNames } from './option-names.ts'
 import {
   type AnyTrigger,
   type CollectedIn,
   type DataIn,
   type EventIn,
+  type FailedIn,
   parseBy,
   parseByTriggers,
   readTrigger,
@@ -32,23 +35,29 @@ export type WorkflowOptions<Input = unknown> = Definition<Input> &
  * Options of a workflow with a schema for its input. `event.data` is the schema's output, whatever started the run.
  * The data is validated when a pass begins; invalid data fails the run without a retry.
  */
-export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<unknown> &
+export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<StandardSchemaV1.InferInput<Schema>> &
   FlowControlOf<StandardSchemaV1.InferOutput<Schema>> & {
     input: Schema
     triggers?: AnyTrigger | readonly AnyTrigger[]
   }
 
-/** Options of a workflow with typed events among its triggers. `event` is the union of these events. */
-export type EventWorkflowOptions<Triggers> = Definition<unknown> &
+/**
+ * Options of a workflow with typed events among its triggers, or only with schedules. `event` is the union of these
+ * events.
+ */
+export type EventWorkflowOptions<Triggers> = Definition<FailedIn<Triggers>> &
   FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
 
 /** Options of a workflow that collects typed events. `event.data` is the array of their payloads. */
-export type CollectingWorkflowOptions<Triggers> = Definition<unknown> &
-  Omit<FlowControl, 'batch' | 'debounce'> &
-  ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never }) & {
-    triggers: Triggers & Typed<Triggers>
-    input?: never
-  }
+export type CollectingWorkflowOptions<Triggers> = Definition<FailedIn<Triggers>[]> &
+  Collecting & { triggers: Triggers & Typed<Triggers>; input?: never }
+
+/** Options of a workflow that collects events without a type. `event.data` is an array. */
+export type UntypedCollectingOptions = Definition<unknown[]> &
+  Collecting & { triggers?: WorkflowTrigger | readonly WorkflowTrigger[]; input?: never }
+
+type Collecting = Omit<FlowControl, 'batch' | 'debounce'> &
+  ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never })
 
 interface Definition<Input> {
   name: string
@@ -57,8 +66,8 @@ interface Definition<Input> {
   /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
-   * Called in a separate run after a run of this workflow failed. The event's data is not validated, because invalid
-   * data may be the reason of the failure.
+   * Called in a separate run after a run of this workflow failed. The event's data has the type that senders give it, but it
+   * is not validated, because invalid data may be the reason of the failure.
    */
   onFailure?: (args: FailureArgs<Input>) => unknown
 }
@@ -96,6 +105,10 @@ export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyT
   options: EventWorkflowOptions<Triggers>,
   handler: WorkflowHandler<DataIn<Triggers>, Output, EventIn<Triggers>>,
 ): Workflow<DataIn<Triggers>, Output, SentIn<Triggers>>
+export function createWorkflow<Output>(
+  options: UntypedCollectingOptions,
+  handler: WorkflowHandler<unknown[], Output>,
+): Workflow<unknown[], Output>
 export function createWorkflow<Input = unknown, Output = unknown>(
   options: WorkflowOptions<Input>,
   handler: WorkflowHandler<Input, Output>,
@@ -112,7 +125,8 @@ type AnyWorkflowOptions = Definition<never> &
   FlowControl & { triggers?: AnyTrigger | readonly AnyTrigger[]; input?: StandardSchemaV1 }
 
 function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
-  const { name, triggers, onFailure, input, middleware, ...policies } = options
+  checkOptionNames(options)
+  const { name, triggers, onFailure, input, middleware, cancelOn, ...policies } = options
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   }
@@ -126,6 +140,7 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   if (triggers !== undefined) {
     registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
   }
+  if (cancelOn) registration.cancelOn = [cancelOn].flat().map(readCancelOn)
   if (onFailure) registration.onFailure = true
   if (input !== undefined && !isSchema(input)) {
     throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
@@ -139,6 +154,12 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
     onFailure: onFailure as Workflow['onFailure'],
     parseEvent,
   }
+}
+
+/** Returns an event that cancels runs as it is registered. */
+function readCancelOn(cancelOn: CancelOn): { event: string; if?: string } {
+  if (isEventDefinition(cancelOn)) return { event: cancelOn.name }
+  return { ...cancelOn, event: eventNameOf(cancelOn.event) }
 }
 
 /** Whether the workflow collects events: the data of a run is then the array of their payloads. */

@@ -69,7 +69,7 @@ describe('types', () => {
     })
     createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'all' } }, many)
     createWorkflow({ name: 'w', batch }, async ({ event }) => {
-      expectTypeOf(event.data).toBeUnknown()
+      expectTypeOf(event.data).toEqualTypeOf<unknown[]>()
     })
   })
 
@@ -96,13 +96,15 @@ describe('types', () => {
     // @ts-expect-error a priority is an expression
     createWorkflow({ ...options, priority: 3 }, one)
     // @ts-expect-error there is no such timeout
-    createWorkflow({ name: 'w', timeouts: { total: '1h' } }, one)
+    expect(() => createWorkflow({ name: 'w', timeouts: { total: '1h' } }, one)).toThrow(
+      'timeouts has no option "total"',
+    )
     // @ts-expect-error a trigger is an event or a schedule
     expect(() => createWorkflow({ ...options, triggers: [{ schedule: '* * * * *' }] }, one)).toThrow()
     // @ts-expect-error cancelOn names an event
     createWorkflow({ ...options, cancelOn: [{ if: 'true' }] }, one)
     // @ts-expect-error there is no such policy
-    createWorkflow({ name: 'w', retries: 3 }, one)
+    expect(() => createWorkflow({ name: 'w', retries: 3 }, one)).toThrow('has no option "retries"')
     expectTypeOf<ConcurrencyLimit>().toEqualTypeOf<{
       limit: number
       key?: string

@@ -3,6 +3,7 @@
 // text such as "30s".
 
 import type { WorkflowRegistration } from '@perdure/protocol'
+import type { EventDefinition } from '../schema/event.ts'
 
 /** The flow control fields of a registration. */
 type Policies = Omit<WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
@@ -24,11 +25,13 @@ export type Singleton = Policy<'singleton'>
 export type Idempotency = Policy<'idempotency'>
 /** Longest time in the queue, of the whole run, and of one invoke. */
 export type Timeouts = Policy<'timeouts'>
-/** An event that cancels runs. `if` selects the runs. */
-export type CancelOn = Policy<'cancelOn'>[number]
+/** An event that cancels runs, by its exact name or its definition. `if` selects the runs. */
+export type CancelOn =
+  | (Omit<Policy<'cancelOn'>[number], 'event'> & { event: string | EventDefinition })
+  | EventDefinition
 
 /** Policies for how arriving events become runs, and which runs start first. */
-export interface FlowControl extends Policies {
+export interface FlowControl extends Omit<Policies, 'cancelOn'> {
   /** Limits the runs at once; further runs wait. Up to three limits, all of which apply. */
   concurrency?: ConcurrencyLimit | ConcurrencyLimit[]
   /** Limits the starts per period; further starts wait. */
@@ -48,7 +51,7 @@ export interface FlowControl extends Policies {
   /** How long a run may wait for its first invoke, how long it may take, and how long one invoke may take. */
   timeouts?: Timeouts
   /** Events that cancel a run. `if` sees the run's own event as `event` and the arriving one as `async`. */
-  cancelOn?: CancelOn[]
+  cancelOn?: readonly CancelOn[]
 }
 
 /**

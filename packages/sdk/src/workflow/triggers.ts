@@ -47,11 +47,25 @@ export type CollectedIn<Triggers> =
   | WorkflowEvent<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>['data'][]>
   | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : WorkflowEvent<CronData, 'engine/cron'>)
 
-/** The data that starts a workflow with these triggers by hand: the input of one of the schemas. */
-export type SentIn<Triggers> = SentOf<DefinitionOf<OneOf<Triggers>>>
+/** The data that starts a workflow with these triggers by hand: the input of one of the schemas; any, of schedules only. */
+export type SentIn<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
+  ? unknown
+  : SentOf<DefinitionOf<OneOf<Triggers>>>
 
-/** `unknown` when a typed event is among the triggers, else `never`. Overloads are chosen by it. */
-export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never] ? never : unknown
+/** The data of the event of a failed run, which is not validated: the input of one of the schemas, or of a schedule. */
+export type FailedIn<Triggers> =
+  | ([DefinitionOf<OneOf<Triggers>>] extends [never] ? never : SentOf<DefinitionOf<OneOf<Triggers>>>)
+  | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : CronData)
+  | (Exclude<OneOf<Triggers>, EventDefinition | { event: EventDefinition } | { cron: string }> extends never
+      ? never
+      : unknown)
+
+/** `unknown` when a typed event is among the triggers, or all are schedules, else `never`. Overloads are chosen by it. */
+export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
+  ? [OneOf<Triggers>] extends [{ cron: string }]
+    ? unknown
+    : never
+  : unknown
 
 /** Validates the data of the event that started a run and returns the event with the schema's output. */
 export type EventParser = (event: WorkflowEvent) => Promise<WorkflowEvent>

@@ -46,7 +46,8 @@ describe('input', () => {
         triggers: [{ event: 'a' }, paid],
         concurrency: { limit: 1 },
         onFailure: ({ event, error }) => {
-          expectTypeOf(event.data).toBeUnknown()
+          // Not validated: it has the type that senders give it, unless a trigger without a type starts the workflow.
+          expectTypeOf(event.data).toEqualTypeOf<z.input<typeof orderSchema>>()
           expectTypeOf(error).toEqualTypeOf<Error>()
         },
       },
@@ -173,6 +174,108 @@ describe('steps and clients', () => {
       client.send(paid, { cents: 1 }),
       // @ts-expect-error the data is required
       client.send(paid),
+    ]
+    expect(calls).toBeTypeOf('function')
+  })
+})
+
+describe('what needs no annotation', () => {
+  const cancelled = defineEvent('order/cancelled', z.object({ id: z.string() }))
+
+  test('a workflow with schedules only', () => {
+    const workflow = createWorkflow({ name: 'w', triggers: { cron: '0 9 * * *' } }, async ({ event }) => {
+      expectTypeOf(event.name).toEqualTypeOf<'engine/cron'>()
+      expectTypeOf(event.data).toEqualTypeOf<CronData>()
+      return event.data.scheduledAt
+    })
+    expectTypeOf<OutputOf<typeof workflow>>().toEqualTypeOf<string>()
+    createWorkflow({ name: 'w', triggers: [{ cron: '0 9 * * *' }, { cron: '0 18 * * *' }] }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<CronData>()
+    })
+    createWorkflow({ name: 'w', triggers: [{ cron: '0 9 * * *' }, { event: 'x' }] }, ({ event }) => {
+      expectTypeOf(event.data).toBeUnknown()
+    })
+    const start = (step: StepTools) => step.runWorkflow('a', { workflow })
+    expect(start).toBeTypeOf('function')
+  })
+
+  test('collected events without a type are an array', () => {
+    createWorkflow({ name: 'w', batch: { maxSize: 2, timeout: '1s' } }, async ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<unknown[]>()
+      return event.data.length
+    })
+    createWorkflow({ name: 'w', debounce: { period: '1s', mode: 'all' }, triggers: { event: 'x' } }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<unknown[]>()
+    })
+    const annotated = createWorkflow(
+      { name: 'w', batch: { maxSize: 2, timeout: '1s' } },
+      async ({ event }: WorkflowArgs<Order[]>) => event.data.length,
+    )
+    expectTypeOf<InputOf<typeof annotated>>().toEqualTypeOf<Order[]>()
+  })
+
+  test('the data of a failed run', () => {
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: paid,
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<{ cents: string }>(),
+      },
+      () => 1,
+    )
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: { cron: '* * * * *' },
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<CronData>(),
+      },
+      () => 1,
+    )
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: [paid],
+        batch: { maxSize: 2, timeout: '1s' },
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<{ cents: string }[]>(),
+      },
+      () => 1,
+    )
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: [paid, { event: 'plain' }],
+        onFailure: ({ event }) => expectTypeOf(event.data).toBeUnknown(),
+      },
+      () => 1,
+    )
+    createWorkflow(
+      { name: 'w', onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<Order>() },
+      ({ event }: WorkflowArgs<Order>) => event.data.id,
+    )
+  })
+
+  test('definitions stand in cancelOn', () => {
+    const { registration } = createWorkflow(
+      { name: 'w', cancelOn: [cancelled, { event: cancelled, if: 'async.data.id == event.data.id' }, { event: 'x' }] },
+      () => 1,
+    )
+    expect(registration.cancelOn).toEqual([
+      { event: 'order/cancelled' },
+      { event: 'order/cancelled', if: 'async.data.id == event.data.id' },
+      { event: 'x' },
+    ])
+  })
+
+  test('a BigInt as the result of a step is a type error', () => {
+    const calls = (step: StepTools) => [
+      // @ts-expect-error JSON has no BigInt
+      step.run('a', () => 1n),
+      // @ts-expect-error nor in an object
+      step.run('a', async () => ({ total: 1n })),
+      // @ts-expect-error nor in a list
+      step.run('a', () => [1n]),
+      expectTypeOf(step.run('a', async () => ({ total: 1 }))).toEqualTypeOf<Promise<{ total: number }>>(),
+      expectTypeOf(step.run('a', () => undefined as unknown)).toEqualTypeOf<Promise<unknown>>(),
     ]
     expect(calls).toBeTypeOf('function')
   })

@@ -1,0 +1,16 @@
+// Refuses unknown options by name, with the nearest known one: a misspelt option would silently have no effect. Called by
+// `createWorkflow`, `createClient` and every adapter.
+
+import { hintFor, quoteName } from '@perdure/protocol'
+
+/** The names of the options of a type. The type demands each of them, so that a new option cannot be forgotten. */
+export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true>>
+
+/** Throws a TypeError for an option that is not in `known`. An option that is undefined counts as absent. */
+export function refuseUnknownOptions(what: string, options: object, known: object): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`${what} takes an object of options`)
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    throw new TypeError(`${what} has no option ${quoteName(name)}${hintFor(name, Object.keys(known))}`)
+  }
+}

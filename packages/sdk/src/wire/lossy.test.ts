@@ -1,0 +1,50 @@
+import { createContext, runInContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { bigIntIn, lossOf } from './lossy.ts'
+
+class Order {
+  id = 1
+}
+
+test.each<[unknown, string]>([
+  [new Map([[1, 2]]), 'a Map, stored as {} (Object.fromEntries(map) can be stored)'],
+  [{ tags: new Set() }, 'a Set at "tags", stored as {} ([...set] can be stored)'],
+  [{ sum: [1, Number.NaN] }, 'NaN at "sum.1", stored as null'],
+  [[Number.POSITIVE_INFINITY], 'Infinity at "0", stored as null'],
+  [[undefined], 'undefined at "0", stored as null'],
+  [{ a: undefined }, 'undefined at "a", left out'],
+  [{ a: () => 1 }, 'a function at "a", left out'],
+  [{ order: new Order() }, 'an instance of Order at "order", stored as a plain object of its own fields'],
+  [new Error('no'), 'an instance of Error, stored as a plain object of its own fields'],
+  [
+    { a: undefined, b: Number.NaN, c: undefined, d: undefined },
+    'undefined at "a", left out; NaN at "b", stored as null; undefined at "c", left out',
+  ],
+])('%o is not stored as it is', (value, loss) => {
+  expect(lossOf(value)).toBe(loss)
+})
+
+test.each<[unknown]>([
+  [undefined],
+  [null],
+  ['text'],
+  [1],
+  [{ a: [{ b: null }], c: new Date(0), d: Buffer.from('x') }],
+  [Object.create(null)],
+  [runInContext('({ a: [1] })', createContext({}))],
+])('%o is stored as it is', value => {
+  expect(lossOf(value)).toBeUndefined()
+})
+
+test('circles and large values end', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  expect(lossOf(circle)).toBeUndefined()
+  expect(lossOf(Array.from({ length: 1_000_000 }, () => 1))).toBeUndefined()
+})
+
+test('the place of a BigInt', () => {
+  expect(bigIntIn({ order: { total: 1n } })).toBe(' at "order.total"')
+  expect(bigIntIn(1n)).toBe('')
+  expect(bigIntIn({ total: 1 })).toBeUndefined()
+})
