@@ -309,7 +309,7 @@ const workflow = createWorkflow({ name: '${name}', triggers: { event: '${name}' 
     return 'finished'
   }),
 )
-const options = { app: '${name}', workflows: [workflow], port: 0 }
+const options = { app: '${name}', workflows: [workflow] }
 const runner = ${how}
 await runner.ready
 `
@@ -347,7 +347,7 @@ export const resolve = (specifier, context, next) =>
 
   test.each([
     ['connect()', 'connect(options)'],
-    ['serve()', 'await serve(options)'],
+    ['serve()', 'await serve({ ...options, port: 0 })'],
   ])('of %s that has to stop finishes its step first, and ends with 0', async (_, how) => {
     const name = unique('term')
     const runner = await began(how, api, name)

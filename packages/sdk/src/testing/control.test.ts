@@ -107,7 +107,7 @@ test("the engine's whole HTTP interface is available", async () => {
   const engine = await open([approval])
   const run = await engine.start(approval, { n: 1 })
   await engine.api.cancelRun({ id: run.id })
-  expect(await engine.api.listControlActions()).toMatchObject([{ action: 'cancel' }])
+  expect(await engine.api.listControlActions()).toMatchObject({ items: [{ action: 'cancel' }] })
   expect(await engine.api.getRunStats()).toMatchObject({ total: 1, active: 0 })
   await expect(engine.api.cancelRun({ id: run.id })).rejects.toMatchObject({
     status: 409,

@@ -112,7 +112,7 @@ test('a debounced workflow starts once, with the last event', async () => {
   await engine.advance('1s')
   const [run] = await engine.runs()
   expect(await run?.result()).toEqual({ doc: 'a', version: 3 })
-  await expect(engine.start(index)).rejects.toThrow('started no run of "index": it was debounced')
+  await expect(engine.start(index, { doc: 'a' })).rejects.toThrow('started no run of "index": it was debounced')
 })
 
 test("a run's timeout counts virtual time", async () => {
