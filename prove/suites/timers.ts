@@ -111,7 +111,7 @@ async function differences(found: { api: Api; runIds: readonly string[]; fired: 
 }
 
 async function ticksOf(api: Api, app: string): Promise<string[]> {
-  const runs = await api.runs(`?app=${app}&workflow=ticking&limit=200`)
+  const runs = await api.runs(`?app=${app}&q=ticking&limit=200`)
   const inputs = await Promise.all(runs.map(async ({ id }) => (await api.run(id)).input))
   return inputs.flatMap(input => (input as { scheduledAt?: string } | undefined)?.scheduledAt ?? [])
 }

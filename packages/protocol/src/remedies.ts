@@ -1,7 +1,7 @@
-// Sentences that tell a person what to do about an engine that cannot be reached, or that refuses the key. The SDK and the
-// client add them to their errors.
+// Remedies for an engine that cannot be reached, or that refuses the key. The SDK and the client add them to the messages of
+// their errors.
 
-/** What to do about a connection that failed with this code of the operating system; empty for any other. */
+/** The remedy for a connection that failed with this code of the operating system; empty for any other code. */
 export function connectionRemedy(code: unknown): string {
   if (code === 'ECONNREFUSED') {
     return '. Is the engine running? `npx perdure dev` starts one; ENGINE_URL says where it listens'
@@ -9,7 +9,7 @@ export function connectionRemedy(code: unknown): string {
   return code === 'ENOTFOUND' ? '. Check the host name in ENGINE_URL' : ''
 }
 
-/** What to do about a 401, behind the engine's reason. */
+/** The remedy for a 401, to append to the engine's reason. */
 export function keyRemedy(isKeySent: boolean): string {
   const make = 'a key of the engine, which `perdure keys create` makes'
   return isKeySent ? `. Check ENGINE_API_KEY: it must be ${make}` : `. Set ENGINE_API_KEY to ${make}`

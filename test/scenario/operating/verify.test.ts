@@ -77,7 +77,7 @@ beforeAll(async () => {
   await api.reaches(done.runId, 'succeeded')
   await api.reaches(lost.runId, 'failed')
   const isHeld = ({ waitingFor }: RunSummary) => waitingFor?.kind === 'throttle'
-  await until(async () => (await api.runs(`?workflow=${rated}`)).filter(isHeld).length === 2)
+  await until(async () => (await api.runs(`?q=${rated}`)).filter(isHeld).length === 2)
   await until(async () => (await api.get('/webhook-deliveries?status=succeeded')).text.includes('dlv_'))
   // Also while the engine runs.
   expect(await violations(`sqlite:${engine.storeFile}`)).toEqual([])

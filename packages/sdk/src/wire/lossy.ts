@@ -47,7 +47,7 @@ function walk(value: unknown, visit: (one: unknown, path: string, isElement: boo
   }
 }
 
-/** What a value is, and what is stored in its place. */
+/** Returns a description of the value, and of how it is stored; undefined if it is stored as it is. */
 function lossAt(value: unknown, isElement: boolean): [what: string, stored: string] | undefined {
   switch (typeof value) {
     case 'number':
