@@ -13,6 +13,7 @@ import {
   run,
   tempStoreFile,
   unique,
+  until,
   wait,
 } from '../../kit/index.ts'
 
@@ -99,10 +100,12 @@ test('every row of every table is there after the way to PostgreSQL and back', a
   for (const [table, rows] of Object.entries(tables)) expect(rows.length, table).toBeGreaterThan(0)
 })
 
-test('the engine goes on in the other store, and back again; a wait does not see events from before its run', async () => {
+test('the engine goes on in the other store, and back again; events keep their order with the runs', async () => {
   const [home, other] = [tempStoreFile(), await freshSchema()]
-  const [name, eventName] = [unique('held'), unique('go')]
-  const workflows = { [name]: flow([wait('first', eventName), wait('second', eventName), run('then')]) }
+  const [name, eventName, early] = [unique('held'), unique('go'), unique('early')]
+  const workflows = {
+    [name]: flow([wait('first', eventName), wait('second', early), wait('third', eventName), run('then')]),
+  }
   const first = await openEngine({ storeFile: home })
   await first.runner({ workflows })
   await first.api.send({ name: eventName })
@@ -117,7 +120,10 @@ test('the engine goes on in the other store, and back again; a wait does not see
   expect(jsonLines(out.stdout)).toContainEqual({ step: 'compared', table: 'runs', rows: 1 })
   const second = await openEngine({ storeFile: other })
   await second.runner({ workflows })
+  // Comes before its wait, which looks back at the positions since its run.
+  await second.api.send({ name: early })
   expect((await second.api.send({ name: eventName })).woke).toBe(1)
+  await until(async () => (await second.api.steps(runId)).at(-1)?.name === 'third')
   await second.api.reaches(runId, 'waiting')
   await second.stop()
   const back = tempStoreFile()

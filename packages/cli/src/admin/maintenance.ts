@@ -63,6 +63,9 @@ export function maintenanceCommands(program: Command): void {
   )
 }
 
+/** How often a long copy says how far it is. */
+const SAY_EVERY_MS = 2000
+
 interface MoveOptions {
   from: string
   to: string
@@ -73,9 +76,13 @@ interface MoveOptions {
 async function moveWhole(session: LocalSession<MoveOptions>): Promise<undefined> {
   const { terminal, options, json } = session
   let rows = 0
+  let saidAt = performance.now()
   for await (const progress of moveStore(options, options)) {
-    if (progress.step === 'copied') terminal.say(`copied ${progress.rows} rows of ${progress.table}`)
-    else await show(session, progress, () => [lineOf(progress)])
+    if (progress.step === 'copied') {
+      if (performance.now() - saidAt < SAY_EVERY_MS) continue
+      saidAt = performance.now()
+      terminal.say(`copied ${progress.rows} rows of ${progress.table}`)
+    } else await show(session, progress, () => [lineOf(progress)])
     if (progress.step === 'compared') rows += progress.rows
   }
   if (!json) await terminal.out(`moved ${rows} rows: set ENGINE_STORE to the new store before an engine starts`)
