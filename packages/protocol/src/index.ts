@@ -5,6 +5,7 @@ export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
 export {
   CONTROL_ACTIONS,
+  DELIVERY_KINDS,
   DELIVERY_STATUSES,
   KEY_KINDS,
   LIFECYCLE_KINDS,

@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['eb4654dd1175']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['548526878f3e']],
+    ['SQLite', sqlite.MIGRATIONS, ['ea0633c6a8d9']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['9a042e7a10ab']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -3,7 +3,7 @@
 
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
-import type { Delivery, DeliveryAttempt, DeliveryStatus } from '../domain/model/delivery.ts'
+import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '../domain/model/delivery.ts'
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
@@ -118,9 +118,20 @@ export interface ScheduledQuery {
   after?: { dueAt: number; id: string }
 }
 
-export interface DeliveryQuery {
+export interface DeliveryFilter {
   status?: DeliveryStatus
   app?: string
+  endpointId?: string
+  eventKind?: DeliveryKind
+  /** Only deliveries that this run caused. */
+  sourceRunId?: string
+  /** Only deliveries created at or after this time. */
+  since?: number
+  /** Only deliveries created before this time. */
+  until?: number
+}
+
+export interface DeliveryQuery extends DeliveryFilter {
   limit: number
   /** The sort position of the last row of the page before: newest first by (createdAt, id). */
   after?: { createdAt: number; id: string }

@@ -43,6 +43,9 @@ export const SESSION_KINDS = ['read', 'secret'] as const
 /** The lifecycle events that an endpoint can subscribe to. */
 export const LIFECYCLE_KINDS = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed'] as const
 
+/** The kinds of webhook delivery: notices of the lifecycle, and the sends of steps. */
+export const DELIVERY_KINDS = [...LIFECYCLE_KINDS, 'custom'] as const
+
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
 
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const

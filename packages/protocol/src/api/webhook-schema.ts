@@ -4,7 +4,7 @@
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
+import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
 /** A shorter secret would be easy to guess. */
@@ -124,7 +124,7 @@ export const WebhookDeliverySchema = Type.Object({
   app: Type.String(),
   endpointId: optionalText(),
   url: Type.String(),
-  eventKind: text(...LIFECYCLE_KINDS, 'custom'),
+  eventKind: text(...DELIVERY_KINDS),
   sourceRunId: optionalText(),
   payload: Type.Optional(Type.Unknown()),
   status: text(...DELIVERY_STATUSES),

@@ -1,8 +1,8 @@
 // Operations that list, read and repeat webhook deliveries.
 
 import * as api from '../api/schema.ts'
-import { DELIVERY_STATUSES } from '../api/values.ts'
-import { APP_PARAM, CURSOR_PARAM, GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
+import { DELIVERY_KINDS, DELIVERY_STATUSES } from '../api/values.ts'
+import { APP_PARAM, CURSOR_PARAM, GUARDED_WEBHOOK, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
 export const deliveries = {
@@ -14,6 +14,11 @@ export const deliveries = {
     query: {
       status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
       app: APP_PARAM,
+      endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
+      eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
+      sourceRunId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries that this run caused' },
+      since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
+      until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
       limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Delivery } from '../../../../packages/engine/src/domain/model/delivery.ts'
 import type { DeliveryClaim, Store } from '../../../../packages/engine/src/ports/store.ts'
-import type { DeliveryQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type { DeliveryFilter, DeliveryQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { aDelivery, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const URL_OF = (name: string) => `https://${name}.test/hook`
@@ -196,6 +196,38 @@ export function deliveriesContract(open: OpenStore): void {
       const crm = newest.filter(({ app, status }) => app === 'crm' && status === 'failed')
       expect((await pages({ app: 'crm', status: 'failed', limit: 1 })).flat()).toEqual(idsOf(crm))
       expect(await pages({ app: 'nobody', limit: 1 })).toEqual([[]])
+    })
+
+    it('is narrowed by every filter, and by all of them together', async () => {
+      const wanted = {
+        status: 'failed',
+        app: 'shop',
+        endpointId: 'whe_1',
+        eventKind: 'run.failed',
+        sourceRunId: 'run_1',
+        createdAt: NOW + 10,
+      } as const
+      const others: Partial<Delivery>[] = [
+        { status: 'succeeded' },
+        { app: 'crm' },
+        { endpointId: 'whe_2' },
+        { eventKind: 'run.succeeded' },
+        { sourceRunId: 'run_2' },
+        { createdAt: NOW + 9 },
+        { createdAt: NOW + 11 },
+      ]
+      const [delivery] = await create(
+        store(),
+        aDelivery(wanted),
+        ...others.map(other => aDelivery({ ...wanted, ...other })),
+      )
+      const { createdAt: _, ...fields } = wanted
+      const filter: Required<DeliveryFilter> = { ...fields, since: NOW + 10, until: NOW + 11 }
+      expect((await pages({ ...filter, limit: 3 })).flat()).toEqual([delivery?.id])
+      for (const field of Object.keys(filter) as (keyof DeliveryFilter)[]) {
+        expect((await pages({ [field]: filter[field], limit: 3 })).flat(), field).toHaveLength(7)
+        expect((await pages({ ...filter, [field]: undefined, limit: 3 })).flat(), field).toHaveLength(2)
+      }
     })
 
     it('gives payloads to the letter, long ones too', async () => {

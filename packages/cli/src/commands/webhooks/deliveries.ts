@@ -1,6 +1,7 @@
 // `perdure webhooks deliveries` and `perdure webhooks redeliver`: list, show and repeat deliveries.
 
 import {
+  DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryAttempt,
   type WebhookDelivery,
@@ -8,13 +9,23 @@ import {
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
-import { appOption, limitOption } from '../../command-line/options.ts'
+import { appOption, limitOption, sinceOption } from '../../command-line/options.ts'
 import { engineCommand, group, list, show } from '../../command-line/session.ts'
 import type { Terminal } from '../../command-line/terminal.ts'
 import { details } from '../../output/details.ts'
 import { type Column, statusCell, table } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { duration, relative, withAge } from '../../output/time.ts'
+
+interface ListOptions {
+  status?: WebhookDelivery['status']
+  app?: string
+  endpoint?: string
+  kind?: WebhookDelivery['eventKind']
+  run?: string
+  since?: string
+  limit: number
+}
 
 /** Adds `deliveries` and `redeliver` to `perdure webhooks`. */
 export function deliveriesCommands(webhooks: Command): void {
@@ -28,16 +39,21 @@ export function deliveriesCommands(webhooks: Command): void {
     .description('list deliveries, newest first')
     .addOption(new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES))
     .addOption(appOption())
+    .option('--endpoint <id>', 'only deliveries to this endpoint')
+    .addOption(new Option('--kind <kind>', 'only deliveries of this kind').choices(DELIVERY_KINDS))
+    .option('--run <id>', 'only deliveries that this run caused')
+    .addOption(sinceOption('deliveries'))
     .addOption(limitOption('deliveries', 30))
-  engineCommand<{ status?: WebhookDelivery['status']; app?: string; limit: number }>(
+  engineCommand<ListOptions>(
     listing,
     [
       'perdure webhooks deliveries list --status exhausted',
       'perdure webhooks deliveries list --app shop --limit 1000 --json | jq -r .id',
     ],
     async session => {
-      const { status, app, limit } = session.options
-      const rows = session.client.pages.listWebhookDeliveries({ status, app, limit }, session)
+      const { endpoint: endpointId, kind: eventKind, run: sourceRunId, status, app, since, limit } = session.options
+      const filter = { endpointId, eventKind, sourceRunId, status, app, since, limit }
+      const rows = session.client.pages.listWebhookDeliveries(filter, session)
       return list(session, rows, COLUMNS, { limit })
     },
   )

@@ -23,18 +23,23 @@ export function deliveryQueries(namespace: string, id: string): Query[] {
 }
 
 /** Rows of deliveries, newest first, without payloads that are stored beside their rows. */
-export function deliveriesQuery(namespace: string, { app, status, limit, after }: DeliveryQuery): Query {
+export function deliveriesQuery(namespace: string, { limit, after, ...filter }: DeliveryQuery): Query {
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
-  if (app !== undefined) {
-    terms.push('app = ?')
-    params.push(app)
+  const add = (term: string, value: Value | undefined) => {
+    if (value === undefined) return
+    terms.push(term)
+    params.push(value)
   }
-  if (status !== undefined) {
-    if (status !== 'succeeded') terms.push(FINDS_UNSENT)
-    terms.push('status = ?')
-    params.push(status)
-  }
+  add('app = ?', filter.app)
+  add('endpoint_id = ?', filter.endpointId)
+  add('source_run_id = ?', filter.sourceRunId)
+  add('event_kind = ?', filter.eventKind)
+  add('created_at >= ?', filter.since)
+  add('created_at < ?', filter.until)
+  const { status } = filter
+  if (status !== undefined && status !== 'succeeded') terms.push(FINDS_UNSENT)
+  add('status = ?', status)
   if (after) {
     terms.push('(created_at, id) < (?, ?)')
     params.push(after.createdAt, after.id)

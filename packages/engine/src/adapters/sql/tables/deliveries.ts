@@ -43,6 +43,7 @@ export const DELIVERIES = table<Delivery>()('deliveries', {
       on: 'namespace, endpoint_id, created_at, status',
       where: 'endpoint_id IS NOT NULL',
     },
+    deliveries_of_run: { on: 'source_run_id, created_at', where: 'source_run_id IS NOT NULL' },
     // Retention finds settled deliveries by it.
     deliveries_settled: { on: 'updated_at', where: 'available_at IS NULL' },
   },

@@ -1,11 +1,12 @@
 // Webhook deliveries: the log, and redelivery (docs/webhooks.md#deliveries).
 
-import { operations } from '@perdure/protocol/operations'
+import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { DeliveryFilter } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -13,14 +14,19 @@ import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 
+type ListQuery = QueryValues<typeof operations.listWebhookDeliveries.query>
+/** The filters of the list: a parameter of the operation that the store lacks does not compile. */
+type Filters = { [Name in Exclude<keyof ListQuery, 'limit' | 'cursor'>]: DeliveryFilter[Name] }
+
 export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deliveries, store } = context.deps
 
   mount(app, context, operations.listWebhookDeliveries, async (request, reply, query) => {
-    const { limit, cursor } = query
-    const filter = { status: query.status, app: query.app }
+    const { limit, cursor, ...filter }: Filters & Pick<ListQuery, 'limit' | 'cursor'> = query
     const { namespace } = request.actor
-    const scope = { kind: 'deliveries', namespace, filter } as const
+    const { since, until, ...names } = filter
+    const texts = { ...names, since: since?.toString(), until: until?.toString() }
+    const scope = { kind: 'deliveries', namespace, filter: texts } as const
     const after = decodeCursor(cursor, scope, readPosition)
     const reads = store.in(namespace)
     const page = await scan(context, reply, signal => reads.deliveries({ ...filter, after, limit }, signal))
