@@ -1,6 +1,8 @@
 // Names of the environment variables that engine and runners read (`docs/operating.md#settings`). Both may share one
 // environment, so each knows the names of both and refuses any other `ENGINE_` name as a misspelling.
 
+import { nearestName } from './unknown-name.ts'
+
 /** Settings of the engine that may be secret: keys, and addresses with passwords. */
 const ENGINE_SECRETS = [
   'ENGINE_STORE',
@@ -57,13 +59,24 @@ export const RUNNER_SETTINGS = [
 ] as const
 const RUNNER_SECRET_FILES = ['ENGINE_API_KEY_FILE', 'ENGINE_SIGNING_KEY_FILE']
 
-/** The first name that begins with `ENGINE_` and is not a setting of either side. */
-export function unknownSetting(names: readonly string[]): string | undefined {
+const PREFIX = 'ENGINE_'
+
+/** The first name that begins with `ENGINE_` and is not a setting of either side, and the one that was probably meant. */
+export function unknownSetting(names: readonly string[]): { name: string; hint: string } | undefined {
   const known: readonly string[] = [
     ...ENGINE_SETTINGS,
     ...ENGINE_SECRET_FILES,
     ...RUNNER_SETTINGS,
     ...RUNNER_SECRET_FILES,
   ]
-  return names.find(name => name.startsWith('ENGINE_') && !known.includes(name))
+  const name = names.find(name => name.startsWith(PREFIX) && !known.includes(name))
+  const nearest =
+    name === undefined
+      ? undefined
+      : nearestName(
+          name.slice(PREFIX.length),
+          known.map(one => one.slice(PREFIX.length)),
+        )
+  const hint = nearest === undefined ? '' : `; did you mean ${PREFIX}${nearest}?`
+  return name === undefined ? undefined : { name, hint }
 }

@@ -76,7 +76,7 @@ export const FLAGS: readonly string[] = [...ENGINE_SETTINGS, ...ENGINE_SECRET_FI
 /** Reads and checks the whole configuration, except for the rules that depend on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
   const unknown = unknownSetting(Object.keys(env))
-  if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of the engine`)
+  if (unknown !== undefined) throw new ConfigError(`${unknown.name} is not a setting of the engine${unknown.hint}`)
   /** Reads the setting's text with `reader`; the fallback when it is not set. */
   const read = <T, F>(setting: Setting, fallback: F, reader: Reader<T>): T | F => {
     const text = textOf(setting, flags, env)

@@ -20,7 +20,11 @@ afterEach(() => {
 
 describe('an invalid setting', () => {
   test.each([
-    ['ENGINE_SINGING_KEY', 'x', 'ENGINE_SINGING_KEY is not a setting of runners or of the engine'],
+    [
+      'ENGINE_SINGING_KEY',
+      'x',
+      'ENGINE_SINGING_KEY is not a setting of runners or of the engine; did you mean ENGINE_SIGNING_KEY?',
+    ],
     ['ENGINE_FOO', '', 'ENGINE_FOO is not a setting of runners or of the engine'],
     ['ENGINE_URL', 'foo', 'ENGINE_URL is not an http or https URL: foo'],
     ['ENGINE_URL', 'ftp://engine', 'ENGINE_URL is not an http or https URL: ftp://engine'],

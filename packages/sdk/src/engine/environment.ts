@@ -62,7 +62,9 @@ export function readAllowUnsigned(): boolean {
 /** Throws a ConfigError for a variable that is no setting of a runner or of the engine, or whose value is unreadable. */
 export function checkEnvironment(): void {
   const unknown = unknownSetting(environmentNames())
-  if (unknown !== undefined) throw new ConfigError(`${unknown} is not a setting of runners or of the engine`)
+  if (unknown !== undefined) {
+    throw new ConfigError(`${unknown.name} is not a setting of runners or of the engine${unknown.hint}`)
+  }
   engineUrl(undefined)
   readAllowUnsigned()
   const signingKeys = readEnvironment('ENGINE_SIGNING_KEY')

@@ -6,31 +6,12 @@ import { PAYLOAD_BYTES_MAX } from './limits.ts'
 import { bigIntIn } from './lossy.ts'
 import { byteLength, exceeds } from './text-size.ts'
 
-type NotJson = bigint | symbol | ((...args: never[]) => unknown)
+type NotJson = symbol | ((...args: never[]) => unknown)
 
-/**
- * `unknown` for a type that JSON can store; an error text for one that is, or has as a member, a bigint. Deeper members are
- * not looked at, because types may be recursive.
- */
-export type Storable<T> = unknown extends T
-  ? unknown
-  : true extends HasBigInt<T>
-    ? 'A bigint cannot be stored as JSON: return String(value)'
-    : unknown
-
-type HasBigInt<T> = T extends bigint
-  ? true
-  : T extends { toJSON(): unknown } | ((...args: never[]) => unknown)
-    ? false
-    : T extends readonly (infer One)[]
-      ? Extract<One, bigint> extends never
-        ? false
-        : true
-      : T extends object
-        ? Extract<T[keyof T], bigint> extends never
-          ? false
-          : true
-        : false
+/** The type of a BigInt after the round trip, which no code can use: storing it fails the step. */
+export interface NoBigInt {
+  readonly error: 'A BigInt cannot be stored as JSON: return String(value)'
+}
 
 /** The type of an array element: one without JSON becomes `null`. */
 type JsonElement<T> = unknown extends T
@@ -47,15 +28,17 @@ export type Json<T> = unknown extends T
   ? T
   : T extends NotJson
     ? never
-    : T extends { toJSON(): infer R }
-      ? Json<R>
-      : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
-        ? Record<string, never>
-        : T extends readonly unknown[]
-          ? { [K in keyof T]: JsonElement<T[K]> }
-          : T extends object
-            ? { [K in keyof T as T[K] extends NotJson ? never : K & string]: Json<T[K]> }
-            : T
+    : T extends bigint
+      ? NoBigInt
+      : T extends { toJSON(): infer R }
+        ? Json<R>
+        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+          ? Record<string, never>
+          : T extends readonly unknown[]
+            ? { [K in keyof T]: JsonElement<T[K]> }
+            : T extends object
+              ? { [K in keyof T as T[K] extends NotJson ? never : K & string]: Json<T[K]> }
+              : T
 
 /**
  * Returns the JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`

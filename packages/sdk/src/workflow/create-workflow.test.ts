@@ -2,7 +2,7 @@
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ReceivedEvent } from '../run/run-context.ts'
-import type { Json } from '../wire/json.ts'
+import type { Json, NoBigInt } from '../wire/json.ts'
 import { createWorkflow, type WorkflowOptions } from './create-workflow.ts'
 import type { InputOf, OutputOf, Workflow, WorkflowArgs } from './workflow.ts'
 
@@ -117,6 +117,7 @@ describe('types', () => {
     expectTypeOf<Json<{ a: Date; b?: number; f: () => void; n: bigint }>>().toEqualTypeOf<{
       a: string
       b?: number
+      n: NoBigInt
     }>()
     expectTypeOf<Json<[Date, 'x']>>().toEqualTypeOf<[string, 'x']>()
     expectTypeOf<Json<(number | undefined)[]>>().toEqualTypeOf<(number | null)[]>()
@@ -126,6 +127,7 @@ describe('types', () => {
     expectTypeOf<Json<Map<string, number>>>().toEqualTypeOf<Record<string, never>>()
     expectTypeOf<Json<string | null | { d: Date }>>().toEqualTypeOf<string | null | { d: string }>()
     expectTypeOf<Json<unknown>>().toBeUnknown()
-    expectTypeOf<Json<bigint>>().toBeNever()
+    expectTypeOf<Json<bigint>>().toEqualTypeOf<NoBigInt>()
+    expectTypeOf<Json<symbol>>().toBeNever()
   })
 })

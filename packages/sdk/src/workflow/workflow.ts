@@ -5,7 +5,7 @@ import type { WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
 import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from '../schema/event.ts'
-import type { Json, Storable } from '../wire/json.ts'
+import type { Json } from '../wire/json.ts'
 
 /** How one `step.run` handles failure. */
 export interface StepRunOptions {
@@ -43,11 +43,7 @@ export interface StepTools {
    * Runs a callback and stores its result. Failures are retried by the workflow's retry policy. After the last attempt
    * the call rejects with a {@link StepFailedError}.
    */
-  run<T>(
-    name: string,
-    callback: (context: StepContext) => T & Storable<Awaited<T>>,
-    options?: StepRunOptions,
-  ): Promise<Json<Awaited<T>>>
+  run<T>(name: string, callback: (context: StepContext) => T, options?: StepRunOptions): Promise<Json<Awaited<T>>>
   /** Parks the run for a duration. */
   sleep(name: string, duration: Duration): Promise<void>
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
