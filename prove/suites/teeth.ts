@@ -66,9 +66,9 @@ function bugs(): Bug[] {
   ]
 }
 
-async function inSimulation({ tamper, always = [] }: (typeof PLANTED_BUGS)[number]): Promise<string | undefined> {
+async function inSimulation(bug: (typeof PLANTED_BUGS)[number]): Promise<string | undefined> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-    const { failure } = await simulate({ seed, off: NOTHING_OFF, tamper, always })
+    const { failure } = await simulate({ ...bug, seed, off: NOTHING_OFF })
     if (failure) return `seed ${seed}, ${failure.violation.message}`
   }
   return undefined

@@ -7,9 +7,9 @@ import { simulate } from './core/simulate.ts'
 const SEEDS_MAX = 60
 const NOTHING_OFF: ReadonlySet<string> = new Set()
 
-it.each(PLANTED_BUGS)('$name', async ({ name, tamper, always = [] }) => {
+it.each(PLANTED_BUGS)('$name', async ({ name, ...bug }) => {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-    const { failure } = await simulate({ seed, off: NOTHING_OFF, tamper, always })
+    const { failure } = await simulate({ seed, off: NOTHING_OFF, ...bug })
     if (!failure) continue
     console.info(`${name}: seed ${seed}, "${failure.violation.invariant}"`)
     return

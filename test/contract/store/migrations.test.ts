@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['ea0633c6a8d9']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['9a042e7a10ab']],
+    ['SQLite', sqlite.MIGRATIONS, ['e82e2f8c980e']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['6d9ea7e38d2d']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -64,3 +64,15 @@ test('the newest time is that of the last event or run', async () => {
   )
   expect(await times.latest()).toBe(NOW + 7)
 })
+
+test.each([-HOUR, HOUR])('after a move by %i ms the newest time moves too, until newer rows come', async by => {
+  const { store, times } = await open()
+  await write(store, { type: 'event.recorded', event: anEvent({ receivedAt: NOW }) }, created(aRun({ createdAt: NOW })))
+  await times.move(by)
+  expect(await times.latest()).toBe(NOW + by)
+  await times.move(-by / 2)
+  expect(await times.latest()).toBe(NOW + by / 2)
+  const later = NOW + by / 2 + 5
+  await write(store, { type: 'event.recorded', event: anEvent({ receivedAt: later }) })
+  expect(await times.latest()).toBe(later)
+})

@@ -51,6 +51,28 @@ describe.each([
   ['back', -HOUR],
   ['forward', HOUR],
 ])('when the wall clock is set %s by an hour', (_, by) => {
+  test('a retry that is under way counts, and runs once', async () => {
+    const { api, clock, start, barrier } = await scenario()
+    const slow = gate()
+    let attempts = 0
+    const work = () => {
+      attempts++
+      if (attempts === 1) throw new Error('not yet')
+      return slow.opened
+    }
+    const { runId } = await start(flow([run('flaky', work)]))
+    await api.reaches(runId, 'waiting')
+    clock.jump(MINUTE)
+    await until(() => attempts === 2)
+    clock.setWall(clock.now() + by)
+    await barrier()
+    clock.jump(10 * SECOND)
+    await barrier()
+    slow.open()
+    await api.succeeded(runId)
+    expect(attempts).toBe(2)
+  })
+
   test('a sleep ends after its duration', async () => {
     const { api, clock, start, barrier } = await scenario()
     const { runId } = await start(flow([sleep('nap', 10 * MINUTE)]))

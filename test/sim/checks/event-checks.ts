@@ -195,10 +195,11 @@ function checkOldestFirst({ id, steps, frames }: JudgedRun): void {
 
 function checkTimeout(
   { events, journal }: Snapshot,
-  { id, run, namespace, earlierEvents }: JudgedRun,
+  { id, run, namespace, earlierEvents, timedOutAt, wall }: JudgedRun,
   step: Step,
   taken: ReadonlySet<string>,
 ): void {
+  const until = (wall.wasSet ? timedOutAt.get(step.index) : step.wakeAt) ?? 0
   const missed = journal.events.find(post => {
     const event = events.get(post.reply?.eventId ?? '')
     return (
@@ -207,7 +208,7 @@ function checkTimeout(
       !earlierEvents.has(event.id) &&
       event.id !== run.trigger.id &&
       !taken.has(event.id) &&
-      (post.ackedAt ?? Infinity) < (step.wakeAt ?? 0)
+      (post.ackedAt ?? Infinity) < until
     )
   })
   ensure(

@@ -4,6 +4,7 @@
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import type { StoredFrame } from '../../../packages/engine/src/domain/view/timeline-frames.ts'
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
+import type { Wall } from '../ports/life.ts'
 import type { MemoEntry } from '../workload/wire.ts'
 
 export interface RunRecord {
@@ -31,13 +32,15 @@ export interface RunRecord {
   /** Their step ids, in the order in which they were carried. */
   order: readonly string[]
   lastAttempt: number
+  /** By step index: when a time-out was committed, by the simulation's time. */
+  timedOutAt: Map<number, number>
+  /** The clock by which the engine writes times: once it was set, they compare no longer. */
+  wall: Wall
 }
 
-export function newRecord(namespace: string, id: string, earlierEvents: ReadonlySet<string>): RunRecord {
+export function newRecord(options: Pick<RunRecord, 'namespace' | 'id' | 'earlierEvents' | 'wall'>): RunRecord {
   return {
-    namespace,
-    id,
-    earlierEvents,
+    ...options,
     steps: [],
     frames: [],
     openFrom: 0,
@@ -48,6 +51,7 @@ export function newRecord(namespace: string, id: string, earlierEvents: Readonly
     memo: new Map(),
     order: [],
     lastAttempt: 0,
+    timedOutAt: new Map(),
   }
 }
 

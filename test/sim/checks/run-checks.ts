@@ -3,6 +3,7 @@
 
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure, same } from '../core/violation.ts'
+import type { Wall } from '../ports/life.ts'
 import { isDone, isEnded, type RunRecord } from './record.ts'
 
 const IDENTITY = [
@@ -59,10 +60,10 @@ export function checkRunKept(before: RunView | undefined, now: RunView): void {
 }
 
 /** Checks one read of a run. */
-export function checkRunWhole(run: RunView): void {
+export function checkRunWhole(run: RunView, { wasSet }: Wall): void {
   const detail = () => JSON.stringify(run)
   const { createdAt, startedAt = createdAt, finishedAt = startedAt } = run
-  ensure(createdAt <= startedAt && startedAt <= finishedAt, 'a run begins before it ends', detail, [run.id])
+  ensure(wasSet || (createdAt <= startedAt && startedAt <= finishedAt), 'a run begins before it ends', detail, [run.id])
   if (!isEnded(run)) {
     ensure(run.finishedAt === undefined, 'only what ended has an end', detail, [run.id])
     return

@@ -3,6 +3,7 @@
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
+import type { Wall } from '../ports/life.ts'
 import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
@@ -79,12 +80,17 @@ function checkStatus(record: RunRecord, pass: Pass): void {
 }
 
 function checkMemo(record: RunRecord, pass: Pass): void {
-  const { id, steps, memo } = record
+  const { id, steps, memo, wall } = record
   const { request, sentAt } = pass
   for (const step of steps) {
     const entry = request.steps[step.id]
     const detail = () => `pass ${pass.no} of ${id} at ${sentAt}: ${JSON.stringify(step)}; memo ${JSON.stringify(entry)}`
-    ensure(entry !== undefined || !mustBeTold(step, sentAt), 'a committed step is never executed again', detail, [id])
+    ensure(
+      entry !== undefined || !mustBeTold(step, { sentAt, wall }),
+      'a committed step is never executed again',
+      detail,
+      [id],
+    )
     if (entry?.pending && isDone(step)) {
       const byOutsiders = step.op === 'WaitForEvent' || step.op === 'RunWorkflow'
       ensure(byOutsiders, 'a settled step is carried with its result', detail, [id])
@@ -141,19 +147,24 @@ function keepMemo(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>)
 }
 
 /** All entries except a failed step whose next attempt is due. */
-function mustBeTold(step: Step, sentAt: number): boolean {
-  return step.status !== 'retrying' || (step.nextAttemptAt ?? 0) > sentAt
+function mustBeTold(step: Step, { sentAt, wall }: { sentAt: number; wall: Wall }): boolean {
+  return step.status !== 'retrying' || (!wall.wasSet && (step.nextAttemptAt ?? 0) > sentAt)
 }
 
 /** No memo carries the end of a timer before its time, counted from when the runner first reported the timer. */
-export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: number): void {
+export function checkTimers(
+  pass: Pass,
+  { runnerRecord, startedAt, wall }: { runnerRecord: RunnerRecord; startedAt: number; wall: Wall },
+): void {
+  // A time that was asked for as such is one of the wall clock.
+  const wallTimesFrom = wall.wasSet ? undefined : startedAt
   const { request, sentAt } = pass
   const { runId } = request.ctx
   for (const [stepId, entry] of Object.entries(request.steps)) {
     if (entry.pending || entry.error) continue
     // Any of the passes that reported the timer may be the committed one: the earliest end is the bound.
     const reporters = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
-    const dues = reporters.map(earlier => dueAt(earlier, stepId, entry, startedAt)).filter(due => due !== undefined)
+    const dues = reporters.map(earlier => dueAt(earlier, stepId, entry, wallTimesFrom)).filter(due => due !== undefined)
     ensure(
       dues.length === 0 || sentAt >= Math.min(...dues),
       'no timer fires early',
@@ -163,10 +174,10 @@ export function checkTimers(pass: Pass, runnerRecord: RunnerRecord, startedAt: n
   }
 }
 
-function dueAt(pass: Pass, stepId: string, entry: MemoEntry, startedAt: number): number | undefined {
+function dueAt(pass: Pass, stepId: string, entry: MemoEntry, wallTimesFrom?: number): number | undefined {
   const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
-  if (node?.kind === 'sleepUntil') return startedAt + node.atMs
+  if (node?.kind === 'sleepUntil') return wallTimesFrom === undefined ? undefined : wallTimesFrom + node.atMs
   if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
   return undefined
 }

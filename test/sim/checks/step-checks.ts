@@ -27,7 +27,7 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
 }
 
 /** Checks one read of a run's steps. */
-export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerRecord): void {
+export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: RunnerRecord): void {
   if (run === undefined) return
   const result = tokenOf(run.result)
   ensure(
@@ -44,9 +44,8 @@ export function checkStepsWhole({ run, steps }: RunRecord, runnerRecord: RunnerR
     ids.add(step.id)
     ensure(isDone(step) || !isEnded(run), 'an ended run leaves no step open', detail, [run.id])
     if (isDone(step)) {
-      ensure(step.finishedAt !== undefined && step.finishedAt >= step.startedAt, 'a step ends after it began', detail, [
-        run.id,
-      ])
+      const isLater = wall.wasSet || (step.finishedAt ?? 0) >= step.startedAt
+      ensure(step.finishedAt !== undefined && isLater, 'a step ends after it began', detail, [run.id])
       ensure(
         (step.error !== undefined) === (step.status === 'failed') || step.status === 'cancelled',
         'an error means failed',

@@ -41,7 +41,12 @@ function appendFrame(record: RunRecord, frame: StoredFrame): void {
   const detail = () => `${record.id}: ${JSON.stringify(frame)} after ${JSON.stringify(last)}`
   ensure(frame.seq > (last?.seq ?? 0), 'seqs strictly rise', detail, subjects)
   if (isTimely(record, frame)) {
-    ensure(frame.ts >= record.lastTs, 'time in the timeline does not run backwards', detail, subjects)
+    ensure(
+      record.wall.wasSet || frame.ts >= record.lastTs,
+      'time in the timeline does not run backwards',
+      detail,
+      subjects,
+    )
     record.lastTs = frame.ts
   }
   if (frame.kind === 'run_status') {

@@ -8,6 +8,7 @@ import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
 import { ensure, Violation } from '../core/violation.ts'
 import type { StoreTap } from '../ports/faulty-store.ts'
+import type { Wall } from '../ports/life.ts'
 import type { SendTap } from '../ports/sim-transport.ts'
 import type { ControlCall, PostedEvent } from '../workload/journal.ts'
 import type { SimRunner } from '../workload/runner.ts'
@@ -22,6 +23,7 @@ import { checkTimelineWhole, checkTold, followTimeline } from './timeline-checks
 export interface WitnessDeps {
   inner: Store
   clock: SimClock
+  wall: Wall
   rng: Rng
   runnerRecord: RunnerRecord
   startedAt: number
@@ -45,11 +47,13 @@ export class Witness implements StoreTap, SendTap {
   }
 
   applied(unit: Unit): void {
+    const { clock, wall } = this.#deps
     for (const change of unit.changes) {
       if (change.type === 'event.recorded') this.#events.add(change.event.id)
       if (change.type === 'run.created') {
         const { namespace, id } = change.run
-        if (!this.records.has(id)) this.records.set(id, newRecord(namespace, id, new Set(this.#events)))
+        if (!this.records.has(id))
+          this.records.set(id, newRecord({ namespace, id, earlierEvents: new Set(this.#events), wall }))
         this.#touched.add(id)
       } else if (change.type === 'run.moved') {
         this.#touched.add(change.run.id)
@@ -58,8 +62,12 @@ export class Witness implements StoreTap, SendTap {
           record.sentWhilePaused = 0
           record.wentOnWhilePaused = 0
         }
-      } else if (change.type === 'step.recorded' || change.type === 'step.moved') this.#touched.add(change.step.runId)
-      else if (change.type === 'step.woken' || change.type === 'run.cancelRequested') this.#touched.add(change.runId)
+      } else if (change.type === 'step.recorded' || change.type === 'step.moved') {
+        const { runId, index, timedOut } = change.step
+        this.#touched.add(runId)
+        if (timedOut) this.records.get(runId)?.timedOutAt.set(index, clock.now())
+      }
+      if (change.type === 'step.woken' || change.type === 'run.cancelRequested') this.#touched.add(change.runId)
     }
     this.#keepSentFrames(unit.changes)
   }
@@ -91,7 +99,7 @@ export class Witness implements StoreTap, SendTap {
       ensure(record, 'only known runs are driven', () => runId, [runId])
       checkSend(record, pass, runner)
       checkAlone(pass, underWay)
-      checkTimers(pass, this.#deps.runnerRecord, this.#deps.startedAt)
+      checkTimers(pass, this.#deps)
     })
   }
 
@@ -183,7 +191,7 @@ export class Witness implements StoreTap, SendTap {
     ensure(run, 'a run that was committed exists', () => record.id, [record.id])
     const steps = await reads.steps(record.id)
     checkRunKept(record.run, run)
-    checkRunWhole(run)
+    checkRunWhole(run, record.wall)
     checkStepsKept(record.steps, steps, record.id)
     if (isEnded(run)) record.terminalSince ??= clock.now()
     record.run = run

@@ -8,7 +8,7 @@ import { AddressList } from '../../../packages/engine/src/domain/text/address-li
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Transport } from '../../../packages/engine/src/ports/transport.ts'
-import { Life, mortalClock, mortalQueue } from '../ports/life.ts'
+import { Life, mortalClock, mortalQueue, type Wall, wallOnly } from '../ports/life.ts'
 import { INVOKE_TIMEOUT_MS, NAMESPACES } from '../workload/names.ts'
 import type { Rng } from './random.ts'
 import type { SimClock } from './sim-clock.ts'
@@ -25,6 +25,9 @@ export interface HostDeps {
   rng: Rng
   trace: Trace
   bounds: Bounds
+  wall: Wall
+  /** A planted bug: the engine's durations go by the wall clock. */
+  durationsByWall?: boolean | undefined
   /** Builds the ports of one engine. */
   store(life: Life): Store
   transport(life: Life): Transport
@@ -53,9 +56,10 @@ export class EngineHost {
   }
 
   async start(): Promise<void> {
-    const { clock, rng, trace, bounds } = this.#deps
+    const { clock, rng, trace, bounds, wall, durationsByWall } = this.#deps
     const life = new Life(++this.#count)
-    const ownClock = mortalClock(clock, life)
+    const machine = mortalClock(clock, life, wall)
+    const ownClock = durationsByWall ? wallOnly(machine) : machine
     const ports = {
       clock: ownClock,
       random: rng.fork(`engine ${life.no}`),

@@ -35,6 +35,8 @@ const STRIKES_MAX = {
   /** Not a fault: the runner sends checkpoints during its pass, some of them twice. */
   checkpoints: 1,
   repeatedCheckpoints: 0.3,
+  /** Somebody sets the wall clock of the machine, before an action of the script. */
+  clockSet: 0.3,
 } as const
 
 export type FaultKind = keyof typeof STRIKES_MAX
@@ -57,6 +59,13 @@ export class Faults {
       else if (on && !off.has(kind)) this.#rates.set(kind, rate)
       this.#streams.set(kind, new Rng(seed, `fault ${kind}`))
     }
+    // Only one engine may have a store whose times it moves, and its calls are written in their order.
+    if (this.isOn('clockSet')) this.#rates.delete('commitStalls')
+  }
+
+  /** Whether the fault may strike in this seed. */
+  isOn(kind: FaultKind): boolean {
+    return this.#rates.has(kind)
   }
 
   /** Stops all faults from now on. */

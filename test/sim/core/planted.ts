@@ -1,4 +1,4 @@
-// Planted bugs, each a change to what is committed. `planted.test.ts` shows that the simulation fails for every one
+// Planted bugs: most change what is committed. `planted.test.ts` shows that the simulation fails for every one
 // of them: a checker that no bug can trip would prove nothing.
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
@@ -7,7 +7,11 @@ import type { FaultKind } from './faults.ts'
 export interface PlantedBug {
   name: string
   /** Answers what is committed in place of the unit. */
-  tamper(unit: Unit): Unit
+  tamper?(unit: Unit): Unit
+  /** Durations go by the wall clock. */
+  durationsByWall?: true
+  /** A wait looks back to the wall time of its run's creation. */
+  looksBackByWall?: true
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
 }
@@ -21,6 +25,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   { name: 'an event overlooks a wait that began meanwhile', tamper: withoutGuards('waiters') },
   { name: 'a wait overlooks an event that came meanwhile', tamper: withoutGuards('events') },
+  { name: 'durations go by a set clock', durationsByWall: true, always: ['clockSet'] },
+  { name: 'a wait looks back by a set clock', looksBackByWall: true, always: ['clockSet'] },
   { name: 'a dedupe id is not claimed', tamper: withoutGuards('dedupe') },
   { name: 'a wake is dropped', tamper: without(change => change.type === 'step.woken') },
   {

@@ -25,6 +25,9 @@ export const ACTION_KINDS: readonly string[] = ACTIONS
 /** A seed sends no further events after this many runs: the simulation is about variety, not load. */
 const RUNS_MAX = 60
 const DEDUPE_IDS = 3
+const CLOCK_SET_MS_MAX = 300_000
+/** The engine compares its clocks every 5 s. */
+const CLOCK_NOTICED_MS = 6000
 /** Longer than any sleep, backoff and stall of a calm simulation. */
 const REST_MS_MAX = 3_600_000
 const ENDING_ROUNDS_MAX = 60
@@ -79,13 +82,24 @@ export class Script {
     actions.push({ at: start, kind: 'event' }, { at: start, kind: 'event' })
     for (const { at, kind } of actions.sort((a, b) => a.at - b.at)) {
       await clock.advanceTo(Math.max(at, clock.now()))
+      if (this.#world.faults.strikes('clockSet')) await this.#setClock()
       if (!this.#off.has(kind)) await this.#act(kind, rng.fork(`action ${this.#count++}`))
     }
     await clock.advance(1000)
   }
 
+  /** Sets the wall clock of the engine's machine back or ahead. The engine notices within seconds. */
+  async #setClock(): Promise<void> {
+    const { clock, faults, trace, wall } = this.#world
+    const by = faults.stream('clockSet').int(-CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX)
+    trace.addGlobal(`the clock is set by ${by} ms`)
+    wall.set(by)
+    // An engine that dies before it notices cannot tell the time of before: its timers are early or late by as much.
+    await clock.advance(CLOCK_NOTICED_MS)
+  }
+
   async #act(kind: ActionKind, rng: Rng): Promise<void> {
-    const { client, clock, host, runners } = this.#world
+    const { client, clock, faults, host, runners } = this.#world
     switch (kind) {
       case 'event':
         return this.#post(rng)
@@ -109,7 +123,7 @@ export class Script {
       }
       case 'crash':
       case 'zombie':
-        host.crash(kind === 'crash' ? 'dead' : 'zombie')
+        host.crash(kind === 'crash' || faults.isOn('clockSet') ? 'dead' : 'zombie')
         if (rng.chance(0.5)) await clock.advance(rng.int(1, 30_000))
         return host.start()
       case 'drain':
@@ -216,7 +230,7 @@ export class Script {
 
   /** Resumes every paused run and sends every signal until nothing is left, then drains the engine. */
   async #ending(): Promise<void> {
-    const { bounds, client, clock, witness, host, trace } = this.#world
+    const { bounds, client, clock, witness, host, trace, wall } = this.#world
     trace.addGlobal('the ending')
     const open = () => [...witness.records.values()].filter(({ run }) => run && isOpen(run.status))
     for (let round = 0; round < ENDING_ROUNDS_MAX && open().length > 0; round++) {
@@ -229,7 +243,7 @@ export class Script {
         }
       }
       await clock.advance(5000)
-      if (bounds.passesMax > RUNS_MAX) checkPrompt(witness.records.values(), clock.now())
+      if (bounds.passesMax > RUNS_MAX) checkPrompt(witness.records.values(), clock.now() + wall.aheadMs)
       await this.#rest()
     }
     checkAllEnded(witness.records.values())

@@ -7,6 +7,7 @@ import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { Witness } from '../checks/witness.ts'
 import { FaultyStore } from '../ports/faulty-store.ts'
+import { Wall } from '../ports/life.ts'
 import { type Post, SimSender } from '../ports/sim-sender.ts'
 import { SimTransport } from '../ports/sim-transport.ts'
 import { Client } from '../workload/client.ts'
@@ -28,7 +29,11 @@ export interface WorldOptions {
   /** Faults and kinds of actions that are switched off. */
   off: ReadonlySet<string>
   /** A planted bug: answers what is committed in place of a unit. */
-  tamper?: (unit: Unit) => Unit
+  tamper?: ((unit: Unit) => Unit) | undefined
+  /** A planted bug: the engines' durations go by the wall clock. */
+  durationsByWall?: boolean | undefined
+  /** A planted bug: a wait looks back to the wall time of its run's creation. */
+  looksBackByWall?: boolean | undefined
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]
 }
@@ -47,12 +52,14 @@ export interface World {
   underWay: ReadonlySet<Pass>
   witness: Witness
   host: EngineHost
+  wall: Wall
   bounds: Bounds
   client: Client
   startedAt: number
 }
 
-export async function createWorld({ seed, off, tamper, always }: WorldOptions): Promise<World> {
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { seed, off, tamper, always, durationsByWall, looksBackByWall } = options
   const rng = new Rng(seed)
   const clock = new SimClock()
   const startedAt = clock.now()
@@ -63,7 +70,8 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
   const journal = new Journal()
   const posts: Post[] = []
   const underWay = new Set<Pass>()
-  const witness = new Witness({ inner, clock, rng: rng.fork('witness'), runnerRecord, startedAt })
+  const wall = new Wall()
+  const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt })
   clock.settled.onSettled = () => witness.look()
   const specs = generateWorkflows(rng.fork('workflows'))
   const runners = createRunners({ specs, faults, runnerRecord, startedAt, rng: rng.fork('runners') })
@@ -78,9 +86,11 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
   const host = new EngineHost({
     clock,
     bounds,
+    wall,
+    durationsByWall,
     rng: rng.fork('engines'),
     trace,
-    store: life => new FaultyStore({ ...shared, inner, tap: witness, life, ...(tamper ? { tamper } : {}) }),
+    store: life => new FaultyStore({ ...shared, inner, tap: witness, life, tamper, looksBackByWall }),
     transport: life => new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay }),
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
@@ -100,6 +110,7 @@ export async function createWorld({ seed, off, tamper, always }: WorldOptions): 
     underWay,
     witness,
     host,
+    wall,
     bounds,
     client,
     startedAt,

@@ -13,7 +13,7 @@ import type { InvokeReply, Transport } from '../../../packages/engine/src/ports/
 import { HeldPasses } from '../core/held-passes.ts'
 import { SimClock } from '../core/sim-clock.ts'
 import { type HttpAnswer, inject, startSimEngine } from '../core/sim-engine.ts'
-import { Life, mortalClock, mortalQueue, never } from '../ports/life.ts'
+import { Life, mortalClock, mortalQueue, never, Wall } from '../ports/life.ts'
 
 /** The calls that write to the store: the engine may die before or after each of them. */
 const WRITES: ReadonlySet<string> = new Set(['commit', 'claimRuns', 'claimTimers', 'claimDeliveries'])
@@ -122,7 +122,7 @@ export class CrashingEngine {
     this.#died = new Promise(resolve => {
       this.#die = resolve
     })
-    const clock = mortalClock(this.clock, life)
+    const clock = mortalClock(this.clock, life, new Wall())
     const ports = {
       clock,
       random: seededRandom(life.no),

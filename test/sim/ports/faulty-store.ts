@@ -28,7 +28,9 @@ export interface FaultyStoreDeps {
   tap: StoreTap
   life: Life
   /** A planted bug: answers what is committed in place of the unit. */
-  tamper?: (unit: Unit) => Unit
+  tamper?: ((unit: Unit) => Unit) | undefined
+  /** A planted bug: a wait looks back to the wall time of its run's creation. */
+  looksBackByWall?: boolean | undefined
 }
 
 interface Line {
@@ -40,6 +42,8 @@ interface Line {
 
 export class FaultyStore implements Store {
   readonly #deps: FaultyStoreDeps
+  /** Calls that have not reached the real store yet. */
+  #onTheWay = 0
 
   constructor(deps: FaultyStoreDeps) {
     this.#deps = deps
@@ -57,7 +61,7 @@ export class FaultyStore implements Store {
       const what = describe(unit)
       try {
         const committed = tamper ? tamper(unit) : unit
-        await inner.commit(committed)
+        await (this.#deps.looksBackByWall ? this.#commitByWall(committed) : inner.commit(committed))
         tap.applied(committed)
         trace.add(`engine ${life.no} commits ${what}`)
       } catch (error) {
@@ -103,8 +107,21 @@ export class FaultyStore implements Store {
     return this.#deps.inner.releaseOthers(owner, now)
   }
 
+  /** Only the engine that owns the file moves its times. */
   get times() {
-    return this.#deps.inner.times
+    const { inner, life, clock } = this.#deps
+    const { times } = inner
+    if (!times) return undefined
+    return {
+      latest: () => times.latest(),
+      move: async (by: number) => {
+        // The engine's calls reach its writer in their order.
+        while (this.#onTheWay > 0) await clock.wait(1)
+        return life.alive ? times.move(by) : never<void>()
+      },
+      wakeStranded: (stranded: Parameters<typeof times.wakeStranded>[0]) =>
+        life.alive ? times.wakeStranded(stranded) : never<void>(),
+    }
   }
 
   prune(pruning: Parameters<Store['prune']>[0]) {
@@ -148,7 +165,26 @@ export class FaultyStore implements Store {
   }
 
   eventsSince(query: Parameters<Store['eventsSince']>[0]) {
-    return this.#read(() => this.#deps.inner.eventsSince(query))
+    const { looksBackByWall, inner } = this.#deps
+    return this.#read(() => (looksBackByWall ? this.#eventsByWall(query) : inner.eventsSince(query)))
+  }
+
+  async #eventsByWall(query: Parameters<Store['eventsSince']>[0]) {
+    const { inner } = this.#deps
+    const from = (await inner.loadRun(query.runId))?.run.createdAt ?? 0
+    return (await inner.eventsSince(query)).filter(({ event }) => event.receivedAt >= from)
+  }
+
+  /** A wait overlooks the events that it does not find. */
+  async #commitByWall(unit: Unit): Promise<void> {
+    try {
+      await this.#deps.inner.commit(unit)
+    } catch (error) {
+      if (!(error instanceof StaleError) || error.guard.type !== 'events') throw error
+      const { guard } = error
+      if ((await this.#eventsByWall({ ...guard, limit: 200 })).length > 0) throw error
+      await this.#commitByWall({ ...unit, guards: unit.guards.filter(other => other !== guard) })
+    }
   }
 
   catalog() {
@@ -181,7 +217,9 @@ export class FaultyStore implements Store {
     if (life.dead || (line.fails === 'claimFails' && !life.alive)) return never()
     const { activity } = clock
     activity.sign()
+    this.#onTheWay++
     await this.#pass(line)
+    this.#onTheWay--
     if (line.fails && faults.strikes(line.fails)) throw new InjectedFault(line.fails)
     // The call was on its way when the engine died: it may still arrive.
     if (life.dead && line.fails && faults.stream(line.fails).chance(0.5)) return never()

@@ -2,6 +2,7 @@
 // a dead engine goes silent. A zombie is an engine on a stalled machine: answers it was waiting for still reach it,
 // and it may try to commit, but it gets nothing new.
 
+import { callAt } from '../../../packages/engine/src/adapters/clock/call-at.ts'
 import type { Clock } from '../../../packages/engine/src/ports/clock.ts'
 import type { Queue } from '../../../packages/engine/src/ports/queue.ts'
 
@@ -29,16 +30,37 @@ export function never<T>(): Promise<T> {
   return new Promise(() => {})
 }
 
+/** The wall clock of the machine, as far as it differs from the simulation's time. */
+export class Wall {
+  aheadMs = 0
+  wasSet = false
+
+  set(by: number): void {
+    this.aheadMs += by
+    this.wasSet = true
+  }
+}
+
 /** The clock of one engine. Its timers do not fire after the engine's death. */
-export function mortalClock(clock: Clock, life: Life): Clock {
+export function mortalClock(clock: Clock, life: Life, wall: Wall): Clock {
   const whileAlive = (fn: () => void) => () => {
     if (life.alive) fn()
   }
+  const own = {
+    now: () => clock.now() + wall.aheadMs,
+    elapsed: () => clock.elapsed(),
+    after: (ms: number, fn: () => void) => clock.after(ms, whileAlive(fn)),
+  }
+  return { ...own, at: (time, fn) => callAt(own, time, fn) }
+}
+
+/** A planted bug: durations go by the wall clock. */
+export function wallOnly(clock: Clock): Clock {
   return {
     now: () => clock.now(),
-    elapsed: () => clock.elapsed(),
-    at: (time, fn) => clock.at(time, whileAlive(fn)),
-    after: (ms, fn) => clock.after(ms, whileAlive(fn)),
+    elapsed: () => clock.now(),
+    at: (time, fn) => clock.at(time, fn),
+    after: (ms, fn) => clock.at(clock.now() + ms, fn),
   }
 }
 

@@ -124,7 +124,7 @@ export class PassLoop {
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
     if (isLapsed && !(await this.#renewLease(active))) return false
-    const pass = sentNow(active.state, clock.now())
+    const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed() }
     let checkpoints: Checkpoints | undefined
     const outcome = await invoker.invoke(active, pass.sentAt, payload => {
       checkpoints ??= this.#checkpoints(active, pass)
@@ -142,7 +142,7 @@ export class PassLoop {
   }
 
   /** Made when the first checkpoint comes: most passes have none. */
-  #checkpoints(active: ActiveRun, pass: SentPass): Checkpoints {
+  #checkpoints(active: ActiveRun, pass: TimedPass): Checkpoints {
     const { clock, isDraining, metrics, settlement } = this.#deps
     return new Checkpoints({
       active,
@@ -170,11 +170,11 @@ export class PassLoop {
   }
 
   /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
-  #context(run: Run, pass: SentPass, assumptions: Assumptions): PassContext {
+  #context(run: Run, pass: TimedPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     assumptions.now ??= clock.now()
     return {
-      sentAt: pass.sentAt,
+      sentAt: sentAt(pass, { now: assumptions.now, elapsed: clock.elapsed() }),
       sentAttempt: pass.sentAttempt,
       knowledge: pass.knowledge,
       assumptions,
@@ -198,6 +198,20 @@ export class PassLoop {
     await this.#deps.settlement.settle(active, () => ({ decision: decide(), next: 'stop' }))
     return false
   }
+}
+
+interface TimedPass extends SentPass {
+  /** When it was sent by the monotonic clock. */
+  sentElapsed: number
+}
+
+/** Clocks that differ by less are one clock that is corrected. */
+const MOVED_MS_MIN = 1000
+
+/** When the pass was sent. If the stored times were moved since (docs/decisions/0013-clocks.md), by the clock as it is now. */
+function sentAt({ sentAt, sentElapsed }: TimedPass, { now, elapsed }: { now: number; elapsed: number }): number {
+  const moved = now - (elapsed - sentElapsed)
+  return Math.abs(moved - sentAt) > MOVED_MS_MIN ? Math.floor(moved) : sentAt
 }
 
 /** A pass that is sent now: its runner knows the memo. */

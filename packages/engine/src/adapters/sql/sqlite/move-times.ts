@@ -12,7 +12,15 @@ const TIMED = 'SELECT id FROM runs WHERE available_at IS NOT NULL'
 /** The wake-up of a sleep until a time, of the run in the outer query. */
 const UNTIL = `FROM steps WHERE steps.run_id = runs.id AND steps.op = 'SleepUntil' AND steps.status = 'waiting'`
 
+/** The newest time, of the events and runs that came after the last move; of those before, as far as the move shifted it. */
+const LATEST = `(SELECT max(newest_at,
+    coalesce((SELECT received_at FROM events WHERE position > event_position ORDER BY position DESC LIMIT 1), 0),
+    coalesce((SELECT created_at FROM runs WHERE rowid > run_row ORDER BY rowid DESC LIMIT 1), 0)) FROM last_move)`
+
 const STATEMENTS: readonly string[] = [
+  `UPDATE last_move SET newest_at = ${LATEST} + ?1,
+    event_position = coalesce((SELECT max(position) FROM events), 0),
+    run_row = coalesce((SELECT max(rowid) FROM runs), 0)`,
   `UPDATE steps SET wake_at = wake_at + ?1
     WHERE status = 'waiting' AND wake_at IS NOT NULL AND op <> 'SleepUntil' AND run_id IN (${TIMED})`,
   `UPDATE steps SET next_attempt_at = next_attempt_at + ?1 WHERE status = 'retrying' AND run_id IN (${TIMED})`,
@@ -51,11 +59,7 @@ export function* wakeStranded({ now, until }: { now: number; until: number }): W
 
 /** The newest time that the store has of its own, or 0: the clock of the process before showed it. */
 export function* latestTime(): Work<number> {
-  const [row] = yield* query(
-    `SELECT max(coalesce((SELECT received_at FROM events ORDER BY position DESC LIMIT 1), 0),
-      coalesce((SELECT created_at FROM runs ORDER BY rowid DESC LIMIT 1), 0))`,
-    [],
-  )
+  const [row] = yield* query(`SELECT ${LATEST}`, [])
   return row?.[0] as number
 }
 

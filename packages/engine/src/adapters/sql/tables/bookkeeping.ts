@@ -27,6 +27,15 @@ export const PROBES = table<{ count: number }>()('probes', {
   fixed: { count: integer },
 })
 
+/**
+ * The newest event and run when the stored times were last moved (sqlite/move-times.ts), and the newest time then. The times of
+ * older rows are by another clock.
+ */
+export const LAST_MOVE = table<{ newestAt: number; eventPosition: number; runRow: number }>()('last_move', {
+  only: { sqlite: '0, 0, 0', postgres: '0, 0, 0' },
+  fixed: { newestAt: integer, eventPosition: integer, runRow: integer },
+})
+
 /** Retention has removed rows of a kind up to a time: no younger row may be missing. */
 export const PRUNE_MARKS = table<{ what: string; upTo: number }>()('prune_marks', {
   key: ['what'],

@@ -2,7 +2,7 @@
 
 import type { TableSchema } from '../description/table.ts'
 import { ADMIN_REVISION, API_KEYS, NAMESPACES } from './admin.ts'
-import { CATALOG_REVISION, CLUSTER, PROBES, PRUNE_MARKS, SEALING } from './bookkeeping.ts'
+import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING } from './bookkeeping.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
 import { DEDUPES, EVENTS } from './events.ts'
@@ -41,4 +41,5 @@ export const TABLES: readonly TableSchema[] = [
   PROBES,
   PRUNE_MARKS,
   SEALING,
+  LAST_MOVE,
 ]
