@@ -94,7 +94,7 @@ export class Script {
     const by = faults.stream('clockSet').int(-CLOCK_SET_MS_MAX, CLOCK_SET_MS_MAX)
     trace.addGlobal(`the clock is set by ${by} ms`)
     wall.set(by)
-    // An engine that dies before it notices cannot tell the time of before: its timers are early or late by as much.
+    // After a crash before that, nobody knows the time of before: timers are early or late by as much.
     await clock.advance(CLOCK_NOTICED_MS)
   }
 
