@@ -30,5 +30,5 @@ test('shows how many failed runs match before it asks, and replays none without 
   expect(stderr).toContain('Replay 2 finished runs with workflow ship, status failed? [y/N]')
   expect(stderr).toContain('nothing was replayed')
   expect(code).toBe(1)
-  expect(asked).toEqual(['GET /runs?status=failed&q=ship&limit=200'])
+  expect(asked).toEqual(['GET /runs?workflow=ship&status=failed&limit=200'])
 })

@@ -148,16 +148,9 @@ async function replayAll(session: Session<BulkOptions>, filter: Filter): Promise
   }
 }
 
-/**
- * The runs that match. The engine's list has no filter by exact workflow, so `q` finds them, and others are skipped.
- */
-async function* matches(client: Client, filter: Filter, signal: AbortSignal): AsyncGenerator<RunSummary> {
-  const { workflow, ...rest } = filter
-  const query = workflow === undefined ? rest : { ...rest, q: workflow }
-  for await (const run of client.pages.listRuns({ ...query, limit: PAGE }, { signal })) {
-    if (workflow === undefined || run.workflow === workflow) yield run
-  }
-}
+/** The runs that match, newest first. */
+const matches = (client: Client, filter: Filter, signal: AbortSignal): AsyncIterable<RunSummary> =>
+  client.pages.listRuns({ ...filter, limit: PAGE }, { signal })
 
 async function replayOne(
   client: Client,
