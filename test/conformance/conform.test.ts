@@ -103,8 +103,11 @@ describe('over HTTP', () => {
   })
 
   test('a runner that is not there, and bad usage, have exit codes of their own', async () => {
-    const { url, close } = await plainRunner().then(runner => ({ url: runner.url, close: () => runner.close() }))
-    await close()
+    const runner = await plainRunner()
+    const { url } = runner
+    const taken = await ran(['conform', `ws://${new URL(url).host}`])
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot listen on 127.0.0.1:') })
+    await runner.close()
     expect(await ran(['conform', url])).toMatchObject({ code: 3, stderr: expect.stringContaining('cannot be reached') })
     expect((await ran(['conform', 'shop'])).code).toBe(2)
     expect((await ran(['conform', 'ftp://127.0.0.1'])).code).toBe(2)

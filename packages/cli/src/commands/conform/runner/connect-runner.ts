@@ -17,6 +17,7 @@ import {
   signFor,
 } from '@perdure/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { RefusedError } from '../../../command-line/exit.ts'
 import { member } from './expectations.ts'
 import { requestsOf } from './requests.ts'
 import { type Answer, Fault, type PassRequest, type RunnerUnderTest } from './runner.ts'
@@ -62,14 +63,18 @@ export class ConnectRunner implements RunnerUnderTest {
       handleProtocols: offered => (offered.has(CONNECT_SUBPROTOCOL) ? CONNECT_SUBPROTOCOL : false),
     })
     this.#sockets.on('headers', (headers, request) => headers.push(`${SIGNATURE_HEADER}: ${this.#proof(request)}`))
+    // An error of the server is emitted here too; `listen` rejects with it.
+    this.#sockets.on('error', () => {})
     this.#sockets.on('connection', socket => this.#take(socket))
   }
 
-  /** Listens; answers the address that runners dial. */
+  /** Listens; answers the address that runners dial. Rejects with a RefusedError if it cannot. */
   async listen(): Promise<string> {
     const { host, port } = this.options
     this.#server.listen(port, host)
-    await once(this.#server, 'listening')
+    await once(this.#server, 'listening').catch((cause: Error) => {
+      throw new RefusedError(`cannot listen on ${host}:${port}: ${cause.message}`)
+    })
     return `http://${host}:${(this.#server.address() as AddressInfo).port}`
   }
 
