@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['e82e2f8c980e']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['6d9ea7e38d2d']],
+    ['SQLite', sqlite.MIGRATIONS, ['814eec551f7e']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['45e890d9654d']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -3,6 +3,9 @@
 /** Maximum length of the name of an app, in characters. */
 export const APP_NAME_CHARS_MAX = 128
 
+/** Maximum length of `instance` in a registration, in characters. */
+export const INSTANCE_CHARS_MAX = 64
+
 /** Maximum length of a runner id, in characters. */
 export const RUNNER_ID_CHARS_MAX = 128
 

@@ -9,6 +9,7 @@ import {
   EXPRESSION_CHARS_MAX,
   FEATURE_CHARS_MAX,
   FEATURES_MAX,
+  INSTANCE_CHARS_MAX,
   LOG_INDEX_MAX,
   NAME_CHARS_MAX,
   RUNNER_ID_CHARS_MAX,
@@ -65,6 +66,15 @@ export const RegisterRequestSchema = Type.Object({
   protocolVersion: Type.Optional(Type.Number()),
   sleeps: optionalFlag(
     'The platform stops the runner between invokes: it is not forgotten for its silence while no later runner serves its workflows.',
+  ),
+  instance: Type.Optional(
+    name(
+      INSTANCE_CHARS_MAX,
+      'The process, where several register as the same runner: behind one address, for example.',
+    ),
+  ),
+  leaving: optionalFlag(
+    'The process shuts down: unless another instance of the runner is live, no more invokes are sent to it until it registers again. Nothing else of the registration changes.',
   ),
   features: Type.Optional(
     Type.Array(name(FEATURE_CHARS_MAX), {

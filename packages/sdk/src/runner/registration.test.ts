@@ -85,6 +85,7 @@ describe('a registration', () => {
     expect(engine.calls[0]?.body).toEqual({
       app: 'shop',
       runner: 'r1',
+      instance: expect.any(String),
       url: 'http://runner:3000/invoke',
       runtime: 'node',
       language: 'typescript',
@@ -134,6 +135,34 @@ describe('a registration', () => {
     engine = await startEngine(accepted({ warnings: ['old SDK'] }))
     await start().ready
     expect(logged.slice(1)).toEqual(['warn old SDK'])
+  })
+
+  test('that leaves says so once, as the last thing it says', async () => {
+    engine = await startEngine(accepted())
+    const { ready, leave } = start({ runner: 'r1' })
+    await ready
+    await Promise.all([leave(), leave()])
+    expect(engine.calls).toHaveLength(2)
+    const [first, last] = engine.calls.map(({ body }) => body as RegisterRequest)
+    expect(last).toEqual({ ...first, leaving: true })
+    expect(first?.instance).toMatch(/^\w{10}$/)
+  })
+
+  test('that the engine never accepted leaves without a word', async () => {
+    engine = await startEngine('hang')
+    const { ready, leave } = start()
+    await engine.called(1)
+    await leave()
+    await expect(ready).rejects.toThrow('The registration was stopped')
+    expect(engine.calls).toHaveLength(1)
+  })
+
+  test('that leaves an engine which is gone does not reject', async () => {
+    engine = await startEngine(accepted())
+    const { ready, leave } = start()
+    await ready
+    await engine.close()
+    await leave()
   })
 
   test('stops for good', async () => {

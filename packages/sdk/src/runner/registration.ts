@@ -51,9 +51,16 @@ export interface Registration {
   readonly ready: Promise<RegisterReply>
   /** Stops the heartbeat for good. */
   stop(): void
+  /**
+   * Stops the heartbeat and notifies the engine that this process shuts down, so that it sends no more invokes here. Resolves when
+   * the engine knows, after a few seconds at most; never rejects. Call it before the server closes.
+   */
+  leave(): Promise<void>
 }
 
 const REGISTER_TIMEOUT_MS = 10_000
+/** Maximum time of each of the two waits of `leave`. */
+const LEAVE_TIMEOUT_MS = 2_000
 const RETRY_DELAY_MS_MAX = 30_000
 const HEARTBEAT_MS_DEFAULT = 30_000
 const HEARTBEAT_MS_MIN = 10
@@ -80,15 +87,17 @@ export function startRegistration(
     signal,
     timeoutMs: REGISTER_TIMEOUT_MS,
   }
-  const description = registerRequest(handler, serving, options)
+  const description = { ...registerRequest(handler, serving, options), instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
   const register = (keyFingerprint: string | undefined) =>
     postToEngine<RegisterReply>({ ...request, body: { ...description, keyFingerprint } })
   let failures = 0
+  let isRegistered = false
   const heartbeat = async (): Promise<number> => {
     try {
       const reply = await registerTrusted(fingerprints, register)
       failures = 0
+      isRegistered = true
       handler.acknowledged(reply)
       log.registered(reply, `Registered with ${engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
       resolve(reply)
@@ -104,11 +113,36 @@ export function startRegistration(
       return retryDelayMs(++failures, options.retryInitialMs)
     }
   }
+  let underWay: Promise<number> | undefined
+  let isLeaving = false
   const repeat = async () => {
-    for (;;) await delay(await heartbeat(), undefined, { ref: false, signal })
+    while (!isLeaving) {
+      underWay = heartbeat()
+      await delay(await underWay, undefined, { ref: false, signal })
+    }
   }
   repeat().catch(error => reject(signal.aborted ? signal.reason : error))
-  return { ready, stop: () => stopping.abort(new Error('The registration was stopped')) }
+  const stop = () => stopping.abort(new Error('The registration was stopped'))
+  const leave = async () => {
+    isLeaving = true
+    // A heartbeat that arrived after the leave would take it back.
+    if (isRegistered) await Promise.race([underWay, delay(LEAVE_TIMEOUT_MS, undefined, { ref: false })]).catch(() => {})
+    stop()
+    if (!isRegistered) return
+    const body = { ...description, keyFingerprint: fingerprints[0], leaving: true }
+    await postToEngine({ ...request, signal: undefined, timeoutMs: LEAVE_TIMEOUT_MS, body }).catch(() => {})
+  }
+  let left: Promise<void> | undefined
+  const leaveOnce = () => {
+    left ??= leave()
+    return left
+  }
+  return { ready, stop, leave: leaveOnce }
+}
+
+/** Identifies this process among those that register as the same runner. */
+function randomInstance(): string {
+  return Math.random().toString(36).slice(2, 12).padEnd(10, '0')
 }
 
 /**

@@ -42,7 +42,7 @@ export interface ElysiaApp {
 
 /**
  * Creates the plugin: `new Elysia().use(perdure({ app: 'shop', workflows }))`. It adds the invoke endpoint, registers it
- * with the engine when the app starts to listen, and stops registering when the app stops.
+ * with the engine when the app starts to listen, and leaves when the app stops.
  */
 export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(elysia: App) => App {
   const { path = '/invoke' } = options
@@ -58,7 +58,7 @@ export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(e
       if (url === undefined) throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
       registration = startRegistration(handler, { url, framework: 'elysia' }, options)
     })
-    elysia.onStop(() => registration?.stop())
+    elysia.onStop(() => registration?.leave())
     return elysia
   }
 }

@@ -54,7 +54,7 @@ export interface FastifyApp {
 
 /**
  * The plugin: `app.register(perdure, { app: 'shop', workflows })`. It adds the invoke endpoint, registers it with the
- * engine when the app starts to listen (with the option `url`: when the app is ready), and stops registering when the
+ * engine when the app starts to listen (with the option `url`: when the app is ready), and leaves when the
  * app closes.
  *
  * The plugin parses no body, since signatures are over the raw bytes. Parsers of the rest of the app are not changed.
@@ -85,5 +85,5 @@ export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions
   }
   if (options.url === undefined) fastify.addHook('onListen', begin)
   else fastify.addHook('onReady', begin)
-  fastify.addHook('onClose', async () => registration?.stop())
+  fastify.addHook('onClose', async () => registration?.leave())
 }

@@ -85,6 +85,7 @@ describe('a served runner', () => {
       body: { app: 'shop', runner: 'r', url, framework: 'node' },
     })
     await close()
+    expect(engine.calls.at(-1)?.body).toMatchObject({ runner: 'r', leaving: true })
   })
 
   test('stops a registration when it is closed', async () => {

@@ -58,7 +58,7 @@ export interface RunnerServer {
   readonly port: number
   /** See `Registration.ready`; never settles with `register: false`. */
   readonly ready: Promise<RegisterReply>
-  /** Stops the heartbeat and accepts no new invokes. Resolves when the passes in flight are answered. */
+  /** Notifies the engine that the runner leaves, and accepts no new invokes. Resolves when the passes in flight are answered. */
   close(): Promise<void>
 }
 
@@ -124,9 +124,9 @@ export function runnerOf(
   const { host = '127.0.0.1', path = '/invoke' } = options
   const url = options.url ?? `http://${reachable(host)}:${port}${path}`
   const registration = options.register === false ? undefined : startRegistration(handler, { url, framework }, options)
-  const end = () => {
-    registration?.stop()
-    return close()
+  const end = async () => {
+    await registration?.leave()
+    await close()
   }
   const ready = registration?.ready ?? new Promise(() => undefined)
   return { url, port, ready, close: closeOnce(end, options.handleSignals) }

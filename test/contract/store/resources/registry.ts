@@ -124,6 +124,8 @@ export function registryContract(open: OpenStore): void {
         region: 'eu',
         keyFingerprint: 'abcd',
         sleeps: true,
+        instances: { i1: NOW },
+        hasLeft: true,
         features: ['one', 'two'],
       }
       const fullWorkflow: Required<Workflow> = {

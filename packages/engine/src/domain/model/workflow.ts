@@ -43,6 +43,10 @@ export interface Runner {
   /** Optional parts of the wire protocol that the runner knows. */
   features?: string[]
   lastSeenAt: number
+  /** The processes that register the runner, if they name themselves: when each was seen last. */
+  instances?: Record<string, number>
+  /** All of them have shut down: nothing is sent to the runner until it registers again. */
+  hasLeft?: true
 }
 
 /** Unique over namespaces and apps. */

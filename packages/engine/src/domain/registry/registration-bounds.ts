@@ -42,7 +42,8 @@ const KEPT_BYTES = new WeakMap<object, number>()
 export function keptBytes(registered: Runner | Workflow): number {
   let bytes = KEPT_BYTES.get(registered)
   if (bytes === undefined) {
-    bytes = Buffer.byteLength(JSON.stringify(registered))
+    // The instances of a runner come and go, and a heartbeat must not be refused for them.
+    bytes = Buffer.byteLength(JSON.stringify({ ...registered, instances: undefined, hasLeft: undefined }))
     KEPT_BYTES.set(registered, bytes)
   }
   return bytes

@@ -139,7 +139,7 @@ function isSame(workflow: Workflow, known: Workflow): boolean {
 
 /** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */
 function isRepeat(runner: Runner, earlier: Runner): boolean {
-  const described = ({ lastSeenAt: _, ...rest }: Runner) =>
+  const described = ({ lastSeenAt: _, instances: __, ...rest }: Runner) =>
     JSON.stringify(
       Object.entries(rest)
         .filter(([, value]) => value !== undefined)

@@ -24,6 +24,7 @@ export function checkRegistration(value: unknown): RegisterRequest {
 export function checkParts(request: Omit<RegisterRequest, 'url'>): void {
   checkName('app', request.app)
   checkName('runner', request.runner)
+  checkName('instance', request.instance)
   for (const field of METADATA) checkCharacters(field, request[field])
   for (const [i, workflow] of request.workflows.entries()) checkWorkflow(workflow, `workflows[${i}]`)
 }

@@ -198,7 +198,11 @@ export class Driver implements Stoppable {
       run,
       runners: catalog.view(run.namespace).runners(run.app),
       isLive,
-      isAvoided: runner => tried.has(runner) || health.isAvoided(runner) || transport.reaches?.(runner.url) === false,
+      isAvoided: runner =>
+        runner.hasLeft === true ||
+        tried.has(runner) ||
+        health.isAvoided(runner) ||
+        transport.reaches?.(runner.url) === false,
       hasRoom: runner => this.#queue.hasRoom(runner.url),
       random: random.next(),
     })

@@ -3,13 +3,14 @@
 
 import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequest } from '@perdure/protocol'
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
-import type { Change, Unit } from '../../domain/model/change.ts'
+import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
-import { invalid, invariant } from '../../domain/model/errors.ts'
+import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
 
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import { type App, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 
+import { instancesOf, withoutInstance } from '../../domain/registry/leaving.ts'
 import {
   registeredRunner,
   registeredWorkflow,
@@ -25,6 +26,8 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 
 /** How often a runner should repeat its registration. */
 const HEARTBEAT_MS = 30_000
+/** Decisions about a process that leaves, while others of its runner register: after that, its runner counts as live. */
+const LEAVE_TRIES_MAX = 5
 /** Decisions that may find room which others have taken by the time of the commit; then the registration is refused. */
 const ROOM_RACES_MAX = 3
 
@@ -65,26 +68,62 @@ export class Registry {
     const workflows = request.workflows.map((registration, i) =>
       registeredWorkflow({ namespace, app: request.app, registration, field: `workflows[${i}]`, now }),
     )
+    if (request.leaving && !isConnectUrl(request.url)) {
+      await this.#leave(runner, request.instance)
+      return this.#reply(runner, request)
+    }
     const before = catalog.view(namespace).runners(runner.app)
+    const instances = instancesOf(catalog.view(namespace).runner(runner.app, runner.runnerId), {
+      instance: request.instance,
+      now,
+      staleAfterMs,
+    })
+    if (instances) runner.instances = instances
     const registered = await this.#commit(runner, workflows)
     catalog.apply(registered.changes)
     this.#logNewAddress(runner, before)
     health.arrived(runner)
     this.#heardAt.set(runnerKey(runner), clock.elapsed())
-    const reply: RegisterReply = {
+    const reply = this.#reply(runner, request)
+    onRegistered?.(reply)
+    announcer.announce(registered.changes)
+    return reply
+  }
+
+  #reply(runner: Runner, request: RegisterRequest): RegisterReply {
+    return {
       ok: true,
       protocolVersion: PROTOCOL_VERSION,
       runnerId: runner.runnerId,
       workflows: runner.workflows.length,
       heartbeatMs: HEARTBEAT_MS,
-      staleAfterMs,
+      staleAfterMs: this.#deps.staleAfterMs,
       ...this.#keyMatches(runner),
       features: [...ENGINE_FEATURES],
       warnings: registrationWarnings(request),
     }
-    onRegistered?.(reply)
-    announcer.announce(registered.changes)
-    return reply
+  }
+
+  /** A process of the runner shuts down. The runner's row stays as it was registered, for runs that are pinned to it. */
+  async #leave({ namespace, app, runnerId }: Runner, instance: string | undefined): Promise<void> {
+    const { store, catalog, clock, staleAfterMs } = this.#deps
+    for (let tries = 0; tries < LEAVE_TRIES_MAX; tries++) {
+      // The newest row: heartbeats that other engines took are not in the catalog yet.
+      const { runners } = await store.catalog()
+      const row = runners.find(one => one.namespace === namespace && one.app === app && one.runnerId === runnerId)
+      if (!row) return
+      const runner = withoutInstance(row, { instance, now: clock.now(), staleAfterMs })
+      const changes: Change[] = [{ type: 'runner.registered', runner, ...(runner.hasLeft ? {} : { isRepeat: true }) }]
+      const guards: Guard[] = [{ type: 'runner', namespace, app, runnerId, lastSeenAt: row.lastSeenAt }]
+      try {
+        await store.commit({ guards, changes })
+      } catch (error) {
+        if (error instanceof StaleError) continue
+        throw error
+      }
+      catalog.apply(changes)
+      return
+    }
   }
 
   /** Removes a Connect runner without an id of its own, which has lost its socket. The workflows it served stay registered. */
@@ -144,9 +183,13 @@ export class Registry {
     })
   }
 
-  /** Whether the runner's last heartbeat is no older than `staleAfterMs`; for a Connect runner, whether it has a socket. */
+  /**
+   * Whether the runner's last heartbeat is no older than `staleAfterMs` and it has not left since; for a Connect runner, whether
+   * it has a socket.
+   */
   isLive(runner: Runner): boolean {
     if (isConnectUrl(runner.url)) return this.#deps.presence.reaches(runner.url)
+    if (runner.hasLeft) return false
     const { clock, staleAfterMs } = this.#deps
     const ageMs = clock.now() - runner.lastSeenAt
     if (ageMs >= 0 && ageMs <= staleAfterMs) return true
@@ -209,8 +252,12 @@ export class Registry {
     return { guards: [...room, ...moves.guards], changes: [...changes, ...moves.changes] }
   }
 
-  /** False for a while after the start of the engine: until then it may not have heard from every runner. */
+  /**
+   * Whether it is gone. Unless it has left, false for a while after the start of the engine: until then it may not have heard from
+   * every runner.
+   */
   #isGone(runner: Runner): boolean {
+    if (runner.hasLeft) return true
     const { clock, staleAfterMs } = this.#deps
     return clock.elapsed() - this.#openedAt > staleAfterMs && !this.isLive(runner)
   }

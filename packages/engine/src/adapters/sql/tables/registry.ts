@@ -33,6 +33,8 @@ export const RUNNERS = table<Runner>()('runners', {
     sleeps: flag,
     features: optional(json),
     lastSeenAt: integer,
+    instances: optional(json),
+    hasLeft: flag,
   },
 })
 
