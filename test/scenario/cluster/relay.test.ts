@@ -158,7 +158,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { runId } = await two.api.send({ name: app, runner: 'r1' })
       await waitsFor(two.api, runId, 'runner')
       expect(await why(runId)).toMatchObject({
-        sentence: expect.stringContaining('its pin "r1" has 0 live, 0 stale and 1 disconnected runners'),
+        sentence: expect.stringContaining('has 0 live, 0 stale and 1 disconnected runners with workflow'),
         runners: { live: 0, stale: 0, disconnected: 1 },
       })
       await connected(app, 'r1', { handler })
