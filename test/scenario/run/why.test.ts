@@ -59,7 +59,7 @@ test('a run whose passes come to nothing says why, and so does the log', async (
   const name = unique('why')
   const { runner } = await engine.runner({
     runner: unique('r'),
-    workflows: { [name]: () => ({ status: 500, body: { error: { message: 'no database' }, logs: [] } }) },
+    workflows: { [name]: () => ({ status: 500, body: { error: 'no database', logs: [] } }) },
   })
   const { runId } = await api.send({ name })
   const { waitingFor } = await waitsFor(api, runId, 'retry')

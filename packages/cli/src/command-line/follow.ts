@@ -3,7 +3,7 @@
 import type { Run, TimelineFrame } from '@perdure/protocol'
 import { errorHead } from '../output/errors.ts'
 import { jsonLine, plain, prettyJson } from '../output/text.ts'
-import { frameLine } from '../output/timeline.ts'
+import { frameLines } from '../output/timeline.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import type { WaitOptions } from './options.ts'
@@ -32,9 +32,10 @@ export async function waitForRuns(session: Session<WaitOptions>, ids: readonly s
   const limited = limit(session)
   let code: number = EXIT.ok
   for (const id of ids) {
+    const lineOf = frameLines(terminal.paint)
     const run = await untilTimeout(limited, () =>
       followRun(limited, id, async frame => {
-        if (!json) await terminal.out(frameLine(frame, terminal.paint))
+        if (!json) await terminal.out(lineOf(frame))
       }),
     )
     if (json) await terminal.out(jsonLine(run ?? (await session.client.getRun({ id }, session))))
@@ -53,8 +54,9 @@ export async function watchRun(session: Session<WaitOptions>, id: string): Promi
     const { workflow, app, createdAt } = await session.client.getRun({ id }, session)
     await terminal.out(terminal.paint('dim', plain(`${id}  ${app}/${workflow}  created ${createdAt}`)))
   }
+  const lineOf = frameLines(terminal.paint)
   const run = await untilTimeout(limited, () =>
-    followRun(limited, id, frame => terminal.out(json ? jsonLine(frame) : frameLine(frame, terminal.paint))),
+    followRun(limited, id, frame => terminal.out(json ? jsonLine(frame) : lineOf(frame))),
   )
   if (run === undefined) return sayTimeout(session, id)
   if (!json) await showEnd(session, run)

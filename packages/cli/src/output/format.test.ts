@@ -6,7 +6,7 @@ import { painter, wantsColour } from './colour.ts'
 import { details } from './details.ts'
 import { cut, forTerminal, jsonLine, prettyJson, widthOf } from './text.ts'
 import { clockTime } from './time.ts'
-import { eventLine, frameLine, logLine, runStatusLine } from './timeline.ts'
+import { eventLine, frameLine, frameLines, logLine, runStatusLine } from './timeline.ts'
 
 const bare = painter(false)
 const ts = '2026-03-04T05:06:07.089Z'
@@ -109,6 +109,15 @@ test.each<[TimelineFrame, string]>([
   ],
 ])('a frame of kind $kind is one line', (frame, text) => {
   expect(frameLine(frame, bare)).toBe(`${time}  ${text}`)
+})
+
+test('a frame with an error shows its message, and its stack once', () => {
+  const error = { message: 'no column', code: 'handler_failed' as const, stack: 'Error: no column\n    at x' }
+  const frame = { kind: 'run_status' as const, seq: 1, ts, runId: 'run_1', status: 'waiting' as const, error }
+  const lineOf = frameLines(bare)
+  const line = `${time}  run   waiting    handler_failed: no column`
+  expect(lineOf(frame)).toBe(`${line}\n    Error: no column\n        at x`)
+  expect(lineOf({ ...frame, seq: 2 })).toBe(line)
 })
 
 test('lines of the namespace streams and of logs', () => {

@@ -6,6 +6,19 @@ import { errorHead } from './errors.ts'
 import { plain } from './text.ts'
 import { clockTime } from './time.ts'
 
+/** Formats the frames of one run's timeline. The stack of a repeated error is shown once. */
+export function frameLines(paint: Paint): (frame: TimelineFrame) => string {
+  let shown: string | undefined
+  return frame => {
+    const line = frameLine(frame, paint)
+    const stack = frame.kind === 'run_status' ? frame.error?.stack : undefined
+    if (stack === undefined || stack === shown) return line
+    shown = stack
+    const indented = stack.split('\n').map(part => `    ${plain(part)}`)
+    return [line, ...indented.map(part => paint('dim', part))].join('\n')
+  }
+}
+
 /** A frame of one run's timeline. */
 export function frameLine(frame: TimelineFrame, paint: Paint): string {
   const time = paint('dim', clockTime(frame.ts))
@@ -13,7 +26,9 @@ export function frameLine(frame: TimelineFrame, paint: Paint): string {
   const status = paint(colourOf(frame.status), frame.status.padEnd(9))
   const attempt = attemptText(frame.attempt)
   if (frame.kind === 'run_status') {
-    return join(time, paint('bold', 'run '), status, safe(frame.currentStepName), attempt)
+    const { error } = frame
+    const reason = error && safe(error.code === undefined ? error.message : `${error.code}: ${error.message}`)
+    return join(time, paint('bold', 'run '), status, safe(frame.currentStepName), attempt, reason)
   }
   return join(time, 'step', status, safe(frame.name), attempt, safe(frame.error?.message))
 }

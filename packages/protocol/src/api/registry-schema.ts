@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { TriggerSchema } from '../wire/schema.ts'
-import { optionalFlag, optionalText, timestamp } from '../wire/schema-parts.ts'
+import { optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: timestamp() })
 
@@ -47,5 +47,7 @@ export const WorkflowSchema = Type.Object({
   schedules: Type.Array(ScheduleSchema),
   flowControl: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   onFailure: Type.Boolean(),
+  handlerRetries: Type.Optional(Type.Integer()),
+  whenExhausted: Type.Optional(text('fail', 'pause')),
   updatedAt: timestamp(),
 })

@@ -28,12 +28,12 @@ export const RunErrorSchema = Type.Object({
 
 export const WaitingForSchema = Type.Object({
   kind: text(...WAITING_KINDS),
-  stepName: optionalText('The step that waits'),
+  stepName: optionalText('The step that waits, or whose failure paused the run'),
   until: Type.Optional(timestamp('When the wait ends by itself')),
   eventName: optionalText('The event that the run waits for'),
   childRunId: optionalText('The child run that the run waits for'),
   key: optionalText('The flow-control key that holds the run back'),
-  error: optionalText('Why the last pass failed, when the whole pass is repeated'),
+  error: optionalText('Why the last pass failed, when the whole pass is repeated, or why the run is paused'),
 })
 
 export const RunSummarySchema = Type.Object({
@@ -178,11 +178,13 @@ export const RunStatusFrameSchema = Type.Object({
   error: Type.Optional(
     Type.Object(
       {
-        message: Type.String({ description: 'At most 200 characters' }),
+        message: Type.String({ description: 'In streams of many runs at most 200 characters' }),
+        name: optionalText(),
+        stack: optionalText('Only in the stream of one run'),
         code: Type.Optional(RunErrorCodeSchema),
         stepName: optionalText('The step that failed'),
       },
-      { description: 'Why the run failed; only in streams of many runs' },
+      { description: 'Why the run failed or was paused, or why its last pass is repeated' },
     ),
   ),
 })

@@ -7,7 +7,16 @@ export const RUN_STATUSES = ['queued', 'running', 'waiting', 'paused', 'succeede
 export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
 
 /** The kinds of wait of a parked or held run: the `kind` of its `waitingFor`. */
-export const WAITING_KINDS = ['sleep', 'event', 'child', 'retry', 'runner', 'concurrency', 'throttle'] as const
+export const WAITING_KINDS = [
+  'sleep',
+  'event',
+  'child',
+  'retry',
+  'runner',
+  'concurrency',
+  'throttle',
+  'failure',
+] as const
 
 export const RUN_TYPES = ['event', 'cron'] as const
 

@@ -38,6 +38,18 @@ export const WorkflowRegistrationSchema = Type.Object({
   triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
   retry: Type.Optional(RetryPolicySchema),
   onFailure: optionalFlag(),
+  handlerRetries: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Tries of a pass that fails outside its steps; 8 by default. With 1 none is repeated.',
+    }),
+  ),
+  whenExhausted: Type.Optional(
+    Type.Enum(['fail', 'pause'], {
+      description: 'What a run does that has spent the tries of a step or of a pass; it fails by default.',
+    }),
+  ),
   ...flowControlMembers,
 })
 

@@ -69,7 +69,7 @@ export class TestRun {
         ...ctx,
       },
     }
-    const handler = createHandler({ app: 'tests', workflows: [this.#workflow], signingKey: [] })
+    const handler = createHandler({ app: 'tests', workflows: [this.#workflow], signingKey: [], log: () => undefined })
     const response = await handler.handle({
       headers: { 'content-type': 'application/json' },
       rawBody: JSON.stringify(request),

@@ -9,7 +9,8 @@ import { type Outcome, Pass } from '../pass/pass.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { LogBuffer } from '../run/log-buffer.ts'
 import type { WorkflowEvent } from '../run/run-context.ts'
-import { reviveError } from '../wire/errors.ts'
+import { type RunnerLog, toConsole } from '../run/runner-log.ts'
+import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
 import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
@@ -24,13 +25,15 @@ export interface InvokeOptions {
   checkpoint?: Checkpointer
   /** The runner's middleware, outside the workflow's own. */
   middleware?: readonly Middleware[]
+  /** Takes errors that handlers throw outside their steps. Default: the console. */
+  log?: RunnerLog | undefined
 }
 
 /** Runs one pass of a workflow, or of its on-failure handler when `ctx.onFailure` is set. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
-  { cancellation = new Cancellation(), checkpoint, middleware }: InvokeOptions = {},
+  { cancellation = new Cancellation(), checkpoint, middleware, log = toConsole }: InvokeOptions = {},
 ): Promise<Answer> {
   const { ctx, event } = request
   if (ctx.onFailure && !workflow.onFailure) {
@@ -53,10 +56,17 @@ export async function invoke(
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
+  const thrown = outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined ? outcome.error : undefined
+  if (thrown !== undefined) log('error', `${nameOf(ctx)} threw outside its steps: ${textOf(thrown)}`)
   const answer = answerOf(outcome, logs, pass.lastAwaited)
   // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.
   if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
   return answer
+}
+
+/** How the runner's log names a pass. */
+function nameOf({ runId, workflow, attempt }: InvokeRequest['ctx']): string {
+  return `run ${runId} of workflow "${workflow}" (attempt ${attempt})`
 }
 
 interface HandlerCall {

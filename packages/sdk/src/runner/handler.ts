@@ -18,6 +18,7 @@ import type { Middleware } from '../middleware/middleware.ts'
 import { type Answer, answerRefusal } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
+import type { RunnerLog } from '../run/runner-log.ts'
 import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
@@ -41,6 +42,8 @@ export interface HandlerOptions {
   allowUnsigned?: boolean
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
+  /** Takes errors that handlers throw outside their steps, and the state of the runner. Default: the console. */
+  log?: RunnerLog
 }
 
 /** A `Headers` object, or a record with lower-case names such as Node's. */
@@ -105,6 +108,7 @@ export const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
   signingKey: true,
   allowUnsigned: true,
   middleware: true,
+  log: true,
 }
 
 /** Creates the handler of an adapter, whose function `what` knows further options. */
@@ -116,11 +120,11 @@ export function createHandlerFor(what: string, options: HandlerOptions, known: o
   }
   checkMiddleware(options.middleware, `Runner of app "${options.app}"`)
   const workflows = byName(options.workflows)
-  const { middleware = [] } = options
+  const { middleware = [], log } = options
   const keys = signingKeysOf(options.signingKey)
   const signatures = keys.length > 0 ? new SignatureCheck(options.app, keys) : undefined
   const door = signatures ? undefined : new UnsignedDoor(options.allowUnsigned ?? readAllowUnsigned())
-  const parts: Parts = { workflows, middleware, door, signatures }
+  const parts: Parts = { workflows, middleware, log, door, signatures }
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
@@ -135,7 +139,7 @@ export function createHandlerFor(what: string, options: HandlerOptions, known: o
       const answer = refusalOf(request, parts) ?? (await answerBody(request, parts))
       return { ...answer, headers: HEADERS }
     },
-    invoke: (request, options) => dispatch(workflows, request, { ...options, middleware }),
+    invoke: (request, options) => dispatch(workflows, request, { log, ...options, middleware }),
   }
 }
 
@@ -143,6 +147,7 @@ export function createHandlerFor(what: string, options: HandlerOptions, known: o
 interface Parts {
   workflows: Map<string, Workflow>
   middleware: readonly Middleware[]
+  log: RunnerLog | undefined
   door: UnsignedDoor | undefined
   signatures: SignatureCheck | undefined
 }
@@ -175,7 +180,7 @@ function refusalOf(
 
 async function answerBody(
   { headers, rawBody, cancellation }: HandlerRequest,
-  { workflows, middleware, signatures }: Parts,
+  { workflows, middleware, log, signatures }: Parts,
 ): Promise<Answer> {
   let body: unknown
   try {
@@ -185,7 +190,7 @@ async function answerBody(
   }
   const downgrade = signatures?.downgradeOf(body, headerOf(headers, SIGNATURE_HEADER))
   if (downgrade) return answerRefusal(downgrade.status, downgrade.message)
-  return dispatch(workflows, body, { middleware, cancellation })
+  return dispatch(workflows, body, { middleware, cancellation, log })
 }
 
 async function dispatch(

@@ -2,14 +2,15 @@
 // and the Connect runner.
 
 import type { RegisterReply } from '@perdure/protocol'
+import { type RunnerLog, toConsole } from '../run/runner-log.ts'
 import type { PerdureError } from '../wire/errors.ts'
 
 /** How a runner reports its state. */
 export interface StateLogOptions {
   /** Called when registering or the connection begins to fail, and again when the engine refuses for another reason. */
   onError?: (error: PerdureError) => void
-  /** Called once for each change of state. Default: writes to the console. */
-  log?: (level: 'info' | 'warn' | 'error', message: string) => void
+  /** Called once for each change of state, and for errors outside of steps. Default: writes to the console. */
+  log?: RunnerLog
 }
 
 export class StateLog {
@@ -35,8 +36,8 @@ export class StateLog {
   }
 
   write(level: 'info' | 'warn' | 'error', message: string): void {
-    if (this.#options.log) this.#options.log(level, message)
-    else console[level](`perdure: ${message}`)
+    const { log = toConsole } = this.#options
+    log(level, message)
   }
 
   /** Sets the state. Returns whether it has changed. */

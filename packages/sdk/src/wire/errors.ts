@@ -17,6 +17,8 @@ const perdureError: unique symbol = Symbol.for('perdure.error') as never
 
 /** Most stacks in the StepError of one thrown error: its own and those of its causes. */
 const STACKS_MAX = 6
+/** Longest text of an error in the runner's log. */
+const LOGGED_CHARS_MAX = 4000
 /** How many causes of an error are followed. */
 const CAUSES_MAX = 16
 /** Most errors of an AggregateError whose stacks are included. */
@@ -197,6 +199,12 @@ export function toStepError(thrown: unknown): StepError {
   } catch {
     return { message: 'A value that cannot be read was thrown', name: 'Error' }
   }
+}
+
+/** Returns the text of a thrown value for a person: the stack, which begins with name and message, where there is one. */
+export function textOf(thrown: unknown): string {
+  const { stack, message } = toStepError(thrown)
+  return clip(stack ?? message, LOGGED_CHARS_MAX)
 }
 
 /** Checks by shape: an error of another realm (such as a `vm` context) is not an instance of this realm's Error. */

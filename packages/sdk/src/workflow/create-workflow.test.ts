@@ -8,6 +8,11 @@ import type { InputOf, OutputOf, Workflow, WorkflowArgs } from './workflow.ts'
 
 const handler = async () => undefined
 
+test('how failures of the handler are handled is registered', () => {
+  const options = { handlerRetries: 2, whenExhausted: 'pause' } as const
+  expect(createWorkflow({ name: 'flow', ...options }, () => 1).registration).toMatchObject(options)
+})
+
 describe('the registration', () => {
   test('has only the name when nothing else is given', () => {
     expect(createWorkflow({ name: 'w' }, handler).registration).toEqual({ name: 'w' })

@@ -63,6 +63,13 @@ interface Definition<Input> {
   name: string
   /** Attempts and backoff of each step. */
   retry?: RetryPolicy
+  /** How many times a pass that fails outside its steps is tried. Default 8; with 1 it is not repeated. */
+  handlerRetries?: number
+  /**
+   * What a run does when the attempts of a step, or the tries of a pass, are spent. `pause`: the run waits, with its
+   * children and its parent, until somebody resumes it, which gives new attempts and tries. Default: it fails.
+   */
+  whenExhausted?: 'fail' | 'pause'
   /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**

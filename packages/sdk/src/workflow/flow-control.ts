@@ -6,7 +6,10 @@ import type { WorkflowRegistration } from '@perdure/protocol'
 import type { EventDefinition } from '../schema/event.ts'
 
 /** The flow control fields of a registration. */
-type Policies = Omit<WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
+type Policies = Omit<
+  WorkflowRegistration,
+  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted'
+>
 type Policy<Name extends keyof Policies> = NonNullable<Policies[Name]>
 
 /** At most `limit` runs at once, for each value of `key`. `scope` says which runs are counted together. */

@@ -26,7 +26,16 @@ const POLICIES = {
   cancelOn: { event: true, if: true },
 } as const satisfies { [Name in keyof Policies]: MembersOf<Policies[Name]> }
 
-const OPTIONS = { ...POLICIES, name: true, triggers: true, input: true, middleware: true, onFailure: true }
+const OPTIONS = {
+  ...POLICIES,
+  name: true,
+  triggers: true,
+  input: true,
+  middleware: true,
+  onFailure: true,
+  handlerRetries: true,
+  whenExhausted: true,
+}
 const TRIGGER = { event: true, if: true, cron: true }
 
 /** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist. */

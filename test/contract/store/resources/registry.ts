@@ -132,6 +132,8 @@ export function registryContract(open: OpenStore): void {
         ...workflow,
         namespace: 'other',
         onFailure: true,
+        handlerRetries: 3,
+        whenExhausted: 'pause',
         invokeTimeoutMs: 5000,
         flowControl: { concurrency: [{ limit: 3, scope: 'app' }], timeouts: { queueMs: 5 } },
       }

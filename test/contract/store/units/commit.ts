@@ -91,7 +91,9 @@ export function commitContract(open: OpenStore): void {
           eventName: 'e',
           childRunId: 'c',
           key: 'k',
+          stepIds: ['hash'],
         },
+        lastFailure: { message: 'worse', stack: 'at y', code: 'handler_failed' },
         singletonKey: 'customer-1',
         cancelOn: [{ event: 'order.stopped' }, { event: 'stop', if: 'async.data.a == event.data.a' }],
         cancelRequested: true,
@@ -169,6 +171,7 @@ export function commitContract(open: OpenStore): void {
         emittedEventId: 'evt_2',
         carried: true,
         timedOut: true,
+        spentAt: 2,
       }
       await write(store(), created(run, waiting))
       expect(await store().in(NS).steps(run.id)).toEqual([waiting])

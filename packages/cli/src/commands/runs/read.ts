@@ -152,7 +152,7 @@ const STEP_COLUMNS: Column<StepRecord>[] = [
 ]
 
 function runNote({ error, waitingFor, currentStepName }: RunSummary): string | undefined {
-  return error ? errorNote(error) : (waiting(waitingFor) ?? currentStepName)
+  return error ? errorNote(error) : (waitingFor?.error ?? waiting(waitingFor) ?? currentStepName)
 }
 
 function stepNote(step: StepRecord): string | undefined {

@@ -32,6 +32,7 @@ function why(
     steps: steps.map((step, index) => ({ ...step, runId: row.id, index, seq: index + 1 })),
     runners: { live: 1, stale: 2, disconnected: 0, without: 0 },
     childStatuses: new Map(),
+    triesMax: 8,
     ...fields,
   }
   return explain(facts)

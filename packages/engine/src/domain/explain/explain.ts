@@ -7,7 +7,6 @@ import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
-import { TRANSPORT_TRIES_MAX } from '../run/retry.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
@@ -24,6 +23,8 @@ export interface Facts {
    * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
    */
   runners: { live: number; stale: number; disconnected: number; without: number }
+  /** Tries of a pass of the run. */
+  triesMax: number
   /** The pass of the run that this engine has under way. */
   pass?: { runnerId: string; sentAt: number } | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
@@ -39,7 +40,7 @@ export function explain(facts: Facts): RunExplanation {
   const { run, since, pass, position } = facts
   const { live, stale, disconnected, without } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))
-  const waiting = run.status === 'paused' ? undefined : run.waitingFor
+  const { waitingFor: waiting } = run
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
   const children = childrenOf(open, facts.childStatuses)
   return {
@@ -63,7 +64,7 @@ export function explain(facts: Facts): RunExplanation {
     missing: missingOf(facts),
     runner: pass?.runnerId ?? run.runner,
     passSince: optionalTimestamp(pass?.sentAt),
-    error: run.error,
+    error: run.error ?? run.lastFailure,
   }
 }
 
@@ -112,6 +113,7 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
     case 'waiting':
       return waitingSentence(run.waitingFor, facts, open)
     case 'paused':
+      if (run.waitingFor?.kind === 'failure') return pausedForFailureSentence(facts, run.waitingFor)
       return `It was paused at ${timestamp(since)}: its timers and events still settle, and nothing is sent to a runner until it is resumed.`
     case 'succeeded':
       return `It succeeded at ${timestamp(since)}, after ${runDurationMs(run) ?? 0} ms.`
@@ -126,6 +128,13 @@ function runnerRoomSentence({ run, runners, isInRunnerQueue }: Facts): string {
   const where = isInRunnerQueue ? 'It is in line' : 'It waits'
   const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
   return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
+}
+
+function pausedForFailureSentence({ run, since, triesMax, steps }: Facts, { stepName, stepIds }: WaitingFor): string {
+  const step = steps.find(({ id }) => id === stepIds?.[0])
+  const tries = step ? `${step.attempt} attempts of step "${stepName}"` : `${triesMax} tries of a pass`
+  const why = run.lastFailure ? `: ${failureText(run.lastFailure)}` : ''
+  return `It was paused at ${timestamp(since)} because the ${tries} failed${why}. A resume gives new tries; a cancel ends it.`
 }
 
 function failureText({ message, code, stepName }: NonNullable<Run['error']>): string {
@@ -153,6 +162,7 @@ function queuedSentence(facts: Facts): string {
     case 'event':
     case 'child':
     case 'retry':
+    case 'failure':
       return `It is due and is taken up as soon as the engine has room; ${known}.`
   }
 }
@@ -186,21 +196,25 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     }
     case 'retry':
       return waiting.stepName === undefined
-        ? passSentence(facts.run, waiting, more)
+        ? passSentence(facts, waiting, more)
         : `${step} failed and is tried again ${by(waiting)}.${more}`
     case undefined:
     case 'runner':
     case 'concurrency':
     case 'throttle':
+    case 'failure':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
 }
 
-function passSentence({ transportTries }: Run, waiting: WaitingFor, more: string): string {
+function passSentence({ run, triesMax }: Facts, waiting: WaitingFor, more: string): string {
+  const { transportTries, lastFailure } = run
+  const tries = `(try ${transportTries} of ${triesMax})`
   const repeated = `it is repeated ${by(waiting)}.${more}`
+  if (lastFailure?.code === 'handler_failed')
+    return `The handler threw in the last pass ${tries}: ${repeated} What it threw: ${waiting.error}`
   if (waiting.error === undefined) return `The last pass came to nothing: ${repeated}`
-  const tries = `try ${transportTries} of ${TRANSPORT_TRIES_MAX}`
-  return `The last pass came to nothing (${tries}): ${repeated} What came of it: ${waiting.error}`
+  return `The last pass came to nothing ${tries}: ${repeated} What came of it: ${waiting.error}`
 }
 
 function triesText({ transportTries }: Run): string {

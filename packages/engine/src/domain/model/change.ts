@@ -1,6 +1,6 @@
 // Every write is a list of changes. Decisions return them; the store makes a whole unit of them durable at once.
 
-import type { StepError } from '@perdure/protocol'
+import type { RunError, StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { StoredKey } from './api-key.ts'
 import type { ControlAction } from './control-action.ts'
@@ -20,6 +20,8 @@ export interface RunStatusFrame {
   ts: number
   status: RunStatus
   attempt: number
+  /** Why the run failed, or its last pass; bounded (view/timeline-frames). */
+  error?: RunError
 }
 
 export type Change =

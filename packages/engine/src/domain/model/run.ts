@@ -15,7 +15,11 @@ import type { CancelOn, Holds } from './flow-control.ts'
 export type { RunStatus }
 
 /** Why a parked run sleeps; `until` is epoch ms here and a timestamp on the wire. */
-export type WaitingFor = Omit<WireWaitingFor, 'until'> & { until?: number }
+export type WaitingFor = Omit<WireWaitingFor, 'until'> & {
+  until?: number
+  /** Only of a failure: ids of the failed steps that a resume tries again. The wire does not show them. */
+  stepIds?: string[]
+}
 
 export interface Run {
   namespace: string
@@ -46,8 +50,10 @@ export interface Run {
   error?: RunError
   /** Starts at 1; rises by 1 for every pass that is repeated because a step attempt or the transport failed. */
   attempt: number
-  /** Transport failures since the last 2xx. Only these count against the transport budget. */
+  /** Passes that failed since the last 2xx, checkpoint or resume: in the transport, or because the handler threw. */
   transportTries: number
+  /** Why the newest of these failed, or why the run is paused. */
+  lastFailure?: RunError
   createdAt: number
   startedAt?: number
   /** Seq of the frame of the first start. With it and `finishedSeq`, creation, first start and end need no frame row. */

@@ -16,6 +16,11 @@ export interface Step {
   status: StepStatus
   /** The attempt that led to the current status, from 1. */
   attempt: number
+  /**
+   * Number of the attempt with which the step's tries were spent, in a workflow that pauses then. A resume tries the step
+   * again, and later tries count from here. The step's frames then have rows of their own, because it may settle again.
+   */
+  spentAt?: number
   /** Seq of the frame of the current status. */
   seq: number
   startedAt: number

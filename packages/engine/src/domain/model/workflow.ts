@@ -15,6 +15,10 @@ export interface Workflow {
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
+  /** Tries of a pass that fails; absent: the default (run/retry). */
+  handlerRetries?: number
+  /** A run that has spent the tries of a step or a pass is paused; absent: it fails. */
+  whenExhausted?: 'pause'
   /** Deadline of one invoke, if the registration sets one. */
   invokeTimeoutMs?: number
   flowControl?: FlowControl

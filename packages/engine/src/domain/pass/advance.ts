@@ -3,11 +3,16 @@
 
 import { type RunError, STEPS_MAX } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
+import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
+import type { Run } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
+import { pauseForFailure, pausesWhenExhausted, spentStep } from '../run/exhausted.ts'
 import { type End, finish } from '../run/finish.ts'
-import { TRANSPORT_TRIES_MAX, transportBackoffMs } from '../run/retry.ts'
+import { PASS_TRIES_DEFAULT, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
+import { frameError } from '../view/timeline-frames.ts'
 import type { Outcome } from './answer/outcome.ts'
 import { applyOpcodes } from './apply-opcodes.ts'
 import { keepLogs } from './logs.ts'
@@ -18,8 +23,8 @@ import { park, settleDue } from './park.ts'
 /** Maximum size of a run's stored state (docs/operating.md#bounds). */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
 
-/** Maximum length of the stored reason why a pass failed in its transport. */
-const TRANSPORT_ERROR_CHARS_MAX = 500
+/** Maximum length of the reason why a pass is repeated, as `waitingFor` shows it. */
+const REASON_CHARS_MAX = 500
 
 export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
@@ -33,20 +38,31 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
     return 'stop'
   }
   const fail = (error: RunError) => end({ status: 'failed', error })
+  const pauses = () => pausesWhenExhausted(draft.run, context.catalog)
+  const pause = (error: RunError, spent?: Step): Next => {
+    pauseForFailure(draft, error, spent)
+    park(draft, context.sentAt)
+    return 'stop'
+  }
   // The cancel was requested during the pass. As with any cancel, the late answer is dropped.
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, outcome, context)
   switch (outcome.kind) {
     case 'returned':
       return end({ status: 'succeeded', result: outcome.data })
-    case 'rejected':
-      return fail(withKnownStep(state, outcome.error))
+    case 'rejected': {
+      const error = withKnownStep(state, outcome.error)
+      const spent = error.code === 'step_failed' && pauses() ? spentStep(state, error) : undefined
+      return spent ? pause(error, spent) : fail(error)
+    }
     case 'transportFailed': {
       const timeout = timedOut(draft.run, context.now)
       if (timeout) return fail(timeout)
       const tries = draft.run.transportTries + 1
-      if (tries >= TRANSPORT_TRIES_MAX) return fail(outcome.error)
-      return repeatLater(draft, { tries, error: outcome.error.message }, context)
+      if (tries < triesOf(draft.run, context.catalog))
+        return repeatLater(draft, { tries, error: outcome.error }, context)
+      draft.set({ transportTries: tries })
+      return pauses() ? pause(outcome.error) : fail(outcome.error)
     }
     case 'opcodes': {
       const how = applyReported(draft, state, outcome.opcodes, context)
@@ -69,7 +85,7 @@ export function applyReported(
   opcodes: readonly PassOpcode[],
   context: PassContext,
 ): End | undefined {
-  if (draft.run.transportTries > 0) draft.set({ transportTries: 0 })
+  if (draft.run.transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })
   const failed = applyOpcodes(draft, state, opcodes, context)
   // An event that the run emitted may cancel the run.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
@@ -77,21 +93,28 @@ export function applyReported(
   return error && { status: 'failed', error }
 }
 
-/** Repeats a pass whose transport failed after a backoff. Nothing else about the run changes. */
-function repeatLater(draft: Draft, { tries, error }: { tries: number; error: string }, context: PassContext): Next {
+/** Tries of a pass of the run, in its handler and its transport together. */
+export function triesOf({ app, workflow }: Pick<Run, 'app' | 'workflow'>, catalog: CatalogView): number {
+  return catalog.workflow(app, workflow)?.handlerRetries ?? PASS_TRIES_DEFAULT
+}
+
+/** Repeats a pass that failed after a backoff. Nothing else about the run changes. */
+function repeatLater(draft: Draft, { tries, error }: { tries: number; error: RunError }, context: PassContext): Next {
   const until = context.now + transportBackoffMs(tries, context.random())
-  draft.set({ transportTries: tries, attempt: context.sentAttempt + 1, leaseOwner: undefined })
+  const lastFailure = frameError(error)
+  draft.set({ transportTries: tries, lastFailure, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
+    draft.move('paused', lastFailure)
     park(draft, context.sentAt)
     return 'stop'
   }
-  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until, error: shortened(error) } })
-  draft.move('waiting')
+  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until, error: shortened(error.message) } })
+  draft.move('waiting', lastFailure)
   return 'stop'
 }
 
-function shortened(error: string): string {
-  return error.length > TRANSPORT_ERROR_CHARS_MAX ? `${error.slice(0, TRANSPORT_ERROR_CHARS_MAX)}…` : error
+function shortened(message: string): string {
+  return message.length > REASON_CHARS_MAX ? `${message.slice(0, REASON_CHARS_MAX)}…` : message
 }
 
 /**

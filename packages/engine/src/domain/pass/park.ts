@@ -34,10 +34,15 @@ export function park(draft: Draft, sentAt: number): boolean {
   draft.set({
     availableAt: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     leaseOwner: undefined,
-    waitingFor: paused ? undefined : waitingFor(reasons),
+    waitingFor: paused ? failureOf(draft) : waitingFor(reasons),
   })
   if (!paused) draft.move('waiting')
   return true
+}
+
+/** The failure for which the run is paused, if it is for one. */
+function failureOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
+  return waitingFor?.kind === 'failure' ? waitingFor : undefined
 }
 
 /** When the open step goes on by itself, if it ever does. */

@@ -17,7 +17,10 @@ type ReadPolicy<P extends keyof FlowControl> = (
 ) => FlowControl[P] | undefined
 
 /** The members of a registration that are policies. One that `FlowControl` lacks does not compile. */
-type RegisteredPolicy = Exclude<keyof WorkflowRegistration, 'name' | 'triggers' | 'retry' | 'onFailure'>
+type RegisteredPolicy = Exclude<
+  keyof WorkflowRegistration,
+  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted'
+>
 
 /**
  * The reader of every policy: the type demands an entry for each. The policies are read, and so refused, in this order.

@@ -39,7 +39,7 @@ export function registeredWorkflow(options: {
   now: number
 }): Workflow {
   const { namespace, app, registration, field, now } = options
-  const { name, triggers, retry, onFailure } = registration
+  const { name, triggers, retry, onFailure, handlerRetries, whenExhausted } = registration
   const flowControl = flowControlOf(registration, field)
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
@@ -54,6 +54,8 @@ export function registeredWorkflow(options: {
     retry: completeRetry(retry),
     onFailure: onFailure ?? false,
     updatedAt: now,
+    ...(handlerRetries === undefined ? {} : { handlerRetries }),
+    ...(whenExhausted === 'pause' ? { whenExhausted } : {}),
     ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
     ...(flowControl === undefined ? {} : { flowControl }),
   }

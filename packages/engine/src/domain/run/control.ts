@@ -13,6 +13,7 @@ import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { forkedRun, type Under } from './create.ts'
 import { Draft } from './draft.ts'
+import { renewTries } from './exhausted.ts'
 import { finish } from './finish.ts'
 import type { RunState } from './state.ts'
 
@@ -37,12 +38,15 @@ export function pause(state: RunState, now: number): Decision | undefined {
   return draft.done()
 }
 
-/** Resumes a paused run. If the pass that was in flight at the pause still is, its owner keeps the lease and continues. */
+/** Resumes a paused run, with new tries if it has spent them. If the pass that was in flight at the pause still is, its owner keeps the lease and continues. */
 export function resume(state: RunState, now: number): Decision {
   if (state.run.status !== 'paused') throw refusal('run_not_paused', state.run, ', not paused.')
   const draft = new Draft(state, now)
+  const isUnderWay = draft.run.leaseOwner !== undefined
+  // After the moment at which a pass that is still in flight was sent: that pass does not execute the step.
+  renewTries(draft, state, isUnderWay ? now + 1 : now)
   draft.move('queued')
-  if (draft.run.leaseOwner === undefined) draft.set({ availableAt: now })
+  if (!isUnderWay) draft.set({ availableAt: now })
   return draft.done()
 }
 

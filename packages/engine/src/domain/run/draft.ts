@@ -6,6 +6,7 @@
 // unused range and makes the owner's next commit stale. Its guards in turn check that neither the row nor, within one
 // fence, the steps have changed since they were loaded.
 
+import type { RunError } from '@perdure/protocol'
 import type { Start } from '../holds/throttle.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
 import type { Decision, Question } from '../model/decision.ts'
@@ -67,9 +68,12 @@ export class Draft {
     Object.assign(this.#moving(), fields)
   }
 
-  /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */
-  move(status: RunStatus): void {
-    if (this.#run.status === status) return
+  /**
+   * Moves the run to a status; no effect if the run has it, unless there is an error to show. First start and end need no
+   * frame: the row has their seqs.
+   */
+  move(status: RunStatus, error?: RunError): void {
+    if (this.#run.status === status && error === undefined) return
     const run = this.#moving()
     run.status = status
     const seq = this.nextSeq()
@@ -80,7 +84,7 @@ export class Draft {
     } else if (isTerminal(status)) {
       run.finishedAt = this.now
       run.finishedSeq = seq
-    } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt })
+    } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt, ...(error && { error }) })
   }
 
   /** Records a new step. The object belongs to the draft from then on. */
@@ -94,7 +98,7 @@ export class Draft {
     return recorded
   }
 
-  /** Changes an unsettled step. */
+  /** Changes an unsettled step, or a failed one whose tries begin anew. */
   moveStep(step: Step, fields: Partial<Step>): Step {
     const moved = { ...step, ...fields, seq: this.nextSeq() }
     this.#keep(moved)

@@ -22,6 +22,7 @@ export function finish(draft: Draft, end: End, catalog: CatalogView): void {
     leaseOwner: undefined,
     waitingFor: undefined,
     cancelRequested: undefined,
+    ...(draft.run.lastFailure && { lastFailure: undefined }),
   })
   if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
   if (end.status === 'failed') draft.set({ error: end.error })

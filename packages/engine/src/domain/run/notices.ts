@@ -24,8 +24,10 @@ export function notifyRunEnded(draft: Draft, catalog: CatalogView): void {
 
 /** Notifies endpoints that a step of the drafted run has failed for good. */
 export function notifyStepFailed(draft: Draft, step: Step, catalog: CatalogView): void {
-  const { id, name, attempt, error } = step
-  notify(draft, catalog, 'step.failed', [id], () => {
+  const { id, name, attempt, error, spentAt } = step
+  // A step that was tried anew after a pause may fail for good again.
+  const parts = spentAt === undefined ? [id] : [id, String(attempt)]
+  notify(draft, catalog, 'step.failed', parts, () => {
     const run = JSON.stringify(bounded(runSummary(draft.run)))
     return `{"run":${run},"step":${JSON.stringify(bounded({ id, name, attempt, error }))}}`
   })

@@ -1,4 +1,4 @@
-// Computes when to retry: step attempts by the workflow's policy, transport failures by a budget of their own, and runs
+// Computes when to retry: step attempts by the workflow's policy, failed passes by a budget of their own, and runs
 // that no runner can take (docs/concepts.md#failures).
 
 import type { RetryPolicy as WirePolicy } from '@perdure/protocol'
@@ -13,8 +13,8 @@ export const DEFAULT_RETRY: Readonly<RetryPolicy> = {
   jitter: 0.2,
 }
 
-/** Tries of one pass over the transport before the run fails. Any 2xx resets the count. */
-export const TRANSPORT_TRIES_MAX = 8
+/** Tries of one pass before the run fails, unless its workflow sets them. Any 2xx, checkpoint or resume resets the count. */
+export const PASS_TRIES_DEFAULT = 8
 
 const TRANSPORT_BACKOFF = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.2 }
 const HOLD_MS_MIN = 1000

@@ -1,7 +1,7 @@
 // Derives the timeline frames of a run from a unit, with the same seqs as the stored timeline. A stream that has sent
 // everything before them can send them without a read. Called by services/commit/announce; the store uses the same shapes.
 
-import type { TimelineFrame } from '@perdure/protocol'
+import type { RunError, TimelineFrame } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
@@ -20,8 +20,28 @@ type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
   index?: number | undefined
 }
 
-export function runFrame(runId: string, { seq, ts, status, attempt }: RunStatusFrame): DerivedFrame {
-  return { kind: 'run_status', seq, ts: new Date(ts).toISOString(), runId, status, attempt }
+export function runFrame(runId: string, { seq, ts, status, attempt, error }: RunStatusFrame): DerivedFrame {
+  const frame = { kind: 'run_status' as const, seq, ts: new Date(ts).toISOString(), runId, status, attempt }
+  return error === undefined ? frame : { ...frame, error }
+}
+
+/** Maximum lengths of an error in a frame of a run, and of the one that a run keeps of its last failed pass. */
+const FRAME_MESSAGE_CHARS_MAX = 1000
+const FRAME_STACK_CHARS_MAX = 8000
+
+/** The error of a run or a pass, cut to what a frame contains. */
+export function frameError({ message, stack, name, code, stepName }: RunError): RunError {
+  return {
+    message: cut(message, FRAME_MESSAGE_CHARS_MAX),
+    ...(name !== undefined && { name: cut(name, FRAME_MESSAGE_CHARS_MAX) }),
+    ...(code !== undefined && { code }),
+    ...(stepName !== undefined && { stepName }),
+    ...(stack !== undefined && { stack: cut(stack, FRAME_STACK_CHARS_MAX) }),
+  }
+}
+
+function cut(text: string, charsMax: number): string {
+  return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text
 }
 
 export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
@@ -43,7 +63,7 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
 export function statusFrames(change: Extract<Change, { type: 'run.created' | 'run.moved' }>): RunStatusFrame[] {
   const { run } = change
   const isNew = change.type === 'run.created'
-  const frames = isNew
+  const frames: RunStatusFrame[] = isNew
     ? [{ seq: firstSeq(0), ts: run.createdAt, status: 'queued' as const, attempt: 1 }]
     : [...change.frames]
   if (isNew || change.started) {
@@ -52,7 +72,10 @@ export function statusFrames(change: Extract<Change, { type: 'run.created' | 'ru
   }
   // A run that has ended never moves again, so this change ended it.
   const { finishedSeq: seq, finishedAt: ts, status, attempt } = run
-  if (isTerminal(status) && seq !== undefined && ts !== undefined) frames.push({ seq, ts, status, attempt })
+  if (isTerminal(status) && seq !== undefined && ts !== undefined) {
+    const error = run.error && { error: frameError(run.error) }
+    frames.push({ seq, ts, status, attempt, ...error })
+  }
   return frames.sort((a, b) => a.seq - b.seq)
 }
 
@@ -62,7 +85,7 @@ const MOVE_MESSAGE_CHARS_MAX = 200
 /** The error of a run in the stream of its namespace: cut, and without a stack. */
 export type MoveError = Pick<NonNullable<Run['error']>, 'message' | 'code' | 'stepName'>
 
-export function moveError({ error }: Pick<Run, 'error'>): MoveError | undefined {
+export function moveError({ error }: Pick<RunStatusFrame, 'error'>): MoveError | undefined {
   if (error === undefined) return undefined
   const { message, code, stepName } = error
   return {

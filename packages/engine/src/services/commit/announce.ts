@@ -122,7 +122,7 @@ export class Announcer {
     this.#woken.delete(runId)
     if (!this.#deps.live.moves.has(namespace)) return
     for (const frame of statusFrames(change)) {
-      const error = frame.status === 'failed' ? moveError(change.run) : undefined
+      const error = moveError(frame)
       this.#deps.live.moves.publish(namespace, { runId, workflow, app, ...frame, ...(error && { error }) })
     }
   }

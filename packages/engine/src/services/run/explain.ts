@@ -7,6 +7,7 @@ import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
+import { triesOf } from '../../domain/pass/advance.ts'
 import { serves } from '../../domain/pass/routing.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
@@ -40,6 +41,7 @@ export class Explain {
       // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
       steps,
+      triesMax: triesOf(run, this.#deps.catalog.view(namespace)),
       runners: this.#runners(run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
       isInRunnerQueue: this.#deps.waitsForRunnerRoom(run),

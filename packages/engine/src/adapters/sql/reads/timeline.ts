@@ -7,6 +7,7 @@
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
 import type { RunStatus } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
+import { frameError } from '../../../domain/view/timeline-frames.ts'
 import type { RunStatusNow, TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
@@ -21,7 +22,7 @@ export interface TimelineQuery {
   openFrom: number
 }
 
-const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq'
+const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq, error'
 const RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ? AND namespace = ?`
 const NAMED_RUN = `SELECT ${RUN_COLUMNS}, workflow, app FROM runs WHERE id = ? AND namespace = ?`
 type RunRow = [
@@ -32,12 +33,13 @@ type RunRow = [
   startedSeq: number | null,
   finishedAt: number | null,
   finishedSeq: number | null,
+  error: string | null,
 ]
 type NamedRunRow = [...RunRow, workflow: string, app: string]
 
 /** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
 const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL
-  FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${FINAL_STATUSES}
+  FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${FINAL_STATUSES} AND spent_at IS NULL
   ORDER BY seq LIMIT ?`
 const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_status' END, seq, ts, status, attempt,
     (SELECT name FROM steps WHERE steps.run_id = frames.run_id AND steps.idx = frames.step_index),
@@ -52,7 +54,7 @@ const OPEN_FROM = `SELECT coalesce(
     ORDER BY idx LIMIT 1),
   (SELECT max(idx) + 1 FROM steps WHERE run_id = ${SCOPED_RUN}), 0)`
 
-const LAST_MOVE = `SELECT seq, ts, status, attempt FROM frames
+const LAST_MOVE = `SELECT seq, ts, status, attempt, error FROM frames
   WHERE run_id = ${SCOPED_RUN} AND step_index IS NULL ORDER BY seq DESC LIMIT 1`
 
 /**
@@ -101,24 +103,27 @@ export function statusFrame(found: Row[][]): RunStatusNow | undefined {
   const [workflow, app] = (run as NamedRunRow).slice(-2) as [string, string]
   const frames = ownFrames((run as NamedRunRow).slice(0, -2) as RunRow)
   if (move) {
-    const [seq, ts, status, attempt] = move as [number, number, RunStatus, number]
-    frames.push({ seq, ts, status, attempt })
+    const [seq, ts, status, attempt, error] = move as [number, number, RunStatus, number, string | null]
+    frames.push({ seq, ts, status, attempt, ...(error === null ? {} : { error: JSON.parse(error) }) })
   }
   return { workflow, app, ...frames.reduce((last, frame) => (frame.seq > last.seq ? frame : last)) }
 }
 
 /** The frames that the run's own row contains. */
-function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedAt, finishedSeq]: RunRow) {
+function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedAt, finishedSeq, errorText]: RunRow) {
   const frames: RunStatusFrame[] = [{ seq: firstSeq(0), ts: createdAt, status: 'queued', attempt: 1 }]
   if (startedSeq !== null && startedAt !== null)
     frames.push({ seq: startedSeq, ts: startedAt, status: 'running', attempt: 1 })
-  if (finishedSeq !== null && finishedAt !== null) frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt })
+  if (finishedSeq !== null && finishedAt !== null) {
+    const error = errorText === null ? {} : { error: frameError(JSON.parse(errorText)) }
+    frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt, ...error })
+  }
   return frames
 }
 
 /** As a row of the other sources. */
-function rowOf({ seq, ts, status, attempt }: RunStatusFrame): Row {
-  return ['run_status', seq, ts, status, attempt, null, null, null, null]
+function rowOf({ seq, ts, status, attempt, error }: RunStatusFrame): Row {
+  return ['run_status', seq, ts, status, attempt, null, null, error === undefined ? null : JSON.stringify(error), null]
 }
 
 function seqOf(row: Row): number {

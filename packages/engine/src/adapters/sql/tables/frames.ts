@@ -1,7 +1,7 @@
-// The table of the timeline frames that no other row contains: a run's moves between its first start and its end, and
-// statuses of steps that are not final. Also reads the rows of a timeline page, of any table, as frames.
+// The table of the timeline frames that no other row contains: a run's moves between its first start and its end, statuses
+// of steps that are not final, and every status of a step that may settle more than once. Also reads the rows of a timeline page, of any table, as frames.
 
-import type { LogLevel, RunStatus, StepError, StepStatus } from '@perdure/protocol'
+import type { LogLevel, RunError, RunStatus, StepError, StepStatus } from '@perdure/protocol'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
 import { integer, json, optional, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
@@ -15,7 +15,7 @@ interface Frame {
   status: RunStatus | StepStatus
   attempt: number
   stepIndex?: number
-  error?: StepError
+  error?: RunError | StepError
 }
 
 export const FRAMES = table<Frame>()('frames', {
@@ -42,14 +42,17 @@ type TimelineRow = [
   /** A step's name, or a log line's scope. */
   name: string | null,
   index: number | null,
-  /** A step's error or a log line's fields, as JSON text. */
+  /** The error of a step or a run, or a log line's fields, as JSON text. */
   detail: string | null,
   message: string | null,
 ]
 
 export function frameFromRow(runId: string, row: Row): StoredFrame {
   const [kind, seq, time, status, attempt, name, index, detail, message] = row as TimelineRow
-  if (kind === 'run_status') return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt })
+  if (kind === 'run_status') {
+    const error = detail === null ? {} : { error: JSON.parse(detail) as RunError }
+    return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt, ...error })
+  }
   if (kind === 'step_status') {
     const error = detail === null ? undefined : (JSON.parse(detail) as StepError)
     const step = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }

@@ -47,6 +47,8 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     triggers: json,
     retry: json,
     onFailure: boolean,
+    handlerRetries: optional(integer),
+    whenExhausted: optional(text),
     invokeTimeoutMs: optional(integer),
     flowControl: optional(json),
     updatedAt: integer,

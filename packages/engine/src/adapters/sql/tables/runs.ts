@@ -81,6 +81,7 @@ export const RUNS = table<Run>()('runs', {
     roomlessAt: derived(optional(integer), roomlessAt),
     attempt: integer,
     transportTries: integer,
+    lastFailure: optional(json),
     startedAt: optional(integer),
     startedSeq: optional(integer),
     finishedAt: optional(integer),

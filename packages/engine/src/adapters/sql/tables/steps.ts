@@ -23,6 +23,7 @@ export const STEPS = table<Step>()('steps', {
     emittedEventId: optional(text),
     carried: flag,
     timedOut: flag,
+    spentAt: optional(integer),
     // Only parked waits have it, so that events find them through a small index.
     namespace: unmapped(optional(text)),
     error: optional(json),

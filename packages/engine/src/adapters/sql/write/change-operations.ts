@@ -131,11 +131,16 @@ function appendParkedWait(to: Value[], step: Step): void {
   to.push(step.runId)
 }
 
-/** The row of a settled step is its frame too; any other status passes, so its frame needs a row of its own. */
+/**
+ * The row of a settled step is its frame too. Any other status passes, and a step whose tries were spent may settle again,
+ * so their frames need rows of their own.
+ */
 function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Step; at?: number }): void {
-  if (isSettled(step.status)) return
+  const settled = isSettled(step.status)
+  if (settled && step.spentAt === undefined) return
   const { runId, seq, status, attempt, index, error } = step
-  const frame = { runId, seq, ts: at, status, attempt, stepIndex: index, ...(error && { error }) }
+  const ts = settled ? (step.finishedAt ?? at) : at
+  const frame = { runId, seq, ts, status, attempt, stepIndex: index, ...(error && { error }) }
   appendRow(to, 'frame.insert', FRAMES, frame)
 }
 

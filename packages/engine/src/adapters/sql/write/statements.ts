@@ -58,7 +58,8 @@ export const OPERATIONS = {
   'step.insert': insert(STEPS),
   'wait.insert': `INSERT INTO steps (${STEPS.columns.join(', ')}, namespace)
     VALUES (${placeholders(STEPS)}, (SELECT namespace FROM runs WHERE id = ?))`,
-  'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i AND status NOT IN ${FINAL_STATUSES}`,
+  'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
+    AND (status NOT IN ${FINAL_STATUSES} OR (status = 'failed' AND spent_at IS NOT NULL))`,
   'frame.insert': insert(FRAMES),
   'log.insert': insert(LOGS, 'ON CONFLICT (run_id, dedupe) DO NOTHING'),
   'event.insert': insert(EVENTS, ONCE),

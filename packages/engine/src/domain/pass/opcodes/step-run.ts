@@ -3,6 +3,7 @@
 import type { RunError } from '@perdure/protocol'
 import { type Step, stepErrorOf } from '../../model/step.ts'
 import type { Draft } from '../../run/draft.ts'
+import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
 import { backoffMs, completeRetry } from '../../run/retry.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
@@ -57,8 +58,9 @@ function draftFailure(
       ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...fields })
       : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...fields })
   const policy = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
-  if (opcode.retriable !== false && attempt < policy.maxAttempts) {
-    const delay = opcode.retryAfterMs ?? backoffMs(policy, attempt, context.random())
+  const tries = attempt - (known?.spentAt ?? 0)
+  if (opcode.retriable !== false && tries < policy.maxAttempts) {
+    const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
     // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
     // never be taken.
     const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
@@ -67,6 +69,12 @@ function draftFailure(
     draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
-  notifyStepFailed(draft, write({ status: 'failed', finishedAt: draft.now }), context.catalog)
-  return opcode.catchable ? undefined : { ...error, code: 'step_failed', stepName: opcode.name }
+  const pauses = opcode.retriable !== false && pausesWhenExhausted(draft.run, context.catalog)
+  const failed = write({ status: 'failed', finishedAt: draft.now, ...(pauses ? { spentAt: attempt } : {}) })
+  notifyStepFailed(draft, failed, context.catalog)
+  if (opcode.catchable) return undefined
+  const failure: RunError = { ...error, code: 'step_failed', stepName: opcode.name }
+  if (!pauses) return failure
+  pauseForFailure(draft, failure, failed)
+  return undefined
 }

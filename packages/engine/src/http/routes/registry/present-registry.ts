@@ -47,6 +47,8 @@ export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
     })),
     flowControl: workflow.flowControl && { ...workflow.flowControl },
     onFailure: workflow.onFailure,
+    handlerRetries: workflow.handlerRetries,
+    whenExhausted: workflow.whenExhausted,
     updatedAt: timestamp(workflow.updatedAt),
   }
 }

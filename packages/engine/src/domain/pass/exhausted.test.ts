@@ -1,0 +1,176 @@
+// Spent tries of a step or a pass in a workflow that pauses then (docs/concepts.md#pause-on-failure).
+
+import type { RunError } from '@perdure/protocol'
+import { describe, expect, it } from 'vitest'
+import { type Given, given } from '../testkit/given.testkit.ts'
+import {
+  brokeOff,
+  endpoint,
+  type GivenStep,
+  NOW,
+  ran,
+  rejected,
+  reported,
+  retrying,
+  run,
+  SECOND,
+  sleeps,
+  succeeded,
+  threw,
+  workflow,
+} from '../testkit/nouns.testkit.ts'
+import type { Outcome } from './answer/outcome.ts'
+
+const twice = { maxAttempts: 2, initialMs: 1000, factor: 2, maxMs: 60_000, jitter: 0 }
+const pausing = workflow('order', { whenExhausted: 'pause', handlerRetries: 2, retry: twice })
+const order = (fields: Parameters<typeof run>[0] = {}, ...steps: GivenStep[]): Given =>
+  given(run(fields), ...steps).registered(pausing)
+
+const thrown = { message: 'no such column', stack: 'at x', code: 'handler_failed' as const }
+const handlerThrew: Outcome = { kind: 'transportFailed', error: thrown, logs: [] }
+const uncaught = (error: RunError): Outcome => ({ kind: 'rejected', error, logs: [] })
+const broke = (stepName: string) => ({ message: `${stepName} broke`, code: 'step_failed' as const, stepName })
+
+describe('spent tries of a pass', () => {
+  it('pause the run, which keeps the reason, its steps and no lease', () => {
+    const first = order({}, succeeded('a')).when(handlerThrew)
+    expect(first.run).toMatchObject({ status: 'waiting', attempt: 2, lastFailure: thrown })
+    const then = first
+      .leasedAgain(NOW + SECOND)
+      .whenLeased()
+      .afterCommit()
+      .when(handlerThrew)
+    expect(then.next).toBe('stop')
+    expect(then.run).toMatchObject({
+      status: 'paused',
+      waitingFor: { kind: 'failure', error: 'no such column' },
+      lastFailure: thrown,
+      attempt: 2,
+      leaseOwner: undefined,
+      availableAt: undefined,
+    })
+    expect(then.changes('run.moved')[0]?.frames).toMatchObject([{ status: 'paused', error: thrown }])
+    expect(then.written).toEqual(['run.moved'])
+  })
+
+  it('also when the transport failed', () => {
+    expect(order({ transportTries: 1 }).when(brokeOff).run).toMatchObject({
+      status: 'paused',
+      waitingFor: { kind: 'failure', error: 'socket hang up' },
+    })
+  })
+
+  it('are told of a run that was paused in the meantime', () => {
+    const then = order({ transportTries: 1, status: 'paused' }).when(handlerThrew)
+    expect(then.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure' } })
+    expect(then.changes('run.moved')[0]?.frames).toMatchObject([{ status: 'paused', error: thrown }])
+  })
+
+  it('are new after a resume', () => {
+    const then = order({ transportTries: 1 }).when(handlerThrew).leasedAgain(NOW).whenResumed()
+    expect(then.run).toMatchObject({ status: 'queued', transportTries: 0, attempt: 2 })
+    expect(then.run).toMatchObject({ waitingFor: undefined, lastFailure: undefined })
+  })
+
+  it('are new after the resume of any pause', () => {
+    const then = order({ status: 'paused', transportTries: 1, lastFailure: thrown }).whenResumed()
+    expect(then.run).toMatchObject({ transportTries: 0, lastFailure: undefined, attempt: 1 })
+  })
+
+  it('fail an on-failure run', () => {
+    const then = order({ transportTries: 1, failure: { message: 'earlier' } }).when(handlerThrew)
+    expect(then.run).toMatchObject({ status: 'failed', error: thrown })
+  })
+
+  it('a 4xx pauses nothing: no try would change it', () => {
+    expect(order().when(rejected).run.status).toBe('failed')
+    expect(order().when(uncaught(thrown)).run).toMatchObject({ status: 'failed', error: thrown })
+  })
+})
+
+describe('spent tries of a step', () => {
+  const last = retrying('charge', NOW - SECOND)
+  const spent = order({}, last).when(reported(threw('charge', { catchable: true }), ran('b', '1')))
+
+  it('that the handler may catch leave the run going on', () => {
+    expect(spent.run.status).toBe('running')
+    expect(spent.step('charge')).toMatchObject({ status: 'failed', attempt: 2, spentAt: 2 })
+  })
+
+  const paused = spent.leasedAgain(NOW + 5).when(uncaught(broke('charge')))
+
+  it('pause it when the handler did not', () => {
+    expect(paused.run).toMatchObject({
+      status: 'paused',
+      waitingFor: { kind: 'failure', stepName: 'charge', error: 'charge broke', stepIds: ['hash-of-charge'] },
+      lastFailure: broke('charge'),
+    })
+    expect(paused.steps).toEqual({ charge: 'failed', b: 'succeeded' })
+  })
+
+  it('are new after a resume: the memo has no error of the step any more', () => {
+    const again = paused.leasedAgain(NOW + 9).whenResumed()
+    expect(again.run).toMatchObject({ status: 'queued', attempt: 2, waitingFor: undefined })
+    expect(again.step('charge')).toMatchObject({ status: 'retrying', attempt: 2, nextAttemptAt: expect.any(Number) })
+    const owner = again.leasedAgain(NOW + 60)
+    expect(owner.state.memo(NOW + 60)).toBe('{"hash-of-b":{"data":1}}')
+    const third = owner.when(reported(threw('charge', { catchable: true })))
+    expect(third.step('charge')).toMatchObject({ status: 'retrying', attempt: 3 })
+    const fourth = third.leasedAgain(NOW + 60 * SECOND).when(reported(threw('charge', { catchable: true })))
+    expect(fourth.step('charge')).toMatchObject({ status: 'failed', attempt: 4, spentAt: 4 })
+  })
+
+  it('that no handler may catch pause the run at once, and its siblings settle', () => {
+    const then = order({}, last)
+      .subscribed(endpoint('hook'))
+      .when(reported(threw('charge'), ran('b', '1'), sleeps('nap', 50)))
+    expect(then.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure', stepName: 'charge' } })
+    expect(then.steps).toEqual({ charge: 'failed', b: 'succeeded', nap: 'waiting' })
+    expect(then.run.availableAt).toBe(NOW + 50)
+    expect(then.changes('delivery.created').map(({ delivery }) => delivery.eventKind)).toEqual(['step.failed'])
+    const woken = then.leasedAgain(NOW + 50).whenLeased()
+    expect(woken.steps.nap).toBe('succeeded')
+    expect(woken.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure', stepName: 'charge' } })
+  })
+
+  it('are new for all steps that would have ended the run', () => {
+    const then = order({}, last, retrying('ship', NOW - SECOND)).when(reported(threw('charge'), threw('ship')))
+    expect(then.run.waitingFor).toMatchObject({ stepName: 'charge', stepIds: ['hash-of-charge', 'hash-of-ship'] })
+    expect(then.leasedAgain(NOW).whenResumed().steps).toEqual({ charge: 'retrying', ship: 'retrying' })
+  })
+
+  it('in a checkpoint pause the run, and its pass goes on', () => {
+    const then = order({}, last).whenCheckpointed(reported(threw('charge')))
+    expect(then.next).toBe('pass')
+    expect(then.run).toMatchObject({ status: 'paused', leaseOwner: 'engine-1', waitingFor: { kind: 'failure' } })
+    const resumed = then.leasedAgain(NOW).at(NOW).whenResumed()
+    // The pass in flight was sent by now, so it leaves the step to the next one.
+    expect(resumed.step('charge').nextAttemptAt).toBe(NOW + 1)
+  })
+
+  it('fail the run when the step said that no further attempt would help', () => {
+    expect(order({}, last).when(reported(threw('charge', { retriable: false }))).run.status).toBe('failed')
+    const caught = order({}, last).when(reported(threw('charge', { retriable: false, catchable: true })))
+    expect(caught.leasedAgain(NOW).when(uncaught(broke('charge'))).run.status).toBe('failed')
+  })
+
+  it('fail a run of a workflow that does not pause', () => {
+    const then = given(run(), last)
+      .registered(workflow('order', { retry: twice }))
+      .when(reported(threw('charge')))
+    expect(then.run.status).toBe('failed')
+    expect(then.step('charge')).not.toHaveProperty('spentAt')
+  })
+})
+
+it('a handler has the tries that its workflow says', () => {
+  const once = given(run())
+    .registered(workflow('order', { handlerRetries: 1 }))
+    .when(handlerThrew)
+  expect(once.run).toMatchObject({ status: 'failed', error: thrown, attempt: 1 })
+})
+
+it('a success forgets the failures before it', () => {
+  const then = order({ transportTries: 1, lastFailure: thrown }).when(reported(ran('a', '1')))
+  expect(then.run).toMatchObject({ transportTries: 0, lastFailure: undefined })
+})
