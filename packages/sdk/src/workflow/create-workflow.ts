@@ -66,7 +66,7 @@ interface Definition<Input> {
   /** How many times a pass that fails outside its steps is tried. Default 8; with 1 it is not repeated. */
   handlerRetries?: number
   /**
-   * What a run does when the attempts of a step, or the tries of a pass, are spent. `pause`: the run waits, with its
+   * The end of a run whose step has spent its attempts, or whose pass has spent its tries. `pause`: the run waits, with its
    * children and its parent, until somebody resumes it, which gives new attempts and tries. Default: it fails.
    */
   whenExhausted?: 'fail' | 'pause'

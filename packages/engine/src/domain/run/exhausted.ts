@@ -10,7 +10,7 @@ import { frameError } from '../view/timeline-frames.ts'
 import type { Draft } from './draft.ts'
 import type { RunState } from './state.ts'
 
-/** Whether spent tries pause the run. An on-failure run always fails: it is what tells of a failure. */
+/** Whether spent tries pause the run. An on-failure run always fails. */
 export function pausesWhenExhausted(run: Readonly<Run>, catalog: CatalogView): boolean {
   return run.failure === undefined && catalog.workflow(run.app, run.workflow)?.whenExhausted === 'pause'
 }
