@@ -60,7 +60,7 @@ describe('lists', () => {
   test('of triggers may be empty, too: only omitted triggers are implicit, and the answer says so', async () => {
     const name = unique('child')
     const answer = await api.post('/register', minimal({ workflows: [{ name, triggers: [] }] }))
-    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining('workflows[0].triggers')] })
+    expect(answer.json).toMatchObject({ warnings: [expect.stringContaining(`workflow "${name}": triggers`)] })
     expect((await api.send({ name })).triggered).toEqual([])
   })
 
@@ -212,5 +212,21 @@ describe('the log', () => {
       expect.objectContaining({ ...about, level: 40, runner: 'http://10.0.0.3', address: 'http://10.0.0.3' }),
     ])
     expect(engine.log.join('\n')).not.toContain('s3cret')
+  })
+})
+
+test.each([
+  ['a bad cron', { triggers: [{ event: 'e' }, { cron: 'x' }] }, 'triggers[1].cron'],
+  ['a trigger of nothing', { triggers: [{}] }, 'triggers[0]'],
+  ['an expression that does not compile', { priority: 'event.' }, 'priority'],
+  ['a bad number', { retry: { maxAttempts: 0 } }, 'retry.maxAttempts'],
+])('%s is refused with the name of its workflow, and its index in the details', async (_, fields, field) => {
+  const [first, second] = [unique('first'), unique('second')]
+  const answer = await api.post('/register', minimal({ workflows: [{ name: first }, { name: second, ...fields }] }))
+  expect(answer.json).toMatchObject({
+    error: {
+      message: expect.stringContaining(`workflow "${second}": ${field} `),
+      details: { field: `workflows[1].${field}` },
+    },
   })
 })

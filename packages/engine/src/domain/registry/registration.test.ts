@@ -111,9 +111,9 @@ test('the warnings name parts that may not mean what their author expects', () =
     { name: 'c', triggers: [], cancelOn: [{ event: '*' }] },
   ]
   expect(registrationWarnings({ ...request, workflows })).toEqual([
-    'workflows[0].cancelOn[1].event: only an event that is called "x/*" cancels, * and all',
-    'workflows[2].triggers: the list is empty, so nothing but a parent run starts the workflow',
-    'workflows[2].cancelOn[0].event: only an event that is called "*" cancels, * and all',
+    'workflow "a": cancelOn[1].event: only an event that is called "x/*" cancels, * and all',
+    'workflow "c": triggers: the list is empty, so nothing but a parent run starts the workflow',
+    'workflow "c": cancelOn[0].event: only an event that is called "*" cancels, * and all',
   ])
 })
 

@@ -64,15 +64,15 @@ export function registeredWorkflow(options: {
 /** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
 export function registrationWarnings(request: RegisterRequest): string[] {
   const { workflows } = request
-  const doubtful = workflows.flatMap(({ triggers, cancelOn }, i) => {
-    const field = `workflows[${i}]`
+  const doubtful = workflows.flatMap(({ name, triggers, cancelOn }) => {
+    const of = `workflow "${name}":`
     const wild = (cancelOn ?? []).flatMap(({ event }, j) =>
       event.endsWith('*')
-        ? [`${field}.cancelOn[${j}].event: only an event that is called "${event}" cancels, * and all`]
+        ? [`${of} cancelOn[${j}].event: only an event that is called "${event}" cancels, * and all`]
         : [],
     )
     return triggers?.length === 0
-      ? [`${field}.triggers: the list is empty, so nothing but a parent run starts the workflow`, ...wild]
+      ? [`${of} triggers: the list is empty, so nothing but a parent run starts the workflow`, ...wild]
       : wild
   })
   return [...unknownFields(request), ...doubtful]

@@ -20,6 +20,7 @@ import type { Actor } from '../../services/commit/audit.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { HttpDeps } from '../access/deps.ts'
 import type { KeyGuesses } from '../access/key-guesses.ts'
+import { namingWorkflow } from '../request/registration.ts'
 import { problemOf } from '../response/problem.ts'
 import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './frames.ts'
 import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
@@ -193,7 +194,7 @@ export class Peer {
         socket.send('runner.registered', id, JSON.stringify(reply))
         this.#open(register, request, reply)
       })
-      .catch(error => this.#refuse(error, id))
+      .catch(error => this.#refuse(namingWorkflow(error, payload), id))
       .then(() => undefined)
       .finally(() => this.#handleQueued())
   }

@@ -5,7 +5,7 @@ import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
 import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
 import { connectUrl } from '../../domain/model/connect-url.ts'
 import { invalid } from '../../domain/model/errors.ts'
-import { checkParts, checkVersion } from '../request/registration.ts'
+import { checkParts, checkVersion, namingWorkflow } from '../request/registration.ts'
 import { checkCharacters, validator } from '../request/validate.ts'
 
 const checkShape = validator(ConnectRegisterSchema, 'payload')
@@ -14,9 +14,13 @@ const checkHelloShape = validator(HelloSchema, 'payload')
 /** Throws the same errors as the HTTP route. */
 export function checkConnectRegister(payload: unknown): ConnectRegister {
   checkVersion(payload)
-  const register = checkShape(payload)
-  checkParts(register)
-  return register
+  try {
+    const register = checkShape(payload)
+    checkParts(register)
+    return register
+  } catch (error) {
+    throw namingWorkflow(error, payload)
+  }
 }
 
 /** The instance that a `hello` names, if any. */

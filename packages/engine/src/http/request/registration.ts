@@ -1,7 +1,7 @@
 // Checks a registration: the body of `POST /register`, and the payload of a Connect runner's `runner.register` frame
 // (docs/wire-protocol.md#register).
 
-import { PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
+import { NAME_CHARS_MAX, PROTOCOL_VERSION, type RegisterRequest } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { checkCharacters, checkName, checkUrl, validator } from './validate.ts'
@@ -48,4 +48,21 @@ function checkWorkflow(workflow: RegisterRequest['workflows'][number], path: str
     checkName(`${trigger}.event`, event)
     checkName(`${trigger}.cron`, cron)
   }
+}
+
+const OF_WORKFLOW = /^workflows\[(\d+)\]\.?/
+
+/**
+ * An error about a workflow of the registration with the workflow's name instead of its index, if the workflow has a name;
+ * `details.field` keeps the index, for programs. Any other error as it is.
+ */
+export function namingWorkflow(error: unknown, registration: unknown): unknown {
+  if (!(error instanceof EngineError)) return error
+  const [found, index] = OF_WORKFLOW.exec(error.message) ?? []
+  if (found === undefined) return error
+  const { workflows } = registration as { workflows: readonly { name?: unknown }[] }
+  const name = workflows[Number(index)]?.name
+  if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) return error
+  const message = `workflow ${JSON.stringify(name)}: ${error.message.slice(found.length)}`
+  return new EngineError(error.code, message, { ...(error.details && { details: error.details }), cause: error })
 }

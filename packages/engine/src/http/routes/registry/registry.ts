@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
-import { checkRegistration } from '../../request/registration.ts'
+import { checkRegistration, namingWorkflow } from '../../request/registration.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentApp, presentRunner, presentWorkflow } from './present-registry.ts'
 
@@ -14,9 +14,13 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
   const { registry } = context.deps
 
   const register: Handler<typeof operations.register> = async (request, reply) => {
-    const registration = checkRegistration(bodyOf(request)?.value)
-    const registered = await registry.register(request.actor.namespace, registration)
-    return sendJson(reply, 200, JSON.stringify(registered))
+    const body = bodyOf(request)?.value
+    try {
+      const registered = await registry.register(request.actor.namespace, checkRegistration(body))
+      return sendJson(reply, 200, JSON.stringify(registered))
+    } catch (error) {
+      throw namingWorkflow(error, body)
+    }
   }
   mount(app, context, operations.register, register, { bodyLimit: context.limits.registerBodyMax })
 
