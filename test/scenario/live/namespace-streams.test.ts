@@ -126,13 +126,14 @@ describe('GET /runs/stream', () => {
     expect(ofRun(messages, runId)).toEqual([])
   })
 
-  test('has no from: earlier frames are not sent', async () => {
+  test('has no from, which is refused: earlier frames are not sent', async () => {
+    expect(await api.get('/runs/stream?from=0')).toMatchObject({ status: 400, code: 'invalid_request' })
     const name = await register(flow([]))
     const before = (await api.send({ name })).runId
     await api.succeeded(before)
     let runId = ''
     const headers = { 'last-event-id': '0' }
-    const stream = await api.follow('/runs/stream?from=0', {
+    const stream = await api.follow('/runs/stream', {
       headers,
       stopWhen: messages => ended(runId)(messages),
     })
