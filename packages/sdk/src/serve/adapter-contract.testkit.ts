@@ -25,6 +25,8 @@ export interface AdapterUnderTest {
   mount(options: HandlerOptions & RegistrationOptions & { register: boolean }): Promise<Mounted>
   /** Whether the adapter registers by itself. Default true. */
   registers?: boolean
+  /** Whether the runner leaves when it is closed. Default true. */
+  leaves?: boolean
   /** Status of the response to a GET. Default 405. */
   getStatus?: number
 }
@@ -210,8 +212,9 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       const { framework } = adapter
       const body = { app: 'shop', url: mounted.url, framework, runtime: 'node', language: 'typescript' }
       expect(engine.calls[0]).toMatchObject({ path: '/register', body })
-      const calls = engine.calls.length
-      expect(engine.calls[calls - 1]?.body).toEqual(engine.calls[0]?.body)
+      expect(engine.calls[1]?.body).toEqual(engine.calls[0]?.body)
+      const leaving = (adapter.leaves ?? true) ? { leaving: true } : {}
+      expect(engine.calls.at(-1)?.body).toEqual({ ...(engine.calls[0]?.body as object), ...leaving })
     })
   })
 }

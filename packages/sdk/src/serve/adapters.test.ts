@@ -42,9 +42,9 @@ async function mountExpress({ register, ...options }: MountOptions) {
   app.use(express.json())
   return {
     url,
-    close: () => {
-      registration?.stop()
-      return server.close()
+    close: async () => {
+      await registration?.leave()
+      await server.close()
     },
   }
 }
@@ -79,9 +79,9 @@ adapterContract('hono', {
     if (!registration) app.all(path, createHonoHandler(options))
     return {
       url,
-      close: () => {
-        registration?.stop()
-        return server.close()
+      close: async () => {
+        await registration?.leave()
+        await server.close()
       },
     }
   },
@@ -104,6 +104,7 @@ function closeNext(server: { close(): Promise<void> }): Promise<void> {
 }
 
 adapterContract('next, route handlers', {
+  leaves: false,
   framework: 'next',
   getStatus: 503,
   async mount(options) {
@@ -118,6 +119,7 @@ adapterContract('next, route handlers', {
 })
 
 adapterContract('next, API route', {
+  leaves: false,
   framework: 'next',
   getStatus: 503,
   async mount(options) {
