@@ -43,9 +43,10 @@ export class CommandHost {
   readonly #exits = new Map<number, (exit: Exit) => void>()
   #count = 0
 
-  constructor() {
+  /** `cwd`: the folder in which the command lines run. */
+  constructor(cwd?: string) {
     const { NODE_OPTIONS: _, ...env } = environment()
-    this.#process = fork(HOST, { env, execArgv: [] })
+    this.#process = fork(HOST, { env, execArgv: [], ...(cwd === undefined ? {} : { cwd }) })
     this.#process.on('message', ({ id, exit }: { id: number; exit: Exit }) => {
       this.#exits.get(id)?.(exit)
       this.#exits.delete(id)

@@ -11,6 +11,7 @@ import { until, within } from '../../kit/until.ts'
 const page = readFileSync(fileURLToPath(new URL('../../../docs/quickstart.md', import.meta.url)), 'utf8')
 const commands = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'))
 const FOLDER = 'my-app'
+const typed = new Set<string>()
 
 let project: Project
 
@@ -18,6 +19,7 @@ let project: Project
 function commandWith(part: string): string {
   const found = commands.filter(command => command.includes(part))
   expect(found, part).toHaveLength(1)
+  typed.add(found[0] as string)
   return found[0] as string
 }
 
@@ -86,4 +88,8 @@ test('engine and worker in one terminal', async () => {
   expect(existsSync(join(project.home, FOLDER, '.perdure/dev.db'))).toBe(true)
   dev.interrupt()
   await within(dev.ended, 'the end')
+})
+
+test('no command of the page is left out', () => {
+  expect(commands.filter(command => !typed.has(command))).toEqual([])
 })

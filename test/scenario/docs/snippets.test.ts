@@ -1,10 +1,12 @@
 // Every block of TypeScript on the project's pages runs. The blocks of some pages stand in a file that other tests compile and
 // run; the others run here, one by one, as they are on the page.
 
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWorkflow, type Workflow } from '@perdure/sdk'
 import { testEngine } from '@perdure/sdk/testing'
@@ -15,7 +17,7 @@ import { Hono } from 'hono'
 import { expect, test, vi } from 'vitest'
 import { stopNextHeartbeats } from '../../../packages/sdk/src/serve/next.testkit.ts'
 import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../kit/docs/blocks.ts'
-import { flow, onCleanup, run, scenario, signedHeaders, unique } from '../../kit/index.ts'
+import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '../../kit/index.ts'
 
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
@@ -236,4 +238,71 @@ test.each(pages().filter(page => !(page in STANDS_IN) && !isGenerated(page)))('t
   expect(checks.length, 'one check for each block').toBe(blocks.length)
   for (const [index, block] of blocks.entries())
     await (checks[index] as Check)((scope, edit) => runBlock(block, scope, edit), block)
+})
+
+/** Says so when the program is missing. */
+function isInstalled(program: string, page: string): boolean {
+  const found = spawnSync(program, ['--version']).error === undefined
+  if (!found) console.warn(`${program} is not installed: its block on ${page} was not run`)
+  return found
+}
+
+/** Programs that check a webhook with the function of the page: the headers and the body are their arguments. */
+const VERIFIERS = {
+  python: {
+    command: ['python3', 'verify.py'],
+    file: 'verify.py',
+    program: (code: string) => `${code}
+import json, sys
+print(verify(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode()))
+`,
+  },
+  go: {
+    command: ['go', 'run', 'verify.go'],
+    file: 'verify.go',
+    program: (code: string) => `package main
+
+import ("crypto/hmac"; "crypto/sha256"; "encoding/base64"; "encoding/json"; "fmt"; "net/http"; "os"; "strconv"; "strings"; "time")
+
+${code}
+func main() {
+	plain := map[string]string{}
+	if err := json.Unmarshal([]byte(os.Args[2]), &plain); err != nil { panic(err) }
+	header := http.Header{}
+	for name, value := range plain { header.Set(name, value) }
+	fmt.Println(verify(os.Args[1], header, []byte(os.Args[3])))
+}
+`,
+  },
+}
+
+test.each(Object.entries(VERIFIERS))('docs/webhooks.md: the function in %s', async (language, verifier) => {
+  const [program = '', ...args] = verifier.command
+  if (!isInstalled(program, 'docs/webhooks.md')) return
+  const [block] = blocksOf('docs/webhooks.md').filter(one => one.language === language) as [Block]
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-verify-'))
+  onCleanup(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, verifier.file), verifier.program(block.code))
+  const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+  const headers = signedHeaders({ scheme: 'standard-webhooks', secret, body: '{"a":1}', at: Date.now() })
+  const verdict = (body: string) =>
+    spawnSync(program, [...args, secret, JSON.stringify(headers), body], { cwd: folder, encoding: 'utf8' }).stdout
+  expect([verdict('{"a":1}'), verdict('{"a":2}')].map(text => text.trim().toLowerCase())).toEqual(['true', 'false'])
+})
+
+test('docs/wire-protocol.md: the runner in Python drives a run to its end', async () => {
+  if (!isInstalled('python3', 'docs/wire-protocol.md')) return
+  const [block] = blocksOf('docs/wire-protocol.md').filter(({ language }) => language === 'python') as [Block]
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  const code = block.code.replace('http://127.0.0.1:4777', engine.url).replace('3001', String(port))
+  const child = spawn('python3', ['-c', code], { stdio: 'ignore' })
+  onCleanup(() => void child.kill('SIGKILL'))
+  const isThere = async () => ((await api.get('/apps')).json as { name: string }[]).some(({ name }) => name === 'py')
+  await until(isThere, { what: 'the registration of the runner' })
+  const { runId } = await api.send({ name: 'order.placed', app: 'py', data: { item: 'tea', amount: 3 } })
+  expect((await api.succeeded(runId)).result).toEqual({ status: 'done' })
 })
