@@ -13,8 +13,16 @@ import { CommandHost } from '../engine/cli-process.ts'
 import { within } from '../until.ts'
 import { root } from './blocks.ts'
 
-/** Commands that do not end by themselves. The tests of the commands run them as processes. */
-const ENDLESS = ['serve*', 'dev*', 'webhooks\\ listen*', 'events\\ tail', 'runs\\ watch', 'runs\\ watch\\ --json']
+/** Commands that do not end by themselves, or need a runner of their own. The tests of the commands run them as processes. */
+const ENDLESS = [
+  'serve*',
+  'dev*',
+  'webhooks\\ listen*',
+  'events\\ tail',
+  'runs\\ watch',
+  'runs\\ watch\\ --json',
+  'conform*',
+]
 
 /** Sends the command line to the test; the status of the answer is its exit code. A lone `-` is the input. */
 const PERDURE = `#!/usr/bin/env bash
