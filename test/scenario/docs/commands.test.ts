@@ -35,7 +35,10 @@ const api = engine.api.as(SECRET_KEY)
 
 /** The ids that stand for those of a page. */
 async function things(): Promise<Record<string, string>> {
-  const order = { handler: flow([run('charge-card'), run('poll:2')]), registration: { triggers: [{ event: 'order.placed' }] } }
+  const order = {
+    handler: flow([run('charge-card'), run('poll:2')]),
+    registration: { triggers: [{ event: 'order.placed' }] },
+  }
   const waits = flow([wait('confirmation', 'user.confirmed')])
   const runner = await new PlainRunner({
     workflows: { 'process-order': order, 'user.signed-up': waits },
