@@ -36,6 +36,7 @@ export {
   PerdureError,
   RetryAfterError,
   StepFailedError,
+  StepTimeoutError,
 } from './wire/errors.ts'
 export type { Json } from './wire/json.ts'
 export {

@@ -25,6 +25,8 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
   return { t: Number(t), digests }
 }
 
+/** Those of this engine. */
+const FEATURES = ['signature-v2', 'step-policy', 'memo-op']
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {
@@ -42,7 +44,7 @@ describe('the request', () => {
     expect(JSON.parse(first.raw)).toEqual({
       event: { id: expect.stringMatching(/^evt_/), name: workflow, data: { n: 1 } },
       steps: {},
-      ctx: { runId, workflow, attempt: 1, app, runner: '', features: ['signature-v2'], traceparent },
+      ctx: { runId, workflow, attempt: 1, app, runner: '', features: FEATURES, traceparent },
     })
     expect(runId).toMatch(/^run_[0-9A-HJKMNP-TV-Z]{26}$/)
     expect(JSON.parse(second.raw).steps).toEqual({ [stepId('first')]: { data: { sum: 3 } } })
@@ -113,7 +115,7 @@ describe('a runner that registered the feature `signature-v2`', () => {
     const name = unique('wire')
     const runner = await signed.runner({ workflows: { [name]: flow([]) } })
     const { json } = await runner.register(signed.api, registration)
-    expect(json).toMatchObject({ features: ['signature-v2'] })
+    expect(json).toMatchObject({ features: FEATURES })
     const { runId } = await signed.api.send({ name })
     await signed.api.succeeded(runId)
     const [invoke] = runner.record.of(runId) as [Invoke]

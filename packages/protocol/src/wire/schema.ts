@@ -115,7 +115,11 @@ export const StepErrorSchema = Type.Object({
   message: Type.String(),
   stack: optionalText(),
   name: optionalText(),
+  code: optionalText('A code for programs, such as `step_timeout`'),
 })
+
+/** An error as a runner sends it. Its `code` may be anything, as the errors of many languages have one. */
+export const SentErrorSchema = Type.Omit(StepErrorSchema, ['code'])
 
 export const LogLevelSchema = Type.Enum(['debug', 'info', 'warn', 'error'])
 
@@ -136,10 +140,11 @@ export const OpcodeSchema = Type.Union([
     op: Type.Literal('StepRun'),
     ...opcode,
     data: Type.Optional(Type.Unknown()),
-    error: Type.Optional(StepErrorSchema),
+    error: Type.Optional(SentErrorSchema),
     retriable: optionalFlag(),
     retryAfterMs: Type.Optional(DelayMs),
     catchable: optionalFlag(),
+    retry: Type.Optional(RetryPolicySchema),
   }),
   Type.Object({ op: Type.Literal('Sleep'), ...opcode, sleepMs: DelayMs }),
   Type.Object({ op: Type.Literal('SleepUntil'), ...opcode, sleepUntilMs: Type.Number() }),
@@ -187,6 +192,7 @@ export const MemoEntrySchema = Type.Object({
   data: Type.Optional(Type.Unknown()),
   error: Type.Optional(StepErrorSchema),
   pending: optionalFlag(),
+  op: optionalText('Kind of the step, for a runner that knows `memo-op`'),
 })
 
 export const InvokeRequestSchema = Type.Object({

@@ -18,5 +18,11 @@ export const DIALLED_HOST_HEADER = 'x-engine-host'
 /** The feature of signatures that cover purpose and recipient (`docs/wire-protocol.md#check-the-signature`). */
 export const SIGNATURE_FEATURE = 'signature-v2'
 
+/** The feature of `retry` in a failed StepRun (`docs/wire-protocol.md#opcodes`). */
+export const STEP_POLICY_FEATURE = 'step-policy'
+
+/** The feature of `op` in memo entries (`docs/wire-protocol.md#the-memo`). */
+export const MEMO_OP_FEATURE = 'memo-op'
+
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'

@@ -25,6 +25,7 @@ interface KnownStep {
   /** Undefined for a step that was discovered and not acknowledged yet. */
   entry: MemoEntry | undefined
   call: Call | undefined
+  readonly op?: string | undefined
 }
 
 /** A step call that can be settled. */
@@ -58,13 +59,19 @@ export class Memo {
 
   constructor(entries: InvokeRequest['steps']) {
     for (const hashedId in entries) {
-      this.#steps.set(hashedId, { order: this.#nextOrder++, entry: entries[hashedId], call: undefined })
+      const entry = entries[hashedId]
+      this.#steps.set(hashedId, { order: this.#nextOrder++, entry, call: undefined, op: entry?.op })
     }
   }
 
   /** How many steps the engine has stored. */
   get storedCount(): number {
     return [...this.#steps.values()].filter(({ entry }) => entry).length
+  }
+
+  /** The kind of a step that the engine has stored, if the engine named it. */
+  opOf(hashedId: string): string | undefined {
+    return this.#steps.get(hashedId)?.op
   }
 
   knows(hashedId: string): boolean {

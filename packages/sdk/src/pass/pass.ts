@@ -20,7 +20,7 @@
 // (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
 
 import { STEPS_MAX } from '@perdure/protocol'
-import { isFatal, NonRetriableError } from '../wire/errors.ts'
+import { isFatal, NondeterminismError, NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import { lossOf } from '../wire/lossy.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -110,7 +110,7 @@ export class Pass {
    * Handles one step call. The returned promise settles as the step did, or never in this pass. `discover` is called
    * when the engine has not stored the step. An error that it throws reports wrong arguments and rejects the call.
    */
-  step(name: string, discover: (id: StepId) => Discovery): StepPromise<unknown> {
+  step(name: string, op: EncodedOpcode['op'], discover: (id: StepId) => Discovery): StepPromise<unknown> {
     // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
     if (this.#ids.count >= STEPS_MAX) this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
     if (this.ended) return never()
@@ -119,6 +119,11 @@ export class Pass {
       // The handler has settled or the pass is stopped: only a later pass may execute this step.
       if (this.#settled || this.#stopped) return never()
       const id = this.#ids.next(name)
+      const stored = this.#memo.opOf(id.hashedId)
+      if (stored !== undefined && stored !== op) {
+        this.#threw(new NondeterminismError(name, { stored, called: op }))
+        return never()
+      }
       if (!this.#memo.knows(id.hashedId)) {
         this.#discoveries.add(discover(id), () => this.#onActivity())
         this.#discovered.push(name)

@@ -6,7 +6,7 @@ import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { placed } from '../wire/error-place.ts'
-import { failedStepOf, toStepError } from '../wire/errors.ts'
+import { failedStepOf, NondeterminismError, toStepError } from '../wire/errors.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 
 /** The response to an invoke. `body` is JSON text. */
@@ -48,7 +48,8 @@ function answerThrown(
   lastStep: string | undefined,
 ): Answer {
   const stepName = failedStepOf(error)
-  const reason = stepName === undefined ? { code: 'handler_failed' } : { code: 'step_failed', stepName }
+  const code = error instanceof NondeterminismError ? error.code : 'handler_failed'
+  const reason = stepName === undefined ? { code } : { code: 'step_failed', stepName }
   const where = lastStep === undefined ? 'the handler' : `the handler, after step "${lastStep}"`
   const thrown = stepName === undefined ? placed(toStepError(error), where) : toStepError(error)
   return answerError(fatal ? 400 : 500, { ...thrown, ...reason }, logs)

@@ -178,3 +178,42 @@ describe('the context of a callback', () => {
     })
   })
 })
+
+describe("a step's own policy", () => {
+  const failing = (options: object, features?: string[]) =>
+    new TestRun(
+      createWorkflow({ name: 'flow' }, ({ step }) => step.run('s', () => Promise.reject(new Error('no')), options)),
+      { ctx: { ...(features && { features }) } },
+    ).pass()
+
+  test('is sent to an engine that knows it, and to no other', async () => {
+    const retry = { maxAttempts: 2 }
+    expect((await failing({ retry }, ['step-policy'])).opcodes).toMatchObject([{ retry }])
+    expect((await failing({ retry })).opcodes[0]).not.toHaveProperty('retry')
+  })
+
+  test('bounds the time of an attempt: its signal aborts, and it fails with step_timeout', async () => {
+    let reason: unknown
+    const run = runOf(
+      ({ signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+          })
+        }),
+      { timeout: 5 } as object,
+    )
+    const { opcodes } = await run.pass()
+    expect(opcodes).toMatchObject([{ error: { name: 'StepTimeoutError', code: 'step_timeout' }, catchable: true }])
+    expect(reason).toMatchObject({ code: 'step_timeout' })
+  })
+})
+
+test('a step that is stored as another kind ends the pass, whatever the handler catches', async () => {
+  const run = new TestRun(createWorkflow({ name: 'flow' }, ({ step }) => step.sleep('s', 5).catch(() => 'caught')))
+  run.settle('s', { data: 1, op: 'StepRun' })
+  expect(await run.pass()).toMatchObject({
+    status: 400,
+    error: { code: 'nondeterministic', message: expect.stringMatching(/"s" is stored as StepRun.* calls it as Sleep/) },
+  })
+})

@@ -1,6 +1,6 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
-import type { InvokeContext } from '@perdure/protocol'
+import { type InvokeContext, STEP_POLICY_FEATURE } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -11,9 +11,10 @@ import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.t
 import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
 import { placed } from '../wire/error-place.ts'
-import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
+import { isNonRetriable, retryAfterMsOf, StepTimeoutError, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions } from '../workflow/workflow.ts'
+import { StepTimeout } from './step-timeout.ts'
 import { warnOfLoss } from './warnings.ts'
 
 /** The objects that the parts of one pass share. Built by invoke.ts. */
@@ -34,21 +35,31 @@ export async function runStep(
   call: { callback: StepCallback; options: StepRunOptions | undefined },
 ): Promise<EncodedOpcode> {
   const logScope = stepLogScope(id)
-  const context = contextOf(environment, id, logScope)
+  const { retry, timeout } = call.options ?? {}
+  const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, environment.cancellation)
+  const context = contextOf(environment, id, logScope, limit)
   try {
     const scope = { pass: environment.pass, stepName: id.name, logScope }
-    const result = await stepScope.run(scope, call.callback, context)
+    const running = stepScope.run(scope, call.callback, context)
+    const result = await (limit ? limit.bound(running) : running)
     const text = encodePayload(result, `The result of step "${id.name}"`)
     warnOfLoss(environment.logs, id, result)
     return encodeOpcode('StepRun', id, {}, { field: 'data', text })
   } catch (thrown) {
     const catchable = call.options?.catch === false ? {} : { catchable: true }
     return encodeOpcode('StepRun', id, {
-      error: placed(toStepError(thrown), `step "${id.name}"`),
+      error: { ...placed(toStepError(thrown), `step "${id.name}"`), ...codeOf(thrown) },
       ...retryOf(thrown),
+      ...(retry !== undefined && environment.ctx.features?.includes(STEP_POLICY_FEATURE) ? { retry } : {}),
       ...catchable,
     })
+  } finally {
+    limit?.clear()
   }
+}
+
+function codeOf(thrown: unknown): { code?: string } {
+  return thrown instanceof StepTimeoutError ? { code: thrown.code } : {}
 }
 
 function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } {
@@ -58,13 +69,18 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
 }
 
 /** Creates the signal and the logger on first use, since most callbacks use neither. */
-function contextOf({ ctx, logs, cancellation }: PassEnvironment, id: StepId, logScope: LogScope): StepContext {
+function contextOf(
+  { ctx, logs, cancellation }: PassEnvironment,
+  id: StepId,
+  logScope: LogScope,
+  limit: StepTimeout | undefined,
+): StepContext {
   let logger: Logger | undefined
   return {
     attempt: ctx.attempt,
     idempotencyKey: `${ctx.runId}:${id.hashedId}`,
     get signal() {
-      return cancellation.signal
+      return limit ? limit.signal : cancellation.signal
     },
     get logger() {
       logger ??= createLogger(logs, () => logScope)

@@ -2,7 +2,7 @@
 // discovered. The tools are functions and not methods, so that handlers can destructure them (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
-import { DELAY_MS_MAX, DURATION_FORMS, NAME_CHARS_MAX, parseDurationMs } from '@perdure/protocol'
+import { NAME_CHARS_MAX } from '@perdure/protocol'
 import type { InputPlace, OutputPlace } from '../middleware/middleware.ts'
 import { encodeOpcode } from '../pass/opcode.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
@@ -14,6 +14,7 @@ import { asReceived, validateSync } from '../schema/validate.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
+import { durationMs } from './duration-ms.ts'
 import { type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
@@ -22,7 +23,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     middleware.changesInput ? result.mapped(data => middleware.input(data, place)) : result
   const tools = {
     run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
-      const result = pass.step(name, id => {
+      const result = pass.step(name, 'StepRun', id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
         const wrapped = withMiddleware(environment, ctx, name, callback)
         return runStep(environment, id, { callback: wrapped, options })
@@ -30,15 +31,15 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
       return received(result, { kind: 'step', name })
     },
     sleep: (name: string, duration: Duration) =>
-      toVoid(pass.step(name, id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
+      toVoid(pass.step(name, 'Sleep', id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
-      toVoid(pass.step(name, id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
+      toVoid(pass.step(name, 'SleepUntil', id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
     waitForEvent: (name: string, options: WaitOptions) =>
       pass
-        .step(name, id => encodeOpcode('WaitForEvent', id, waitFields(name, options)))
+        .step(name, 'WaitForEvent', id => encodeOpcode('WaitForEvent', id, waitFields(name, options)))
         .mapped(data => receivedEvent(environment, name, options, data)),
     runWorkflow: (name: string, options: ChildOptions) => {
-      const result = pass.step(name, id => {
+      const result = pass.step(name, 'RunWorkflow', id => {
         const text = payloadText(environment, options.data, { kind: 'child', name })
         return encodeOpcode('RunWorkflow', id, childFields(name, options), { field: 'childData', text })
       })
@@ -46,7 +47,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     },
     emit: (name: string, options: EmitOptions) =>
       toVoid(
-        pass.step(name, id => {
+        pass.step(name, 'Emit', id => {
           const { event, data } = options
           const eventName = nonBlank(name, 'event', eventNameOf(event))
           if (isEventDefinition(event)) {
@@ -82,7 +83,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     webhook: {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
-          pass.step(name, id => {
+          pass.step(name, 'Webhook', id => {
             const text = payloadText(environment, options.data, { kind: 'webhook', name })
             const fields = { webhookUrl: httpUrl(name, options.url) }
             return encodeOpcode('Webhook', id, fields, { field: 'data', text })
@@ -103,7 +104,7 @@ function ownStep<T extends number | string>(
   name: string,
   make: () => T,
 ): Promise<T> {
-  const made = pass.step(name, id => {
+  const made = pass.step(name, 'StepRun', id => {
     const text = encodePayload(middleware.output(make(), { kind: 'step', name }), `The value of ${name}`)
     return encodeOpcode('StepRun', id, {}, { field: 'data', text })
   })
@@ -157,15 +158,6 @@ function waitFields(name: string, options: WaitOptions) {
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
     if: options.if,
   }
-}
-
-function durationMs(name: string, duration: Duration): number {
-  const ms = parseDurationMs(duration)
-  if (ms === undefined || ms > DELAY_MS_MAX)
-    throw new NonRetriableError(
-      `Step "${name}": not a duration: ${String(duration)} (${DURATION_FORMS}; at most 100 years)`,
-    )
-  return ms
 }
 
 function timeMs(name: string, time: Date | number | string): number {

@@ -2,7 +2,14 @@
 // serve adapters. See docs/wire-protocol.md#register.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { PROTOCOL_VERSION, type RegisterReply, type RegisterRequest, SIGNATURE_FEATURE } from '@perdure/protocol'
+import {
+  MEMO_OP_FEATURE,
+  PROTOCOL_VERSION,
+  type RegisterReply,
+  type RegisterRequest,
+  SIGNATURE_FEATURE,
+  STEP_POLICY_FEATURE,
+} from '@perdure/protocol'
 import { detectRuntime, engineUrl, readEnvironment, sleepsBetweenRequests } from '../engine/environment.ts'
 import { isRefusalStatus, postToEngine } from '../engine/http.ts'
 import { deferred } from '../run/deferred.ts'
@@ -186,8 +193,12 @@ export function registerRequest(
     keyFingerprint: handler.keyFingerprints[0],
     protocolVersion: PROTOCOL_VERSION,
     ...(sleepsBetweenRequests() ? { sleeps: true } : {}),
-    // Without a key there is nothing to check.
-    features: handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : undefined,
+    // Without a key there is no signature to check.
+    features: [
+      ...(handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : []),
+      STEP_POLICY_FEATURE,
+      MEMO_OP_FEATURE,
+    ],
     workflows: handler.workflows,
   }
 }

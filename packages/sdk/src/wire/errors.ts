@@ -103,10 +103,35 @@ export class StepFailedError extends Error {
   readonly [stored] = true
   /** Name of the step that failed. */
   readonly stepName: string
+  /** Code of the original error, such as `step_timeout`. */
+  readonly code?: string
   constructor(stepName: string, error: StepError) {
     super(error.message)
     this.stepName = stepName
+    if (error.code !== undefined) this.code = error.code
     restore(this, error)
+  }
+}
+
+/** A step took longer than its `timeout`. The attempt failed and is retried like any other. */
+export class StepTimeoutError extends Error {
+  readonly code = 'step_timeout'
+  constructor(stepName: string, timeout: number | string) {
+    super(
+      `Step "${stepName}" took longer than its timeout of ${typeof timeout === 'number' ? `${timeout} ms` : timeout}`,
+    )
+    this.name = 'StepTimeoutError'
+  }
+}
+
+/** A step that is stored is called as one of another kind. It ends the pass, and no handler can catch it. */
+export class NondeterminismError extends Error {
+  readonly code = 'nondeterministic'
+  constructor(stepName: string, kinds: { stored: string; called: string }) {
+    super(
+      `Step "${stepName}" is stored as ${kinds.stored}, and the code now calls it as ${kinds.called}: give the step another name`,
+    )
+    this.name = 'NondeterminismError'
   }
 }
 
@@ -160,7 +185,7 @@ export function retryAfterMsOf(error: unknown): number | undefined {
  */
 export function isFatal(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > CAUSES_MAX) return false
-  if (nonRetriable in error || stored in error) return true
+  if (nonRetriable in error || stored in error || error instanceof NondeterminismError) return true
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.every(one => isFatal(one, depth + 1))
   }

@@ -1,7 +1,7 @@
 // Types of workflows and of their handlers: `Workflow` and the durable steps. They are in one file because a step can run a
 // workflow as a child, and a workflow's handler gets the steps.
 
-import type { WorkflowRegistration } from '@perdure/protocol'
+import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
 import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from '../schema/event.ts'
@@ -14,6 +14,10 @@ export interface StepRunOptions {
    * {@link StepFailedError}, which the handler may catch; if it does not, the run fails with the step's error.
    */
   catch?: boolean
+  /** Attempts and backoff of this step, instead of the workflow's. */
+  retry?: RetryPolicy
+  /** Longest time of one attempt. Then `signal` aborts, and the attempt fails with a {@link StepTimeoutError}. */
+  timeout?: Duration
 }
 
 /** The event that a run waits for, and for how long. */

@@ -48,7 +48,12 @@ export function isSettled(status: StepStatus): boolean {
 }
 
 /** The fields of an error that the interface knows; a runner may have sent more. */
-export function stepErrorOf(error: StepError): StepError {
+export function stepErrorOf(error: StepError): Omit<StepError, 'code'> {
   const { message, stack, name } = error
   return { message, ...(stack === undefined ? {} : { stack }), ...(name === undefined ? {} : { name }) }
+}
+
+/** The error of a failed attempt as a runner reported it, with its `code` if that is one of this protocol. */
+export function reportedErrorOf(error: StepError): StepError {
+  return error.code === 'step_timeout' ? { ...stepErrorOf(error), code: error.code } : stepErrorOf(error)
 }

@@ -2,6 +2,7 @@
 // them are in one draft, so that one commit persists all or none.
 
 import type { RunError } from '@perdure/protocol'
+import type { Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import type { PassContext } from './opcodes/context.ts'
@@ -35,6 +36,10 @@ export function applyOpcodes(
     const { id, op } = opcode
     const rules = OPCODES[op]
     const known = state.steps.get(id)
+    if (known !== undefined && known.op !== op && !seen?.has(id)) {
+      failure ??= changedKind(known, op)
+      continue
+    }
     const isRepeat = known !== undefined && !(rules.runsOnRunner && isDue(known, context.sentAt))
     if (isRepeat || seen?.has(id)) continue
     seen?.add(id)
@@ -42,4 +47,10 @@ export function applyOpcodes(
     failure ??= failed
   }
   return failure
+}
+
+/** A runner gets the kinds of stored steps with the memo, but not that of a step whose retry is due. */
+function changedKind({ name, op: stored }: Step, op: string): RunError {
+  const message = `Step "${name}" is stored as ${stored}, and the code now calls it as ${op}: give the step another name.`
+  return { message, name: 'NondeterminismError', code: 'nondeterministic' }
 }

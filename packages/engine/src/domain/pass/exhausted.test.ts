@@ -174,3 +174,22 @@ it('a success forgets the failures before it', () => {
   const then = order({ transportTries: 1, lastFailure: thrown }).when(reported(ran('a', '1')))
   expect(then.run).toMatchObject({ transportTries: 0, lastFailure: undefined })
 })
+
+it("a step's own policy replaces that of its workflow for the attempt that it came with", () => {
+  const once = threw('charge', { retry: { maxAttempts: 1 } })
+  expect(order().when(reported(once)).step('charge')).toMatchObject({ status: 'failed', attempt: 1 })
+  const slow = threw('charge', { retry: { maxAttempts: 9, initialMs: 70_000, jitter: 0 } })
+  const then = order({}, retrying('charge', NOW - SECOND)).when(reported(slow))
+  expect(then.step('charge')).toMatchObject({ status: 'retrying', nextAttemptAt: NOW + 140_000 })
+})
+
+it('a step of another kind than the stored one fails the run, also when its retry is due', () => {
+  const then = order({}, retrying('charge', NOW - SECOND)).when(reported(sleeps('charge', 5)))
+  expect(then.run.error).toMatchObject({ code: 'nondeterministic', message: expect.stringMatching(/StepRun.*Sleep/) })
+})
+
+it('the memo names the kinds of steps for a runner that knows them', () => {
+  const { state } = order({}, succeeded('a', '1'))
+  expect(state.memo(NOW, { withOps: true })).toBe('{"hash-of-a":{"op":"StepRun","data":1}}')
+  expect(state.memo(NOW)).toBe('{"hash-of-a":{"data":1}}')
+})

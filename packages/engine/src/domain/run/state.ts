@@ -35,7 +35,11 @@ export class RunState {
   lastStepSeq = 0
   /** Number of settled steps. Shows whether a pass brought anything new. */
   settledCount = 0
-  #memo = ''
+  /** The settled steps in the order of the memo. */
+  readonly #settled: Step[] = []
+  /** The settled part of the memo, by whether it has ops; absent until a pass needs it. */
+  readonly #memos = new Map<boolean, JsonText>()
+  #settledSize = 0
 
   private constructor(run: Run, steps: readonly Step[], rootLogged: number, seq: number | undefined) {
     this.run = run
@@ -70,18 +74,23 @@ export class RunState {
 
   /** Approximate bytes of the run's stored state, for its limit: input plus every settled result. */
   get size(): number {
-    return this.#memo.length + (this.run.input?.length ?? 0)
+    return this.#settledSize + (this.run.input?.length ?? 0)
   }
 
   /**
    * The memo of an invoke sent at `now` (docs/wire-protocol.md#the-memo): settled steps with data or error; parked steps,
-   * and failed steps whose retry is not due, as pending. A step whose retry is due is left out, so that the runner runs it.
+   * and failed steps whose retry is not due, as pending, each with its kind if `withOps`. A step whose retry is due is left out, so that the runner runs it.
    */
-  memo(now: number): JsonText {
-    let text = this.#memo
+  memo(now: number, { withOps = false } = {}): JsonText {
+    let text = this.#memos.get(withOps)
+    if (text === undefined) {
+      text = this.#settled.map(step => settledEntry(step, withOps)).join(',')
+      this.#memos.set(withOps, text)
+    }
     for (const step of this.open.values()) {
       if (isDue(step, now)) continue
-      text += `${text === '' ? '' : ','}${JSON.stringify(step.id)}:{"pending":true}`
+      const op = withOps ? `"op":"${step.op}",` : ''
+      text += `${text === '' ? '' : ','}${JSON.stringify(step.id)}:{${op}"pending":true}`
     }
     return `{${text}}`
   }
@@ -96,10 +105,18 @@ export class RunState {
     }
     this.#open.delete(step.id)
     this.settledCount++
-    const outcome =
-      step.status === 'succeeded' ? `"data":${step.data ?? 'null'}` : `"error":${JSON.stringify(step.error)}`
-    this.#memo += `${this.#memo === '' ? '' : ','}${JSON.stringify(step.id)}:{${outcome}}`
+    this.#settled.push(step)
+    for (const [withOps, text] of this.#memos)
+      this.#memos.set(withOps, `${text}${text === '' ? '' : ','}${settledEntry(step, withOps)}`)
+    this.#settledSize += settledEntry(step, false).length + 1
   }
+}
+
+function settledEntry(step: Step, withOp: boolean): JsonText {
+  const op = withOp ? `"op":"${step.op}",` : ''
+  const outcome =
+    step.status === 'succeeded' ? `"data":${step.data ?? 'null'}` : `"error":${JSON.stringify(step.error)}`
+  return `${JSON.stringify(step.id)}:{${op}${outcome}}`
 }
 
 /** Whether a failed step's next attempt may run in a pass sent at `now`. */

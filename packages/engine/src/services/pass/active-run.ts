@@ -1,5 +1,6 @@
 // A run under way on this engine: what the driver keeps of it from its lease until it parks or ends.
 
+import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Span } from '../../ports/tracing.ts'
@@ -21,7 +22,7 @@ export interface ActiveRun {
   /** Made with the first pass. */
   envelope?: Envelope
   /** Where its last pass was sent, and when; undefined while the next one waits for room on a runner. */
-  sent?: { runnerId: string; sentAt: number } | undefined
+  sent?: { runnerId: string; sentAt: number; negotiated: Negotiated } | undefined
   /** Room for its next pass. */
   reservation?: Reservation | undefined
 }

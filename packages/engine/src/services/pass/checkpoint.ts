@@ -78,7 +78,7 @@ export class Checkpoints {
 
   async #acknowledge(payload: string): Promise<string | undefined> {
     const { active, pass, settle, context, isDraining, onTaken } = this.#deps
-    const { seq, reported } = readCheckpoint(payload)
+    const { seq, reported } = readCheckpoint(payload, active.sent?.negotiated)
     const repeated = this.#acked?.get(seq)
     // A repeat, because its ack was lost: its log lines are stored already.
     if (repeated) reported.logs = []

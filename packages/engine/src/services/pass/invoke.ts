@@ -2,12 +2,13 @@
 // (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
 // pass-loop.ts.
 
-import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
+import { MEMO_OP_FEATURE, RESPONSE_BYTES_MAX, STEP_POLICY_FEATURE } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
-import { ENGINE_FEATURES, signedRecipient } from '../../domain/model/features.ts'
+import { ENGINE_FEATURES, knows, signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
+import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
 import { serves } from '../../domain/pass/routing.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
@@ -56,14 +57,13 @@ export class Invoker {
     const span = tracing && startInvokeSpan(tracing, run, parent, now)
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
     active.passTrace = traceparent
-    const body = invokeBody(active, now, traceparent)
-    const outcome = this.#send(active, { body, onCheckpoint, span })
+    const outcome = this.#send(active, { now, traceparent, onCheckpoint, span })
     return span ? endingSpan(span, outcome, clock) : outcome
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
     const { transport, health, clock } = this.#deps
-    const { body, onCheckpoint, span } = sent
+    const { now, traceparent, onCheckpoint, span } = sent
     let tried = NONE_TRIED
     for (;;) {
       const reserved = await this.#reserve(active, tried)
@@ -73,7 +73,9 @@ export class Invoker {
       const { runner } = reserved
       const { url } = runner
       const startedAt = clock.now()
-      active.sent = { runnerId: runner.runnerId, sentAt: startedAt }
+      const negotiated = { stepPolicy: knows(runner, STEP_POLICY_FEATURE) }
+      const body = invokeBody(active, { now, traceparent, withOps: knows(runner, MEMO_OP_FEATURE) })
+      active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort }
@@ -84,7 +86,7 @@ export class Invoker {
       const promised = transport.invoke(call)
       reserved.release()
       const reply = await promised
-      const outcome = outcomeOf(reply)
+      const outcome = outcomeOf(reply, negotiated)
       this.#count(url, outcome, clock.elapsed() - calledAt)
       if (reply.kind === 'answered' && reply.status === 404 && !(await this.#isServed(active.state.run, runner)))
         continue
@@ -160,15 +162,16 @@ async function endingSpan<T extends Parameters<typeof endInvokeSpan>[1]>(
 type NoOutcome = 'held' | 'full' | 'aborted'
 
 interface Sent {
-  body: string
+  now: number
+  traceparent: string
   onCheckpoint: InvokeCall['onCheckpoint']
   span: Span | undefined
 }
 
-function outcomeOf(reply: InvokeReply): Outcome | 'refused' | 'aborted' {
+function outcomeOf(reply: InvokeReply, negotiated: Negotiated): Outcome | 'refused' | 'aborted' {
   switch (reply.kind) {
     case 'answered':
-      return readAnswer(reply.status, reply.body)
+      return readAnswer(reply.status, reply.body, negotiated)
     case 'broken':
       return transportFailed(reply.message)
     case 'tooLarge':
@@ -196,9 +199,13 @@ function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, fai
 }
 
 /** The invoke request. Its payloads are spliced in as the text they are stored in. */
-function invokeBody(active: ActiveRun, now: number, traceparent: string): string {
+function invokeBody(
+  active: ActiveRun,
+  { now, traceparent, withOps }: { now: number; traceparent: string; withOps: boolean },
+): string {
   const { run } = active.state
   active.envelope ??= envelopeOf(run)
   const { event, ctx } = active.envelope
-  return `${event}${active.state.memo(now)}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
+  const memo = active.state.memo(now, { withOps })
+  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
 }

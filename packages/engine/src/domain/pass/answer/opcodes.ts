@@ -23,12 +23,19 @@ function reader({ properties }: Branch) {
   return Compile(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
 }
 
+/** What engine and runner have agreed on for an answer (docs/wire-protocol.md#features). */
+export interface Negotiated {
+  /** Failed steps may carry a retry policy. Otherwise it is an unknown field, and ignored. */
+  stepPolicy: boolean
+}
+
 /** The opcodes of the object that is written in `text`, or what is wrong with them. */
-export function readOpcodes(parsed: object, text: JsonText): PassOpcode[] | string {
+export function readOpcodes(parsed: object, text: JsonText, { stepPolicy }: Negotiated): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
   if (opcodes.length > OPCODES_MAX) return `/opcodes must not have more than ${OPCODES_MAX} items`
   for (const [i, opcode] of opcodes.entries()) {
+    if (!stepPolicy && typeof opcode === 'object' && opcode !== null) delete opcode.retry
     const problem = problemOf(opcode)
     if (problem !== undefined) return `/opcodes/${i}${problem}`
   }

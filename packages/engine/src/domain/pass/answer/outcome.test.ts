@@ -128,6 +128,17 @@ describe('a 206', () => {
     })
   })
 
+  it('has a retry policy for a failed step only where both sides know that', () => {
+    const failed = (retry: unknown) =>
+      JSON.stringify({ opcodes: [{ op: 'StepRun', id: 'a', name: 'a', error: { message: 'no' }, retry }], logs: [] })
+    const negotiated = { stepPolicy: true }
+    expect(readAnswer(206, failed({ maxAttempts: 2 }), negotiated)).toMatchObject({
+      opcodes: [{ retry: { maxAttempts: 2 } }],
+    })
+    expect(codeOf(readAnswer(206, failed({ maxAttempts: 0 }), negotiated))).toBe('invalid_response')
+    expect(opcodesOf(readAnswer(206, failed({ maxAttempts: 0 })))[0]).not.toHaveProperty('retry')
+  })
+
   it('in the shape of version 0, a bare array, is unreadable', () => {
     expect(readAnswer(206, '[]').kind).toBe('transportFailed')
   })

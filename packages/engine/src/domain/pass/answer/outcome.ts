@@ -2,13 +2,13 @@
 // trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
 
 import type { RunError, StepError } from '@perdure/protocol'
-import { CheckpointSchema, StepErrorSchema } from '@perdure/protocol/schema'
+import { CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import { stepErrorOf } from '../../model/step.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
-import { readOpcodes } from './opcodes.ts'
+import { type Negotiated, readOpcodes } from './opcodes.ts'
 
 export type Outcome = PassLines &
   (
@@ -27,19 +27,21 @@ export type PassError = StepError & { code: 'handler_failed' | 'runner_unreachab
 const CODES_OF_RUNNERS = ['step_failed', 'handler_failed', 'nondeterministic'] as const
 
 const checkpointSeq = Compile(CheckpointSchema.properties.seq)
-const stepError = Compile(StepErrorSchema)
+const stepError = Compile(SentErrorSchema)
+
+const NOTHING: Negotiated = { stepPolicy: false }
 
 /** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
 
 /** Reads a runner's answer. `body` is within the maximum size of an answer. */
-export function readAnswer(status: number, body: string): Outcome {
+export function readAnswer(status: number, body: string, negotiated: Negotiated = NOTHING): Outcome {
   const parsed = parse(body)
   if (!parsed && (status === 200 || status === 206))
     return transportFailed('The runner answered with a body that is not a JSON object.')
   const lines = readLines(parsed, body)
   if (parsed && status === 200) return readReturned(body, lines)
-  if (parsed && status === 206) return readReported(parsed, body, lines)
+  if (parsed && status === 206) return readReported(parsed, body, { lines, negotiated })
   const error = readError(parsed, body)
   if (status >= 400 && status < 500) {
     const message = error?.message ?? `The runner answered ${status}.`
@@ -58,14 +60,14 @@ export function readAnswer(status: number, body: string): Outcome {
 export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 
 /** Reads the payload of an `invoke.checkpoint` like a 206. */
-export function readCheckpoint(payload: string): { seq: number; reported: Reported } {
+export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING): { seq: number; reported: Reported } {
   const parsed = parse(payload)
   const lines = readLines(parsed, payload)
   const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
   const { seq } = parsed as { seq?: unknown }
   if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer from 1 on`)
-  return { seq, reported: readReported(parsed, payload, lines, 'checkpoint') }
+  return { seq, reported: readReported(parsed, payload, { lines, negotiated, what: 'checkpoint' }) }
 }
 
 /** The outcome of a pass without a readable answer: a reset, a missed deadline, an unreadable body. */
@@ -97,9 +99,13 @@ function readReturned(body: string, lines: PassLines): Outcome {
   return { kind: 'returned', data, ...lines }
 }
 
-function readReported(parsed: object, text: JsonText, lines: PassLines, what = 'answer'): Reported {
+function readReported(
+  parsed: object,
+  text: JsonText,
+  { lines, negotiated, what = 'answer' }: { lines: PassLines; negotiated: Negotiated; what?: string },
+): Reported {
   if (isTooDeep(text, ENVELOPE_DEPTH[206])) return invalidResponse(TOO_DEEP, lines, what)
-  const opcodes = readOpcodes(parsed, text)
+  const opcodes = readOpcodes(parsed, text, negotiated)
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines, what)
   return { kind: 'opcodes', opcodes, ...lines }
 }
@@ -137,7 +143,7 @@ function errorObject(parsed: object | undefined): (StepError & Record<string, un
 }
 
 /** The error in a 4xx or 5xx body. Proxies send such bodies too, so any text will do. */
-function readError(parsed: object | undefined, body: string): StepError | undefined {
+function readError(parsed: object | undefined, body: string): Omit<StepError, 'code'> | undefined {
   const object = errorObject(parsed)
   if (object) return stepErrorOf(object)
   const { error } = (parsed ?? {}) as { error?: unknown }

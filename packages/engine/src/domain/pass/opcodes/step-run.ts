@@ -1,7 +1,7 @@
 // StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good.
 
 import type { RunError } from '@perdure/protocol'
-import { type Step, stepErrorOf } from '../../model/step.ts'
+import { reportedErrorOf, type Step } from '../../model/step.ts'
 import type { Draft } from '../../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
@@ -51,13 +51,14 @@ function draftFailure(
   known: Step | undefined,
 ): RunError | undefined {
   const { draft, context } = pass
-  const error = stepErrorOf(opcode.error as NonNullable<typeof opcode.error>)
+  const error = reportedErrorOf(opcode.error as NonNullable<typeof opcode.error>)
   const attempt = (known?.attempt ?? 0) + 1
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known
       ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...fields })
       : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...fields })
-  const policy = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry ?? completeRetry(undefined)
+  const ofWorkflow = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry
+  const policy = opcode.retry ? completeRetry(opcode.retry) : (ofWorkflow ?? completeRetry(undefined))
   const tries = attempt - (known?.spentAt ?? 0)
   if (opcode.retriable !== false && tries < policy.maxAttempts) {
     const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
