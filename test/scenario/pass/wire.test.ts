@@ -25,7 +25,7 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
   return { t: Number(t), digests }
 }
 
-/** Those of this engine. */
+/** The features of this engine. */
 const FEATURES = ['signature-v2', 'step-policy', 'memo-op']
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 

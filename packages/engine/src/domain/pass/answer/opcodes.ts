@@ -23,7 +23,7 @@ function reader({ properties }: Branch) {
   return Compile(Type.Object({ ...properties, ...Object.fromEntries(lenient) }))
 }
 
-/** What engine and runner have agreed on for an answer (docs/wire-protocol.md#features). */
+/** The features that engine and runner have agreed on, as far as an answer shows them (docs/wire-protocol.md#features). */
 export interface Negotiated {
   /** Failed steps may carry a retry policy. Otherwise it is an unknown field, and ignored. */
   stepPolicy: boolean
