@@ -63,7 +63,7 @@ test('a run whose passes come to nothing says why, and so does the log', async (
   })
   const { runId } = await api.send({ name })
   const { waitingFor } = await waitsFor(api, runId, 'retry')
-  const error = 'no database'
+  const error = 'The runner answered 500: no database.'
   expect(waitingFor).toEqual({ kind: 'retry', until: expect.any(String), error })
   expect(await why(runId)).toMatchObject({
     waitingFor,

@@ -104,7 +104,6 @@ function repeatLater(draft: Draft, { tries, error }: { tries: number; error: Run
   const lastFailure = frameError(error)
   draft.set({ transportTries: tries, lastFailure, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
-    draft.move('paused', lastFailure)
     park(draft, context.sentAt)
     return 'stop'
   }

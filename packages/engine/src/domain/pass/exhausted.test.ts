@@ -60,10 +60,10 @@ describe('spent tries of a pass', () => {
     })
   })
 
-  it('are told of a run that was paused in the meantime', () => {
+  it('are the reason of a run that was paused in the meantime, without another frame', () => {
     const then = order({ transportTries: 1, status: 'paused' }).when(handlerThrew)
-    expect(then.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure' } })
-    expect(then.changes('run.moved')[0]?.frames).toMatchObject([{ status: 'paused', error: thrown }])
+    expect(then.run).toMatchObject({ status: 'paused', waitingFor: { kind: 'failure' }, lastFailure: thrown })
+    expect(then.changes('run.moved')[0]?.frames).toEqual([])
   })
 
   it('are new after a resume', () => {

@@ -68,12 +68,9 @@ export class Draft {
     Object.assign(this.#moving(), fields)
   }
 
-  /**
-   * Moves the run to a status; no effect if the run has it, unless there is an error to show. First start and end need no
-   * frame: the row has their seqs.
-   */
+  /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */
   move(status: RunStatus, error?: RunError): void {
-    if (this.#run.status === status && error === undefined) return
+    if (this.#run.status === status) return
     const run = this.#moving()
     run.status = status
     const seq = this.nextSeq()
