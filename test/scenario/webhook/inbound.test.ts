@@ -66,6 +66,29 @@ describe('a verified post', () => {
     expect((await post(hook, '2', { headers: { authorization: 'Bearer nonsense' } })).status).toBe(202)
   })
 
+  test('keeps the headers that its receiver names beside the body, and names the receiver', async () => {
+    const hook = await receiver({
+      eventName: unique('push'),
+      scheme: 'github',
+      keepHeaders: ['X-GitHub-Event', 'x-missing'],
+    })
+    const { id } = hook
+    const event = await eventOf(await post(hook, '{"n":1.0}', { headers: { 'x-github-event': 'push' } }))
+    expect(event).toMatchObject({ receiverId: id, data: { headers: { 'x-github-event': 'push' }, body: { n: 1 } } })
+    expect((await api.get(`/events/${event.id}`)).text).toContain(
+      '"data":{"headers":{"x-github-event":"push"},"body":{"n":1.0}}',
+    )
+    const edit = (keepHeaders: unknown) =>
+      api.request('PATCH', `/webhook-receivers/${id}`, {
+        body: JSON.stringify({ keepHeaders }),
+        headers: { 'content-type': 'application/json' },
+      })
+    for (const name of ['Authorization', 'cookie', 'X-Hub-Signature-256'])
+      expect(await edit([name]), name).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect((await edit(null)).json).not.toHaveProperty('keepHeaders')
+    expect(await eventOf(await post(hook, '[2]'))).toMatchObject({ receiverId: id, data: [2] })
+  })
+
   test.each<Scheme>(['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'])(
     'of %s verifies with a secret that was made, and with one that was brought',
     async scheme => {

@@ -142,6 +142,7 @@ export const EventRecordSchema = Type.Object({
   name: Type.String(),
   app: optionalText(),
   source: text('api', 'emit'),
+  receiverId: optionalText('The webhook receiver that took it in'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
   receivedAt: timestamp('When the event arrived'),
   woke: count('Number of waiting runs that the event woke'),

@@ -10,6 +10,8 @@ const LABEL_CHARS_MAX = 128
 /** A shorter secret would be easy to guess. */
 const SECRET_CHARS_MIN = 16
 const SECRET_CHARS_MAX = 256
+/** Headers that a receiver keeps. */
+const KEPT_HEADERS_MAX = 16
 const SLUG_PATTERN = '^[a-z0-9_-]{3,64}$'
 
 const LifecycleKindSchema = text(...LIFECYCLE_KINDS)
@@ -20,6 +22,10 @@ const App = name(APP_NAME_CHARS_MAX)
 const Url = name(URL_CHARS_MAX)
 const EventName = name(NAME_CHARS_MAX)
 const Secret = Type.String({ minLength: SECRET_CHARS_MIN, maxLength: SECRET_CHARS_MAX })
+const KeepHeaders = Type.Array(Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }), {
+  maxItems: KEPT_HEADERS_MAX,
+  description: "Headers of a post that are kept: the event's data is then `{headers, body}`",
+})
 const EventKinds = Type.Array(LifecycleKindSchema, { minItems: 1, maxItems: LIFECYCLE_KINDS.length })
 
 /** The only scheme of outbound webhooks. */
@@ -85,6 +91,7 @@ export const WebhookReceiverSchema = Type.Object({
   eventName: Type.String(),
   targetApp: optionalText(),
   scheme: ReceiverSchemeSchema,
+  keepHeaders: Type.Optional(Type.Array(Type.String())),
   enabled: Type.Boolean(),
   createdAt: timestamp(),
   updatedAt: timestamp(),
@@ -101,6 +108,7 @@ export const CreateWebhookReceiverSchema = Type.Object({
   targetApp: Type.Optional(App),
   slug: Type.Optional(Type.String({ pattern: SLUG_PATTERN })),
   scheme: Type.Optional(ReceiverSchemeSchema),
+  keepHeaders: Type.Optional(KeepHeaders),
   enabled: optionalFlag(),
   secret: Type.Optional(Secret),
 })
@@ -110,6 +118,7 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   app: Type.Optional(Type.Union([App, Type.Null()])),
   eventName: Type.Optional(EventName),
   targetApp: Type.Optional(Type.Union([App, Type.Null()])),
+  keepHeaders: Type.Optional(Type.Union([KeepHeaders, Type.Null()])),
   ...SWITCHES,
 })
 

@@ -15,6 +15,7 @@ type CreateOptions = EngineOptions & Omit<BodyOf<Operations['createWebhookReceiv
 interface UpdateOptions extends EngineOptions, EditOptions {
   eventName?: string
   targetApp?: string | false
+  keepHeaders?: string[] | false
 }
 
 /** Adds `receivers` to `perdure webhooks`. */
@@ -48,6 +49,7 @@ export function receiversCommands(webhooks: Command): void {
     .option('--name <name>', 'a label for people')
     .option('--app <name>', 'the app that the events belong to')
     .option('--target-app <name>', 'consider only the triggers of this app')
+    .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', names)
     .addOption(secretFlag("the provider's secret instead of a new one"))
   engineCommand<CreateOptions>(
     creating,
@@ -83,7 +85,9 @@ function updateCommand(receivers: Command): void {
       .option('--app <name>', 'the app that the events belong to')
       .option('--no-app', 'the events belong to no app')
       .option('--target-app <name>', 'consider only the triggers of this app')
-      .option('--no-target-app', 'consider the triggers of every app'),
+      .option('--no-target-app', 'consider the triggers of every app')
+      .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', names)
+      .option('--no-keep-headers', 'keep no headers: the data is the body again'),
   )
   engineCommand<UpdateOptions>(
     updating,
@@ -98,21 +102,23 @@ function updateCommand(receivers: Command): void {
 
 async function create(session: Session<CreateOptions>, eventName = ''): Promise<undefined> {
   const { client, options, terminal } = session
-  const { slug, scheme, name, app, targetApp, secret: given } = options
+  const { slug, scheme, name, app, targetApp, keepHeaders, secret: given } = options
   const secret = given === undefined ? undefined : await secretOption(given, terminal)
-  const body = { eventName, slug, scheme, name, app, targetApp, secret }
+  const body = { eventName, slug, scheme, name, app, targetApp, keepHeaders, secret }
   const made = await client.createWebhookReceiver({ body }, session)
   return showWithSecret(session, made, describe(made, options))
 }
 
 async function update(session: Session<UpdateOptions>, given = ''): Promise<undefined> {
   const { client, options } = session
-  const { eventName, targetApp } = options
-  const body = editOf(options, { eventName, targetApp: orNull(targetApp) })
+  const { eventName, targetApp, keepHeaders } = options
+  const body = editOf(options, { eventName, targetApp: orNull(targetApp), keepHeaders: orNull(keepHeaders) })
   const id = await wholeId(session, given)
   const changed = await client.updateWebhookReceiver({ id, body }, session)
   return showWithSecret(session, changed, describe(changed, options))
 }
+
+const names = (text: string) => text.split(',').map(name => name.trim())
 
 function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
   const at = `${url.replace(/\/+$/, '')}/webhooks/${slug}`

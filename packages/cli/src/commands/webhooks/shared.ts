@@ -43,7 +43,7 @@ export function editOf<Own extends object>(options: EditOptions, own: Own) {
 }
 
 /** The value of an edit: `null` removes the value. */
-export const orNull = (value: string | false | undefined) => (value === false ? null : value)
+export const orNull = <T>(value: T | false | undefined): T | null | undefined => (value === false ? null : value)
 
 /** Shows a created or changed record, with a new secret first: no other reply contains the secret. */
 export async function showWithSecret(

@@ -12,6 +12,8 @@ export interface Event {
   /** App that the event is limited to or was emitted by; absent for a broadcast to the namespace. */
   app?: string
   source: 'api' | 'emit'
+  /** The webhook receiver that took it in. */
+  receiverId?: string
   data?: JsonText
   receivedAt: number
   woke: number

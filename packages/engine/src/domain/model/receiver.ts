@@ -33,10 +33,26 @@ export function secretFault(scheme: ReceiverScheme, secret: string): string | un
     : undefined
 }
 
+/** Headers that contain credentials, of the provider or of this engine. */
+const SECRET_HEADERS = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$|signature/
+
+/** Describes the problem with the names of headers to keep; undefined if there is none. */
+export function keepHeadersFault(names: readonly string[]): string | undefined {
+  const secret = names.find(name => SECRET_HEADERS.test(name.toLowerCase()))
+  return secret === undefined ? undefined : `must not name ${secret}: it contains a credential or a signature`
+}
+
+/** Names in lower case, each once; absent if there are none. */
+export function keptHeaders(names: readonly string[] | null | undefined): string[] | undefined {
+  const kept = [...new Set((names ?? []).map(name => name.toLowerCase()))]
+  return kept.length === 0 ? undefined : kept
+}
+
 /** The receiver after the edit, but for secrets, version and times. `null` removes a field, absent fields stay. */
 export function edited(before: Receiver, edit: UpdateWebhookReceiver): Receiver {
   const { name = before.name, app = before.app, targetApp = before.targetApp } = edit
   const { eventName = before.eventName, enabled = before.enabled } = edit
   const optional = { name: name ?? undefined, app: app ?? undefined, targetApp: targetApp ?? undefined }
-  return { ...before, ...optional, eventName, enabled }
+  const keepHeaders = edit.keepHeaders === undefined ? before.keepHeaders : keptHeaders(edit.keepHeaders)
+  return { ...before, ...optional, eventName, keepHeaders, enabled }
 }

@@ -28,6 +28,8 @@ export interface IncomingEvent {
   bodyDedupeId?: string
   runner?: string
   targetApp?: string
+  /** The webhook receiver that took it in. */
+  receiverId?: string
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
 }
@@ -138,10 +140,10 @@ type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
 /** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
-  { name, app, data }: IncomingEvent,
+  { name, app, receiverId, data }: IncomingEvent,
   { id, now }: { id: string; now: number },
 ): ArrivedEvent {
-  return { namespace, id, name, app, source: 'api', data, receivedAt: now }
+  return { namespace, id, name, app, source: 'api', receiverId, data, receivedAt: now }
 }
 
 /** The key that the event's dedupe id claims; undefined without one. */

@@ -4,6 +4,8 @@
 import { createHash } from 'node:crypto'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
+import { splice } from '../../domain/text/json-splice.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
 import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
 import { SCHEMES, type WebhookPost } from '../../domain/webhook/schemes.ts'
 import { secretsAt } from '../../domain/webhook/secrets.ts'
@@ -46,9 +48,21 @@ export class Inbound {
     if (handshake !== undefined) return { handshake }
     const { isIdSigned } = SCHEMES[receiver.scheme]
     const repeat = { messageId: verdict.messageId, body: isIdSigned ? undefined : post.rawBody }
-    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, data, repeat))
+    const kept = withHeaders(data, receiver, post)
+    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, kept, repeat))
     return eventId === undefined ? { deduped: true } : { eventId }
   }
+}
+
+/** The event's data: the body, or with the headers that the receiver keeps `{headers, body}`. */
+function withHeaders(
+  data: JsonText | undefined,
+  { keepHeaders }: Pick<Receiver, 'keepHeaders'>,
+  { headers }: WebhookPost,
+): JsonText | undefined {
+  if (!keepHeaders) return data
+  const kept = keepHeaders.flatMap(name => (headers[name] === undefined ? [] : [[name, String(headers[name])]]))
+  return splice({ headers: Object.fromEntries(kept) }, { body: data })
 }
 
 function eventOf(
@@ -56,7 +70,7 @@ function eventOf(
   data: string | undefined,
   repeat: { messageId: string | undefined; body: Buffer | undefined },
 ): IncomingEvent {
-  const event = { name: eventName, app, targetApp, data, dedupeScope: `receiver\n${id}` }
+  const event = { name: eventName, app, targetApp, data, receiverId: id, dedupeScope: `receiver\n${id}` }
   const { messageId, body } = repeat
   return {
     ...event,

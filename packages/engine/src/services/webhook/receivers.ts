@@ -4,7 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { CreateWebhookReceiver, UpdateWebhookReceiver } from '@perdure/protocol'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
-import { edited, type Receiver, type ReceiverScheme, secretFault } from '../../domain/model/receiver.ts'
+import { edited, keptHeaders, type Receiver, type ReceiverScheme, secretFault } from '../../domain/model/receiver.ts'
 import type { Actor } from '../commit/audit.ts'
 import { newWebhookSecret, type Saved, VersionedResource, type VersionedResourceDeps } from './versioned-resource.ts'
 
@@ -29,12 +29,20 @@ export class Receivers extends VersionedResource<Receiver, UpdateWebhookReceiver
 
   /** Throws `slug_taken` when a receiver of any namespace has the slug. */
   async create(actor: Actor, fields: CreateWebhookReceiver): Promise<Saved<Receiver>> {
-    const { slug: chosen, secret: adopted, scheme = 'standard-webhooks', enabled = true, ...about } = fields
+    const {
+      slug: chosen,
+      secret: adopted,
+      scheme = 'standard-webhooks',
+      enabled = true,
+      keepHeaders,
+      ...about
+    } = fields
+    const kept = keptHeaders(keepHeaders)
     const fault = adopted === undefined ? undefined : secretFault(scheme, adopted)
     if (fault) throw invalid('secret', fault)
     return this.build(actor, {
       secret: adopted ?? newSecret(scheme),
-      complete: common => ({ ...common, slug: chosen ?? newSlug(), scheme, ...about, enabled }),
+      complete: common => ({ ...common, slug: chosen ?? newSlug(), scheme, ...about, keepHeaders: kept, enabled }),
       guards: ({ slug }) => [{ type: 'slug', slug }],
       onStale: () => {
         // A generated slug is generated again.

@@ -35,6 +35,7 @@ export const RECEIVERS = table<Receiver>()('webhook_receivers', {
     eventName: text,
     targetApp: optional(text),
     scheme: text,
+    keepHeaders: optional(json),
     enabled: boolean,
     ...SECRETS,
     ...VERSIONED,

@@ -16,6 +16,6 @@ export function eventFrame(event: Event): JsonText {
   return splice(frame, { data: event.data })
 }
 
-function head({ id, name, app, source, receivedAt, woke, triggered }: Event): EventRecord {
-  return { id, name, app, source, receivedAt: timestamp(receivedAt), woke, triggered }
+function head({ id, name, app, source, receiverId, receivedAt, woke, triggered }: Event): EventRecord {
+  return { id, name, app, source, receiverId, receivedAt: timestamp(receivedAt), woke, triggered }
 }

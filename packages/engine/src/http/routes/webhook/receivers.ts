@@ -3,7 +3,8 @@
 import type { CreateWebhookReceiver, UpdateWebhookReceiver, WebhookReceiver } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import type { Receiver } from '../../../domain/model/receiver.ts'
+import { invalid } from '../../../domain/model/errors.ts'
+import { keepHeadersFault, type Receiver } from '../../../domain/model/receiver.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
@@ -25,9 +26,13 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
       remove: operations.deleteWebhookReceiver,
     },
     service: receivers,
-    members: ['eventName', 'name', 'app', 'slug', 'targetApp', 'scheme', 'enabled', 'secret'],
+    members: ['eventName', 'name', 'app', 'slug', 'targetApp', 'scheme', 'keepHeaders', 'enabled', 'secret'],
     names: ['name', 'app', 'eventName', 'targetApp'],
     fixed: { slug: FIXED, scheme: FIXED },
+    check: ({ keepHeaders }) => {
+      const fault = keepHeadersFault(keepHeaders ?? [])
+      if (fault !== undefined) throw invalid('keepHeaders', fault)
+    },
     present: presentReceiver,
   })
 
@@ -49,6 +54,7 @@ function presentReceiver(receiver: Receiver): WebhookReceiver {
     eventName: receiver.eventName,
     targetApp: receiver.targetApp,
     scheme: receiver.scheme,
+    keepHeaders: receiver.keepHeaders,
     enabled: receiver.enabled,
     createdAt: timestamp(receiver.createdAt),
     updatedAt: timestamp(receiver.updatedAt),
