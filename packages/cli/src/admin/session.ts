@@ -8,6 +8,7 @@ import {
   storeOfEnvironment,
 } from '@perdure/engine'
 import { type Command, Option } from 'commander'
+import { storeOfDev } from '../command-line/dev-record.ts'
 import { EXIT, RefusedError } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { type LocalSession, localCommand } from '../command-line/session.ts'
@@ -26,11 +27,19 @@ export function storeCommand<Options = object>(
   examples: readonly string[],
   action: (session: StoreSession<Options>, store: string | undefined, ...args: string[]) => Result,
 ): void {
-  const store = 'the store, as in perdure serve (default: sqlite:./.perdure/engine.db)'
+  const store =
+    'the store, as in perdure serve (default: that of perdure dev in this folder, or sqlite:./.perdure/engine.db)'
   command.addOption(new Option('--store <store>', `${store} (env: ENGINE_STORE)`))
   wholeStoreCommand<Options & StoreOptions>(command, examples, async (session, ...args) =>
-    action(session, session.options.store || storeOfEnvironment(process.env), ...args),
+    action(session, session.options.store || storeOfEnvironment(process.env) || devStore(session), ...args),
   )
+}
+
+/** The store of `perdure dev` in this folder, if it counts. */
+function devStore({ terminal }: LocalSession<unknown>): string | undefined {
+  const store = storeOfDev()
+  if (store !== undefined) terminal.say(`the store is that of perdure dev: ${store}`)
+  return store
 }
 
 /** Makes `command` act on stores that options of its own name. */

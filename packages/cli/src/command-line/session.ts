@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import type { Paint } from '../output/colour.ts'
 import { type Column, table } from '../output/table.ts'
 import { jsonLine } from '../output/text.ts'
+import { runningDev } from './dev-record.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './flags.ts'
 import { examplesHelp } from './options.ts'
@@ -34,6 +35,8 @@ export interface Session<Options> extends LocalSession<Options> {
 type Action<Options> = (session: Session<Options>, ...args: string[]) => Promise<number | undefined>
 type LocalAction<Options> = (session: LocalSession<Options>, ...args: string[]) => Promise<number | undefined>
 
+const WHERE = `where the engine listens (default: that of perdure dev in this folder, or ${DEFAULT_URL})`
+
 /** Makes `command` call an engine: adds the options that select it, and the examples of the help. */
 export function engineCommand<Options = object>(
   command: Command,
@@ -41,11 +44,13 @@ export function engineCommand<Options = object>(
   action: Action<Options>,
 ): Command {
   command
-    .addOption(new Option('--url <url>', 'where the engine listens').env('ENGINE_URL').default(DEFAULT_URL))
+    .addOption(new Option('--url <url>', WHERE).env('ENGINE_URL'))
     .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
-  return localCommand<Options & EngineOptions>(command, examples, (session, ...args) =>
-    action({ ...session, client: connect(session.options) }, ...args),
-  )
+  return localCommand<Options & EngineOptions>(command, examples, (session, ...args) => {
+    const url = session.options.url || runningDev()?.url || DEFAULT_URL
+    const options = { ...session.options, url }
+    return action({ ...session, options, client: connect(options) }, ...args)
+  })
 }
 
 /** Makes `command` act without an engine; adds the examples of the help. */
@@ -69,7 +74,7 @@ export function localCommand<Options>(
 
 function connect({ url, apiKey }: EngineOptions): Client {
   try {
-    return createClient({ url: url || DEFAULT_URL, apiKey: apiKey || undefined })
+    return createClient({ url, apiKey: apiKey || undefined })
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

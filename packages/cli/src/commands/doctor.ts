@@ -1,5 +1,6 @@
 // `perdure doctor`: passes its flags, those of `perdure serve`, to the engine's checks and prints the findings.
 
+import { storeOfDev } from '../command-line/dev-record.ts'
 import { EXIT } from '../command-line/exit.ts'
 import { parseFlags, type UnparsedCommand } from '../command-line/flags.ts'
 import { painter, wantsColour } from '../output/colour.ts'
@@ -29,7 +30,11 @@ Examples:
     )
     const paint = painter(wantsColour(process.stdout, process.env))
     let errors = 0
-    for await (const finding of examine({ env: process.env, flags })) {
+    // Variables and flags win, as for the other commands.
+    const store = storeOfDev()
+    const env =
+      store === undefined || process.env.ENGINE_STORE_FILE ? process.env : { ENGINE_STORE: store, ...process.env }
+    for await (const finding of examine({ env, flags })) {
       const { check, verdict, message } = finding
       if (verdict === 'error') errors++
       const line = `${paint(COLOURS[verdict], verdict.padEnd(7))}  ${plain(`${check}: ${message}`)}`

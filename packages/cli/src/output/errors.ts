@@ -1,6 +1,6 @@
 // Prints the error of a run or a step: its message with code and step, and its stack.
 
-interface ShownError {
+export interface ShownError {
   message: string
   name?: string | undefined
   stack?: string | undefined
@@ -18,7 +18,7 @@ export function errorHead({ message, code, stepName }: ShownError): string {
 export const errorNote = ({ message }: ShownError) => message.split('\n', 1)[0] as string
 
 /** The lines of the stack that name places in code; the lines before them repeat the message. */
-export function stackLines({ stack = '' }: ShownError): string[] {
+export function stackLines({ stack = '' }: Pick<ShownError, 'stack'>): string[] {
   const lines = stack.split('\n')
   const first = lines.findIndex(line => /^\s+at /.test(line))
   return (first < 0 ? [] : lines.slice(first)).map(line => line.trim()).filter(line => line !== '')

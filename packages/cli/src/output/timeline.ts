@@ -60,7 +60,8 @@ export function effectText({ triggered, woke }: Pick<EventRecord, 'triggered' | 
   return parts.length === 0 ? 'no effect' : parts.join(', ')
 }
 
-function logText(line: Omit<RunLogLine, 'seq' | 'ts'>, paint: Paint): string {
+/** A log line without its time. */
+export function logText(line: Omit<RunLogLine, 'seq' | 'ts'>, paint: Paint): string {
   const { level, scope, message, fields = {} } = line
   const pairs = Object.entries(fields).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,

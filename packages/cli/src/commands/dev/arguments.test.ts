@@ -9,11 +9,12 @@ const known = ['port', 'store']
 
 test.each([
   [[], { flags: {} }],
+  [['--quiet', ENTRY], { flags: {}, quiet: true, entry: resolve(ENTRY) }],
   [[ENTRY], { flags: {}, entry: resolve(ENTRY) }],
   [[ENTRY, '--port', '1'], { flags: { port: '1' }, entry: resolve(ENTRY) }],
   [['--port', '1', ENTRY, '--store=x'], { flags: { port: '1', store: 'x' }, entry: resolve(ENTRY) }],
   [['--port=1', ENTRY], { flags: { port: '1' }, entry: resolve(ENTRY) }],
   [['--port', '1'], { flags: { port: '1' } }],
 ])('%j', (args, read) => {
-  expect(parseDevArguments(args, known)).toEqual(read)
+  expect(parseDevArguments(args, known)).toEqual({ quiet: false, ...read })
 })

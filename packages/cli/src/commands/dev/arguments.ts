@@ -8,19 +8,23 @@ export interface DevArguments {
   /** Absolute path of the file that starts the runner, when there is one. */
   entry?: string
   flags: Record<string, string>
+  /** Without lines about runs. */
+  quiet: boolean
 }
 
 const RUNNABLE = /\.[cm]?[jt]sx?$/
 
 /** Parses the arguments. Throws a UsageError for an unknown flag, and for an entry that cannot be run. */
-export function parseDevArguments(args: readonly string[], known: readonly string[]): DevArguments {
+export function parseDevArguments(given: readonly string[], known: readonly string[]): DevArguments {
+  const quiet = given.includes('--quiet')
+  const args = given.filter(arg => arg !== '--quiet')
   const at = args.findIndex((arg, i) => !arg.startsWith('-') && !isValue(args[i - 1]))
   const flags = parseFlags(
     args.filter((_, i) => i !== at),
     known,
   )
   const entry = args[at]
-  return entry === undefined ? { flags } : { flags, entry: runnable(entry) }
+  return { flags, quiet, ...(entry !== undefined && { entry: runnable(entry) }) }
 }
 
 /** Whether the argument after `before` is the value of that flag. */

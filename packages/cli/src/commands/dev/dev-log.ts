@@ -38,6 +38,11 @@ export class DevLog {
     this.#write('magenta', 'runner', line)
   }
 
+  /** A line about a run. */
+  run(line: string): void {
+    this.#write('blue', 'run', line)
+  }
+
   /** JSON lines of the engine's log. */
   engine(lines: string): void {
     for (const line of lines.split('\n')) if (line !== '') this.#write('cyan', 'engine', this.#readable(line))

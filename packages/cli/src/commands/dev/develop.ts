@@ -2,13 +2,15 @@
 // order.
 
 import { relative } from 'node:path'
-import { DEFAULT_URL } from '@perdure/client'
+import { createClient, DEFAULT_URL } from '@perdure/client'
 import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
+import { DEV_STORE, recordDev } from '../../command-line/dev-record.ts'
 import { EXIT } from '../../command-line/exit.ts'
 import { painter, wantsColour } from '../../output/colour.ts'
 import type { DevArguments } from './arguments.ts'
 import { DevLog } from './dev-log.ts'
 import { DevRunner } from './dev-runner.ts'
+import { RunReporter } from './run-reporter.ts'
 import { watchSources } from './watch.ts'
 
 interface DevOptions extends DevArguments {
@@ -16,22 +18,40 @@ interface DevOptions extends DevArguments {
   launchUnlessStopped(options: LaunchOptions, stopped: Promise<void>): Promise<LaunchedEngine | undefined>
 }
 
-/** Settings that differ from `serve`: a store of its own, and a short drain, so that stopping is quick. */
-const DEV_SETTINGS = { ENGINE_STORE: 'sqlite:./.perdure/dev.db', ENGINE_DRAIN_TIMEOUT: '3s' }
+/**
+ * Settings that differ from `serve`: a store of its own, a short drain, so that stopping is quick, and webhooks to this machine,
+ * where the services of a project under development listen.
+ */
+const DEV_SETTINGS = {
+  ENGINE_STORE: DEV_STORE,
+  ENGINE_DRAIN_TIMEOUT: '3s',
+  ENGINE_WEBHOOK_ALLOW: '127.0.0.0/8,::1',
+}
+const CONSOLE_CHECK_MS_MAX = 2_000
 
 /** Runs until a signal ends it; returns the exit code. Throws the errors of starting the engine. */
-export async function develop({ entry, flags, env, launchUnlessStopped }: DevOptions): Promise<number> {
+export async function develop(given: DevOptions): Promise<number> {
+  const { entry, flags, env, quiet, launchUnlessStopped } = given
   const stopped = untilStopped()
-  const log = new DevLog(process.stdout, painter(wantsColour(process.stdout, env)))
+  const paint = painter(wantsColour(process.stdout, env))
+  const log = new DevLog(process.stdout, paint)
   const options = { env: { ...DEV_SETTINGS, ...env }, flags, log: { write: (line: string) => log.engine(line) } }
   const engine = await launchUnlessStopped(options, stopped)
   if (!engine) return EXIT.ok
-  for (const line of greeting(engine, entry)) log.say(line)
+  const forget = recordDev(recordOf(engine.url, given))
+  for (const line of await greeting(engine, given)) log.say(line)
+  const reporting = new AbortController()
+  const client = createClient({ url: engine.url, apiKey: env.ENGINE_API_KEY || undefined })
+  const reporter = new RunReporter({ client, write: line => log.run(line), paint, signal: reporting.signal })
+  const reported = quiet ? undefined : reporter.report()
   const end = entry === undefined ? undefined : run({ entry, flags, env, log, url: engine.url })
   await stopped
   log.say('ending')
   await end?.()
+  reporting.abort()
+  await reported
   await engine.stop()
+  forget()
   return EXIT.ok
 }
 
@@ -67,13 +87,23 @@ function run({ entry, flags, env, log, url }: RunOptions): () => Promise<void> {
   }
 }
 
-function greeting({ url, banner }: LaunchedEngine, entry: string | undefined): string[] {
+/** The record for the other commands in this folder. The address of a database may have a password, so it is left out. */
+function recordOf(url: string, { flags, env }: DevOptions): Parameters<typeof recordDev>[0] {
+  const isOfFile = flags['store-file'] !== undefined || env.ENGINE_STORE_FILE !== undefined
+  const store = flags.store ?? (isOfFile ? undefined : env.ENGINE_STORE || DEV_STORE)
+  return { pid: process.pid, url, ...(store?.startsWith('sqlite:') && { store }) }
+}
+
+async function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOptions): Promise<string[]> {
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
+  const allowed = flags['webhook-allow'] ?? env.ENGINE_WEBHOOK_ALLOW ?? DEV_SETTINGS.ENGINE_WEBHOOK_ALLOW
   return [
     ...banner,
     '',
     `  open ${url}`,
+    ...((await hasConsole(url)) ? [`  console      ${url}/console/`] : []),
     `  interface    ${url}/openapi.json`,
+    `  webhooks     may go to ${allowed || 'public addresses only'} (ENGINE_WEBHOOK_ALLOW)`,
     `  watch runs   perdure runs watch${where}`,
     `  send events  perdure events send NAME --data '{}' --wait${where}`,
     entry === undefined
@@ -81,6 +111,20 @@ function greeting({ url, banner }: LaunchedEngine, entry: string | undefined): s
       : `  runner       ${relative(process.cwd(), entry)}, restarted when a file changes`,
     '',
   ]
+}
+
+/** Whether the engine serves the console. */
+async function hasConsole(url: string): Promise<boolean> {
+  try {
+    const reply = await fetch(`${url}/console/`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(CONSOLE_CHECK_MS_MAX),
+    })
+    await reply.body?.cancel()
+    return reply.status < 400
+  } catch {
+    return false
+  }
 }
 
 /** Resolves at the first SIGINT or SIGTERM, or when stdout is closed. A second signal ends the process at once. */

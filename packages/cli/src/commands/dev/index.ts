@@ -9,12 +9,15 @@ const DESCRIPTION = 'run the engine and a runner that restarts when its code cha
 export const dev: UnparsedCommand = {
   argument: '[entry]',
   description: DESCRIPTION,
-  help: flags => `Usage: perdure dev [ENTRY] [--flag value ...]
+  help: flags => `Usage: perdure dev [ENTRY] [--quiet] [--flag value ...]
 
 ${DESCRIPTION}
 
 ENTRY is the file that starts the runner, JavaScript or TypeScript. It finds the engine in ENGINE_URL. Without it the
 engine runs alone.
+
+--quiet leaves out the lines about runs. Webhooks may go to this machine, unless --webhook-allow says otherwise. Other commands in
+this folder (keys, verify, runs, ...) use the store and the address of the engine while it runs.
 
 Flags are those of perdure serve; --store is sqlite:./.perdure/dev.db unless given:
 ${flags.map(flag => `  --${flag}`).join('\n')}

@@ -1,0 +1,197 @@
+// Reports what happens to the runs of `perdure dev`: a line when a run starts and ends, failures of steps, log lines, and why a
+// run does not move. It reads what any client can read: the stream of all runs, and the timeline of each.
+
+import { ApiError, type Client } from '@perdure/client'
+import { type Run, type RunStatusFrame, TERMINAL_STATUSES, type TimelineFrame } from '@perdure/protocol'
+import { colourOf, type Paint } from '../../output/colour.ts'
+import { errorHead, type ShownError, stackLines } from '../../output/errors.ts'
+import { plain } from '../../output/text.ts'
+import { duration } from '../../output/time.ts'
+import { logText } from '../../output/timeline.ts'
+
+interface ReporterOptions {
+  client: Client
+  write(line: string): void
+  paint: Paint
+  signal: AbortSignal
+  /** How long a run may stand still before its line says why. */
+  stillMs?: number
+}
+
+const STILL_MS = 5_000
+/** Runs that are remembered: beyond it, those that have stood still for the longest are forgotten. */
+const RUNS_MAX = 1_000
+/** Timelines that are read at once. The runs beyond it have only their lines of start and end. */
+const TIMELINES_MAX = 50
+/** Unfinished runs of an earlier start that are watched too, of each status. */
+const EARLIER_MAX = 20
+const STACK_LINES_MAX = 12
+const isEnd = (status: string) => (TERMINAL_STATUSES as readonly string[]).includes(status)
+
+/** A run that has not ended. */
+interface LiveRun {
+  readonly id: string
+  readonly workflow: string
+  status: RunStatusFrame['status']
+  /** Seq of the last frame that was reported. */
+  seq: number
+  /** Ends the reading of its timeline, while that is read. */
+  stopReading?: AbortController | undefined
+  /** It moved while the reading of its timeline was ending. */
+  readAgain?: boolean
+  still?: NodeJS.Timeout | undefined
+  /** The stack that was shown last: the run's own error repeats it. */
+  shownStack?: string | undefined
+}
+
+export class RunReporter {
+  readonly #options: ReporterOptions
+  readonly #runs = new Map<string, LiveRun>()
+  /** Runs that have been reported to the end: the stream of all runs may be later than their timeline. */
+  readonly #over = new Set<string>()
+  #timelines = 0
+
+  constructor(options: ReporterOptions) {
+    this.#options = options
+  }
+
+  /** Reports until the signal is aborted or the engine refuses. */
+  async report(): Promise<void> {
+    const { client, signal, write } = this.#options
+    try {
+      await this.#watchEarlier()
+      for await (const frame of client.streamRuns({}, { signal })) this.#moved(frame)
+    } catch (error) {
+      if (signal.aborted) return
+      const isRefused = error instanceof ApiError && error.status === 401
+      const remedy = isRefused ? ': the engine has API keys, set ENGINE_API_KEY to one and start again' : ''
+      write(plain(`runs are not shown any more${remedy} (${(error as Error).message})`))
+    } finally {
+      for (const run of this.#runs.values()) this.#forget(run)
+    }
+  }
+
+  /** Watches runs that were under way before: one of them may stand still because its code is gone. */
+  async #watchEarlier(): Promise<void> {
+    const { client, signal } = this.#options
+    for (const status of ['queued', 'running'] as const)
+      for (const run of (await client.listRuns({ status, limit: EARLIER_MAX }, { signal })).items) {
+        this.#watchStillness(this.#add({ id: run.id, workflow: run.workflow, status: run.status, seq: 0 }))
+      }
+  }
+
+  #moved(frame: RunStatusFrame): void {
+    if (this.#over.has(frame.runId)) return
+    const known = this.#runs.get(frame.runId)
+    const isOver = isEnd(frame.status)
+    const run = known ?? this.#add({ id: frame.runId, workflow: frame.workflow ?? '', status: frame.status, seq: 0 })
+    run.status = frame.status
+    // Frames of an earlier start of the engine are not reported again.
+    if (run.seq === 0) run.seq = frame.seq - 1
+    if (!known && !isOver) this.#writeLine(run, 'started')
+    if (run.stopReading?.signal.aborted) run.readAgain = true
+    if (!run.stopReading && !isOver) this.#read(run)
+    if (!run.stopReading && isOver) void this.#ended(run, frame)
+    else this.#watchStillness(run)
+  }
+
+  #add(run: LiveRun): LiveRun {
+    if (this.#runs.size >= RUNS_MAX) {
+      const [oldest] = this.#runs.values()
+      if (oldest) this.#forget(oldest)
+    }
+    this.#runs.set(run.id, run)
+    return run
+  }
+
+  #forget(run: LiveRun): void {
+    clearTimeout(run.still)
+    run.stopReading?.abort()
+    this.#runs.delete(run.id)
+  }
+
+  #read(run: LiveRun): void {
+    run.readAgain = false
+    if (this.#timelines < TIMELINES_MAX) void this.#readTimeline(run)
+  }
+
+  /** Reports the frames of the run's timeline after the last that was reported, until the run ends or stands still. */
+  async #readTimeline(run: LiveRun): Promise<void> {
+    const { client, signal } = this.#options
+    const stop = new AbortController()
+    run.stopReading = stop
+    this.#timelines += 1
+    let last: TimelineFrame | undefined
+    try {
+      const call = { signal: AbortSignal.any([signal, stop.signal]) }
+      for await (const frame of client.streamRun({ id: run.id, from: run.seq }, call)) {
+        run.seq = frame.seq
+        last = frame
+        this.#reportFrame(run, frame)
+        this.#watchStillness(run)
+      }
+    } catch {
+      // Stopped, or refused: the stream of all runs goes on.
+    }
+    this.#timelines -= 1
+    run.stopReading = undefined
+    if (!this.#runs.has(run.id) || signal.aborted) return
+    const end = last?.kind === 'run_status' && isEnd(last.status) ? last : undefined
+    if (end) await this.#ended(run, end)
+    else if (isEnd(run.status)) await this.#ended(run, { status: run.status })
+    else if (run.readAgain) this.#read(run)
+  }
+
+  #reportFrame(run: LiveRun, frame: TimelineFrame): void {
+    const { paint } = this.#options
+    if (frame.kind === 'log') {
+      this.#writeLine(run, logText(frame, paint))
+      return
+    }
+    const error: ShownError | undefined = frame.error
+    if (error === undefined || (frame.kind === 'run_status' && isEnd(frame.status))) return
+    const what = frame.kind === 'step_status' ? `step ${plain(frame.name)} failed` : 'the handler failed'
+    const again = frame.status === 'failed' ? '' : ', is tried again'
+    const head = paint('red', `${what}, attempt ${frame.attempt ?? 1}${again}: ${plain(errorHead(error))}`)
+    this.#writeLine(run, head, stackLines(error))
+    run.shownStack = error.stack
+  }
+
+  async #ended(run: LiveRun, { status, error }: Pick<RunStatusFrame, 'status' | 'error'>): Promise<void> {
+    const { client, signal, paint } = this.#options
+    this.#forget(run)
+    this.#over.add(run.id)
+    const [oldest] = this.#over
+    if (this.#over.size > RUNS_MAX && oldest !== undefined) this.#over.delete(oldest)
+    const ended: Pick<Run, 'durationMs' | 'error'> | undefined = await client
+      .getRun({ id: run.id }, { signal })
+      .catch(() => undefined)
+    const shown = ended?.error ?? error
+    const took = ended?.durationMs === undefined ? '' : ` after ${duration(ended.durationMs)}`
+    const why = shown === undefined ? '' : `: ${plain(errorHead(shown))}`
+    const isTold = ended?.error === undefined || ended.error.stack === run.shownStack
+    this.#writeLine(run, `${paint(colourOf(status), status)}${took}${why}`, isTold ? [] : stackLines(ended.error ?? {}))
+  }
+
+  /** Says why the run stands still, once, when nothing more is heard of it. */
+  #watchStillness(run: LiveRun): void {
+    const { stillMs = STILL_MS } = this.#options
+    clearTimeout(run.still)
+    run.still = setTimeout(() => void this.#explain(run, stillMs), stillMs).unref()
+  }
+
+  async #explain(run: LiveRun, stillMs: number): Promise<void> {
+    const { client, signal, paint } = this.#options
+    // A run that waits may do so for long. Its timeline is read again, from here, when it moves.
+    if (run.status !== 'running') run.stopReading?.abort()
+    const why = await client.explainRun({ id: run.id }, { signal }).catch(() => undefined)
+    if (!why || isEnd(why.status) || !this.#runs.has(run.id)) return
+    this.#writeLine(run, paint('yellow', `has not moved for ${duration(stillMs)}: ${plain(why.sentence)}`))
+  }
+
+  #writeLine(run: LiveRun, line: string, stack: readonly string[] = []): void {
+    const { write, paint } = this.#options
+    write(`${run.id}  ${plain(run.workflow)}  ${line}`)
+    for (const place of stack.slice(0, STACK_LINES_MAX)) write(paint('dim', `    ${plain(place)}`))
+  }
+}
