@@ -36,7 +36,7 @@ export function applyOpcodes(
     const { id, op } = opcode
     const rules = OPCODES[op]
     const known = state.steps.get(id)
-    if (known !== undefined && known.op !== op && !seen?.has(id)) {
+    if (known?.status === 'retrying' && known.op !== op && isDue(known, context.sentAt) && !seen?.has(id)) {
       failure ??= changedKind(known, op)
       continue
     }

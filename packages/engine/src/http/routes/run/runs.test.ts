@@ -134,7 +134,7 @@ test.each([
   const response = await answer
   expect(refusal(response)).toBe('400 invalid_request')
   expect(response.json().error.details).toEqual({ field })
-  expect(messageOf(response)).toMatch(/since, status or app/)
+  expect(messageOf(response)).toMatch(/narrow the list with since, until, status, workflow or app/)
   expect((await app.inject(`/runs?${query}`)).statusCode).toBe(200)
   expect(timers()).toBe(0)
 })
