@@ -38,6 +38,7 @@ test('the program has all commands', () => {
       ' replay',
       ' retry',
       ' bulk-replay',
+      ' errors',
     ].map(verb => `runs${verb}`),
     ...['', ' send', ' list', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
     'apps',

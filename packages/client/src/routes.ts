@@ -14,6 +14,7 @@ type ReplyKind<Op extends Operation> = Op['reply'] extends { stream: true }
 export const ROUTES = {
   listRuns: 'GET /runs pages',
   getRunStats: 'GET /runs/stats',
+  listErrors: 'GET /errors',
   streamRuns: 'GET /runs/stream stream',
   getRun: 'GET /runs/{id}',
   explainRun: 'GET /runs/{id}/why',

@@ -5,6 +5,7 @@ export const APP = 'north-app'
 export const RUNNER = 'north-runner'
 export const WORKFLOW = 'north-order'
 export const WAITER = 'north-waiter'
+export const BROKEN = 'north-broken'
 export const AWAITED = 'north-awaited'
 export const PAYLOAD = 'north-payload'
 const NOWHERE = 'http://127.0.0.1:9/'
@@ -58,6 +59,7 @@ export const ENTRIES: Record<string, Entry> = {
     ],
   },
   getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100, failedRate: 0 } },
+  listErrors: { finds: () => ['', `app=${APP}`] },
   streamRuns: { stream: true },
   getRun: { id: 'run' },
   explainRun: { id: 'waiting' },

@@ -22,6 +22,7 @@ import {
 import {
   APP,
   AWAITED,
+  BROKEN,
   ENTRIES,
   type Entry,
   type Holdings,
@@ -217,7 +218,8 @@ async function fillTheNorth(): Promise<Holdings> {
   const destination = await openDestination()
   const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })
   const order = flow([run('work', () => PAYLOAD), emit('say', 'north-said'), post])
-  const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]) }
+  const broken = () => ({ status: 400, body: { error: { message: 'broken' }, logs: [] } })
+  const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]), [BROKEN]: broken }
   const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
   await runner.register(north)
   const { runId, eventId } = await north.send({ name: WORKFLOW })
@@ -226,6 +228,7 @@ async function fillTheNorth(): Promise<Holdings> {
   await north.succeeded(fork)
   const waiting = await north.send({ name: WAITER })
   await north.reaches(waiting.runId, 'waiting')
+  await north.reaches((await north.send({ name: BROKEN })).runId, 'failed')
   const paused = await north.send({ name: WAITER })
   await north.reaches(paused.runId, 'waiting')
   await north.post(`/runs/${paused.runId}/pause`)

@@ -214,6 +214,18 @@ test('error finds the failures of one cause', async () => {
   expect(await list(`error=${fingerprint}`)).toEqual([second, first])
   expect(await list(`error=${fingerprint}&sort=workflow&limit=1`)).toEqual([second])
   expect(await list('error=0000000000000000')).toEqual([])
+
+  const groups = async (query: string) => (await api.get(`/errors?${query}`)).json as Record<string, unknown>[]
+  const group = { fingerprint, app: 'shop', workflow: 'refund', count: 2, lastRunId: second, code: 'runner_rejected' }
+  const [{ finishedAt: firstAt }, { finishedAt: lastAt }] = await Promise.all([api.run(first), api.run(second)])
+  const largest = { ...group, message: refunds[1], firstAt, lastAt }
+  expect((await groups('app=shop&workflow=refund'))[0]).toEqual(largest)
+  expect((await groups('')).map(({ count }) => count)).toEqual([2, 1, 1])
+  expect(await groups('limit=1')).toEqual([largest])
+  expect(await groups(`since=${lastAt}&app=shop`)).toHaveLength(2)
+  expect(await groups('app=mail')).toEqual([])
+  expect(await groups('workflow=order')).toEqual([])
+  expect(await groups(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
 })
 
 test('runner finds the runs that are pinned to it', async () => {

@@ -27,6 +27,7 @@ import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
 import { controlRoutes } from './routes/run/control.ts'
+import { errorRoutes } from './routes/run/errors.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
@@ -54,6 +55,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   scheduledEventRoutes(app, context)
   connectRoutes(app, context)
   runListRoutes(app, context)
+  errorRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context)
   namespaceStreamRoutes(app, context)

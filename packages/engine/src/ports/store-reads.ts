@@ -1,6 +1,7 @@
 // The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
 // routes that list and show things.
 
+import type { RunError } from '@perdure/protocol'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '../domain/model/delivery.ts'
@@ -69,6 +70,27 @@ export interface RunStatsQuery {
   app?: string
   /** Only runs created then or later. */
   since?: number
+}
+
+export interface ErrorGroupsQuery {
+  app?: string | undefined
+  workflow?: string | undefined
+  /** Only runs that failed then or later. */
+  since: number
+  limit: number
+}
+
+/** Failed runs with one fingerprint. */
+export interface ErrorGroup {
+  fingerprint: string
+  app: string
+  workflow: string
+  count: number
+  firstAt: number
+  lastAt: number
+  lastRunId: string
+  /** The error of the last run. */
+  error: RunError
 }
 
 export type RunCounts = Record<RunStatus, number>
@@ -195,6 +217,8 @@ export interface Reads {
   partOfRuns(query: RunQuery, bounds: { signal?: AbortSignal; enough: AbortSignal }): Promise<PartOfRuns>
   /** The number of runs of each status, all counted at one moment. */
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
+  /** The newest failures by fingerprint, the largest group first. */
+  errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */

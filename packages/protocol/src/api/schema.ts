@@ -5,6 +5,7 @@ import { optionalFlag, text } from '../wire/schema-parts.ts'
 
 export * from './admin-schema.ts'
 export * from './control-schema.ts'
+export * from './error-group-schema.ts'
 export * from './event-schema.ts'
 export * from './registry-schema.ts'
 export * from './run-schema.ts'

@@ -25,6 +25,7 @@ export type DryRunWorkflow = Static<typeof schema.DryRunWorkflowSchema>
 export type EventRecord = Static<typeof schema.EventRecordSchema>
 export type ErrorBody = Static<typeof schema.ErrorBodySchema>
 export type RunStatusFrame = Static<typeof schema.RunStatusFrameSchema>
+export type ErrorGroup = Static<typeof schema.ErrorGroupSchema>
 export type RunStats = Static<typeof schema.RunStatsSchema>
 export type BulkReplayRequest = Static<typeof schema.BulkReplayRequestSchema>
 export type BulkReplayReply = Static<typeof schema.BulkReplayReplySchema>

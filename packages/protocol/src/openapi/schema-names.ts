@@ -19,6 +19,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   TimelineFrame: api.TimelineFrameSchema,
   RunStatusFrame: api.RunStatusFrameSchema,
   RunStats: api.RunStatsSchema,
+  ErrorGroup: api.ErrorGroupSchema,
   ReplayRequest: api.ReplayRequestSchema,
   RetryFromStepRequest: api.RetryFromStepRequestSchema,
   BulkReplayRequest: api.BulkReplayRequestSchema,

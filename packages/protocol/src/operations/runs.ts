@@ -140,6 +140,42 @@ export const runs = {
     ],
   },
 
+  listErrors: {
+    method: 'GET',
+    path: '/errors',
+    summary: 'Group failed runs by error, the largest group first',
+    description:
+      'Failures of one cause have one fingerprint ([Errors](errors.md#fingerprints)). The newest 20,000 failures that match are grouped.',
+    access: 'read',
+    query: {
+      app: APP_PARAM,
+      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only failures of this workflow' },
+      since: { kind: 'timestamp', description: 'Only runs that failed at or after this time; by default 24 hours ago' },
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Groups' },
+    },
+    reply: ok('The groups', Type.Array(api.ErrorGroupSchema)),
+    examples: [
+      {
+        summary: 'Failures of the shop',
+        query: { app: 'shop' },
+        reply: [
+          {
+            fingerprint: '3f9a1c0d5e7b2846',
+            app: 'shop',
+            workflow: 'process-order',
+            stepName: 'charge-card',
+            code: 'step_failed',
+            message: 'card 4711 was refused',
+            count: 3,
+            firstAt: '2025-03-01T09:01:02.003Z',
+            lastAt: '2025-03-01T10:02:03.004Z',
+            lastRunId: sample.RUN_ID,
+          },
+        ],
+      },
+    ],
+  },
+
   streamRuns: {
     method: 'GET',
     path: '/runs/stream',

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { group } from '../../command-line/session.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
+import { errorsCommand } from './errors.ts'
 import { logsCommand } from './logs.ts'
 import { readCommands } from './read.ts'
 import { watchCommand } from './watch.ts'
@@ -21,4 +22,5 @@ export function runsCommands(program: Command): void {
   watchCommand(runs)
   controlCommands(runs)
   bulkReplayCommand(runs)
+  errorsCommand(runs)
 }

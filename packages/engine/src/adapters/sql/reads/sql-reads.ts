@@ -12,6 +12,8 @@ import type {
   DeliveryPage,
   DeliveryQuery,
   EndpointStats,
+  ErrorGroup,
+  ErrorGroupsQuery,
   EventQuery,
   HeldRun,
   PartOfRuns,
@@ -37,6 +39,7 @@ import { STEPS } from '../tables/steps.ts'
 import { controlActionsQuery, replayableQueries } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
+import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
 import { eventPage } from './event-page.ts'
 import { eventQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
@@ -114,6 +117,13 @@ export class SqlReads implements Reads {
 
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts> {
     return this.#scan(signal, async read => runCounts(await read(countQueries(this.#namespace, query))))
+  }
+
+  errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]> {
+    return this.#scanRows(signal, async rows => {
+      const groups = await rows(errorGroupsQuery(this.#namespace, query))
+      return groups.length === 0 ? [] : errorGroups(groups, await rows(lastErrorsQuery(groups)))
+    })
   }
 
   async heldBefore(run: HeldRun): Promise<number> {

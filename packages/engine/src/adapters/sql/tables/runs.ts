@@ -123,6 +123,8 @@ export const RUNS = table<Run>()('runs', {
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL' },
     runs_of_runner: { on: 'namespace, runner, id', where: 'runner IS NOT NULL' },
     runs_waiting_for: { on: 'namespace, waiting_kind, id', where: 'waiting_kind IS NOT NULL' },
+    // Groups of failures are counted along it.
+    runs_failed: { on: 'namespace, finished_at, error_key, app, workflow, id', where: 'error_key IS NOT NULL' },
     runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL' },
     runs_held_for_runner: { on: 'namespace, app', where: 'held_for_runner = 1' },
     // The longest names and keys together do not fit into an entry of an ordered index of PostgreSQL.

@@ -1,0 +1,34 @@
+// Groups failed runs by their errors (docs/http-api.md#get-errors).
+
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { invalid } from '../../../domain/model/errors.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { ErrorGroup } from '../../../ports/store-reads.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
+import { sendJson } from '../../response/reply.ts'
+
+const SINCE_DEFAULT_MS = 86_400_000
+/** In code points. */
+const MESSAGE_CHARS_MAX = 200
+
+export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { store, clock } = context.deps
+
+  mount(app, context, operations.listErrors, async (request, reply, { app, workflow, limit, since }) => {
+    const reads = store.in(request.actor.namespace)
+    const query = { app, workflow, limit, since: since ?? clock.now() - SINCE_DEFAULT_MS }
+    const groups = await scan(context, reply, signal => reads.errorGroups(query, signal), {
+      tooWide: () => invalid('since', 'leaves too many failures to group: give a later time'),
+    })
+    return sendJson(reply, 200, JSON.stringify(groups.map(presentGroup)))
+  })
+}
+
+function presentGroup({ firstAt, lastAt, lastRunId, error, ...group }: ErrorGroup) {
+  const { stepName, code } = error
+  const message = [...error.message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
+  return { ...group, stepName, code, message, firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), lastRunId }
+}

@@ -1,0 +1,18 @@
+// Schema of the groups that failed runs form by their errors.
+
+import Type from 'typebox'
+import { count, optionalText, timestamp } from '../wire/schema-parts.ts'
+import { RunErrorCodeSchema } from './run-schema.ts'
+
+export const ErrorGroupSchema = Type.Object({
+  fingerprint: Type.String({ description: 'Lists the failures as `error` of `GET /runs`' }),
+  app: Type.String(),
+  workflow: Type.String(),
+  stepName: optionalText('The step that failed'),
+  code: Type.Optional(RunErrorCodeSchema),
+  message: Type.String({ description: 'The message of the last failure, up to 200 characters' }),
+  count: count('Failures of the fingerprint'),
+  firstAt: timestamp('When the first of them ended'),
+  lastAt: timestamp('When the last of them ended'),
+  lastRunId: Type.String(),
+})
