@@ -15,8 +15,9 @@ import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
 import { type Answer, answerOf, answerRefusal } from './answer.ts'
+import { withStrayRejections } from './stray-rejections.ts'
 import { createRunContext, createStepTools } from './tools.ts'
-import { warn } from './warnings.ts'
+import { warn, warnOfStray } from './warnings.ts'
 
 /** How a transport runs an invoke. */
 export interface InvokeOptions {
@@ -51,7 +52,12 @@ export async function invoke(
     ctx: runContext,
   }
   const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
-  const ended = withinTrace(ctx.traceparent, () => pass.run(() => runHandler({ workflow, chain, args, error })))
+  const reportStray = (stray: unknown) => {
+    warnOfStray(logs, stray)
+    log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
+  }
+  const run = () => pass.run(() => runHandler({ workflow, chain, args, error }))
+  const ended = withStrayRejections(reportStray, () => withinTrace(ctx.traceparent, run))
   cancellation.onCancel(() => pass.cancel())
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))

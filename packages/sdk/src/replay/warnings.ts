@@ -8,6 +8,7 @@ import type { Memo, UncalledStep } from '../pass/memo.ts'
 import type { Outcome, Pass } from '../pass/pass.ts'
 import { type StepId, stepIdOf } from '../pass/step-ids.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
+import { textOf } from '../wire/errors.ts'
 import { lossOf } from '../wire/lossy.ts'
 
 /**
@@ -16,7 +17,7 @@ import { lossOf } from '../wire/lossy.ts'
  */
 const WARNING_SCOPE = '@replay'
 /** Position of each kind of warning. The engine stores each position once, so each kind is logged once per run. */
-const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2 }
+const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2, stray: 3 }
 
 const NAMES_MAX = 5
 
@@ -55,6 +56,12 @@ export function warnOfLoss(logs: LogBuffer, { name, hashedId }: StepId, result: 
   if (loss === undefined) return
   const message = `The result of step "${name}" has ${loss}. The handler gets what is stored.`
   logs.append({ name: `${RESULT_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
+}
+
+/** Logs an error of a promise that nothing awaits, if the pass has not been answered. */
+export function warnOfStray(logs: LogBuffer, error: unknown): void {
+  const message = `A promise was rejected, and nothing awaits it: ${textOf(error)}`
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.stray }, { level: 'error', message })
 }
 
 /** Beginning of the scope of warnings about the results of a step. */
