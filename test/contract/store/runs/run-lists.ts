@@ -146,7 +146,8 @@ export function runListsContract(open: OpenStore): void {
 
     it('keep no other read waiting, however many search deep in long runs', async () => {
       const long = JSON.stringify('x'.repeat(200_000))
-      const runs = Array.from({ length: 4 }, (_, i) => aRun({ createdAt: NOW + i, input: long }))
+      // More than a search reads in one slice, so that the first search ends after a slice of megabytes of each.
+      const runs = Array.from({ length: 12 }, (_, i) => aRun({ createdAt: NOW + i, input: long }))
       const other = aRun({ namespace: 'other' })
       await write(store(), ...runs.map(run => created(run)), created(other))
       const done: string[] = []
@@ -155,7 +156,6 @@ export function runListsContract(open: OpenStore): void {
         done.push('search')
       }
       const searches = Array.from({ length: 20 }, search)
-      // The first ends after the first slice of each.
       await store().in('other').run(other.id)
       done.push('read')
       await Promise.all(searches)
