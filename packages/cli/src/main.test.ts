@@ -52,6 +52,7 @@ test('the program has all commands', () => {
     ...['', ' list', ' create', ' update', ' delete'].map(verb => `webhooks receivers${verb}`),
     'webhooks listen',
     'conform',
+    'completion',
     ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
     ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),
     'backup',

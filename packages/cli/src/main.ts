@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
+import { completionCommand } from './commands/completion.ts'
 import { conformCommand } from './commands/conform/index.ts'
 import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
@@ -83,11 +84,18 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)
+  completionCommand(program, wholeProgram)
   if (!program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')
     adminCommands(program)
   }
   return program
+}
+
+/** The program with every command, for completion. */
+async function wholeProgram() {
+  const { FLAGS } = await import('@perdure/engine')
+  return { program: await programFor(undefined), flags: new Map([...UNPARSED.keys()].map(name => [name, FLAGS])) }
 }
 
 function versionOf(): string {
