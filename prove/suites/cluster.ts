@@ -46,7 +46,7 @@ const ENV = {
 export const cluster: Suite = {
   proves: 'three engines on PostgreSQL and Redis under kills, freezes, cuts: nothing lost or twice, limits hold',
   unit: 'seconds',
-  counts: { quick: 20, full: 3600 },
+  counts: { quick: 10, full: 3600 },
   deadlineMs: { base: 300_000, each: 1500 },
   async run({ count, random }): Promise<Finding> {
     if (!(await haveServers())) return { counts: {}, problems: [], skipped: ['PostgreSQL or Redis cannot be reached'] }

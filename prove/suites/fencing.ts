@@ -37,7 +37,7 @@ const UNFENCED = fileURLToPath(new URL('../sabotage/unfenced-engine.ts', import.
 export const fencing: Suite = {
   proves: 'engines frozen beyond their leases (SIGSTOP): their late passes change nothing',
   unit: 'zombies',
-  counts: { quick: 50, full: 500 },
+  counts: { quick: 25, full: 500 },
   deadlineMs: { base: 240_000, each: 2000 },
   run: freezeEngines,
 }

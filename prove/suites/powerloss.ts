@@ -14,7 +14,7 @@ const PROBLEMS_MAX = 40
 export const powerloss: Suite = {
   proves: 'power loss at any write: no acknowledged event or seen step result lost',
   unit: 'cuts',
-  counts: { quick: 25, full: 1000 },
+  counts: { quick: 8, full: 1000 },
   deadlineMs: { base: 180_000, each: 5000 },
   run: cutPower,
 }

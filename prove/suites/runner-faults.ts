@@ -40,7 +40,7 @@ const FAULTS: Readonly<Record<string, Reply>> = {
 export const runnerFaults: Suite = {
   proves: 'runners that hang, break, send garbage or half an answer: each run ends right, no settled step again',
   unit: 'runs',
-  counts: { quick: 60, full: 5000 },
+  counts: { quick: 20, full: 5000 },
   deadlineMs: { base: 180_000, each: 500 },
   run: breakRunners,
 }

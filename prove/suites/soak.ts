@@ -16,7 +16,7 @@ const FILES_MORE_MAX = 20
 export const soak: Suite = {
   proves: 'a steady load for hours: everything ends right, memory and open files stay flat',
   unit: 'seconds',
-  counts: { quick: 10, full: 7200 },
+  counts: { quick: 5, full: 7200 },
   deadlineMs: { base: 240_000, each: 1500 },
   run: loadSteadily,
 }
