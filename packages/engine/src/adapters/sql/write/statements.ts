@@ -45,7 +45,7 @@ export const OPERATIONS = {
   'run.runnerServes': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i
       AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
-  // The first run in the queue may not fit: a claim leases it by the same rules as any other, or holds it again.
+  // Makes the first run in the queue due. A claim leases it by the same rules as any other run, or puts it back into the queue.
   'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
   // the outer one.
