@@ -1,5 +1,6 @@
 // Batch: several events become one run (docs/flow-control.md#batch).
 
+import type { EventRecord } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { newStoreFile, openEngine, returned, scenario, unique, until } from '../../kit/index.ts'
 
@@ -29,6 +30,22 @@ test('the events that came by the timeout become a run', async () => {
   clock.jump(3_600_000)
   await until(async () => (await inputs(name)).length === 1, { what: 'the batch' })
   expect(await inputs(name)).toEqual([[1, 2, 3]])
+})
+
+test('each event of a batch is linked to the run that it became, and the run to its events', async () => {
+  const { name } = await batched({ maxSize: 3, timeout: '1h' })
+  const events = async (ids: readonly string[]) =>
+    Promise.all(ids.map(async id => ((await api.get(`/events/${id}`)).json as EventRecord).triggered))
+  const ids: string[] = []
+  for (const data of [1, 2]) ids.push((await api.send({ name, data })).eventId)
+  const entry = { workflow: name, app: expect.any(String), batched: true }
+  expect(await events(ids)).toEqual([[entry], [entry]])
+  const { eventId, runId } = await api.send({ name, data: 3 })
+  ids.push(eventId)
+  expect(await events(ids)).toEqual(Array(3).fill([{ ...entry, runId }]))
+  expect(await api.run(runId)).toMatchObject({ eventIds: ids })
+  const { json } = await api.get(`/events?name=${name}`)
+  expect((json as EventRecord[]).map(({ triggered }) => triggered)).toEqual(await events(ids))
 })
 
 test('of 100 events posted at once to one key each is in exactly one batch', async () => {

@@ -24,7 +24,7 @@ function runs(workflow: string, count: number) {
 
 test('the run starts when no event has come for the period, with the last event', async () => {
   const { name, record } = await debounced({ period: '10s' })
-  await api.send({ name, data: 1 })
+  const { eventId: first } = await api.send({ name, data: 1 })
   clock.jump(9000)
   const { triggered, runId, eventId } = await api.send({ name, data: { n: 2 }, dedupeId: unique('d') })
   expect(triggered).toMatchObject([{ workflow: name, debounced: true }])
@@ -37,6 +37,10 @@ test('the run starts when no event has come for the period, with the last event'
   await api.reaches(run?.id as string, 'succeeded')
   expect(record.invokes[0]?.event).toEqual({ id: eventId, name, data: { n: 2 } })
   expect(await runsOf(name)).toHaveLength(1)
+  const { eventIds } = await api.run(run?.id as string)
+  expect(eventIds).toEqual([first, eventId])
+  const { json } = await api.get(`/events/${first}`)
+  expect(json).toMatchObject({ triggered: [{ ...triggered[0], runId: run?.id }] })
 })
 
 test('mode all gives every payload; each key has a burst of its own', async () => {

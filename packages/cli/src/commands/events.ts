@@ -1,6 +1,6 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import type { EventRecord, SendEventReply } from '@perdure/protocol'
+import type { EventRecord, SendEventReply, Triggered } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
@@ -108,16 +108,19 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
 function outcome({ eventId, at, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
   if (eventId === undefined) return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
   if (at !== undefined) return [`${eventId}  arrives ${withAge(at)}`]
-  const lines = triggered.map(({ workflow, app, runId, ...flags }) => {
-    const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
-    return plain(`  ${app}/${workflow}  ${runId ?? (held.join(', ') || 'not started')}`)
-  })
+  const lines = triggered.map(({ workflow, app, ...effect }) => plain(`  ${app}/${workflow}  ${startText(effect)}`))
   const notes = [
     woke > 0 && `woke ${woke}`,
     triggered.length === 0 && woke === 0 && 'nothing matched',
     suspended && 'the namespace is suspended: no run was started',
   ].filter(Boolean)
   return [[eventId, ...notes].join('  '), ...lines]
+}
+
+/** The run that the event started or went into, else why it started none. */
+function startText({ runId, ...flags }: Omit<Triggered, 'app' | 'workflow'>): string {
+  const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
+  return runId ?? (held.join(', ') || 'not started')
 }
 
 const EXCERPT_CHARS = 80
@@ -144,7 +147,7 @@ function eventDetails(event: EventRecord, paint: Paint): string[] {
         ['received', withAge(event.receivedAt)],
         ['woke', String(event.woke)],
         ...event.triggered.map(
-          ({ app, workflow, runId }) => ['triggered', `${app}/${workflow} ${runId ?? ''}`] as const,
+          ({ app, workflow, ...effect }) => ['triggered', `${app}/${workflow}  ${startText(effect)}`] as const,
         ),
       ],
       json: [['data', event.data]],

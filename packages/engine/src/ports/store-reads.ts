@@ -112,6 +112,9 @@ export interface PositionedEvent {
   event: Event
 }
 
+/** The run that a burst or batch became. */
+export type BufferRun = Pick<Run, 'id' | 'app' | 'workflow'> & { firstEventId: string }
+
 /** The runs that match a replay filter, all seen at one moment. */
 export interface ReplayableRuns {
   matched: number
@@ -233,6 +236,8 @@ export interface Reads {
    */
   timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
   event(id: string): Promise<Event | undefined>
+  /** The runs of the buffers that these events opened, as far as there are runs. */
+  runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]>
   /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
   /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */

@@ -48,7 +48,7 @@ const flags = {
 export const TriggeredSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
-  runId: optionalText('The run that the event started'),
+  runId: optionalText('The run that the event started; in a record also the run that its burst or batch became'),
   ...flags,
 })
 

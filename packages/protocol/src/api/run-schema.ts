@@ -64,6 +64,12 @@ export const RunSummarySchema = Type.Object({
 })
 export const RunSchema = Type.Object({
   ...RunSummarySchema.properties,
+  eventIds: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 1000,
+      description: 'Ids of the events of the burst or batch that became the run, in the order of the log',
+    }),
+  ),
   input: Type.Optional(Type.Unknown()),
   result: Type.Optional(Type.Unknown()),
 })

@@ -46,7 +46,17 @@ const BYTES_MAX: Record<string, number> = {
   'runs.destination': ofRunner(KEY_CHARS_MAX),
   ...Object.fromEntries(
     [
-      ...['id', 'run_id', 'new_run_id', 'source_run_id', 'event_id', 'replay_of', 'delivery_id', 'endpoint_id'],
+      ...[
+        'id',
+        'run_id',
+        'new_run_id',
+        'source_run_id',
+        'event_id',
+        'first_event_id',
+        'replay_of',
+        'delivery_id',
+        'endpoint_id',
+      ],
       ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
       ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue'],
     ].map(column => [column, OURS]),

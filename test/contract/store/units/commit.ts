@@ -67,6 +67,7 @@ export function commitContract(open: OpenStore): void {
         triggerKind: 'cron',
         eventName: 'order.paid',
         eventId: 'evt_1',
+        eventIds: ['evt_0', 'evt_1'],
         cron: '0 * * * *',
         replayOf: 'run_a',
         parentRunId: 'run_b',

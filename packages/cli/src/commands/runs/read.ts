@@ -173,6 +173,7 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['app', run.app],
         ['runner', run.runner],
         ['trigger', trigger ? `${run.triggerKind} ${trigger}` : run.triggerKind],
+        ['events', run.eventIds && idsText(run.eventIds)],
         ['replay of', run.replayOf],
         ['parent', run.parentRunId],
         ['attempt', String(run.attempt)],
@@ -193,6 +194,14 @@ function runDetails(run: Run, paint: Paint): string[] {
     },
     paint,
   )
+}
+
+const IDS_SHOWN = 10
+
+/** The events of a burst or batch; the first ones if there are many. */
+function idsText(ids: readonly string[]): string {
+  const more = ids.length - IDS_SHOWN
+  return `${ids.slice(0, IDS_SHOWN).join(' ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function waiting(what: WaitingFor | undefined): string | undefined {

@@ -14,13 +14,15 @@ const batched = (batch: Partial<Batch> = {}) => new FlowRows(catalog(batching(ba
 describe('a batch', () => {
   it('becomes a run with the event that fills it', () => {
     const flow = batched()
-    expect(flow.post('add', '1', 0, 'r1')).toEqual({ workflow: 'add', app: 'shop', batched: true })
-    expect(flow.post('add', '2', 900)).toEqual({ workflow: 'add', app: 'shop', batched: true })
+    const entry = { workflow: 'add', app: 'shop', batched: true, firstEventId: 'evt_1' }
+    expect(flow.post('add', '1', 0, 'r1')).toEqual(entry)
+    expect(flow.post('add', '2', 900)).toEqual(entry)
     const last = flow.post('add', '3', 50, 'r3')
     expect(flow.runs).toMatchObject([
       { input: '[1,2,3]', eventId: 'evt_3', trigger: { id: 'evt_3', name: 'add' }, runner: 'r3' },
     ])
-    expect(last).toEqual({ workflow: 'add', app: 'shop', batched: true, runId: flow.runs[0]?.id })
+    expect(flow.runs[0]?.eventIds).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    expect(last).toEqual({ ...entry, runId: flow.runs[0]?.id })
     expect(flow.rows.size).toBe(0)
   })
 

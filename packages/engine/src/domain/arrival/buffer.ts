@@ -19,6 +19,8 @@ import { type Arrival, type ArrivalInput, dropKey, type Policy, startRun } from 
 export const BUFFER_CHARS_MAX = 1024 * 1024
 /** Maximum number of events of a burst with `mode: all`: the last of them starts the run at once. */
 export const DEBOUNCE_COUNT_MAX = 1000
+/** Maximum number of event ids that a buffer keeps: the first ones, and the last. Only a burst of one payload has more events. */
+export const BUFFER_EVENT_IDS_MAX = 1000
 /** How often a due buffer is checked while its namespace is suspended. */
 const SUSPENDED_RECHECK_MS = 60_000
 
@@ -29,6 +31,8 @@ interface Buffer {
   fireAt: number
   /** The event that the run will name, and the runner to which that event was pinned. */
   event: { id: string; name: string }
+  /** The ids of its events, the first one first. */
+  eventIds: string[]
   runner?: string
   /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
   trace?: Traceparent
@@ -96,6 +100,7 @@ function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
     open = undefined
   }
   const filled = withEvent(open, rule, input, arrival.singletonKey)
+  arrival.entry.firstEventId = filled.eventIds[0] as string
   if (filled.count !== undefined && filled.count >= (rule.countMax ?? Infinity)) {
     startRun(arrival, bufferedRun(filled, input))
     if (row) arrival.changes.push({ type: 'flow.deleted', id })
@@ -150,12 +155,14 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
   const trace = open && rule.keepsTrace ? open.trace : input.trace
   const firstAt = open?.firstAt ?? now
   const fireAt = rule.fireAt(firstAt, now)
-  if (open && rule.keepsFirst) return { ...open, fireAt }
   const { id, name, data } = event
+  const eventIds = open ? [...open.eventIds.slice(0, BUFFER_EVENT_IDS_MAX - 1), id] : [id]
+  if (open && rule.keepsFirst) return { ...open, fireAt, eventIds }
   const newest: Buffer = {
     firstAt,
     fireAt,
     event: { id, name },
+    eventIds,
     runner: pin,
     trace,
     singletonKey,
@@ -167,9 +174,9 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, runner: pin, trace, singletonKey, data } = buffer
+  const { event, eventIds, runner: pin, trace, singletonKey, data } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
   const carried = { namespace, ...event, receivedAt: now, data }
-  return eventRun({ event: carried, workflow, pin, trace, singletonKey, report })
+  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, report })
 }

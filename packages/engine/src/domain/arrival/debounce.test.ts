@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Debounce } from '../model/flow-control.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, NOW, workflow } from '../testkit/nouns.testkit.ts'
-import { BUFFER_CHARS_MAX, DEBOUNCE_COUNT_MAX } from './buffer.ts'
+import { BUFFER_CHARS_MAX, BUFFER_EVENT_IDS_MAX, DEBOUNCE_COUNT_MAX } from './buffer.ts'
 
 const debounced = (debounce: Partial<Debounce> = {}) =>
   new FlowRows(catalog(workflow('save', { flowControl: { debounce: { periodMs: 1000, mode: 'last', ...debounce } } })))
@@ -31,8 +31,25 @@ describe('a burst', () => {
     expect(flow.rows.size).toBe(0)
   })
 
-  it('gives the reply no run id', () => {
-    expect(debounced().post('save', '1')).toEqual({ workflow: 'save', app: 'shop', debounced: true })
+  it('gives its events no run id, but the event that opened it', () => {
+    const flow = debounced()
+    const entry = { workflow: 'save', app: 'shop', debounced: true, firstEventId: 'evt_1' }
+    expect([flow.post('save', '1'), flow.post('save', '2')]).toEqual([entry, entry])
+  })
+
+  it.each(['first', 'last', 'all'] as const)('with mode %s has the ids of all its events', mode => {
+    const flow = debounced({ mode })
+    for (const n of [1, 2, 3]) flow.post('save', `${n}`)
+    flow.fire(1000)
+    expect(flow.runs).toMatchObject([{ eventIds: ['evt_1', 'evt_2', 'evt_3'] }])
+  })
+
+  it('keeps the ids of its first events, and of the last', () => {
+    const flow = debounced()
+    for (let n = 1; n <= BUFFER_EVENT_IDS_MAX + 5; n++) flow.post('save', `${n}`)
+    flow.fire(1000)
+    const ids = flow.runs[0]?.eventIds
+    expect([ids?.length, ids?.at(-2), ids?.at(-1)]).toEqual([1000, 'evt_999', 'evt_1005'])
   })
 
   it('that does not end becomes a run at the timeout', () => {
@@ -118,8 +135,8 @@ describe('an event that comes after the quiet time, before the lane', () => {
   it('closes the earlier burst, and opens another', () => {
     const flow = debounced()
     flow.post('save', '1')
-    expect(flow.post('save', '2', 1000)).toEqual({ workflow: 'save', app: 'shop', debounced: true })
-    expect(flow.inputs).toEqual([1])
+    expect(flow.post('save', '2', 1000)).toMatchObject({ debounced: true, firstEventId: 'evt_2' })
+    expect(flow.runs).toMatchObject([{ input: '1', eventIds: ['evt_1'] }])
     flow.fire(999)
     expect(flow.inputs).toEqual([1])
     flow.fire(1)

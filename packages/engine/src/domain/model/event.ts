@@ -1,9 +1,13 @@
 // The event and its log record (docs/http-api.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
 
-import type { Triggered } from '@perdure/protocol'
+import type { Triggered as WireTriggered } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 
-export type { Triggered }
+/** The entry of a workflow that an event triggered. */
+export interface Triggered extends WireTriggered {
+  /** The event that opened the buffer of a debounce or batch. The buffer's run has the same. The wire does not show it. */
+  firstEventId?: string
+}
 
 export interface Event {
   namespace: string
@@ -18,6 +22,15 @@ export interface Event {
   receivedAt: number
   woke: number
   triggered: Triggered[]
+}
+
+/** The entries as the wire shows them. */
+export function wireTriggered(entries: readonly Triggered[]): WireTriggered[] {
+  return entries.map(entry => {
+    if (entry.firstEventId === undefined) return entry
+    const { firstEventId: _, ...shown } = entry
+    return shown
+  })
 }
 
 /** A parked WaitForEvent step. */

@@ -58,9 +58,11 @@ export function eventRun(options: {
   pin?: string | undefined
   trace?: Traceparent | undefined
   singletonKey?: string | undefined
+  /** The events of the buffer that became the run. */
+  eventIds?: string[] | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, trace, singletonKey } = options
+  const { event, workflow, pin, trace, singletonKey, eventIds } = options
   const origin: Origin = {
     namespace: event.namespace,
     id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
@@ -75,6 +77,7 @@ export function eventRun(options: {
     ...(pin === undefined ? {} : { runner: pin }),
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
+    ...(eventIds === undefined ? {} : { eventIds }),
   }
   return queued(origin, options)
 }

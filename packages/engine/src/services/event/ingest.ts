@@ -8,7 +8,13 @@ import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import { scheduledEvent } from '../../domain/arrival/scheduled-event.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import { DEDUPE_WINDOW_MS, type DedupeKey, type Event, type Triggered } from '../../domain/model/event.ts'
+import {
+  DEDUPE_WINDOW_MS,
+  type DedupeKey,
+  type Event,
+  type Triggered,
+  wireTriggered,
+} from '../../domain/model/event.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
@@ -182,7 +188,7 @@ function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout
     eventId,
     ...(runId === undefined ? flagsOf(triggered) : { runId }),
     woke,
-    triggered,
+    triggered: wireTriggered(triggered),
     ...(suspended ? { suspended } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
   }

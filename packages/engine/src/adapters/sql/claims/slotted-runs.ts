@@ -18,7 +18,7 @@ export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
 const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(
   slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HOLDS_SLOTS})`,
 ).join(' + ')}`
-const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result')
+const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs hold each slot, counted once per claim and kept up to date through it. */
 export class SlotCounts {

@@ -9,6 +9,15 @@ export function eventQuery(namespace: string, id: string): Query {
   return { sql: `SELECT ${SELECT_EVENT} FROM events WHERE id = ? AND namespace = ?`, params: [id, namespace] }
 }
 
+/** Rows with first event, id, app and workflow of the runs of buffers. */
+export function bufferRunsQuery(namespace: string, firstEventIds: readonly string[]): Query {
+  const holes = firstEventIds.map(() => '?').join(', ')
+  return {
+    sql: `SELECT first_event_id, id, app, workflow FROM runs WHERE first_event_id IN (${holes}) AND namespace = ?`,
+    params: [...firstEventIds, namespace],
+  }
+}
+
 /** Rows of `SELECT_EVENT`, newest first. */
 export function eventsQuery(namespace: string, query: EventQuery): Query {
   return newest(SELECT_EVENT, namespace, query)

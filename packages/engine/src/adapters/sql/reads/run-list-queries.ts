@@ -10,7 +10,7 @@ import { RUNS } from '../tables/runs.ts'
 import { allOf, equals, type FilterName, filterTerms, inNamespace, matchedStatuses, type Term } from './run-filter.ts'
 import { CURRENT_STEP } from './run-queries.ts'
 
-const RUN_SUMMARY = RUNS.selectWithout('input', 'result')
+const RUN_SUMMARY = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs one read looks at, at first and at most. */
 const SCAN_FIRST = 200

@@ -8,6 +8,7 @@ import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type {
+  BufferRun,
   ControlQuery,
   DeliveryPage,
   DeliveryQuery,
@@ -41,7 +42,7 @@ import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
 import { eventPage } from './event-page.ts'
-import { eventQuery } from './event-queries.ts'
+import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
 import {
   firstInStartQueueQuery,
@@ -165,6 +166,16 @@ export class SqlReads implements Reads {
   async event(id: string): Promise<Event | undefined> {
     const [row] = await this.#rows(eventQuery(this.#namespace, id))
     return row && EVENTS.fromRow(row)
+  }
+
+  async runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]> {
+    const rows = (await this.#rows(bufferRunsQuery(this.#namespace, firstEventIds))) as [
+      string,
+      string,
+      string,
+      string,
+    ][]
+    return rows.map(([firstEventId, id, app, workflow]) => ({ firstEventId, id, app, workflow }))
   }
 
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]> {

@@ -46,6 +46,9 @@ export const RUNS = table<Run>()('runs', {
     triggerKind: text,
     eventName: optional(text),
     eventId: optional(text),
+    eventIds: optional(json),
+    // The record of an event finds the run of a buffer by it.
+    firstEventId: derived(optional(text), ({ eventIds }: Run) => eventIds?.[0]),
     cron: optional(text),
     replayOf: optional(text),
     parentRunId: optional(text),
@@ -119,6 +122,7 @@ export const RUNS = table<Run>()('runs', {
     runs_by_duration: { on: 'namespace, duration_ms, id' },
     runs_of_cron: { on: 'namespace, id', where: `trigger_kind = 'cron'` },
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
+    runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL' },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL' },
     runs_of_runner: { on: 'namespace, runner, id', where: 'runner IS NOT NULL' },

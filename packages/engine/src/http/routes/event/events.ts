@@ -4,6 +4,7 @@ import { DURATION_FORMS, parseDurationMs, type SendEvent, type SendEventReply } 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
+import type { Event } from '../../../domain/model/event.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
@@ -21,6 +22,7 @@ import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { warningsOf } from '../../request/unknown.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
+import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
 
 const checkEvent = validator(operations.sendEvent.body.schema)
@@ -60,12 +62,18 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     const last = page.at(-1)
     if ((found.length > limit || isCutOff(page)) && last)
       reply.header('x-next-cursor', encodeCursor(scope, [last.position]))
-    return sendJson(reply, 200, list(page.map(({ event }) => eventText(event))))
+    const linked = await withBufferRuns(
+      deps.store.in(namespace),
+      page.map(({ event }) => event),
+    )
+    return sendJson(reply, 200, list(linked.map(eventText)))
   })
 
   mount(app, context, operations.getEvent, async (request, reply) => {
-    const event = await deps.store.in(request.actor.namespace).event(pathId(request, 'event'))
-    if (!event) throw notFound('event')
+    const reads = deps.store.in(request.actor.namespace)
+    const found = await reads.event(pathId(request, 'event'))
+    if (!found) throw notFound('event')
+    const [event] = (await withBufferRuns(reads, [found])) as [Event]
     return sendJson(reply, 200, eventText(event))
   })
 }

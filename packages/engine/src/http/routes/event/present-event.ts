@@ -1,7 +1,7 @@
 // Event records on the wire (docs/http-api.md#eventrecord).
 
 import type { EventFrame, EventRecord } from '@perdure/protocol'
-import type { Event } from '../../../domain/model/event.ts'
+import { type Event, wireTriggered } from '../../../domain/model/event.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
@@ -17,5 +17,14 @@ export function eventFrame(event: Event): JsonText {
 }
 
 function head({ id, name, app, source, receiverId, receivedAt, woke, triggered }: Event): EventRecord {
-  return { id, name, app, source, receiverId, receivedAt: timestamp(receivedAt), woke, triggered }
+  return {
+    id,
+    name,
+    app,
+    source,
+    receiverId,
+    receivedAt: timestamp(receivedAt),
+    woke,
+    triggered: wireTriggered(triggered),
+  }
 }

@@ -10,9 +10,9 @@ import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import { type EveryField, runSummary } from '../../../domain/view/run-summary.ts'
 import type { RunView } from '../../../ports/store-reads.ts'
 
-/** The reply of `GET /runs/{id}`: the summary with `input` and `result`. */
+/** The reply of `GET /runs/{id}`: the summary with the events of its buffer, `input` and `result`. */
 export function runText(run: RunView): JsonText {
-  return splice(runSummary(run), { input: run.input, result: run.result })
+  return splice({ ...runSummary(run), eventIds: run.eventIds }, { input: run.input, result: run.result })
 }
 
 export function stepText(step: Step): JsonText {
