@@ -18,6 +18,8 @@ export interface Logged {
 export interface Expected {
   input: unknown
   eventId: string
+  /** Of all its events. */
+  eventIds: string[]
   /** When the run is to be created, if an engine is up. */
   at: number
   /** The event that completes the buffer, if one does. */
@@ -43,12 +45,13 @@ export function runsOf(rule: Rule, events: readonly Logged[]): Expected[] {
     const one = rule.debounce?.mode === 'first' ? first : last
     const whole = rule.batch !== undefined || rule.debounce?.mode === 'all'
     const input = whole ? payloads : one.data
-    runs.push({ input, eventId: one.id, at, ...(by === undefined ? {} : { by }) })
+    const eventIds = events.map(({ id }) => id)
+    runs.push({ input, eventId: one.id, eventIds, at, ...(by === undefined ? {} : { by }) })
   }
   for (const event of events) {
     if (rule.debounce && rule.keyed && event.data.key === undefined) {
       const input = rule.debounce.mode === 'all' ? [event.data] : event.data
-      runs.push({ input, eventId: event.id, at: event.at, by: event.id })
+      runs.push({ input, eventId: event.id, eventIds: [event.id], at: event.at, by: event.id })
       continue
     }
     const key = (rule.keyed && event.data.key) || ''

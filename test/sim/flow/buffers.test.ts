@@ -192,14 +192,15 @@ class History {
         expected.map(({ input, eventId }) => signOf(input, eventId)).sort(),
       )
       expect(own).toHaveLength(expected.length)
-      for (const { input, eventId, at, by } of expected) {
+      for (const { input, eventId, eventIds, at, by } of expected) {
         const run = found.get(signOf(input, eventId)) as Run
+        expect(run.eventIds).toEqual(eventIds)
         expect(run.createdAt).toBe(this.#up(at))
         if (run.createdAt > at) seen.late++
         const record = records.find(({ id }) => id === by)
         if (!record) continue
         seen.filled++
-        const flags = rule.batch ? { batched: true } : {}
+        const flags = rule.batch ? { batched: true, firstEventId: eventIds[0] } : {}
         expect(record.triggered).toContainEqual({ workflow: rule.name, app: 'shop', ...flags, runId: run.id })
       }
       seen.runs += own.length
