@@ -1,6 +1,6 @@
 // Passes with checkpoints: what is reported when, which calls a receipt settles, and how such a pass ends.
 
-import { hashStepId, type Opcode, type RunnerLogLine } from '@perdure/protocol'
+import { hashStepId, type MemoEntry, type Opcode, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { signal } from '../replay/engine.testkit.ts'
 import { Cancellation } from '../run/cancellation.ts'
@@ -29,7 +29,11 @@ class CheckpointedPass {
   #next: (report: Report) => void = () => undefined
   #read = 0
 
-  constructor(handler: (args: WorkflowArgs) => unknown, acknowledgesAll = false) {
+  constructor(
+    handler: (args: WorkflowArgs) => unknown,
+    acknowledgesAll = false,
+    steps: Record<string, MemoEntry> = {},
+  ) {
     const workflow = createWorkflow({ name: 'flow' }, handler as (args: WorkflowArgs) => Promise<unknown>)
     const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
     const checkpoint = (report: CheckpointReport) =>
@@ -49,7 +53,7 @@ class CheckpointedPass {
         this.#next(read)
       })
     this.ended = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
-      .invoke({ event: { name: 'flow' }, steps: {}, ctx }, { checkpoint, cancellation: this.cancellation })
+      .invoke({ event: { name: 'flow' }, steps, ctx }, { checkpoint, cancellation: this.cancellation })
       .then(({ status, body }) => ({ status, body: JSON.parse(body) }))
   }
 
@@ -197,6 +201,33 @@ describe('a checkpoint', () => {
     ])
     expect(positions(body.logs)).toEqual(['@root#2'])
   })
+})
+
+test('a stored step that the handler does not call is logged with the first report, before the pass ends', async () => {
+  const pass = new CheckpointedPass(
+    async ({ step }) => {
+      await step.run('same', () => 1)
+      await step.run('tails', () => 2)
+      await step.run('last', () => 3)
+    },
+    false,
+    { [hashStepId('same')]: { data: 1 }, [hashStepId('heads')]: { data: 2 } },
+  )
+  const first = await pass.report()
+  expect(first.logs).toMatchObject([
+    {
+      scope: '@replay',
+      index: 1,
+      message: expect.stringMatching(
+        /^Expected 1 of the 2 stored steps \(.*, stored after "same"\), saw the new step "tails"\./,
+      ),
+    },
+  ])
+  first.acknowledge()
+  const second = await pass.report()
+  expect(second.logs).toEqual([])
+  second.acknowledge()
+  await pass.ended
 })
 
 describe('a receipt', () => {

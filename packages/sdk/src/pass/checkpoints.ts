@@ -36,9 +36,12 @@ const REPORT_RESERVE_BYTES = 2048
 export class Checkpoints {
   readonly #checkpointer: Checkpointer
   readonly #logs: LogBuffer
+  readonly #beforeReport: () => void
   #underWay = false
 
-  constructor(checkpointer: Checkpointer, logs: LogBuffer) {
+  /** `beforeReport` may write log lines that the report is to have. */
+  constructor(checkpointer: Checkpointer, logs: LogBuffer, beforeReport: () => void) {
+    this.#beforeReport = beforeReport
     this.#checkpointer = checkpointer
     this.#logs = logs
   }
@@ -50,6 +53,7 @@ export class Checkpoints {
   /** Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. */
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
     this.#underWay = true
+    this.#beforeReport()
     const reported = new Map<string, EncodedOpcode>()
     for (const opcode of discoveries.take(RESPONSE_BYTES_MAX - 2 * REPORT_RESERVE_BYTES)) {
       reported.set(opcode.id, opcode)

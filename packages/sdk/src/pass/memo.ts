@@ -26,6 +26,8 @@ interface KnownStep {
   entry: MemoEntry | undefined
   call: Call | undefined
   readonly op?: string | undefined
+  /** The invoke brought it. */
+  readonly isStored?: true
 }
 
 /** A step call that can be settled. */
@@ -54,19 +56,26 @@ export class Memo {
   readonly #ready: ReadyCall[] = []
   #nextOrder = 0
   #outstanding = 0
+  #uncalledCount = 0
   #scheduled = false
   #closed = false
 
   constructor(entries: InvokeRequest['steps']) {
     for (const hashedId in entries) {
       const entry = entries[hashedId]
-      this.#steps.set(hashedId, { order: this.#nextOrder++, entry, call: undefined, op: entry?.op })
+      this.#steps.set(hashedId, { order: this.#nextOrder++, entry, call: undefined, op: entry?.op, isStored: true })
     }
+    this.#uncalledCount = this.#nextOrder
   }
 
   /** How many steps the engine has stored. */
   get storedCount(): number {
     return [...this.#steps.values()].filter(({ entry }) => entry).length
+  }
+
+  /** Whether the invoke brought steps that the handler has not called. */
+  get hasUncalled(): boolean {
+    return this.#uncalledCount > 0
   }
 
   /** The kind of a step that the engine has stored, if the engine named it. */
@@ -86,6 +95,7 @@ export class Memo {
   /** Returns the promise of a step call, which settles in the order of the memo. Called once for each step. */
   promiseOf({ hashedId, name }: StepId, onSubscribe: () => void): StepPromise<unknown> {
     const step = this.#stepOf(hashedId)
+    if (step.isStored) this.#uncalledCount--
     const promise: StepPromise<unknown> = new StepPromise((resolve, reject) => {
       const rejectSilenced = (error: Error) => {
         promise.silenced()

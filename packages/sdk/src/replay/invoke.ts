@@ -17,7 +17,7 @@ import { withinTrace } from './active-trace.ts'
 import { type Answer, answerOf, answerRefusal } from './answer.ts'
 import { withStrayRejections } from './stray-rejections.ts'
 import { createRunContext, createStepTools } from './tools.ts'
-import { warn, warnOfStray } from './warnings.ts'
+import { warn, warnOfOtherPath, warnOfStray } from './warnings.ts'
 
 /** How a transport runs an invoke. */
 export interface InvokeOptions {
@@ -42,7 +42,13 @@ export async function invoke(
   }
   const logs = new LogBuffer()
   const memo = new Memo(request.steps)
-  const pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, logs))
+  let isOnOtherPath = false
+  const beforeReport = () => {
+    if (isOnOtherPath || !memo.hasUncalled) return
+    isOnOtherPath = true
+    warnOfOtherPath(logs, { pass, memo })
+  }
+  const pass: Pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, logs, beforeReport))
   const chain = chainOf(middleware, workflow.middleware)
   const environment = { pass, ctx, logs, cancellation, middleware: chain }
   const runContext = createRunContext(environment)

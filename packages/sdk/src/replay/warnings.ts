@@ -1,8 +1,8 @@
 // Logs mistakes in a workflow's code that a pass reveals, once per run and kind. Called by invoke.ts.
 //
 // An exact replay calls every stored step again before it calls a new one. A pass that does not runs code that has
-// changed since the earlier passes, or code whose path depends on something outside of steps. Only a pass that has ended
-// shows this: until then the handler may still call a stored step.
+// changed since the earlier passes, or code whose path depends on something outside of steps. It shows when the handler does
+// nothing more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
 
 import type { Memo, UncalledStep } from '../pass/memo.ts'
 import type { Outcome, Pass } from '../pass/pass.ts'
@@ -25,7 +25,7 @@ const NAMES_MAX = 5
 export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; memo: Memo; outcome: Outcome }) {
   const write = (kind: keyof typeof POSITIONS, message: string) =>
     logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
-  const { unawaited, discovered } = pass
+  const { unawaited } = pass
   if (outcome.kind === 'returned' && unawaited.length > 0) {
     const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
     const what = 'the handler returned without looking at the result, or noticing a failure'
@@ -34,17 +34,21 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
   if (outcome.kind === 'returned' && outcome.loss !== undefined) {
     write('loss', `The result of the workflow has ${outcome.loss}.`)
   }
-  const isOver = outcome.kind === 'returned' || (outcome.kind === 'opcodes' && outcome.isStuck)
-  if (!isOver) return
+  if (outcome.kind === 'opcodes' && outcome.isStuck) warnOfOtherPath(logs, { pass, memo })
+  if (outcome.kind !== 'returned') return
   const uncalled = memo.uncalled()
   if (uncalled.length === 0) return
-  const expected = counted(uncalled, memo.storedCount)
-  if (outcome.kind === 'returned') {
-    write('uncalled', `The handler returned without calling ${expected}. ${REASON}`)
-  } else if (discovered.length > 0) {
-    const steps = `the new step${discovered.length === 1 ? '' : 's'} ${list(discovered)}`
-    write('uncalled', `Expected ${expected}, saw ${steps}. ${REASON}`)
-  }
+  write('uncalled', `The handler returned without calling ${counted(uncalled, memo.storedCount)}. ${REASON}`)
+}
+
+/** Logs that the handler called new steps and not all stored ones. */
+export function warnOfOtherPath(logs: LogBuffer, { pass, memo }: { pass: Pass; memo: Memo }): void {
+  const { discovered } = pass
+  const uncalled = memo.uncalled()
+  if (uncalled.length === 0 || discovered.length === 0) return
+  const steps = `the new step${discovered.length === 1 ? '' : 's'} ${list(discovered)}`
+  const message = `Expected ${counted(uncalled, memo.storedCount)}, saw ${steps}. ${REASON}`
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.uncalled }, { level: 'warn', message })
 }
 
 /**
