@@ -18,7 +18,7 @@ export interface Logged {
 export interface Expected {
   input: unknown
   eventId: string
-  /** Of all its events. */
+  /** Ids of all its events. */
   eventIds: string[]
   /** When the run is to be created, if an engine is up. */
   at: number
