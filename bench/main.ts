@@ -15,6 +15,7 @@ import { idleStreams } from './workloads/idle-streams.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
 import { long } from './workloads/long.ts'
+import { readers } from './workloads/readers.ts'
 import { reads } from './workloads/reads.ts'
 import { replay } from './workloads/replay.ts'
 import { w1 } from './workloads/w1-sequential-steps.ts'
@@ -38,6 +39,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   LISTS: lists,
   READS: reads,
   STREAMS: idleStreams,
+  READERS: readers,
   CLAIMS: claims,
   IDLE: idle,
   ISOLATION: isolation,

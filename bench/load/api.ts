@@ -10,12 +10,19 @@ export interface RunSummary {
 }
 
 interface RunDetail extends RunSummary {
+  finishedAt?: string
   input?: unknown
   result?: unknown
 }
 
 export async function getRun(origin: string, runId: string): Promise<RunDetail> {
   return (await (await get(origin, `/runs/${runId}`)).json()) as RunDetail
+}
+
+/** Pauses or resumes a run. */
+export async function control(origin: string, runId: string, action: 'pause' | 'resume'): Promise<void> {
+  const response = await fetch(`${origin}/runs/${runId}/${action}`, { method: 'POST' })
+  if (!response.ok) throw new Error(`${action}: ${response.status} ${await response.text()}`)
 }
 
 export async function getSteps(origin: string, runId: string): Promise<{ status: string }[]> {

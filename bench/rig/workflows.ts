@@ -40,6 +40,8 @@ function hashed(stepId: string): string {
 export const NO_STEPS = shape('sequence', 0)
 export const SEQUENCE_3 = shape('sequence', 3)
 export const PARALLEL_50 = shape('parallel', 50)
+/** A run whose stream is read while it goes on. */
+export const SEQUENCE_50 = shape('sequence', 50)
 /** One long run, to measure the cost of a step when the memo is long. */
 export const SEQUENCE_1000 = shape('sequence', 1000)
 export const SEQUENCE_10000 = shape('sequence', 10_000)
@@ -56,6 +58,7 @@ export const SHAPES: readonly Shape[] = [
   NO_STEPS,
   SEQUENCE_3,
   PARALLEL_50,
+  SEQUENCE_50,
   SEQUENCE_1000,
   SEQUENCE_10000,
   SLEEPER,

@@ -3,8 +3,9 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { closeReaders, openReaders } from '../load/readers.ts'
 import { CpuMeter } from '../measure/cpu-meter.ts'
 import type { Figures, Result } from '../report/report.ts'
 import { EngineProcess, freePort } from '../rig/engine-process.ts'
@@ -17,8 +18,6 @@ const STREAMS = 5000
 const NAMESPACES = 50
 const IN_FLIGHT = 16
 const WARM_UP_MS = 1000
-/** Sockets that are being opened at once. */
-const OPENING = 100
 const ROUNDS = 2
 const PATHS = ['/runs/stream', '/events/stream']
 
@@ -41,11 +40,11 @@ export async function idleStreams(options: BenchOptions): Promise<Result[]> {
       figures[`no stream, round ${round}`] = await measure(engine, options)
       const others = await openStreams(engine, OTHERS)
       figures[`${STREAMS} of others, round ${round}`] = await measure(engine, options)
-      closeStreams(others)
+      closeReaders(others)
     }
     const own = await openStreams(engine, [OWN])
     figures[`${STREAMS} of its own`] = await measure(engine, options)
-    closeStreams(own)
+    closeReaders(own)
     const title = `events beside ${STREAMS} open streams, on ${schema ? 'PostgreSQL' : 'SQLite'}`
     const notes = ['half of the streams are /runs/stream, half /events/stream; the events start nothing']
     return [{ workload: 'STREAMS', title, figures, notes, problems: [], profiles: [] }]
@@ -107,35 +106,12 @@ class Load {
   }
 }
 
-async function openStreams(engine: EngineProcess, namespaces: readonly string[]): Promise<Socket[]> {
-  const sockets: Socket[] = []
-  while (sockets.length < STREAMS) {
-    const opening = Array.from({ length: OPENING }, (_, i) => {
-      const at = sockets.length + i
-      return openStream(engine, PATHS[at % PATHS.length] as string, namespaces[at % namespaces.length] as string)
-    })
-    sockets.push(...(await Promise.all(opening)))
-  }
-  return sockets
-}
-
-/** Resolves when the stream has begun. */
-function openStream({ origin }: EngineProcess, path: string, namespace: string): Promise<Socket> {
-  const { hostname, port } = new URL(origin)
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname)
-    socket.on('error', reject)
-    socket.once('data', head => {
-      if (!String(head).startsWith('HTTP/1.1 200')) reject(new Error(String(head)))
-      socket.resume()
-      resolve(socket)
-    })
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${keyOf(namespace)}\r\n\r\n`)
-  })
-}
-
-function closeStreams(sockets: readonly Socket[]): void {
-  for (const socket of sockets) socket.destroy()
+function openStreams({ origin }: EngineProcess, namespaces: readonly string[]): Promise<Socket[]> {
+  const requests = Array.from({ length: STREAMS }, (_, at) => ({
+    path: PATHS[at % PATHS.length] as string,
+    key: keyOf(namespaces[at % namespaces.length] as string),
+  }))
+  return openReaders(origin, requests)
 }
 
 function pause(ms: number): Promise<void> {

@@ -14,6 +14,7 @@ import { KeyGuesses } from './access/key-guesses.ts'
 import { OpenCounts } from './access/open-counts.ts'
 import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/hub.ts'
+import { RunFeeds } from './live/run-feed.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
@@ -39,6 +40,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   const limits = { ...HTTP_LIMITS, ...deps.limits }
   const { streams: perNamespace, keyStreams: perKey } = deps.openLimits
   const streams = new OpenCounts({ name: 'streams', all: limits.streamsMax, perNamespace, perKey })
+  const runFeeds = new RunFeeds({ ...deps, limits })
   const context: HttpContext = { deps, limits, drain: new Drain(), guesses: new KeyGuesses(deps), streams }
   const app = newFastify(context)
   app.decorateRequest('actor')
@@ -57,7 +59,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runListRoutes(app, context)
   errorRoutes(app, context)
   runRoutes(app, context)
-  runStreamRoutes(app, context)
+  runStreamRoutes(app, context, runFeeds)
   namespaceStreamRoutes(app, context)
   controlRoutes(app, context)
   registryRoutes(app, context)

@@ -42,7 +42,8 @@ export class SseStream {
   readonly #leaveKeys: () => void
   readonly #leaveCount: () => void
   #stopKeepAlive = (): void => {}
-  #stalled = false
+  /** Present while the client has not read what was written. */
+  #drain: Promise<void> | undefined
   /** Messages sent since the client stalled. */
   #unread = 0
 
@@ -77,10 +78,23 @@ export class SseStream {
   /** Writes, and waits until there is room for more. A client that does not read in time is dropped. */
   async write(text: string | Buffer): Promise<void> {
     if (!this.open || this.#response.write(text)) return
-    this.#stalled = true
-    this.#unread = 0
-    await this.#drained()
-    this.#stalled = false
+    if (!this.#drain) {
+      this.#unread = 0
+      this.#drain = this.#drained().finally(() => {
+        this.#drain = undefined
+      })
+    }
+    await this.#drain
+  }
+
+  /** Whether the client has not read what was written. */
+  get isStalled(): boolean {
+    return this.#drain !== undefined
+  }
+
+  /** Resolves when the client has read what was written, or was dropped because it did not. */
+  async whenRead(): Promise<void> {
+    await this.#drain
   }
 
   /**
@@ -89,7 +103,7 @@ export class SseStream {
    */
   offer(bytes: Buffer): void {
     if (!this.open) return
-    if (!this.#stalled) void this.write(bytes)
+    if (!this.#drain) void this.write(bytes)
     else if (this.#hasRoomFor(bytes)) this.#response.write(bytes)
     else this.abort()
   }
@@ -98,7 +112,7 @@ export class SseStream {
   end(): void {
     if (!this.open) return
     this.#close()
-    if (this.#stalled) {
+    if (this.#drain) {
       this.#response.destroy()
       return
     }
@@ -138,7 +152,7 @@ export class SseStream {
   /** Sends comments, so that proxies do not cut a quiet stream. A client that does not read gets none. */
   #keepAliveLater(): void {
     this.#stopKeepAlive = this.#clock.after(this.#limits.heartbeatMs, () => {
-      if (!this.#stalled) this.offer(KEEP_ALIVE)
+      if (!this.#drain) this.offer(KEEP_ALIVE)
       if (this.open) this.#keepAliveLater()
     })
   }

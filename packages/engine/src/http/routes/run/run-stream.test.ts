@@ -209,6 +209,37 @@ describe('the stream of a run under way', () => {
   })
 })
 
+describe('many streams of one run', () => {
+  test('share one read and one wait for what only the store knows', async () => {
+    const { clock, seed, live, reads, open, gone } = await setUp([])
+    const streams = await Promise.all(Array.from({ length: 30 }, () => open()))
+    await eventually(() => clock.timerCount === streams.length + 1)
+    const before = reads.length
+    await seed(wrote(7), ended(9))
+    live.runs.publish('run_1', undefined)
+    await Promise.all(streams.map(({ over }) => over))
+    expect(reads.length).toBe(before + 1)
+    for (const stream of streams) expect(seqsOf(stream.text())).toEqual([1, 7, 9])
+    await gone()
+  })
+
+  test('that start at different frames each get what they miss, and one that goes leaves the others', async () => {
+    const { commit, seed, open, clock } = await setUp([moved(2, 'waiting')])
+    const [late, early, gone] = [await open('?from=1000'), await open('?from=1'), await open()]
+    await eventually(() => clock.timerCount === 3 + 1)
+    gone.disconnect()
+    await gone.over
+    await seed(wrote(3))
+    await commit(moved(4, 'queued'), [status(4, 'queued')])
+    await early.saw(messageOf(status(4, 'queued')))
+    const behind = await open()
+    await behind.saw(messageOf(status(4, 'queued')))
+    await commit(ended(5), [status(5, 'succeeded')])
+    expect(await Promise.all([late.over, early.over, behind.over])).toEqual([true, true, true])
+    expect([late, early, behind].map(({ text }) => seqsOf(text()))).toEqual([[], [2, 3, 4, 5], [1, 2, 3, 4, 5]])
+  })
+})
+
 describe('when something goes wrong', () => {
   test('a client that leaves during a read leaves nothing behind', async () => {
     const { app, store, open, gone } = await setUp([wrote(2), wrote(3)], { pageFrames: 1 })

@@ -1,0 +1,36 @@
+// Streams that are open and read, but whose content nobody looks at: plain sockets of this process.
+
+import { connect, type Socket } from 'node:net'
+
+/** Sockets that are being opened at once. */
+const OPENING = 100
+
+/** Opens one stream for each request, given as path and API key. */
+export async function openReaders(origin: string, requests: { path: string; key?: string }[]): Promise<Socket[]> {
+  const sockets: Socket[] = []
+  while (sockets.length < requests.length) {
+    const next = requests.slice(sockets.length, sockets.length + OPENING)
+    sockets.push(...(await Promise.all(next.map(({ path, key }) => openReader(origin, path, key)))))
+  }
+  return sockets
+}
+
+export function closeReaders(sockets: readonly Socket[]): void {
+  for (const socket of sockets) socket.destroy()
+}
+
+/** Resolves when the stream has begun. */
+function openReader(origin: string, path: string, key: string | undefined): Promise<Socket> {
+  const { hostname, port } = new URL(origin)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', reject)
+    socket.once('data', head => {
+      if (!String(head).startsWith('HTTP/1.1 200')) reject(new Error(String(head)))
+      socket.resume()
+      resolve(socket)
+    })
+    const authorization = key === undefined ? '' : `authorization: Bearer ${key}\r\n`
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n${authorization}\r\n`)
+  })
+}

@@ -1,0 +1,40 @@
+// Reads a run's timeline page by page, and encodes its frames as messages. Used by run-feed.ts and run-reader.ts.
+
+import { frameText, type StoredFrame } from '../../domain/view/timeline-frames.ts'
+import type { Reads, TimelinePage } from '../../ports/store-reads.ts'
+import { sseMessage } from './sse.ts'
+
+export interface TimelineOptions {
+  reads: Reads
+  runId: string
+  /** Frames of a page. */
+  limit: number
+}
+
+export class Timeline {
+  readonly #options: TimelineOptions
+  #openFrom = 0
+  /** Seq of the last frame that was read, or that need not be. */
+  after: number
+
+  constructor(options: TimelineOptions, after: number) {
+    this.#options = options
+    this.after = after
+  }
+
+  async read(): Promise<TimelinePage> {
+    const { reads, runId, limit } = this.#options
+    const page = await reads.timeline(runId, { after: this.after, openFrom: this.#openFrom, limit })
+    this.#openFrom = page.openFrom
+    this.after = page.frames.at(-1)?.seq ?? this.after
+    return page
+  }
+}
+
+/** The frames as messages; with `ids` a client resumes behind the last one that it has. */
+export function frameMessages(frames: readonly StoredFrame[], { ids }: { ids: boolean }): Buffer {
+  const messages = frames.map(frame =>
+    sseMessage({ ...(ids && { id: frame.seq }), event: frame.kind, data: frameText(frame) }),
+  )
+  return Buffer.from(messages.join(''))
+}
