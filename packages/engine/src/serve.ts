@@ -99,7 +99,7 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
     await engine.app.listen({ host: config.host, port: config.port })
   } catch (error) {
     if (engine) await closeInTime(engine.stop())
-    throw new LaunchError(reasonOf(error as Error), { cause: error })
+    throw new LaunchError(portProblem(config, error) ?? reasonOf(error as Error), { cause: error })
   }
   engine.start()
   const { port } = engine.app.server.address() as AddressInfo
@@ -109,6 +109,17 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
     log,
     stop: () => engine.stop(),
   }
+}
+
+/** The sentence about a port that cannot be used; undefined for another error. */
+function portProblem({ host, port }: Config, error: unknown): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (syscall !== 'listen') return undefined
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${host} is taken (${code}), perhaps by another engine; choose another with --port or ENGINE_PORT`
+  if (code === 'EACCES')
+    return `port ${port} of ${host} is not allowed to this user (${code}); choose one above 1023 with --port or ENGINE_PORT`
+  return undefined
 }
 
 /** The message in one line, with that of its cause unless it says that already: the error of a failed store does not say why. */

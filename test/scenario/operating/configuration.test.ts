@@ -125,7 +125,9 @@ describe('a start', () => {
     const { url } = await startEngine()
     const exit = await serveToTheEnd({ args: ['--port', new URL(url).port] })
     expect(exit.code).toBe(2)
-    expect(exit.stderr).toMatch(/^perdure: [^\n]*EADDRINUSE[^\n]*\n$/)
+    expect(exit.stderr).toMatch(
+      /^perdure: port \d+ of 127\.0\.0\.1 is taken \(EADDRINUSE\)[^\n]* --port or ENGINE_PORT\n$/,
+    )
   })
 
   test('a second engine on the same file is refused', async () => {

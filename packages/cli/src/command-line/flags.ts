@@ -1,5 +1,7 @@
 // Parses the flags of the commands that pass theirs to the engine: `--name value` or `--name=value`, known names only.
 
+import { nearestName } from '@perdure/protocol'
+
 /** Bad usage of a command. Ends it with exit code 2. */
 export class UsageError extends Error {}
 
@@ -13,19 +15,28 @@ export interface UnparsedCommand {
   run(args: readonly string[], engine: typeof import('@perdure/engine')): Promise<number>
 }
 
-/** The flags as name -> value. Throws UsageError for an unknown name, a missing value or an argument without a flag. */
-export function parseFlags(args: readonly string[], known: readonly string[]): Record<string, string> {
+/** The flags as name -> value. Throws UsageError for an unknown name, with the nearest flag or switch, a missing value or an argument without a flag. */
+export function parseFlags(
+  args: readonly string[],
+  known: readonly string[],
+  switches: readonly string[] = [],
+): Record<string, string> {
   const flags: Record<string, string> = {}
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string
     if (!arg.startsWith('--')) throw new UsageError(`"${arg}" is not a flag`)
     const [name, inline] = split(arg.slice(2))
-    if (!known.includes(name)) throw new UsageError(`there is no flag --${name}`)
+    if (!known.includes(name)) throw new UsageError(unknownFlag(name, [...known, ...switches]))
     const value = inline ?? args[++i]
     if (value === undefined) throw new UsageError(`--${name} needs a value`)
     flags[name] = value
   }
   return flags
+}
+
+function unknownFlag(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known)
+  return `there is no flag --${name}${nearest === undefined ? ' (--help lists them)' : `; did you mean --${nearest}?`}`
 }
 
 function split(flag: string): [name: string, value: string | undefined] {

@@ -42,6 +42,17 @@ describe('routing', () => {
   )
 
   test.each([
+    ['/event', '; did you mean /events?'],
+    ['/healthz/', '; did you mean /healthz?'],
+    ['/api/runs/run_1', '; did you mean /runs/{id}?'],
+    ['/run/run_1/step', '; did you mean /runs/{id}/steps?'],
+    ['/runs/run_1/nothing', ''],
+    [`/${'x'.repeat(10_000)}`, ''],
+  ])('GET %s names the nearest path', async (url, hint) => {
+    expect((await app.inject(url)).json().error.message).toBe(`no such path${hint}`)
+  })
+
+  test.each([
     ['DELETE', '/runs', 'GET, HEAD'],
     ['POST', '/runs', 'GET, HEAD'],
     ['PUT', '/events', 'GET, HEAD, POST'],

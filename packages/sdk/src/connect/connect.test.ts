@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { ScriptedEngine, ScriptedEngineOptions } from './engine.testkit.ts'
 import { type ConnectOptions, connect } from './index.ts'
 import { open, registered, resultOf, start } from './runner.testkit.ts'
@@ -117,7 +118,7 @@ describe('the handshake', () => {
 
   test('invalid options throw at once', async () => {
     const given = (options: Partial<ConnectOptions>) => () =>
-      connect({ app: 'a', workflows: [], handleSignals: false, ...options })
+      connect({ app: 'a', workflows: [createWorkflow({ name: 'w' }, () => 1)], handleSignals: false, ...options })
     expect(given({ sockets: 17 })).toThrow('sockets must be a whole number from 1 to 16, not 17')
     expect(given({ maxConcurrency: 0 })).toThrow('maxConcurrency must be a whole number from 1 to 100000, not 0')
     expect(given({ engineUrl: 'nowhere' })).toThrow('is not an http or https URL')

@@ -10,9 +10,10 @@ import { connect } from '../connect/index.ts'
 import { createHandler } from '../runner/handler.ts'
 import { serve } from '../serve/node.ts'
 import { ConfigError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { engineUrl, readEnvironment } from './environment.ts'
 
-const options = { app: 'shop', workflows: [] }
+const options = { app: 'shop', workflows: [createWorkflow({ name: 'w' }, () => 1)] }
 
 afterEach(() => {
   vi.unstubAllEnvs()

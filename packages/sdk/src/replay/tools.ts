@@ -16,6 +16,7 @@ import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
 import { durationMs } from './duration-ms.ts'
 import { type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
+import { checkRunOptions, checkStepOptions } from './step-options.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
   const { pass, middleware } = environment
@@ -25,6 +26,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
       const result = pass.step(name, 'StepRun', id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
+        checkRunOptions(name, options)
         const wrapped = withMiddleware(environment, ctx, name, callback)
         return runStep(environment, id, { callback: wrapped, options })
       })
@@ -40,6 +42,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
         .mapped(data => receivedEvent(environment, name, options, data)),
     runWorkflow: (name: string, options: ChildOptions) => {
       const result = pass.step(name, 'RunWorkflow', id => {
+        checkStepOptions(name, 'runWorkflow', options)
         const text = payloadText(environment, options.data, { kind: 'child', name })
         return encodeOpcode('RunWorkflow', id, childFields(name, options), { field: 'childData', text })
       })
@@ -48,6 +51,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     emit: (name: string, options: EmitOptions) =>
       toVoid(
         pass.step(name, 'Emit', id => {
+          checkStepOptions(name, 'emit', options)
           const { event, data } = options
           const eventName = nonBlank(name, 'event', eventNameOf(event))
           if (isEventDefinition(event)) {
@@ -84,6 +88,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
           pass.step(name, 'Webhook', id => {
+            checkStepOptions(name, 'webhook.send', options)
             const text = payloadText(environment, options.data, { kind: 'webhook', name })
             const fields = { webhookUrl: httpUrl(name, options.url) }
             return encodeOpcode('Webhook', id, fields, { field: 'data', text })
@@ -153,6 +158,7 @@ function childFields(name: string, { workflow, app }: ChildOptions) {
 }
 
 function waitFields(name: string, options: WaitOptions) {
+  checkStepOptions(name, 'waitForEvent', options)
   return {
     eventName: nonBlank(name, 'event', eventNameOf(options.event)),
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),

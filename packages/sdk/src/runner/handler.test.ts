@@ -187,9 +187,22 @@ describe('a handler', () => {
 
 describe('a list of workflows', () => {
   test.each<[string, unknown, string]>([
-    ['an undefined import', [undefined], 'workflows[0] is not a workflow: undefined'],
-    ['a module', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
-    ['a second call that was forgotten', [createWorkflow({ name: 'x' })], 'workflows[0] is not a workflow: function'],
+    [
+      'an undefined import',
+      [undefined],
+      'workflows[0] is not a workflow: undefined; is it exported, and do the files not import each other in a circle?',
+    ],
+    ['an object', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
+    [
+      'a module',
+      [{ default: workflows[0] }],
+      'workflows[0] is not a workflow: an object with workflows, such as a module; name the workflow in it',
+    ],
+    [
+      'a forgotten handler',
+      [createWorkflow({ name: 'x' })],
+      'workflows[0] is not a workflow: workflow "x" has no handler; pass it as the second argument, createWorkflow(options, handler)',
+    ],
     ['no list', workflows[0], 'The workflows of a runner must be a list'],
     ['nothing', undefined, 'The workflows of a runner must be a list'],
   ])('with %s is refused', (_, given, message) => {

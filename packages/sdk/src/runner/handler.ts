@@ -21,6 +21,7 @@ import type { Cancellation } from '../run/cancellation.ts'
 import type { RunnerLog } from '../run/runner-log.ts'
 import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
+import { WITHOUT_HANDLER } from '../workflow/create-workflow.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
 import { SignatureCheck } from './signature-check.ts'
 import { UnsignedDoor } from './unsigned-door.ts'
@@ -98,7 +99,7 @@ const HEADERS = { 'content-type': 'application/json' }
  * for an invalid environment variable.
  */
 export function createHandler(options: HandlerOptions): Handler {
-  return createHandlerFor('createHandler', options, HANDLER_OPTIONS)
+  return handlerFor('createHandler', options, HANDLER_OPTIONS)
 }
 
 /** Names of the options of a handler. */
@@ -111,8 +112,14 @@ export const HANDLER_OPTIONS: OptionNames<HandlerOptions> = {
   log: true,
 }
 
-/** Creates the handler of an adapter, whose function `what` knows further options. */
+/** Creates the handler of an adapter, whose function `what` knows further options. A runner without a workflow is a mistake. */
 export function createHandlerFor(what: string, options: HandlerOptions, known: object): Handler {
+  const handler = handlerFor(what, options, known)
+  if (handler.workflows.length > 0) return handler
+  throw new TypeError(`${what}: \`workflows\` is an empty list, so app "${handler.app}" would have nothing to run`)
+}
+
+function handlerFor(what: string, options: HandlerOptions, known: object): Handler {
   refuseUnknownOptions(what, options, known)
   checkEnvironment()
   if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
@@ -219,13 +226,24 @@ function byName(workflows: readonly AnyWorkflow[]): Map<string, Workflow> {
   const map = new Map<string, Workflow>()
   for (const [index, workflow] of workflows.entries()) {
     // A circular import, or a missing export, makes an entry `undefined`.
-    if (!isWorkflow(workflow)) {
-      throw new TypeError(`workflows[${index}] is not a workflow: ${typeof workflow}`)
-    }
+    if (!isWorkflow(workflow)) throw new TypeError(`workflows[${index}] is not a workflow: ${described(workflow)}`)
     if (map.has(workflow.name)) throw new TypeError(`Two workflows are named "${workflow.name}"`)
     map.set(workflow.name, workflow)
   }
   return map
+}
+
+/** Says what stands in the place of a workflow, and the probable mistake. */
+function described(value: unknown): string {
+  if (typeof value === 'function' && value.name.startsWith(WITHOUT_HANDLER)) {
+    const name = value.name.slice(WITHOUT_HANDLER.length)
+    return `workflow ${name} has no handler; pass it as the second argument, createWorkflow(options, handler)`
+  }
+  if (value === undefined) return 'undefined; is it exported, and do the files not import each other in a circle?'
+  if (isRecord(value) && Object.values(value).some(isWorkflow)) {
+    return 'an object with workflows, such as a module; name the workflow in it'
+  }
+  return typeof value
 }
 
 function isWorkflow(value: unknown): value is Workflow {

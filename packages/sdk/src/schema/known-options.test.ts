@@ -10,6 +10,7 @@ import { createFetchHandler } from '../serve/fetch.ts'
 import { serve as serveHono } from '../serve/hono.ts'
 import { serve as serveNext } from '../serve/next.ts'
 import { serve } from '../serve/node.ts'
+import { testEngine } from '../testing/test-engine.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { defineEvent } from './event.ts'
 
@@ -73,8 +74,21 @@ test.each<[string, () => unknown, string]>([
     () => createClient({ apikey: 'k' } as never),
     'createClient has no option "apikey"; did you mean "apiKey"?',
   ],
+  [
+    'testEngine',
+    () => testEngine({ workflows: [], sed: 2 } as never),
+    'testEngine has no option "sed"; did you mean "seed"?',
+  ],
 ])('%s', async (_what, call, message) => {
   // `serve` rejects, the others throw.
+  await expect((async () => call())()).rejects.toThrow(message)
+})
+
+test.each<[string, () => unknown]>([
+  ['serve', () => serve(handler)],
+  ['connect', () => connect(handler)],
+])('%s refuses an empty list of workflows', async (what, call) => {
+  const message = `${what}: \`workflows\` is an empty list, so app "shop" would have nothing to run`
   await expect((async () => call())()).rejects.toThrow(message)
 })
 

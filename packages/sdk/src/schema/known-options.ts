@@ -1,5 +1,5 @@
 // Refuses unknown options by name, with the nearest known one: a misspelt option would silently have no effect. Called by
-// `createWorkflow`, `createClient` and every adapter.
+// `createWorkflow`, `createClient`, the step tools, `testEngine` and every adapter.
 
 import { hintFor, quoteName } from '@perdure/protocol'
 
@@ -8,9 +8,16 @@ export type OptionNames<Options> = Readonly<Record<keyof Required<Options>, true
 
 /** Throws a TypeError for an option that is not in `known`. An option that is undefined counts as absent. */
 export function refuseUnknownOptions(what: string, options: object, known: object): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError(`${what} takes an object of options`)
+  const problem = unknownOption(what, options, known)
+  if (problem !== undefined) throw new TypeError(problem)
+}
+
+/** A sentence about the first option that is not in `known`, or about options that are no object. */
+export function unknownOption(what: string, options: unknown, known: object): string | undefined {
+  if (typeof options !== 'object' || options === null) return `${what} takes an object of options`
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, name)) continue
-    throw new TypeError(`${what} has no option ${quoteName(name)}${hintFor(name, Object.keys(known))}`)
+    return `${what} has no option ${quoteName(name)}${hintFor(name, Object.keys(known))}`
   }
+  return undefined
 }

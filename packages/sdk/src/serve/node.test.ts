@@ -58,7 +58,10 @@ describe('a served runner', () => {
 
   test('a port that is taken rejects', async () => {
     const { port } = await start()
-    await expect(serve({ app: 'shop', workflows: [hello], port, register: false })).rejects.toThrow('EADDRINUSE')
+    await expect(serve({ app: 'shop', workflows: [hello], port, register: false })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      message: `Port ${port} of 127.0.0.1 is taken (EADDRINUSE): give \`serve\` another \`port\`, or 0 for a free one`,
+    })
   })
 
   test('registers with the engine at its own address, until it is closed', async () => {

@@ -161,11 +161,18 @@ export function urlOf(server: Pick<Server, 'address'>, path: string): string {
   return `http://${reachable(address.address)}:${address.port}${path}`
 }
 
+/** A port that is taken gets a sentence with the remedy. */
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  const message = `Port ${port} of ${host} is taken (EADDRINUSE): give \`serve\` another \`port\`, or 0 for a free one`
+  return Object.assign(new Error(message, { cause: error }), { code: error.code })
+}
+
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', error => reject(listenError(error, port, host)))
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.removeAllListeners('error')
       resolve()
     })
   })

@@ -1,6 +1,7 @@
 // Options of `testEngine()`: their defaults, and the handlers made of their workflows. Called by test-engine.ts.
 
 import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import type { HostOptions } from './host/host.ts'
 import type { StepWatch } from './host/step-watch.ts'
@@ -31,11 +32,25 @@ export interface TestEngineOptions extends Pick<HandlerOptions, 'workflows' | 'm
   settings?: Readonly<Record<string, string>>
 }
 
+const OPTIONS: OptionNames<TestEngineOptions> = {
+  workflows: true,
+  middleware: true,
+  app: true,
+  apps: true,
+  startAt: true,
+  seed: true,
+  checkpoints: true,
+  webhooks: true,
+  patienceMs: true,
+  settings: true,
+}
+
 const START_AT = Date.UTC(2030, 0, 1)
 const PATIENCE_MS = 4000
 
-/** Returns the options of the engine itself, with defaults. Throws a TypeError when `startAt` is not a time. */
+/** Returns the options of the engine itself, with defaults. Throws a TypeError for an unknown option or a `startAt` that is no time. */
 export function readOptions(options: TestEngineOptions): HostOptions {
+  refuseUnknownOptions('testEngine', options, OPTIONS)
   const startAt = options.startAt === undefined ? START_AT : new Date(options.startAt).getTime()
   if (Number.isNaN(startAt)) throw new TypeError(`startAt is not a time: ${String(options.startAt)}`)
   return {

@@ -11,6 +11,8 @@ test.each<[unknown, string]>([
   [{ tags: new Set() }, 'a Set at "tags", stored as {} ([...set] can be stored)'],
   [{ sum: [1, Number.NaN] }, 'NaN at "sum.1", stored as null'],
   [[Number.POSITIVE_INFINITY], 'Infinity at "0", stored as null'],
+  [Number.NaN, 'NaN, stored as null'],
+  [() => 1, 'a function, stored as null'],
   [[undefined], 'undefined at "0", stored as null'],
   [{ a: undefined }, 'undefined at "a", left out'],
   [{ a: () => 1 }, 'a function at "a", left out'],

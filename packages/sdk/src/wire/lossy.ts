@@ -11,7 +11,8 @@ const NAME_CHARS_MAX = 64
  * `toJSON` of its own is.
  */
 export function lossOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
+  // A callback without a result is no mistake.
+  if (value === undefined || value === null) return undefined
   const found: string[] = []
   walk(value, (one, path, isElement) => {
     const loss = lossAt(one, isElement)

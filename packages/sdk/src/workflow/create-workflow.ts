@@ -124,8 +124,14 @@ export function createWorkflow<Input = unknown>(
   options: WorkflowOptions<Input>,
 ): <Output>(handler: WorkflowHandler<Input, Output>) => Workflow<Input, Output>
 export function createWorkflow(options: AnyWorkflowOptions, handler?: Workflow['handler']) {
-  return handler === undefined ? (later: Workflow['handler']) => define(options, later) : define(options, handler)
+  if (handler !== undefined) return define(options, handler)
+  const withHandler = (later: Workflow['handler']) => define(options, later)
+  // A runner that gets this function instead of a workflow says by its name what is missing.
+  return Object.defineProperty(withHandler, 'name', { value: `${WITHOUT_HANDLER}"${options?.name}"` })
 }
+
+/** How the function of a `createWorkflow` without a handler is named, before the name of the workflow. */
+export const WITHOUT_HANDLER = 'workflow without a handler: '
 
 /** The options of every overload, as the implementation sees them. */
 type AnyWorkflowOptions = Definition<never> &

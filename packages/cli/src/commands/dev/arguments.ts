@@ -22,6 +22,7 @@ export function parseDevArguments(given: readonly string[], known: readonly stri
   const flags = parseFlags(
     args.filter((_, i) => i !== at),
     known,
+    ['quiet'],
   )
   const entry = args[at]
   return { flags, quiet, ...(entry !== undefined && { entry: runnable(entry) }) }

@@ -50,6 +50,15 @@ describe('queued', () => {
     expect({ runners, waitingFor }).toEqual({ runners: { live: 1, stale: 2 }, waitingFor: undefined })
   })
 
+  test('without a live runner: never promises that the engine takes it up', () => {
+    const none = { live: 0, stale: 0, disconnected: 0, without: 0 }
+    expect(why(held(), { runners: none })).toMatchObject({
+      sentence:
+        'It is due, but no runner can take it. No runner of app "shop" has workflow "order": none is registered. It starts as soon as one registers.',
+      missing: { app: 'shop', workflow: 'order' },
+    })
+  })
+
   test('while no runner can be reached', () => {
     const row = held({ kind: 'runner', until: LATER })
     const again = `It is tried again at ${THEN}, and as soon as one registers.`

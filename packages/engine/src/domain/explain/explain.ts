@@ -83,7 +83,8 @@ function childrenOf(open: readonly Step[], statuses: ReadonlyMap<string, RunStat
 /** The workflow that no live runner serves, if the run waits for one. */
 function missingOf({ run, runners }: Facts): RunExplanation['missing'] {
   const { app, workflow, runner } = run
-  const isMissing = run.status === 'queued' && run.waitingFor?.kind === 'runner' && runners.live === 0
+  const isDue = run.waitingFor === undefined || run.waitingFor.kind === 'runner'
+  const isMissing = run.status === 'queued' && isDue && runners.live === 0
   return isMissing ? { app, workflow, ...(runner === undefined ? {} : { runner }) } : undefined
 }
 
@@ -163,6 +164,8 @@ function queuedSentence(facts: Facts): string {
     case 'child':
     case 'retry':
     case 'failure':
+      if (runners.live === 0)
+        return `It is due, but no runner can take it. ${heldSentence(facts)} It starts as soon as one registers.`
       return `It is due and is taken up as soon as the engine has room; ${known}.`
   }
 }

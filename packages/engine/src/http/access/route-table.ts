@@ -1,7 +1,11 @@
 // The methods that each path answers: separates wrong methods (405) from wrong paths (404), and finds the literal paths that
 // the router would take for ids. Filled and used by app.ts.
 
+import { nearestName } from '@perdure/protocol'
 import { EngineError } from '../../domain/model/errors.ts'
+
+/** Longer paths get no suggestion. */
+const COMPARED_CHARS_MAX = 256
 
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>()
@@ -22,6 +26,22 @@ export class RouteTable {
     })
   }
 
+  /** The pattern that the path was probably meant for: it ends with a slash too many, has a prefix, or is misspelt. */
+  #nearest(path: string): string | undefined {
+    if (path.length > COMPARED_CHARS_MAX) return undefined
+    const patterns = [...this.#methods.keys()].filter(pattern => !pattern.includes('*'))
+    const bare = path.replace(/\/+$/, '')
+    const withoutFirst = bare.replace(/^\/[^/]*/, '')
+    const exact = [bare, withoutFirst].filter(one => one.length > 1)
+    const known = exact.flatMap(
+      one => patterns.find(pattern => pattern === one) ?? patterns.find(p => matches(p, one)) ?? [],
+    )
+    if (known.length > 0) return known[0]
+    const near = patterns.filter(pattern => pattern !== '/' && isNear(pattern, bare))
+    const best = nearestName(bare, near)
+    return best ?? near[0]
+  }
+
   /** The error for a request without a route: 405 with the methods that a known path answers, or 404. */
   refusal(path: string): EngineError {
     // `/runs/stream` is a path of its own, not a run.
@@ -29,11 +49,30 @@ export class RouteTable {
     for (const [pattern, methods] of allow.size > 0 ? [] : this.#methods) {
       if (matches(pattern, path)) for (const method of methods) allow.add(method)
     }
-    if (allow.size === 0) return new EngineError('not_found', 'no such path')
+    if (allow.size === 0) {
+      const nearest = this.#nearest(path)
+      return new EngineError(
+        'not_found',
+        `no such path${nearest === undefined ? '' : `; did you mean ${shown(nearest)}?`}`,
+      )
+    }
     return new EngineError('method_not_allowed', 'this path does not answer that method', {
       details: { allow: [...allow].sort() },
     })
   }
+}
+
+/** A pattern as the documentation writes it. */
+function shown(pattern: string): string {
+  return pattern.replace(/:(\w+)/g, '{$1}')
+}
+
+/** Whether each segment is that of the pattern, or a misspelling of it. */
+function isNear(pattern: string, path: string): boolean {
+  const expected = pattern.split('/')
+  const actual = path.split('/')
+  if (expected.length !== actual.length) return false
+  return expected.every((part, i) => part.startsWith(':') || nearestName(actual[i] as string, [part]) !== undefined)
 }
 
 /** Compares segment by segment, as the router does: `:name` matches any segment. */

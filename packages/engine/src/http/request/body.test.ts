@@ -58,6 +58,14 @@ describe('bodies that are no JSON', () => {
   })
 
   test.each([
+    ['{"name": "n",\n  "data": {a: 1}}', 'line 2, column 12', { line: 2, column: 12 }],
+    ['{"name": "n"', 'it ends at line 1, column 13, where more is expected', { line: 1, column: 13 }],
+  ])('%j: names the place', async (text, where, details) => {
+    const { error } = (await postJson(app, '/events', text)).json()
+    expect(error).toMatchObject({ message: `the body is not valid JSON: ${where}`, details })
+  })
+
+  test.each([
     ['a lone continuation byte', [0x80]],
     ['an overlong NUL', [0xc0, 0x80]],
     ['an encoded surrogate', [0xed, 0xa0, 0x80]],

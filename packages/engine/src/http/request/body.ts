@@ -7,6 +7,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EngineError } from '../../domain/model/errors.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText } from '../../domain/text/json-text.ts'
 
+import { type JsonFault, jsonFault } from './json-fault.ts'
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route takes the bytes of its body, of any content type, by `rawBodyOf`: the sender signed them. */
@@ -88,7 +90,11 @@ function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError 
   try {
     return { text, value: JSON.parse(text) }
   } catch (cause) {
-    return new EngineError('invalid_json', 'the body is not valid JSON', { cause })
+    const { line, column, isEnd } = jsonFault(text) as JsonFault
+    const where = isEnd
+      ? `it ends at line ${line}, column ${column}, where more is expected`
+      : `line ${line}, column ${column}`
+    return new EngineError('invalid_json', `the body is not valid JSON: ${where}`, { cause, details: { line, column } })
   }
 }
 
