@@ -299,9 +299,15 @@ describe('a runner process', () => {
   /** Runs a workflow whose step ends when a file appears; `how` starts the runner. */
   function launch(how: string, { name, url, file }: { name: string; url: string; file: string }) {
     const source = `import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
 import { createWorkflow } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
+import { serve as serveExpress } from '@perdure/sdk/express'
+import { serve as serveHono } from '@perdure/sdk/hono'
 import { serve } from '@perdure/sdk/node'
+import express from 'express'
+import { Hono } from 'hono'
 const workflow = createWorkflow({ name: '${name}', triggers: { event: '${name}' } }, ({ step }) =>
   step.run('long', async () => {
     console.log('began')
@@ -310,6 +316,18 @@ const workflow = createWorkflow({ name: '${name}', triggers: { event: '${name}' 
   }),
 )
 const options = { app: '${name}', workflows: [workflow] }
+const inServer = async (listener, mount) => {
+  const server = createServer(listener)
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  return mount({ ...options, url: \`http://127.0.0.1:\${server.address().port}/invoke\` })
+}
+const inFetchServer = app => async (incoming, outgoing) => {
+  const body = await new Response(Readable.toWeb(incoming)).text()
+  const init = { method: 'POST', headers: incoming.headers, body }
+  const response = await app.fetch(new Request(\`http://\${incoming.headers.host}\${incoming.url}\`, init))
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text())
+}
+const [inExpress, inHono] = [express(), new Hono()]
 const runner = ${how}
 await runner.ready
 `
@@ -317,7 +335,7 @@ await runner.ready
     writeFileSync(script, source)
     const loader = `import { register } from 'node:module'; register('data:text/javascript,' + encodeURIComponent(\`
 export const resolve = (specifier, context, next) =>
-  next(specifier, specifier.startsWith('@perdure/') ? { ...context, parentURL: 'file://${ROOT}package.json' } : context)
+  next(specifier, /^(@perdure\\\\/|express$|hono$)/.test(specifier) ? { ...context, parentURL: 'file://${ROOT}package.json' } : context)
 \`))`
     const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(loader)}`, script], {
       env: { ...process.env, ENGINE_URL: url },
@@ -348,6 +366,8 @@ export const resolve = (specifier, context, next) =>
   test.each([
     ['connect()', 'connect(options)'],
     ['serve()', 'await serve({ ...options, port: 0 })'],
+    ['serve() in Express', 'await inServer(inExpress, options => serveExpress(inExpress, options))'],
+    ['serve() in Hono', 'await inServer(inFetchServer(inHono), options => serveHono(inHono, options))'],
   ])('of %s that has to stop finishes its step first, and ends with 0', async (_, how) => {
     const name = unique('term')
     const runner = await began(how, api, name)
@@ -356,6 +376,8 @@ export const resolve = (specifier, context, next) =>
     expect(await within(runner.exit, 'the end of the runner')).toEqual({ code: 0, signal: null })
     expect(await api.step(runner.runId, 'long')).toMatchObject({ status: 'succeeded', data: 'finished' })
     expect(runner.said().match(/began/g)).toHaveLength(1)
+    const runners = (await api.get(`/runners?app=${name}`)).json as { live: boolean }[]
+    expect(runners.filter(({ live }) => live)).toEqual([])
   })
 
   test('that gets two signals ends at once', async () => {

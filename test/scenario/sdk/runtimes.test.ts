@@ -61,10 +61,10 @@ async function start(runtime: keyof typeof RUNTIMES, file: string): Promise<Star
   return { row, process: child, said: () => said }
 }
 
-/** `ends`: the adapter has a server of its own, and ends it in order. */
+/** `ends`: the runner leaves at a signal, and ends the process in order. */
 const CASES = [
   { runtime: 'bun', file: 'bun', framework: 'bun', ends: true },
-  { runtime: 'bun', file: 'elysia', framework: 'elysia', ends: false },
+  { runtime: 'bun', file: 'elysia', framework: 'elysia', ends: true },
   { runtime: 'bun', file: 'connect', framework: 'connect', ends: true },
   { runtime: 'deno', file: 'deno', framework: 'deno', ends: false },
   { runtime: 'deno', file: 'node', framework: 'node', ends: true },

@@ -1,5 +1,5 @@
 // Graceful shutdown: closes the runners of the process at the first SIGTERM or SIGINT, then ends the process. Called by
-// the serve adapters that own a server, and by `connect()`.
+// the serve adapters and by `connect()`.
 
 type Signal = 'SIGTERM' | 'SIGINT'
 const SIGNALS: readonly Signal[] = ['SIGTERM', 'SIGINT']
@@ -29,7 +29,7 @@ export function closeOnce(close: () => Promise<void>, handleSignals = true): () 
  * function has resolved. If the process has other listeners for the signal, they decide when it ends. A second signal
  * ends the process at once. Returns a function that removes `close`. Does nothing on a runtime without signals.
  */
-function closeOnSignals(close: () => Promise<void>): () => void {
+export function closeOnSignals(close: () => Promise<void>): () => void {
   if (typeof globalThis.process?.on !== 'function') return () => undefined
   // All runners share one listener, since a process may have many runners.
   if (closers.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)

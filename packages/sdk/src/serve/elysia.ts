@@ -2,6 +2,7 @@
 // it.
 
 import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
+import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
   REGISTRATION_OPTIONS,
   type Registration,
@@ -12,7 +13,7 @@ import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** The workflows to serve in an Elysia app, and how they are registered. */
-export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions {
+export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions, SignalOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
   /** URL at which the engine reaches the invoke endpoint. Default: the address at which the app listens. */
@@ -24,6 +25,7 @@ export interface ElysiaPluginOptions extends HandlerOptions, RegistrationOptions
 const OPTIONS: OptionNames<ElysiaPluginOptions> = {
   ...HANDLER_OPTIONS,
   ...REGISTRATION_OPTIONS,
+  handleSignals: true,
   path: true,
   url: true,
   register: true,
@@ -46,7 +48,7 @@ export interface ElysiaApp {
  */
 export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(elysia: App) => App {
   const { path = '/invoke' } = options
-  const handler = createHandlerFor('perdure', options, OPTIONS)
+  const handler = counted(createHandlerFor('perdure', options, OPTIONS))
   const handle = createFetchHandler(handler)
   return elysia => {
     elysia.all(path, ({ request, server }) => handle(request, server), { parse: 'none' })
@@ -56,7 +58,8 @@ export function perdure(options: ElysiaPluginOptions): <App extends ElysiaApp>(e
       if (server?.hostname !== undefined) handler.listensOn(server.hostname)
       const url = options.url ?? (server ? new URL(path, server.url).href : undefined)
       if (url === undefined) throw new TypeError('The adapter does not know where Elysia listens: give a `url`')
-      registration = startRegistration(handler, { url, framework: 'elysia' }, options)
+      const started = startRegistration(handler, { url, framework: 'elysia' }, options)
+      registration = leavingOnSignals(started, handler, options)
     })
     elysia.onStop(() => registration?.leave())
     return elysia

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
   REGISTRATION_OPTIONS,
   type Registration,
@@ -21,14 +22,20 @@ export interface ExpressApp {
 }
 
 /** The workflows to serve in an Express app, and how they are registered. */
-export interface ExpressServeOptions extends HandlerOptions, RegistrationOptions {
+export interface ExpressServeOptions extends HandlerOptions, RegistrationOptions, SignalOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
   /** URL at which the engine reaches the invoke endpoint. The adapter cannot know it. */
   url: string
 }
 
-const OPTIONS: OptionNames<ExpressServeOptions> = { ...HANDLER_OPTIONS, ...REGISTRATION_OPTIONS, path: true, url: true }
+const OPTIONS: OptionNames<ExpressServeOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  handleSignals: true,
+  path: true,
+  url: true,
+}
 
 /**
  * Creates a handler: `app.post('/invoke', createExpressHandler({ app: 'shop', workflows }))`. The caller registers the
@@ -44,7 +51,8 @@ export function createExpressHandler(options: HandlerOptions | Handler): Express
 
 /** Adds the invoke endpoint to an Express app and registers it with the engine. Call it before `express.json()`. */
 export function serve(express: ExpressApp, options: ExpressServeOptions): Registration {
-  const handler = createHandlerFor('serve', options, OPTIONS)
+  const handler = counted(createHandlerFor('serve', options, OPTIONS))
   express.all(options.path ?? '/invoke', createExpressHandler(handler))
-  return startRegistration(handler, { url: options.url, framework: 'express' }, options)
+  const registration = startRegistration(handler, { url: options.url, framework: 'express' }, options)
+  return leavingOnSignals(registration, handler, options)
 }

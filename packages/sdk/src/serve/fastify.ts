@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
+import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
   REGISTRATION_OPTIONS,
   type Registration,
@@ -13,7 +14,7 @@ import type { OptionNames } from '../schema/known-options.ts'
 import { createNodeHandler, urlOf } from './node.ts'
 
 /** The workflows to serve in a Fastify app, and how they are registered. */
-export interface FastifyPluginOptions extends HandlerOptions, RegistrationOptions {
+export interface FastifyPluginOptions extends HandlerOptions, RegistrationOptions, SignalOptions {
   /** Path of the invoke endpoint, below the plugin's prefix. Default `/invoke`. */
   path?: string
   /** URL at which the engine reaches the invoke endpoint. Default: the address at which the app listens. */
@@ -27,6 +28,7 @@ const OF_FASTIFY = { prefix: true, logLevel: true, logSerializers: true, encapsu
 const OPTIONS: OptionNames<FastifyPluginOptions> = {
   ...HANDLER_OPTIONS,
   ...REGISTRATION_OPTIONS,
+  handleSignals: true,
   path: true,
   url: true,
   register: true,
@@ -61,7 +63,7 @@ export interface FastifyApp {
  */
 export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions): Promise<void> {
   const { path = '/invoke' } = options
-  const handler = createHandlerFor('perdure', options, { ...OPTIONS, ...OF_FASTIFY })
+  const handler = counted(createHandlerFor('perdure', options, { ...OPTIONS, ...OF_FASTIFY }))
   const answer = createNodeHandler(handler)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -81,7 +83,8 @@ export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions
   let registration: Registration | undefined
   const begin = async (): Promise<void> => {
     const url = options.url ?? urlOf(fastify.server, `${fastify.prefix}${path}`)
-    registration = startRegistration(handler, { url, framework: 'fastify' }, options)
+    const started = startRegistration(handler, { url, framework: 'fastify' }, options)
+    registration = leavingOnSignals(started, handler, options)
   }
   if (options.url === undefined) fastify.addHook('onListen', begin)
   else fastify.addHook('onReady', begin)

@@ -1,6 +1,7 @@
 // `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
 import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
+import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
   REGISTRATION_OPTIONS,
   type Registration,
@@ -19,14 +20,20 @@ export interface HonoApp {
 }
 
 /** The workflows to serve in a Hono app, and how they are registered. */
-export interface HonoServeOptions extends HandlerOptions, RegistrationOptions {
+export interface HonoServeOptions extends HandlerOptions, RegistrationOptions, SignalOptions {
   /** Path of the invoke endpoint. Default `/invoke`. */
   path?: string
   /** URL at which the engine reaches the invoke endpoint. The adapter cannot know it. */
   url: string
 }
 
-const OPTIONS: OptionNames<HonoServeOptions> = { ...HANDLER_OPTIONS, ...REGISTRATION_OPTIONS, path: true, url: true }
+const OPTIONS: OptionNames<HonoServeOptions> = {
+  ...HANDLER_OPTIONS,
+  ...REGISTRATION_OPTIONS,
+  handleSignals: true,
+  path: true,
+  url: true,
+}
 
 /**
  * Creates a handler: `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`. The caller registers the app.
@@ -38,7 +45,8 @@ export function createHonoHandler(options: HandlerOptions | Handler): HonoHandle
 
 /** Adds the invoke endpoint to a Hono app and registers it with the engine. */
 export function serve(hono: HonoApp, options: HonoServeOptions): Registration {
-  const handler = createHandlerFor('serve', options, OPTIONS)
+  const handler = counted(createHandlerFor('serve', options, OPTIONS))
   hono.all(options.path ?? '/invoke', createHonoHandler(handler))
-  return startRegistration(handler, { url: options.url, framework: 'hono' }, options)
+  const registration = startRegistration(handler, { url: options.url, framework: 'hono' }, options)
+  return leavingOnSignals(registration, handler, options)
 }
