@@ -43,6 +43,16 @@ describe('a request', () => {
     expect(server.seen[0]?.headers).not.toHaveProperty('authorization')
   })
 
+  test('and its answer are written and read by the codec of the caller', async () => {
+    const server = await openServer(json({ id: 'run_2' }))
+    const client = createClient({
+      url: server.url,
+      json: { parse: text => [text], stringify: () => '[18446744073709551615]' },
+    })
+    expect(await client.replayRun({ id: 'run_1', body: { input: null } })).toEqual(['{"id":"run_2"}'])
+    expect(server.seen[0]?.body).toBe('[18446744073709551615]')
+  })
+
   test('with an empty id is refused before anything is sent', async () => {
     const server = await openServer(json([]))
     await expect(createClient({ url: server.url }).getRun({ id: '' })).rejects.toThrow('id must be')

@@ -2,7 +2,7 @@
 
 import { hintFor, quoteName } from '@perdure/protocol'
 import { readApiKey, readEnvironment } from './environment.ts'
-import { type Connection, exchange, type RawInput, requestOf } from './exchange.ts'
+import { type Connection, exchange, type JsonCodec, type RawInput, requestOf } from './exchange.ts'
 import { ROUTES } from './routes.ts'
 import { type Frame, follow, type Source, type StreamSettings } from './stream.ts'
 import type { CallOptions, Client, Page } from './types.ts'
@@ -17,6 +17,8 @@ export interface ClientOptions {
   timeoutMs?: number
   /** How streams detect dead connections and reconnect. */
   stream?: Partial<StreamSettings>
+  /** Reads answers and writes bodies instead of `JSON`, for callers that keep numbers to the last digit. Streams use `JSON`. */
+  json?: JsonCodec
 }
 
 export const DEFAULT_URL = 'http://127.0.0.1:4777'
@@ -34,6 +36,7 @@ const OPTIONS: Readonly<Record<keyof Required<ClientOptions>, true>> = {
   fetch: true,
   timeoutMs: true,
   stream: true,
+  json: true,
 }
 
 /** The way to call an operation, by the kind of its reply. */
@@ -52,6 +55,7 @@ export function createClient(options: ClientOptions = {}): Client {
     base: baseOf(options.url ?? readEnvironment('ENGINE_URL') ?? DEFAULT_URL),
     apiKey: options.apiKey ?? readApiKey(),
     fetch: options.fetch ?? globalThis.fetch,
+    json: options.json ?? JSON,
   }
   const caller = new Caller(connection, options)
   const methods: Record<string, unknown> = {}

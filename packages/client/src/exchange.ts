@@ -4,12 +4,19 @@
 import { connectionRemedy, type ErrorBody, keyRemedy } from '@perdure/protocol'
 import { ApiError, ConnectionError, codeOf, reasonOf } from './errors.ts'
 
+/** How JSON is read and written. */
+export interface JsonCodec {
+  parse(text: string): unknown
+  stringify(value: unknown): string
+}
+
 /** The address of the engine, and the means to call it. */
 export interface Connection {
   /** Without a trailing slash. */
   readonly base: string
   readonly apiKey: string | undefined
   readonly fetch: typeof globalThis.fetch
+  readonly json: JsonCodec
 }
 
 /** Path values, query values and `body`, as the caller passed them. */
@@ -27,7 +34,7 @@ export interface Request {
  * query.
  */
 export function requestOf(
-  { base, apiKey }: Connection,
+  { base, apiKey, json }: Connection,
   route: { method: string; path: string },
   input: RawInput,
 ): Request {
@@ -51,7 +58,7 @@ export function requestOf(
     method: route.method,
     url: base + path + (query.size > 0 ? `?${query}` : ''),
     headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: json.stringify(body) }),
   }
 }
 
@@ -79,7 +86,7 @@ export async function exchange(
     })
     const text = await response.text()
     if (!response.ok) throw refusal(response.status, text, { isKeySent: connection.apiKey !== undefined })
-    return { json: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+    return { json: text === '' ? undefined : connection.json.parse(text), headers: response.headers }
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof ApiError) throw error
