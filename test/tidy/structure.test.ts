@@ -59,6 +59,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   engine: ['protocol'],
   sdk: ['protocol', 'client', 'engine'],
   cli: ['protocol', 'client', 'engine', 'sdk'],
+  console: ['protocol', 'client'],
 }
 
 const isTest = (path: string) => /\.(test|testkit)\.ts$|\/testkit\//.test(path)

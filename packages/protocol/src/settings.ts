@@ -47,6 +47,8 @@ export const ENGINE_SETTINGS = [
   'ENGINE_DRAIN_TIMEOUT',
   'ENGINE_CORS_ORIGINS',
   'ENGINE_LOG_LEVEL',
+  'ENGINE_CONSOLE',
+  'ENGINE_PUBLIC_URL',
 ] as const
 
 /** Read by runners, by the SDK's event sender and by the command line. */

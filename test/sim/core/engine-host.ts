@@ -139,4 +139,5 @@ const CONFIG: Config = {
   corsOrigins: [],
   drainTimeoutMs: DRAIN_TIMEOUT_MS,
   logLevel: 'error',
+  console: false,
 }

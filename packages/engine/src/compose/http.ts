@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
 import type { HttpLimits } from '../http/request/limits.ts'
+import { consoleFiles } from '../http/response/console-files.ts'
 import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
 import { DryRun } from '../services/event/dry-run.ts'
@@ -70,7 +71,13 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     storeKind: config.store.kind,
     bulkReplayLimit,
     corsOrigins,
+    console: consoleOf(config),
     openLimits: config.limits,
     limits,
   })
+}
+
+function consoleOf({ console: isOn, publicUrl }: Config) {
+  const files = isOn ? consoleFiles() : undefined
+  return files && { files, prefix: publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '') }
 }

@@ -55,6 +55,10 @@ export interface Config {
   /** Origins of the web pages that may call; `*` alone for all. */
   corsOrigins: readonly string[]
   logLevel: string
+  /** Whether the engine serves the console. */
+  console: boolean
+  /** The address in front of the engine, for links; its path is the prefix that a proxy takes off. */
+  publicUrl?: string | undefined
 }
 
 /** A setting that cannot be used. Its message is the one line that `perdure serve` prints. */
@@ -102,6 +106,8 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     drainTimeoutMs: read('ENGINE_DRAIN_TIMEOUT', 30_000, readDuration),
     corsOrigins: read('ENGINE_CORS_ORIGINS', [], readOrigins),
     logLevel: read('ENGINE_LOG_LEVEL', 'info', readLogLevel),
+    console: read('ENGINE_CONSOLE', true, readBoolean),
+    publicUrl: read('ENGINE_PUBLIC_URL', undefined, readPublicUrl),
   }
 }
 
@@ -244,6 +250,13 @@ function readRetention(text: string): Retention {
     parseRetention(text) ??
     bad('ENGINE_RETENTION', 'must be a duration such as "30d", or several such as "succeeded=7d,failed=90d"')
   )
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+    bad('ENGINE_PUBLIC_URL', 'must look like https://perdure.example.com or https://example.com/perdure')
+  return url.href.replace(/\/+$/, '')
 }
 
 function readOrigins(text: string): readonly string[] {

@@ -298,6 +298,7 @@ function mounted(tree: string): string[] {
 const REFUSED = ['GET /runs/bulk-replay', 'DELETE /webhook-endpoints/stats', 'PATCH /webhook-endpoints/stats']
 
 test('every route is an operation, and every operation has its route', async () => {
+  const { app } = await testApp({ config: { console: false } })
   await app.ready()
   const described = operationList.map(({ method, path }) => `${method} ${path}`)
   expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual([...described, ...REFUSED].sort())

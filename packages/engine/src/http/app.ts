@@ -15,6 +15,7 @@ import { OpenCounts } from './access/open-counts.ts'
 import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/hub.ts'
 import { RunFeeds } from './live/run-feed.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
@@ -68,6 +69,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   webhookReceiverRoutes(app, context)
   sessionRoutes(app, context)
   keyRoutes(app, context)
+  consoleRoutes(app, context)
   refuseAmbiguousPaths()
   return app
 }

@@ -117,7 +117,7 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
  * Without keys the only credential is to be on this machine, and its browser runs pages from everywhere. A page whose
  * name resolves to loopback (DNS rebinding) still sends that name as `Host`.
  */
-function refuseForeignHost(host = ''): void {
+export function refuseForeignHost(host = ''): void {
   if (LOOPBACK_HOST.test(host)) return
   throw new EngineError(
     'forbidden',

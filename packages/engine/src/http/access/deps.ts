@@ -20,6 +20,7 @@ import type { Inbound } from '../../services/webhook/inbound.ts'
 import type { Receivers } from '../../services/webhook/receivers.ts'
 import type { Deliveries } from '../../services/webhook/redeliver.ts'
 import type { HttpLimits } from '../request/limits.ts'
+import type { ConsoleFiles } from '../response/console-files.ts'
 
 export interface HttpDeps {
   store: Store
@@ -54,6 +55,8 @@ export interface HttpDeps {
   bulkReplayLimit: number
   /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
+  /** The files of the console, and the path prefix of a proxy; absent when it is off or was not built. */
+  console?: { files: ConsoleFiles; prefix: string } | undefined
   /** Most streams and sockets of one namespace, and of one API key. */
   openLimits: Record<'streams' | 'keyStreams' | 'sockets' | 'keySockets', number>
   /** Replaces single bounds of `HTTP_LIMITS`. */

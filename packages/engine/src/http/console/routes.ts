@@ -1,0 +1,89 @@
+// Serves the console: its files, and its page at every path that has no file (docs/console.md). The files need no key; they
+// are not secret, and they read the engine through its interface, which does. Mounted by app.ts.
+
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../domain/model/errors.ts'
+import { refuseForeignHost } from '../access/auth.ts'
+import type { HttpContext } from '../access/context.ts'
+import { type ConsoleFile, etagOf } from '../response/console-files.ts'
+import { acceptedEncoding } from '../response/encoding.ts'
+
+/**
+ * No inline script or style, no address but the engine's own, no frame around the page, and no HTML from text: a browser
+ * refuses what code forgets.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types perdure',
+].join('; ')
+
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+} as const
+
+const FOREVER = 'public, max-age=31536000, immutable'
+
+export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void {
+  if (!deps.console) return
+  const { files, prefix } = deps.console
+  const page = pageOf(files.index, prefix)
+  const home = `${prefix}/console/`
+  const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+    done(deps.keys.open ? refusalOf(request.headers.host) : undefined)
+  }
+  app.get<{ Params: { '*': string } }>('/console/assets/*', { onRequest }, async (request, reply) => {
+    const file = files.assets.get(request.params['*'])
+    if (!file) throw new EngineError('not_found', 'the console has no such file: another version of it may have')
+    return send(request, reply.header('cache-control', FOREVER), file)
+  })
+  app.get('/console/*', { onRequest }, async (request, reply) =>
+    send(request, reply.header('cache-control', 'no-cache'), page),
+  )
+  app.get('/console', { onRequest }, async (_request, reply) => reply.redirect(home, 308))
+  app.get('/', { onRequest }, async (request, reply) => {
+    if (!String(request.headers.accept).includes('text/html')) throw new EngineError('not_found', 'no such path')
+    return reply.redirect(home, 302)
+  })
+}
+
+function refusalOf(host: string | undefined): Error | undefined {
+  try {
+    refuseForeignHost(host)
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function pageOf(index: string, prefix: string): ConsoleFile {
+  const attribute = prefix.replace(/[&"<>]/g, character => `&#${character.charCodeAt(0)};`)
+  const text = index
+    .replaceAll('"./assets/', `"${attribute}/console/assets/`)
+    .replace('name="perdure-base" content=""', `name="perdure-base" content="${attribute}"`)
+  const plain = Buffer.from(text)
+  const [br, gzip] = [brotliCompressSync(plain), gzipSync(plain)]
+  return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, br, gzip }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
+  const encoding = acceptedEncoding(request.headers['accept-encoding'])
+  const bytes = encoding === undefined ? undefined : file[encoding]
+  reply.headers({ ...HEADERS, etag: file.etag, vary: 'Accept-Encoding' })
+  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send()
+  if (encoding !== undefined && bytes) reply.header('content-encoding', encoding)
+  return reply.header('content-type', file.type).send(bytes ?? file.plain)
+}
