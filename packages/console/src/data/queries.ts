@@ -1,0 +1,129 @@
+// Reads and writes for components, by the id of an operation: react-query over the client. Nothing polls: lists are renewed
+// by the stream (`live/`), and a failed read keeps what is on the screen.
+
+import { ApiError, type CallOptions, type Calls, type Client, type Input, type Page } from '@perdure/client'
+import {
+  type InfiniteData,
+  keepPreviousData,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  type UseInfiniteQueryResult,
+  type UseMutationResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query'
+import { currentSession, readClient, sessionEnded, unreachable, useSession, writeClient } from '../session/session.ts'
+
+type OperationId = keyof Calls
+/** Operations with one answer, or with a list that comes whole. */
+export type ReadId = { [Id in OperationId]: Calls[Id]['kind'] extends 'value' ? Id : never }[OperationId]
+/** Operations with a list in pages. */
+export type PagesId = { [Id in OperationId]: Calls[Id]['kind'] extends 'pages' ? Id : never }[OperationId]
+/** One item of a list in pages. */
+export type Item<Id extends PagesId> = Calls[Id]['reply'] extends (infer One)[] ? One : never
+
+const RETRIES_MAX = 2
+const STALE_MS = 5000
+
+/** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
+function onFailure(error: Error): void {
+  if (error instanceof ApiError) {
+    if (error.status === 401) sessionEnded()
+  } else if (error.name === 'ConnectionError') unreachable(error)
+}
+
+const isTemporary = (error: Error) => error instanceof ApiError && (error.status >= 500 || error.status === 429)
+
+/** The cache of everything that was read. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: onFailure }),
+  mutationCache: new MutationCache({ onError: onFailure }),
+  defaultOptions: {
+    queries: {
+      staleTime: STALE_MS,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      // The session decides whether an engine answers, not the browser's guess about its network.
+      networkMode: 'always',
+      retry: (count, error) => count < RETRIES_MAX && isTemporary(error),
+      // Bad data on the screen is dimmed by the panel; data of the query before stays until the next arrives.
+      placeholderData: keepPreviousData,
+      structuralSharing: false,
+    },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
+const callOf = (client: Client, id: OperationId) => client[id] as unknown as AnyCall
+
+/** The key of a read in the cache. Invalidate with `[namespace, id]` to read again whatever its input was. */
+export const keyOf = (id: OperationId, input: unknown = {}) => [currentSession().namespace, id, input] as const
+
+export interface ReadOptions {
+  /** Reads only while true. Default: true. */
+  enabled?: boolean
+  /** How long an answer counts as new. Default: 5 s. */
+  staleMs?: number
+  /** Keeps the answer of the input before on the screen until the next arrives. Default: true. */
+  keep?: boolean
+}
+
+/** Reads an operation. */
+export function useRead<Id extends ReadId>(
+  id: Id,
+  input: Input<Id>,
+  { enabled = true, staleMs = STALE_MS, keep = true }: ReadOptions = {},
+): UseQueryResult<Calls[Id]['reply']> {
+  const { status } = useSession()
+  return useQuery<Calls[Id]['reply']>({
+    queryKey: keyOf(id, input),
+    queryFn: ({ signal }) => callOf(readClient(), id)(input, { signal }),
+    enabled: enabled && status === 'ready',
+    staleTime: staleMs,
+    ...(keep ? {} : { placeholderData: undefined }),
+  })
+}
+
+/** The items of all pages that were read. */
+export function itemsOf<One>(result: { data?: InfiniteData<Page<One>> | undefined }): One[] {
+  return result.data?.pages.flatMap(page => page.items) ?? []
+}
+
+/** Reads a list page by page; `fetchNextPage` reads the next one. */
+export function usePages<Id extends PagesId>(
+  id: Id,
+  input: Input<Id>,
+  { enabled = true, staleMs = STALE_MS, keep = true }: ReadOptions = {},
+): UseInfiniteQueryResult<InfiniteData<Page<Item<Id>>>> {
+  const { status } = useSession()
+  return useInfiniteQuery<Page<Item<Id>>, Error, InfiniteData<Page<Item<Id>>>, readonly unknown[], string | undefined>({
+    queryKey: keyOf(id, input),
+    queryFn: ({ signal, pageParam }) => callOf(readClient(), id)({ ...input, cursor: pageParam }, { signal }),
+    initialPageParam: undefined,
+    getNextPageParam: page => page.nextCursor,
+    enabled: enabled && status === 'ready',
+    staleTime: staleMs,
+    ...(keep ? {} : { placeholderData: undefined }),
+  })
+}
+
+/** Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. */
+export function useWrite<Id extends ReadId>(
+  id: Id,
+  renews: readonly OperationId[] = [],
+): UseMutationResult<Calls[Id]['reply'], Error, Input<Id>> {
+  return useMutation<Calls[Id]['reply'], Error, Input<Id>>({
+    mutationFn: input => callOf(writeClient(), id)(input, {}),
+    onSuccess: () => renew(...renews),
+  })
+}
+
+/** Reads these operations again where they are on the screen, whatever their input. */
+export async function renew(...ids: OperationId[]): Promise<void> {
+  const { namespace } = currentSession()
+  await Promise.all(ids.map(id => queryClient.invalidateQueries({ queryKey: [namespace, id] })))
+}

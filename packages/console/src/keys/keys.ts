@@ -1,0 +1,107 @@
+// Keyboard shortcuts. Components register theirs with `useKeys`; the newest registration of a key counts, so that a dialog
+// or a list takes it from the page below. Single letters are off in inputs, and can be switched off (WCAG 2.1.4).
+
+import { useEffect, useRef } from 'react'
+
+/** One shortcut. `keys` is a key (`j`, `Enter`, `?`), a sequence (`g r`), or one with the command key (`mod+k`). */
+export interface Shortcut {
+  keys: string
+  /** For the help page. */
+  label: string
+  run(event: KeyboardEvent): void
+  /** Counts in inputs as well. */
+  inInputs?: boolean
+}
+
+interface Registration {
+  group: string
+  shortcuts: readonly Shortcut[]
+}
+
+const SEQUENCE_MS = 1000
+const SWITCH = 'perdure.keys.off'
+const registrations: Registration[] = []
+let prefix: { key: string; at: number } | undefined
+
+/** Whether single letters are switched off in this browser. */
+export const areLettersOff = (): boolean => localStorage.getItem(SWITCH) === '1'
+
+export function switchLetters(off: boolean): void {
+  if (off) localStorage.setItem(SWITCH, '1')
+  else localStorage.removeItem(SWITCH)
+}
+
+/** Every shortcut that counts now, by group, for the help page. */
+export function shortcutsNow(): { group: string; shortcuts: readonly Shortcut[] }[] {
+  return registrations.filter(({ shortcuts }) => shortcuts.length > 0)
+}
+
+/** Registers shortcuts while the component is on the screen. They may change with every render. */
+export function useKeys(group: string, shortcuts: readonly Shortcut[]): void {
+  const current = useRef(shortcuts)
+  current.current = shortcuts
+  useEffect(() => {
+    const registration: Registration = {
+      group,
+      get shortcuts() {
+        return current.current
+      },
+    }
+    registrations.push(registration)
+    return () => {
+      registrations.splice(registrations.indexOf(registration), 1)
+    }
+  }, [group])
+}
+
+/** The text of an event's key in a shortcut: `mod+k`, `j`, `Enter`. Shift is part of a letter: `X`. */
+export function keyOfEvent(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {
+  const key = event.key === ' ' ? 'Space' : event.key
+  if (event.ctrlKey || event.metaKey) return `mod+${key.toLowerCase()}`
+  return event.altKey ? `alt+${key.toLowerCase()}` : key
+}
+
+function isInInput({ target }: KeyboardEvent): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+}
+
+/** Enter and Space on a button or link are the browser's. */
+function isPress({ target, key }: KeyboardEvent): boolean {
+  return (
+    (key === 'Enter' || key === ' ') && target instanceof HTMLElement && /^(BUTTON|A|SUMMARY)$/.test(target.tagName)
+  )
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || isPress(event)) return
+  const key = keyOfEvent(event)
+  const isTyping = isInInput(event)
+  if (!isTyping && key.length === 1 && areLettersOff()) return
+  const isOpenPrefix = prefix !== undefined && event.timeStamp - prefix.at < SEQUENCE_MS
+  const sequence = isOpenPrefix ? `${prefix?.key} ${key}` : undefined
+  prefix = undefined
+  const shortcut = (sequence === undefined ? undefined : find(sequence, isTyping)) ?? find(key, isTyping)
+  if (shortcut) {
+    event.preventDefault()
+    shortcut.run(event)
+  } else if (!isTyping && isPrefix(key)) prefix = { key, at: event.timeStamp }
+}
+
+function find(keys: string, isTyping: boolean): Shortcut | undefined {
+  for (const { shortcuts } of registrations.toReversed()) {
+    const found = shortcuts.find(each => each.keys === keys && (!isTyping || each.inInputs))
+    if (found) return found
+  }
+  return undefined
+}
+
+const isPrefix = (key: string) =>
+  registrations.some(({ shortcuts }) => shortcuts.some(({ keys }) => keys.startsWith(`${key} `)))
+
+/** Starts to listen. Called once, by main.tsx. */
+export function listenToKeys(): void {
+  window.addEventListener('keydown', event => {
+    // Behind a modal dialog the page is inert; its shortcuts are too.
+    if (!document.querySelector('dialog:modal')) onKeyDown(event)
+  })
+}

@@ -1,0 +1,166 @@
+// The session of this tab: who the caller is, whether actions are unlocked, and the client that calls the engine. A store
+// that components read with `useSession`.
+
+import { ApiError, type Calls, type Client } from '@perdure/client'
+import { useSyncExternalStore } from 'react'
+import { syncClock } from '../data/time/clock.ts'
+import { clientWith } from './client.ts'
+import { forgetToken, keepToken, tokenOf } from './tokens.ts'
+
+export type Whoami = Calls['whoami']['reply']
+
+export interface Session {
+  /** `signed-out`: the engine wants a key. `ready`: `whoami` is known. `unreachable`: no engine answers. */
+  status: 'starting' | 'signed-out' | 'ready' | 'unreachable'
+  namespace: string
+  /** Stays when the session ends in mid-use, so that the page stays on the screen, frozen. */
+  whoami?: Whoami | undefined
+  /** Why the sign-in page is shown, or why the engine does not answer. */
+  notice?: string | undefined
+  /** Until when actions are unlocked, in milliseconds since the epoch of this machine. */
+  unlockedUntil?: number | undefined
+}
+
+/** How long a key that unlocks actions counts. */
+const UNLOCK_TTL = '15m'
+const RETRY_MS_MIN = 1000
+const RETRY_MS_MAX = 15_000
+
+let session: Session = { status: 'starting', namespace: 'default' }
+let reader: Client = clientWith(undefined)
+let writer: Client | undefined
+let lockTimer: ReturnType<typeof setTimeout> | undefined
+let retryTimer: ReturnType<typeof setTimeout> | undefined
+let retryMs = RETRY_MS_MIN
+const listeners = new Set<() => void>()
+
+function set(next: Session): void {
+  session = next
+  for (const listener of listeners) listener()
+}
+
+/** The session now. */
+export const currentSession = (): Session => session
+
+/** Calls `listener` after every change of the session. */
+export function onSession(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useSession(): Session {
+  return useSyncExternalStore(onSession, currentSession)
+}
+
+/** The client for reads. */
+export const readClient = (): Client => reader
+/** The client for writes: unlocked, or the same as for reads on an open engine. */
+export const writeClient = (): Client => writer ?? reader
+
+/** Whether writes are possible now: the engine is open, or a secret key unlocked them. */
+export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
+  return (
+    status === 'ready' && whoami?.suspended !== undefined && (whoami.kind === 'secret' || unlockedUntil !== undefined)
+  )
+}
+
+/** Why a write is not possible; undefined when it is. */
+export function whyNoWrite(current: Session): string | undefined {
+  if (current.status === 'unreachable') return 'the engine does not answer'
+  return canWrite(current) ? undefined : 'needs a secret key'
+}
+
+/** Opens the namespace with the token of this tab, or without one. */
+export async function openNamespace(namespace: string): Promise<void> {
+  if (session.namespace !== namespace) lock()
+  reader = clientWith(tokenOf(namespace))
+  set({ status: 'starting', namespace, whoami: session.namespace === namespace ? session.whoami : undefined })
+  await identify(namespace)
+}
+
+async function identify(namespace: string): Promise<void> {
+  clearTimeout(retryTimer)
+  const sentAt = Date.now()
+  try {
+    const whoami = await reader.whoami()
+    if (session.namespace !== namespace) return
+    retryMs = RETRY_MS_MIN
+    syncClock(whoami.now, sentAt)
+    if (whoami.namespace === namespace) set({ ...session, status: 'ready', whoami, notice: undefined })
+    else signedOut(`The namespace ${namespace} needs a key of its own.`)
+  } catch (error) {
+    if (session.namespace !== namespace) return
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      if (tokenOf(namespace) !== undefined) sessionEnded()
+      else signedOut(error.status === 403 ? error.message : undefined)
+    } else unreachable(error as Error)
+  }
+}
+
+function signedOut(notice: string | undefined): void {
+  lock()
+  set({ ...session, status: 'signed-out', notice })
+}
+
+/** The engine refused the token in mid-use: it expired, or its key was revoked. */
+export function sessionEnded(): void {
+  if (session.status === 'signed-out') return
+  forgetToken(session.namespace)
+  signedOut('Your session has ended. Sign in to go on where you were.')
+}
+
+/** No engine answers. The identity is read again, with growing pauses, until one does. */
+export function unreachable(error: Error): void {
+  if (session.status === 'signed-out') return
+  if (session.status !== 'unreachable') set({ ...session, status: 'unreachable', notice: error.message })
+  clearTimeout(retryTimer)
+  retryTimer = setTimeout(() => void identify(session.namespace), retryMs)
+  retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
+}
+
+/** Tries at once to reach an engine that did not answer. */
+export function retryNow(): void {
+  void identify(session.namespace)
+}
+
+/** Exchanges a key or a code for a session. Answers the namespace that it opens. Rejects as the engine refuses. */
+export async function signIn(secret: { key: string } | { code: string }): Promise<string> {
+  const opened = await clientWith(undefined).openSession({ body: secret })
+  keepToken(opened.namespace, opened.token)
+  if (opened.namespace === session.namespace) await openNamespace(opened.namespace)
+  return opened.namespace
+}
+
+/** Ends the session on the engine and in this tab. */
+export async function signOut(): Promise<void> {
+  const { namespace } = session
+  const client = reader
+  forgetToken(namespace)
+  reader = clientWith(undefined)
+  lock()
+  set({ status: 'starting', namespace })
+  await client.endSession().catch(() => {})
+  await openNamespace(namespace)
+}
+
+/** Unlocks actions with a secret key for a quarter of an hour, in the memory of this tab. */
+export async function unlock(key: string): Promise<void> {
+  const opened = await clientWith(undefined).openSession({ body: { key, kind: 'secret', ttl: UNLOCK_TTL } })
+  if (opened.namespace !== session.namespace)
+    throw new Error(`this key opens the namespace ${opened.namespace}, not ${session.namespace}`)
+  writer = clientWith(opened.token)
+  const sent = Date.now()
+  const unlockedUntil = sent + 15 * 60_000
+  clearTimeout(lockTimer)
+  lockTimer = setTimeout(lock, unlockedUntil - sent)
+  set({ ...session, unlockedUntil })
+}
+
+/** Locks actions, and ends the token that unlocked them. */
+export function lock(): void {
+  clearTimeout(lockTimer)
+  const client = writer
+  writer = undefined
+  if (session.unlockedUntil !== undefined) set({ ...session, unlockedUntil: undefined })
+  void client?.endSession().catch(() => {})
+}
