@@ -1,0 +1,38 @@
+// The page of shortcuts that `?` opens: all that count on this page, and the switch for single letters.
+
+import { useState } from 'react'
+import { areLettersOff, shortcutsNow, switchLetters } from '../keys/keys.ts'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import styles from './palette.module.css'
+
+export function Help({ onClose }: { onClose(): void }) {
+  const [isOff, setOff] = useState(areLettersOff)
+  const change = () => {
+    switchLetters(!isOff)
+    setOff(!isOff)
+  }
+  return (
+    <Dialog title="Keyboard" onClose={onClose} isWide>
+      <label className={styles.switch}>
+        <input type="checkbox" checked={!isOff} onChange={change} /> Shortcuts of a single letter
+      </label>
+      <div className={styles.groups}>
+        {shortcutsNow().map(({ group, shortcuts }) => (
+          <section key={group}>
+            <h2>{group}</h2>
+            <dl className={styles.shortcuts}>
+              {shortcuts.map(({ keys, label }) => (
+                <div key={keys}>
+                  <dt>
+                    <kbd>{keys.replace('mod+', '⌘')}</kbd>
+                  </dt>
+                  <dd>{label}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

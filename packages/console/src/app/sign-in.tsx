@@ -1,0 +1,40 @@
+// The page that asks for a key: at the start, for a namespace without a session, and over a page whose session has ended.
+
+import { useEffect, useRef } from 'react'
+import { navigate } from '../router/history.ts'
+import { useLocation } from '../router/router.tsx'
+import { buildUrl } from '../router/routes.ts'
+import { signIn, useSession } from '../session/session.ts'
+import { Snippet } from '../ui/states/empty.tsx'
+import { KeyForm } from './key-form.tsx'
+import styles from './sign-in.module.css'
+
+export function SignIn() {
+  const { notice, namespace } = useSession()
+  const { match } = useLocation()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = 'Sign in · Perdure'
+    document.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+  }, [])
+  const enter = async (key: string) => {
+    const opened = await signIn({ key })
+    if (opened === namespace) return
+    if (match.kind !== 'page') return navigate(buildUrl(opened, 'runs', {}), { replace: true })
+    throw new Error(`this key opens the namespace ${opened}, not ${namespace}: its pages are under /n/${opened}/`)
+  }
+  return (
+    <div className={styles.screen}>
+      <div className={styles.card}>
+        <h1 ref={heading}>Sign in to {namespace}</h1>
+        {notice !== undefined && <p role="status">{notice}</p>}
+        <KeyForm label="API key" action="Sign in" onKey={enter} />
+        <p>
+          A key of kind <code>read</code> or <code>secret</code>. It is exchanged for a session of this tab, which reads
+          and ends after 12 hours; the key itself is not kept. On the engine's machine this opens the console signed in:
+        </p>
+        <Snippet text="perdure console" />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+// The theme: that of the system, or light or dark as chosen in this browser.
+
+const KEY = 'perdure.theme'
+const THEMES = ['system', 'light', 'dark'] as const
+type Theme = (typeof THEMES)[number]
+
+function isTheme(text: string | null): text is Theme {
+  return THEMES.includes(text as Theme)
+}
+
+function currentTheme(): Theme {
+  const kept = localStorage.getItem(KEY)
+  return isTheme(kept) ? kept : 'system'
+}
+
+/** Shows the page in the kept theme. Called before the first paint. */
+export function applyTheme(): void {
+  const theme = currentTheme()
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+/** Goes to the next theme, and answers it. */
+export function nextTheme(): Theme {
+  const next = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] as Theme
+  localStorage.setItem(KEY, next)
+  applyTheme()
+  return next
+}

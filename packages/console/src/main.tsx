@@ -1,0 +1,37 @@
+// The entry of the console: redeems a code of the URL, then renders the app.
+
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app/app.tsx'
+import './app/tokens.css'
+import './app/base.css'
+import { applyTheme } from './app/theme.ts'
+import { listenToKeys } from './keys/keys.ts'
+import { CONSOLE_ROOT } from './router/base.ts'
+import { navigate } from './router/history.ts'
+import { buildUrl } from './router/routes.ts'
+import { signIn } from './session/session.ts'
+import { toast } from './ui/overlay/toasts.tsx'
+
+/** Signs in with the code that `perdure console` put into the fragment, and takes it out of the address at once. */
+async function redeemCode(): Promise<void> {
+  const code = new URLSearchParams(location.hash.slice(1)).get('code')
+  if (code === null) return
+  history.replaceState(null, '', location.pathname + location.search)
+  try {
+    const namespace = await signIn({ code })
+    if (!location.pathname.startsWith(`${CONSOLE_ROOT}/n/`))
+      navigate(buildUrl(namespace, 'runs', {}), { replace: true })
+  } catch (error) {
+    toast(`The link cannot sign you in: ${(error as Error).message}`, { isError: true })
+  }
+}
+
+applyTheme()
+listenToKeys()
+await redeemCode()
+createRoot(document.querySelector('#root') as HTMLElement).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+)

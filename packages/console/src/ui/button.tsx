@@ -1,0 +1,44 @@
+// Buttons. A button that cannot be used now stays focusable and says why, in its title and its description.
+
+import { type ButtonHTMLAttributes, type Ref, useId } from 'react'
+import { useSession, whyNoWrite } from '../session/session.ts'
+import styles from './button.module.css'
+
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+  kind?: 'plain' | 'primary' | 'danger' | 'bare'
+  /** Why it cannot be used now; with a reason the button is disabled. */
+  disabledBecause?: string | undefined
+  ref?: Ref<HTMLButtonElement>
+}
+
+export function Button({ kind = 'plain', disabledBecause, onClick, title, children, className, ...rest }: ButtonProps) {
+  const reason = useId()
+  const isDisabled = disabledBecause !== undefined
+  return (
+    <>
+      <button
+        type="button"
+        {...rest}
+        className={`${styles.button} ${className ?? ''}`}
+        data-kind={kind}
+        aria-disabled={isDisabled || undefined}
+        aria-describedby={isDisabled ? reason : rest['aria-describedby']}
+        title={disabledBecause ?? title}
+        onClick={isDisabled ? event => event.preventDefault() : onClick}
+      >
+        {children}
+      </button>
+      {isDisabled && (
+        <span id={reason} hidden>
+          {disabledBecause}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** A button for a write: disabled, with the reason, while the session may not write. */
+export function WriteButton({ disabledBecause, ...rest }: ButtonProps) {
+  const session = useSession()
+  return <Button {...rest} disabledBecause={whyNoWrite(session) ?? disabledBecause} />
+}

@@ -1,0 +1,108 @@
+// Modal dialogs: the browser's own <dialog>, which traps focus, closes with Esc and makes the page behind it inert.
+
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from '../button.tsx'
+import styles from './overlay.module.css'
+
+export interface DialogProps {
+  title: string
+  onClose(): void
+  children: ReactNode
+  /** Buttons at the bottom. */
+  actions?: ReactNode
+  /** Wide enough for code. */
+  isWide?: boolean
+}
+
+/** A modal dialog, open as long as it is rendered. The first element with `autofocus`, or the first control, has the focus. */
+export function Dialog({ title, onClose, children, actions, isWide = false }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    const before = document.activeElement
+    if (dialog && !dialog.open) dialog.showModal()
+    dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      className={styles.dialog}
+      data-wide={isWide || undefined}
+      aria-labelledby={heading}
+      onCancel={event => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={event => {
+        if (event.target === ref.current) onClose()
+      }}
+      onKeyDown={event => event.stopPropagation()}
+    >
+      <div className={styles.dialogBody}>
+        <header className={styles.dialogHead}>
+          <h2 id={heading}>{title}</h2>
+          <Button kind="bare" aria-label="Close" onClick={onClose}>
+            ✕
+          </Button>
+        </header>
+        <div className={styles.dialogContent}>{children}</div>
+        {actions && <footer className={styles.dialogActions}>{actions}</footer>}
+      </div>
+    </dialog>
+  )
+}
+
+export interface ConfirmProps {
+  title: string
+  /** One sentence that says what will happen. */
+  children: ReactNode
+  /** The label of the button that does it: a verb. */
+  action: string
+  /** The label of the button that does nothing. It has the focus. */
+  keep?: string
+  isDanger?: boolean
+  /** Why it cannot be done now. */
+  disabledBecause?: string | undefined
+  onConfirm(): void
+  onClose(): void
+}
+
+/** Asks before an action. */
+export function Confirm({
+  title,
+  children,
+  action,
+  keep = 'Keep',
+  isDanger = false,
+  disabledBecause,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  const confirm = () => {
+    onConfirm()
+    onClose()
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose} data-autofocus="">
+            {keep}
+          </Button>
+          <Button kind={isDanger ? 'danger' : 'primary'} disabledBecause={disabledBecause} onClick={confirm}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  )
+}

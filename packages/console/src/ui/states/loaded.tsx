@@ -1,0 +1,90 @@
+// The states of a read: loading, error with the old data dimmed below it, forbidden, and the data.
+
+import { ApiError } from '@perdure/client'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Button } from '../button.tsx'
+import { copyText } from '../overlay/copy.tsx'
+import styles from './states.module.css'
+
+/** The part of a query of react-query that is read here. */
+export interface ReadState<Data> {
+  data: Data | undefined
+  error: Error | null
+  isFetching: boolean
+  refetch(): unknown
+}
+
+const PATIENCE_MS = 150
+const WAITING_ROWS = 6
+const ROW_PX = 32
+
+export interface LoadedProps<Data> {
+  query: ReadState<Data>
+  /** Rows to hold free while the first answer is on its way. */
+  rows?: number
+  children: (data: Data) => ReactNode
+}
+
+/** Shows the data of a read, or why there is none. Data that could not be renewed stays, dimmed. */
+export function Loaded<Data>({ query, rows = WAITING_ROWS, children }: LoadedProps<Data>) {
+  const { data, error } = query
+  if (error && error instanceof ApiError && error.status === 403) return <Forbidden error={error} />
+  return (
+    <>
+      {error && <ErrorBanner error={error} isRetrying={query.isFetching} onRetry={() => void query.refetch()} />}
+      {data !== undefined && <div className={error ? styles.stale : undefined}>{children(data)}</div>}
+      {data === undefined && !error && <Waiting rows={rows} />}
+    </>
+  )
+}
+
+/** Rows of the final height, after a moment in which nothing is shown. */
+export function Waiting({ rows = WAITING_ROWS }: { rows?: number }) {
+  const [isLate, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div aria-busy="true">
+      {isLate && <span className="visually-hidden">Loading</span>}
+      {isLate && <div className={styles.waitingRows} style={{ height: rows * ROW_PX }} />}
+    </div>
+  )
+}
+
+export interface ErrorBannerProps {
+  error: Error
+  isRetrying?: boolean
+  onRetry?: () => void
+}
+
+/** Names what failed: message, code, request id, and a way to try again. */
+export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerProps) {
+  const { code, requestId } = error instanceof ApiError ? error : { code: 'unreachable', requestId: undefined }
+  const id = requestId === undefined ? '' : ` · ${requestId}`
+  return (
+    <div className={styles.banner} role="alert">
+      <p>
+        <strong>This could not be read.</strong> {error.message}
+        <small>
+          {code}
+          {id}
+        </small>
+      </p>
+      {requestId !== undefined && <Button onClick={() => void copyText(`${code} ${requestId}`)}>Copy id</Button>}
+      {onRetry && <Button onClick={onRetry}>{isRetrying ? 'Trying…' : 'Try again'}</Button>}
+    </div>
+  )
+}
+
+/** The kind of key that a page needs. */
+export function Forbidden({ error }: { error: ApiError }) {
+  const needs = (error.details as { needs?: string[] } | undefined)?.needs
+  return (
+    <div className={styles.empty}>
+      <h2>This needs another key</h2>
+      <p>{needs ? `It opens with a key of kind ${needs.join(' or ')}.` : error.message}</p>
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+// The frame of a page: its title in the window and in the one `h1`, which has the focus after a change of the route, and its
+// panels, each with an error boundary of its own.
+
+import { Component, type ReactNode, useEffect, useRef } from 'react'
+import { currentLocation } from '../../router/history.ts'
+import { Button } from '../button.tsx'
+import styles from './states.module.css'
+
+const TITLE_MAX = 80
+
+export interface PageProps {
+  /** The heading. */
+  title: string
+  /** The window's title when it says more than the heading: "failed · process-order". */
+  windowTitle?: string
+  /** Replaces the text of the heading, which still names the page. */
+  heading?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}
+
+export function Page({ title, windowTitle = title, heading = title, actions, children }: PageProps) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${windowTitle.slice(0, TITLE_MAX)} · Perdure`
+  }, [windowTitle])
+  useEffect(() => {
+    if (currentLocation().cause === 'push') ref.current?.focus({ preventScroll: true })
+  }, [])
+  return (
+    <div className={styles.page}>
+      <header className={styles.pageHead}>
+        <h1 ref={ref} tabIndex={-1}>
+          {heading}
+        </h1>
+        {actions && <div className={styles.pageActions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+export interface PanelProps {
+  title?: string
+  actions?: ReactNode
+  /** Without padding: for tables and charts. */
+  isFlush?: boolean
+  children: ReactNode
+}
+
+/** A part of a page that fails alone. */
+export function Panel({ title, actions, isFlush = false, children }: PanelProps) {
+  return (
+    <section className={styles.panel} aria-label={title}>
+      {(title !== undefined || actions !== undefined) && (
+        <header className={styles.panelHead}>
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      <div className={styles.panelBody} data-flush={isFlush || undefined}>
+        <Boundary>{children}</Boundary>
+      </div>
+    </section>
+  )
+}
+
+/** Shows the error of a part that failed to render, and lets the rest of the page live. */
+export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state = { error: undefined as Error | undefined }
+
+  static getDerivedStateFromError(error: Error) {
+    return { error }
+  }
+
+  override render() {
+    const { error } = this.state
+    if (!error) return this.props.children
+    return (
+      <div className={styles.banner} role="alert">
+        <p>
+          <strong>This part of the page failed.</strong> {error.message}
+        </p>
+        <Button onClick={() => this.setState({ error: undefined })}>Try again</Button>
+      </div>
+    )
+  }
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { windowOf } from './window.ts'
+
+const rows = (input: Partial<Parameters<typeof windowOf>[0]>) =>
+  windowOf({ count: 5000, rowPx: 32, scrolledPx: 0, viewPx: 640, ...input })
+
+test('only rows near the view are rendered, and the heights add up', () => {
+  for (const scrolledPx of [-300, 0, 33, 80_000, 160_000, 999_999]) {
+    const { first, last, beforePx, afterPx } = rows({ scrolledPx })
+    expect(last - first).toBeLessThan(50)
+    expect(beforePx + (last - first) * 32 + afterPx).toBe(5000 * 32)
+  }
+})
+
+test('the visible rows are among them', () => {
+  const { first, last } = rows({ scrolledPx: 3200 })
+  expect(first).toBeLessThanOrEqual(100)
+  expect(last).toBeGreaterThanOrEqual(120)
+  expect(rows({ count: 0 })).toEqual({ first: 0, last: 0, beforePx: 0, afterPx: 0 })
+})

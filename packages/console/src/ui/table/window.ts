@@ -1,0 +1,19 @@
+// The arithmetic of a windowed list: only the rows near the visible part are in the document.
+
+/** Rows beside the visible part that are kept, so that a scroll shows no gap. */
+const OVERSCAN = 12
+
+export interface WindowInput {
+  count: number
+  rowPx: number
+  /** Scrolled past the first row; negative while the list begins below the top. */
+  scrolledPx: number
+  viewPx: number
+}
+
+/** The rows to render, and the heights of what is left out before and after them. */
+export function windowOf({ count, rowPx, scrolledPx, viewPx }: WindowInput) {
+  const first = Math.max(0, Math.min(count, Math.floor(scrolledPx / rowPx) - OVERSCAN))
+  const last = Math.max(first, Math.min(count, Math.ceil((scrolledPx + viewPx) / rowPx) + OVERSCAN))
+  return { first, last, beforePx: first * rowPx, afterPx: (count - last) * rowPx }
+}
