@@ -24,6 +24,7 @@ import { Health } from './services/admin/health.ts'
 import type { KeyRing } from './services/admin/keys.ts'
 import { Pruner } from './services/admin/prune.ts'
 import { Ingest } from './services/event/ingest.ts'
+import { Schedules } from './services/event/schedules.ts'
 import type { Service } from './services/support/service.ts'
 
 /** How many things one engine has under way at once. */
@@ -115,9 +116,11 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const ingest = new Ingest({ ...core, driver: runs.driver })
   const { deliveriesMax } = bounds
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
-  const timers = createTimers(core, ingest, bounds.timersMax)
+  const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
+  const schedules = new Schedules({ ...core, ingest, assertActive })
+  const timers = createTimers(core, { ingest, schedules, timersMax: bounds.timersMax })
   const health = new Health({ ...core, queue: core.backends.queue })
-  return { core, admin, runners, runs, ingest, webhooks, timers, health } satisfies HttpParts
+  return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health } satisfies HttpParts
 }
 
 /** The services beside the lanes, in the order in which they stop. */

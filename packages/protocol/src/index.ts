@@ -4,6 +4,7 @@
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
 export {
+  CATCH_UPS,
   CONTROL_ACTIONS,
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
@@ -13,6 +14,7 @@ export {
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
+  SCHEDULE_SOURCES,
   SESSION_KINDS,
   SORT_DIRECTIONS,
   TERMINAL_STATUSES,

@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['97b2fd85cc87']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['4b35dfedbcfd']],
+    ['SQLite', sqlite.MIGRATIONS, ['461223df861a']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['a5034587257f']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

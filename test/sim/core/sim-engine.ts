@@ -37,7 +37,7 @@ export async function startSimEngine({ config, ports, bounds, onError }: SimEngi
 /** Sends a request to the engine's HTTP interface. */
 export async function inject(
   { app }: Engine,
-  request: { method: 'GET' | 'POST'; url: string; body?: unknown; key?: string },
+  request: { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; url: string; body?: unknown; key?: string },
 ): Promise<HttpAnswer> {
   const { method, url, body, key } = request
   const response = await app.inject({

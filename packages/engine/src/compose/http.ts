@@ -11,6 +11,7 @@ import type { Health } from '../services/admin/health.ts'
 import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
+import type { Schedules } from '../services/event/schedules.ts'
 import { Control } from '../services/run/control.ts'
 import { Explain } from '../services/run/explain.ts'
 import type { AdminPart } from './admin.ts'
@@ -27,11 +28,12 @@ export interface HttpParts {
   webhooks: WebhooksPart
   timers: ReturnType<typeof createTimers>
   ingest: Ingest
+  schedules: Schedules
   health: Health
 }
 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
-  const { core, admin, runners, runs, webhooks, timers, ingest, health } = parts
+  const { core, admin, runners, runs, webhooks, timers, ingest, schedules, health } = parts
   const { registry, connections } = runners
   const { driver, interrupt, withdraw } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
@@ -53,6 +55,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     ...webhooks,
     ingest,
     scheduledEvents: new ScheduledEvents({ ...core, ingest }),
+    schedules,
     dryRun: new DryRun(core),
     explain,
     registry,

@@ -2,8 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import type { Claim } from '../ports/store.ts'
-import type { Ingest } from '../services/event/ingest.ts'
-import { TIMER_LEASE_MS, Timers } from '../services/event/timers.ts'
+import { TIMER_LEASE_MS, Timers, type TimersDeps } from '../services/event/timers.ts'
 import { Driver } from '../services/pass/driver.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
 import { LaneLoop } from '../services/support/lane.ts'
@@ -55,8 +54,8 @@ export function createRuns(
   }
 }
 
-export function createTimers(core: EngineCore, ingest: Ingest, timersMax: number) {
-  const work = new Timers({ ...core, ingest, timersMax })
+export function createTimers(core: EngineCore, firing: Pick<TimersDeps, 'ingest' | 'schedules' | 'timersMax'>) {
+  const work = new Timers({ ...core, ...firing })
   const claim = (claim: Claim) => core.store.claimTimers(claim)
   return {
     work,

@@ -24,6 +24,7 @@ import { rawResponse } from './response/raw-response.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
 import { scheduledEventRoutes } from './routes/event/scheduled-events.ts'
+import { scheduleRoutes } from './routes/event/schedules.ts'
 import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
@@ -56,6 +57,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   operatingRoutes(app, context)
   eventRoutes(app, context)
   scheduledEventRoutes(app, context)
+  scheduleRoutes(app, context)
   connectRoutes(app, context)
   runListRoutes(app, context)
   errorRoutes(app, context)

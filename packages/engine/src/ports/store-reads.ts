@@ -242,13 +242,15 @@ export interface Reads {
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
   /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
+  /** Rows of the schedules of the API by id, from after `after`: as many as the limit, or fewer where their data is large. */
+  eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
   /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
   deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage>
   /** A row for each endpoint with deliveries created at or after `since`. */
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
-  /** The rows of the namespace's schedules, by app, workflow and cron. */
+  /** The rows of the crons of the namespace's workflows, by app, workflow and cron. */
   schedules(): Promise<FlowRow[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
   replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>

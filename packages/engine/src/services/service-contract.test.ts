@@ -89,7 +89,13 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       deliveriesMax: 10,
       onRoom: () => {},
     }),
-  Timers: setting => new Timers({ ...setting, ingest: { arrive: async () => {} }, timersMax: 10 }),
+  Timers: setting =>
+    new Timers({
+      ...setting,
+      ingest: { arrive: async () => {} },
+      schedules: { arrive: async () => {} },
+      timersMax: 10,
+    }),
 }
 
 /** A service of that name on a store whose calls are counted. */

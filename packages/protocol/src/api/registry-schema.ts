@@ -30,6 +30,7 @@ export const ScheduleSchema = Type.Object({
   nextRunAt: timestamp(),
   lastRunAt: Type.Optional(timestamp()),
   lastRunId: optionalText(),
+  paused: optionalFlag('It starts no runs until it is resumed'),
 })
 
 export const WorkflowSchema = Type.Object({

@@ -9,6 +9,7 @@ export * from './error-group-schema.ts'
 export * from './event-schema.ts'
 export * from './registry-schema.ts'
 export * from './run-schema.ts'
+export * from './schedule-schema.ts'
 export * from './webhook-schema.ts'
 
 export const ErrorBodySchema = Type.Object({

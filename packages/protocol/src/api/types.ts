@@ -46,3 +46,7 @@ export type OpenSession = Static<typeof schema.OpenSessionSchema>
 export type Session = Static<typeof schema.SessionSchema>
 export type ApiKey = Static<typeof schema.ApiKeySchema>
 export type ScheduledEvent = Static<typeof schema.ScheduledEventSchema>
+export type ScheduleEntry = Static<typeof schema.ScheduleEntrySchema>
+export type CatchUp = ScheduleEntry['catchUp'] & string
+export type PutSchedule = Static<typeof schema.PutScheduleSchema>
+export type FireScheduleReply = Static<typeof schema.FireScheduleReplySchema>

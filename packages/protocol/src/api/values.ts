@@ -33,6 +33,11 @@ export const CONTROL_ACTIONS = [
   'retry_from_step',
   'bulk_replay',
   'scheduled_event.delete',
+  'schedule.put',
+  'schedule.delete',
+  'schedule.pause',
+  'schedule.resume',
+  'schedule.fire',
   'endpoint.create',
   'endpoint.update',
   'endpoint.delete',
@@ -56,5 +61,11 @@ export const LIFECYCLE_KINDS = ['run.succeeded', 'run.failed', 'run.cancelled', 
 export const DELIVERY_KINDS = [...LIFECYCLE_KINDS, 'custom'] as const
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
+
+/** The two kinds of schedule: a cron trigger of a workflow, and one that was made through the API. */
+export const SCHEDULE_SOURCES = ['workflow', 'api'] as const
+
+/** Rules for the instants that passed while no engine could fire them: the newest fires, all do, or none does. */
+export const CATCH_UPS = ['one', 'all', 'none'] as const
 
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const

@@ -7,6 +7,7 @@ import { health, meta } from './health.ts'
 import type { Operation } from './operation.ts'
 import { registry } from './registry.ts'
 import { runs } from './runs.ts'
+import { schedules } from './schedules.ts'
 import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
@@ -17,11 +18,21 @@ export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
-const groups = { runs, control, events, registry, webhooks, admin, health, meta }
+const groups = { runs, control, events, schedules, registry, webhooks, admin, health, meta }
 export type Group = keyof typeof groups
 
 /** Every operation by its id, which is its name in the client and in the OpenAPI document. */
-export const operations = { ...runs, ...control, ...events, ...registry, ...webhooks, ...admin, ...health, ...meta }
+export const operations = {
+  ...runs,
+  ...control,
+  ...events,
+  ...schedules,
+  ...registry,
+  ...webhooks,
+  ...admin,
+  ...health,
+  ...meta,
+}
 export type Operations = typeof operations
 
 export interface ListedOperation extends Operation {

@@ -61,7 +61,7 @@ export interface Example {
 }
 
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** May contain `{placeholders}`. */
   readonly path: string
   /** One line, without a full stop. */

@@ -6,6 +6,7 @@ import type { Access, Operation } from './operation.ts'
 /** The groups of operations, in the order of the pages. */
 export const TAGS: Record<Group, { title: string; description: string }> = {
   events: { title: 'Events', description: 'Send events and read the event log' },
+  schedules: { title: 'Schedules', description: 'List, make, pause and fire schedules' },
   runs: { title: 'Runs', description: 'Read runs, their steps and logs, and follow them live' },
   control: { title: 'Run control', description: 'Act on runs, and read the audit log' },
   registry: { title: 'Apps, runners, workflows', description: 'Register runners and list what they serve' },

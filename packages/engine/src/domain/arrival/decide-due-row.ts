@@ -10,8 +10,9 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   debounce: decideDueBuffer,
   batch: decideDueBuffer,
   idempotency: deleteExpired,
-  // Never called: the timers let it arrive.
+  // Never called: the timers let their events arrive.
   event: () => undefined,
+  schedule: () => undefined,
 }
 
 /** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */

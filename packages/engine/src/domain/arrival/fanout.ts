@@ -61,11 +61,23 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 
 export function fanout(input: FanoutInput): Fanout {
   const { assumptions, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
-  const { namespace, id, name: eventName, app, source, receiverId, data, receivedAt } = input.event
+  const { namespace, id, name: eventName, app, source, scheduledAt, receiverId, data, receivedAt } = input.event
   const triggered: Triggered[] = []
   const warnings: string[] = []
   // Field by field: every event passes here, and a spread costs as much as everything else this function does with it.
-  const event: Event = { namespace, id, name: eventName, app, source, receiverId, data, receivedAt, woke: 0, triggered }
+  const event: Event = {
+    namespace,
+    id,
+    name: eventName,
+    app,
+    source,
+    scheduledAt,
+    receiverId,
+    data,
+    receivedAt,
+    woke: 0,
+    triggered,
+  }
   const subject = new EventSubject(event)
   const waiters = assumptions.waiters.get(eventName) ?? []
   const cancelled = cancelWatching({ event, subject, assumptions, drafted, now, report })

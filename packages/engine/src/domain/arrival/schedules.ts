@@ -15,6 +15,7 @@ interface ScheduleState {
   scheduledAt: number
   lastRunAt?: number
   lastRunId?: string
+  paused?: true
   /** The row was found due while its workflow did not have the trigger. */
   orphaned?: true
 }
@@ -30,6 +31,8 @@ export interface ScheduleView {
   nextRunAt: number
   lastRunAt?: number
   lastRunId?: string
+  /** It starts no runs until it is resumed. */
+  paused?: true
 }
 
 /** Checks the cron expression of a registration. Throws `invalid_request` naming the field. */
@@ -81,8 +84,8 @@ export function scheduleChanges(options: {
 /** Starts the run of the instant that is due, and moves the row on to the next instant. */
 export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const { row, workflow, suspended, now, report } = due
-  const { scheduledAt, orphaned, ...last } = stateOf(row)
-  if (scheduledAt > now) return undefined
+  const { scheduledAt, orphaned, paused, ...last } = stateOf(row)
+  if (paused || scheduledAt > now) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
   if (!workflow || !cronsOf(workflow).has(row.key)) {
     const once = { ...last, scheduledAt, orphaned: true } as const
@@ -99,6 +102,27 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
   const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id }
   return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
+}
+
+/** The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for. */
+export function withPause(row: FlowRow, paused: boolean, now: number): Change {
+  const { paused: _, ...state } = stateOf(row)
+  if (paused) return savedRow(row, { ...state, paused: true })
+  const scheduledAt = new Schedule(row.key).next(now) as number
+  return savedRow(row, { ...state, scheduledAt })
+}
+
+/** The run that a schedule starts by hand, with a fresh id, and its row: the next instant stays. */
+export function firedByHand(options: {
+  row: FlowRow
+  workflow: Workflow
+  runId: string
+  now: number
+  report: DueRow['report']
+}): Change[] {
+  const { row, workflow, runId, now, report } = options
+  const run = { ...cronRun({ workflow, cron: row.key, scheduledAt: now, now, report }), id: runId }
+  return [{ type: 'run.created', run }, savedRow(row, { ...stateOf(row), lastRunAt: now, lastRunId: runId })]
 }
 
 /** The schedule of a row. */
@@ -127,9 +151,11 @@ function deleteUnless(unit: Unit, earlier: Workflow | undefined, kept: ReadonlyS
   }
 }
 
-function savedRow({ leaseOwner: _, ...row }: FlowRow, state: ScheduleState, availableAt = state.scheduledAt): Change {
-  const moved = { version: row.version + 1, availableAt, state: JSON.stringify(state) }
-  return { type: 'flow.saved', row: { ...row, ...moved } }
+/** A paused schedule is never due. Anybody's lease on the row ends. */
+function savedRow(stored: FlowRow, state: ScheduleState, availableAt = state.scheduledAt): Change {
+  const { leaseOwner: _, availableAt: __, ...row } = stored
+  const moved = { version: row.version + 1, state: JSON.stringify(state) }
+  return { type: 'flow.saved', row: { ...row, ...moved, ...(state.paused ? {} : { availableAt }) } }
 }
 
 function stateOf(row: FlowRow): ScheduleState {

@@ -15,7 +15,9 @@ export interface Event {
   name: string
   /** App that the event is limited to or was emitted by; absent for a broadcast to the namespace. */
   app?: string
-  source: 'api' | 'emit'
+  source: 'api' | 'emit' | 'schedule'
+  /** The instant of the schedule that sent it. */
+  scheduledAt?: number
   /** The webhook receiver that took it in. */
   receiverId?: string
   data?: JsonText

@@ -5,8 +5,11 @@
 import { createHash } from 'node:crypto'
 import type { JsonText } from '../text/json-text.ts'
 
-/** Policies that keep a row: a claimed idempotency key, an open buffer, a schedule, an event that arrives later. */
-export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event'
+/**
+ * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, a
+ * schedule of the API.
+ */
+export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event' | 'schedule'
 
 export interface FlowRow {
   id: string

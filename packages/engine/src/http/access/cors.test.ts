@@ -60,7 +60,7 @@ describe('with origins', () => {
     expect([answer.statusCode, answer.body]).toEqual([204, ''])
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': 'Authorization, Content-Type, Last-Event-ID',
     })
     expect((await store.in('default').run('run_1'))?.status).toBe('queued')

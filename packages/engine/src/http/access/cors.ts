@@ -12,7 +12,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
   if (origins.length === 0) return
   const options = {
     origin: origins.includes('*') ? '*' : [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID'],
     exposedHeaders: ['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To'],
     maxAge: PREFLIGHT_MAX_AGE_S,

@@ -11,6 +11,7 @@ import type { Sessions } from '../../services/admin/sessions.ts'
 import type { DryRun } from '../../services/event/dry-run.ts'
 import type { Ingest } from '../../services/event/ingest.ts'
 import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
+import type { Schedules } from '../../services/event/schedules.ts'
 import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { Control } from '../../services/run/control.ts'
@@ -26,6 +27,7 @@ export interface HttpDeps {
   store: Store
   ingest: Ingest
   scheduledEvents: ScheduledEvents
+  schedules: Schedules
   dryRun: DryRun
   explain: Explain
   registry: Registry

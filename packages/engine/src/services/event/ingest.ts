@@ -6,7 +6,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import { scheduledEvent } from '../../domain/arrival/scheduled-event.ts'
-import type { Unit } from '../../domain/model/change.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import {
   DEDUPE_WINDOW_MS,
@@ -36,8 +36,17 @@ export interface IncomingEvent {
   targetApp?: string
   /** The webhook receiver that took it in. */
   receiverId?: string
+  /** The instant of the schedule that sends it. */
+  scheduledAt?: number
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
+}
+
+/** The flow-control row that an event arrives for, and what becomes of the row in the same commit. */
+export interface DueEvent {
+  row: FlowRow
+  /** `runId`: the first run that the event starts. */
+  after(runId: string | undefined): Change
 }
 
 export interface IngestDeps
@@ -65,11 +74,19 @@ export class Ingest {
    */
   async arrive(row: FlowRow): Promise<void> {
     const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
-    const event = arrivedEvent(row.namespace, incoming, { id, now: this.#deps.clock.now() })
-    await this.#traced(event, incoming, row)
+    await this.arriveFor({ row, after: () => ({ type: 'flow.deleted', id: row.id }) }, id, incoming)
   }
 
-  async #traced(event: ArrivedEvent, incoming: IncomingEvent, due?: FlowRow): Promise<SendEventReply> {
+  /**
+   * Lets the event of a due row arrive in the commit that changes the row. Nothing happens if the row has changed since it was
+   * claimed: then the next claim of it lets the event arrive, if it is still due.
+   */
+  async arriveFor(due: DueEvent, id: string, incoming: IncomingEvent): Promise<void> {
+    const event = arrivedEvent(due.row.namespace, incoming, { id, now: this.#deps.clock.now() })
+    await this.#traced(event, incoming, due)
+  }
+
+  async #traced(event: ArrivedEvent, incoming: IncomingEvent, due?: DueEvent): Promise<SendEventReply> {
     const { tracing, clock } = this.#deps
     const span = tracing && startEventSpan(tracing, event, incoming.trace)
     try {
@@ -82,13 +99,12 @@ export class Ingest {
     }
   }
 
-  /** `due`: the row of an event that arrives later than it was sent. */
-  async #take(event: ArrivedEvent, incoming: IncomingEvent, due: FlowRow | undefined): Promise<SendEventReply> {
+  async #take(event: ArrivedEvent, incoming: IncomingEvent, due: DueEvent | undefined): Promise<SendEventReply> {
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
     const dedupes = dedupeClaims(namespace, incoming, now)
     const creation = driver.leaseAtCreation()
-    let row = due
+    let rowChange: Change | undefined
     try {
       const spread = await decideAndCommit<Fanout>({
         store,
@@ -96,10 +112,7 @@ export class Ingest {
         limiter,
         catalog,
         decide: assumptions => {
-          if (due && assumptions.flow.has(due.id)) {
-            row = assumptions.flow.get(due.id) ?? undefined
-            if (!row) return undefined
-          }
+          if (due && assumptions.flow.has(due.row.id)) return undefined
           return fanout({
             event,
             targetApp: incoming.targetApp,
@@ -117,9 +130,10 @@ export class Ingest {
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           for (const dedupe of dedupes) addDedupe(unit, dedupe)
-          if (row) {
-            unit.guards.push({ type: 'flow', id: row.id, version: row.version })
-            unit.changes.push({ type: 'flow.deleted', id: row.id })
+          if (due) {
+            unit.guards.push({ type: 'flow', id: due.row.id, version: due.row.version })
+            rowChange = due.after(firstRunOf(spread))
+            unit.changes.push(rowChange)
           }
           creation.lease(unit.changes)
           return unit
@@ -127,7 +141,7 @@ export class Ingest {
         onStale: () => false,
       })
       if (!spread) return { deduped: true }
-      announcer.announce([...spread.changes, ...spread.wakes])
+      announcer.announce([...spread.changes, ...spread.wakes, ...(rowChange ? [rowChange] : [])])
       creation.start()
       return reply(event.id, spread)
     } finally {
@@ -146,10 +160,11 @@ type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
 /** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
-  { name, app, receiverId, data }: IncomingEvent,
+  { name, app, receiverId, scheduledAt, data }: IncomingEvent,
   { id, now }: { id: string; now: number },
 ): ArrivedEvent {
-  return { namespace, id, name, app, source: 'api', receiverId, data, receivedAt: now }
+  const source = scheduledAt === undefined ? 'api' : 'schedule'
+  return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now }
 }
 
 /** The key that the event's dedupe id claims; undefined without one. */
@@ -183,7 +198,7 @@ function addDedupe(unit: Unit, { key, claims }: DedupeClaim): void {
 }
 
 function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout): SendEventReply {
-  const runId = triggered.find(entry => entry.runId !== undefined)?.runId
+  const runId = firstRunOf({ triggered })
   return {
     eventId,
     ...(runId === undefined ? flagsOf(triggered) : { runId }),
@@ -192,6 +207,10 @@ function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout
     ...(suspended ? { suspended } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
   }
+}
+
+function firstRunOf({ triggered }: Pick<Fanout, 'triggered'>): string | undefined {
+  return triggered.find(entry => entry.runId !== undefined)?.runId
 }
 
 /** The reasons why an event started no run, as its entries state them. */

@@ -50,6 +50,7 @@ async function setUp() {
       log,
       report,
       ingest: { arrive: async () => {} },
+      schedules: { arrive: async () => {} },
       timersMax: 10,
     })
     for (const row of rows) {

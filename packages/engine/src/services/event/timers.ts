@@ -12,12 +12,14 @@ import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { Ingest } from './ingest.ts'
+import type { Schedules } from './schedules.ts'
 
 /** Far longer than the one commit that fires a row. */
 export const TIMER_LEASE_MS = 15_000
 
 export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
   ingest: Pick<Ingest, 'arrive'>
+  schedules: Pick<Schedules, 'arrive'>
   /** Most rows under way at once. */
   timersMax: number
 }
@@ -34,7 +36,7 @@ export class Timers implements Stoppable {
   /** Fires a row that the lane has claimed. */
   accept(row: FlowRow): void {
     this.capacity.acquire()
-    void (row.policy === 'event' ? this.#deps.ingest.arrive(row) : this.#fire(row))
+    void this.#carryOut(row)
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
       )
@@ -44,6 +46,12 @@ export class Timers implements Stoppable {
   /** Resolves when none is under way; each is one commit. */
   stop(): Promise<void> {
     return this.capacity.waitUntilIdle()
+  }
+
+  #carryOut(row: FlowRow): Promise<void> {
+    if (row.policy === 'event') return this.#deps.ingest.arrive(row)
+    if (row.policy === 'schedule') return this.#deps.schedules.arrive(row)
+    return this.#fire(row)
   }
 
   async #fire(claimed: FlowRow): Promise<void> {

@@ -54,7 +54,7 @@ import {
 } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
-import { scheduledPage } from './scheduled-page.ts'
+import { eventSchedulePage, scheduledPage } from './scheduled-page.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
@@ -184,6 +184,10 @@ export class SqlReads implements Reads {
 
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {
     return this.#scanRows(signal, rows => scheduledPage(rows, this.#namespace, query))
+  }
+
+  eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]> {
+    return this.#scanRows(signal, rows => eventSchedulePage(rows, this.#namespace, query))
   }
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {

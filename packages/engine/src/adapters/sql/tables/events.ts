@@ -14,6 +14,7 @@ export const EVENTS = table<Event>()('events', {
     name: text,
     app: optional(text),
     source: text,
+    scheduledAt: optional(integer),
     receiverId: optional(text),
     receivedAt: integer,
     woke: integer,

@@ -94,8 +94,8 @@ export async function* scheduleContents(snapshot: Snapshot): Violations {
     const { namespace, app, name } = workflow
     for (const cron of crons) {
       const id = flowRowId({ namespace, app, workflow: name, policy: 'cron', key: cron })
-      const [schedule] = await snapshot.rows('SELECT available_at FROM flow_rows WHERE id = ?', [id])
-      if (schedule && schedule[0] !== null) continue
+      const [schedule] = await snapshot.rows('SELECT available_at, state FROM flow_rows WHERE id = ?', [id])
+      if (schedule && (schedule[0] !== null || isPaused(String(schedule[1])))) continue
       const message = `of app ${app} in namespace ${namespace} has the cron "${cron}", which never fires`
       yield { check: 'workflow.schedule', subject: name, message }
     }
@@ -103,11 +103,20 @@ export async function* scheduleContents(snapshot: Snapshot): Violations {
 }
 
 const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
-  cron: (row, state) => row.availableAt !== undefined && 'scheduledAt' in state,
+  cron: (row, state) => (row.availableAt !== undefined) !== 'paused' in state && 'scheduledAt' in state,
   debounce: (row, state) => row.availableAt !== undefined && 'head' in state,
   batch: (row, state) => row.availableAt !== undefined && 'head' in state,
   idempotency: row => row.expiresAt !== undefined,
   event: (row, state) => row.availableAt !== undefined && row.dueAt !== undefined && 'name' in state,
+  schedule: (row, state) => (row.availableAt !== undefined) === 'nextAt' in state && 'eventName' in state,
+}
+
+function isPaused(state: string): boolean {
+  try {
+    return (JSON.parse(state) as { paused?: true }).paused === true
+  } catch {
+    return false
+  }
 }
 
 function wellFormed(row: FlowRow): void {

@@ -4,7 +4,7 @@ import type { EventFrame, EventRecord } from '@perdure/protocol'
 import { type Event, wireTriggered } from '../../../domain/model/event.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 
 export function eventText(event: Event): JsonText {
   return splice(head(event), { data: event.data })
@@ -16,12 +16,13 @@ export function eventFrame(event: Event): JsonText {
   return splice(frame, { data: event.data })
 }
 
-function head({ id, name, app, source, receiverId, receivedAt, woke, triggered }: Event): EventRecord {
+function head({ id, name, app, source, scheduledAt, receiverId, receivedAt, woke, triggered }: Event): EventRecord {
   return {
     id,
     name,
     app,
     source,
+    scheduledAt: optionalTimestamp(scheduledAt),
     receiverId,
     receivedAt: timestamp(receivedAt),
     woke,

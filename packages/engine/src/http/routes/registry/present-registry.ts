@@ -38,12 +38,13 @@ export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
     retry: { maxAttempts, initialMs, factor, maxMs, jitter },
     triggers: workflow.triggers,
     scheduled: workflow.triggers.some(trigger => trigger.cron !== undefined),
-    schedules: workflow.schedules.map(({ cron, timezone, nextRunAt, lastRunAt, lastRunId }) => ({
+    schedules: workflow.schedules.map(({ cron, timezone, nextRunAt, lastRunAt, lastRunId, paused }) => ({
       cron,
       timezone,
       nextRunAt: timestamp(nextRunAt),
       lastRunAt: optionalTimestamp(lastRunAt),
       lastRunId,
+      paused,
     })),
     flowControl: workflow.flowControl && { ...workflow.flowControl },
     onFailure: workflow.onFailure,

@@ -1,0 +1,75 @@
+// Schedules of the API: their instants, and what becomes of those that are overdue (docs/events.md#schedules-by-api).
+
+import { describe, expect, it } from 'vitest'
+import { HOUR, MINUTE, NOW } from '../../testkit/nouns.testkit.ts'
+import { dueSchedule, type EventSchedule, redefined, resumed, type ScheduleDefinition } from './event-schedule.ts'
+import { Recurrence } from './recurrence.ts'
+
+const hourly: ScheduleDefinition = { everyMs: HOUR, catchUp: 'one', eventName: 'tick' }
+const made = (definition: ScheduleDefinition) => redefined(undefined, definition, { id: 'a', now: NOW })
+
+/** The instants that fire one after the other at `now`, and the next one. */
+function firedAt(schedule: EventSchedule, now: number): { instants: number[]; nextAt: number | undefined } {
+  const instants: number[] = []
+  let current = schedule
+  for (let due = dueSchedule(current, now); due; due = dueSchedule(current, now)) {
+    if (due.instant !== undefined) instants.push(due.instant)
+    current = due.after
+  }
+  return { instants, nextAt: current.nextAt }
+}
+
+describe('an interval', () => {
+  it('counts from the creation, which is no instant itself', () => {
+    expect(new Recurrence({ everyMs: HOUR, anchor: NOW }).following(NOW, 2)).toEqual([NOW + HOUR, NOW + 2 * HOUR])
+  })
+
+  it('counts from the start that was asked for, which is one, and ends before the end', () => {
+    const [startsAt, endsAt] = [NOW + 5 * MINUTE, NOW + 5 * MINUTE + 2 * HOUR]
+    const times = new Recurrence({ everyMs: HOUR, anchor: startsAt, startsAt, endsAt })
+    expect(times.following(NOW, 9)).toEqual([startsAt, startsAt + HOUR])
+    expect(times.latest(startsAt, endsAt + HOUR)).toBe(startsAt + HOUR)
+  })
+})
+
+describe('overdue instants', () => {
+  it('become the newest one', () => {
+    expect(firedAt(made(hourly), NOW + 5.5 * HOUR)).toEqual({ instants: [NOW + 5 * HOUR], nextAt: NOW + 6 * HOUR })
+  })
+
+  it('all fire, up to the oldest 999 and the newest', () => {
+    const schedule = made({ ...hourly, catchUp: 'all' })
+    const few = firedAt(schedule, NOW + 3.5 * HOUR)
+    expect(few).toEqual({ instants: [NOW + HOUR, NOW + 2 * HOUR, NOW + 3 * HOUR], nextAt: NOW + 4 * HOUR })
+    const { instants, nextAt } = firedAt(schedule, NOW + 5000.5 * HOUR)
+    expect([instants.length, instants[998], instants[999]]).toEqual([1000, NOW + 999 * HOUR, NOW + 5000 * HOUR])
+    expect(nextAt).toBe(NOW + 5001 * HOUR)
+  })
+
+  it('do not fire when they are over a minute late', () => {
+    const schedule = made({ ...hourly, catchUp: 'none' })
+    expect(firedAt(schedule, NOW + 2 * HOUR + MINUTE)).toMatchObject({ instants: [NOW + 2 * HOUR] })
+    expect(firedAt(schedule, NOW + 2 * HOUR + MINUTE + 1)).toEqual({ instants: [], nextAt: NOW + 3 * HOUR })
+  })
+})
+
+describe('a schedule that is put again', () => {
+  const later = { id: 'a', now: NOW + 90 * MINUTE }
+
+  it('keeps its next instant, overdue or not, if its times stay', () => {
+    expect(redefined(made(hourly), { ...hourly, eventName: 'tock' }, later)).toMatchObject({ nextAt: NOW + HOUR })
+  })
+
+  it('counts anew if they change', () => {
+    const twice = redefined(made(hourly), { ...hourly, everyMs: HOUR / 2 }, later)
+    expect(twice).toMatchObject({ nextAt: NOW + 2 * HOUR, createdAt: NOW })
+  })
+
+  it('stays paused; resumed, it goes on with the instants that come', () => {
+    const { nextAt: _, ...held } = made(hourly)
+    const paused = redefined({ ...held, paused: true }, hourly, later)
+    expect(paused).toMatchObject({ paused: true })
+    expect(paused.nextAt).toBeUndefined()
+    expect(resumed(paused, NOW + 5.5 * HOUR).nextAt).toBe(NOW + 6 * HOUR)
+  })
+})

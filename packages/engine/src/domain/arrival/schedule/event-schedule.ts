@@ -1,0 +1,125 @@
+// Schedules that are made through the API (docs/events.md#schedules-by-api): a flow-control row keeps the schedule, the event that it
+// sends, and its next instant. services/event/schedules lets the event arrive when the row is due.
+
+import type { CatchUp } from '@perdure/protocol'
+import type { Change } from '../../model/change.ts'
+import { type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
+import { splice } from '../../text/json-splice.ts'
+import { type JsonText, objectMember } from '../../text/json-text.ts'
+import { Recurrence, type RecurrenceRule } from './recurrence.ts'
+
+/** Instants that `catchUp: 'all'` makes up for at most: the oldest, and the newest. */
+const MADE_UP_MAX = 1000
+/** With `catchUp: 'none'`, an instant that is later than this does not fire. */
+const LATE_MS_MAX = 60_000
+
+/** A schedule as its maker gives it. */
+export interface ScheduleDefinition extends Omit<RecurrenceRule, 'anchor'> {
+  eventName: string
+  eventApp?: string
+  eventData?: JsonText
+  catchUp: CatchUp
+}
+
+export interface EventSchedule extends ScheduleDefinition {
+  id: string
+  createdAt: number
+  /** Absent while it is paused, and when it has ended. */
+  nextAt?: number
+  paused?: true
+  /** Overdue instants that fired in a row under `catchUp: 'all'`. */
+  madeUp?: number
+  lastAt?: number
+  lastEventId?: string
+  lastRunId?: string
+}
+
+export function scheduleRowId(namespace: string, id: string): string {
+  return flowRowId({ namespace, app: '', workflow: '', policy: 'schedule', key: id })
+}
+
+export function recurrenceOf({ createdAt, startsAt, ...rule }: Omit<EventSchedule, 'id'>): Recurrence {
+  return new Recurrence({ ...rule, anchor: startsAt ?? createdAt, ...(startsAt === undefined ? {} : { startsAt }) })
+}
+
+/** The schedule with a new definition. Its next instant stays if its times stay. */
+export function redefined(
+  stored: EventSchedule | undefined,
+  definition: ScheduleDefinition,
+  { id, now }: { id: string; now: number },
+): EventSchedule {
+  const { createdAt = now, paused, nextAt, lastAt, lastEventId, lastRunId } = stored ?? {}
+  const kept = { lastAt, lastEventId, lastRunId }
+  const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
+  if (paused) return { ...schedule, paused }
+  const keepsTimes = stored !== undefined && timesOf(stored) === timesOf(definition)
+  return withNext(schedule, keepsTimes ? nextAt : recurrenceOf(schedule).next(now))
+}
+
+function timesOf({ cron, everyMs, startsAt, endsAt }: ScheduleDefinition): string {
+  return JSON.stringify([cron, everyMs, startsAt, endsAt])
+}
+
+export function paused({ nextAt: _, madeUp: __, ...schedule }: EventSchedule): EventSchedule {
+  return { ...schedule, paused: true }
+}
+
+/** Instants that passed while it was paused are not made up for. */
+export function resumed(schedule: EventSchedule, now: number): EventSchedule {
+  const { paused, ...active } = schedule
+  return paused ? withNext(active, recurrenceOf(active).next(now)) : schedule
+}
+
+/** The instant of a due schedule that fires, if one does, and the schedule after it. */
+export interface DueSchedule {
+  instant?: number
+  after: EventSchedule
+}
+
+/** Undefined while no instant is due. */
+export function dueSchedule(schedule: EventSchedule, now: number): DueSchedule | undefined {
+  const { nextAt, catchUp, madeUp = 0 } = schedule
+  if (nextAt === undefined || nextAt > now) return undefined
+  const times = recurrenceOf(schedule)
+  const { madeUp: _, ...rest } = schedule
+  if (catchUp === 'all' && madeUp < MADE_UP_MAX - 1) {
+    const next = times.next(nextAt)
+    const isOverdue = next !== undefined && next <= now
+    return { instant: nextAt, after: withNext(isOverdue ? { ...rest, madeUp: madeUp + 1 } : rest, next) }
+  }
+  const instant = times.latest(nextAt, now)
+  const after = withNext(rest, times.next(now))
+  return catchUp === 'none' && now - instant > LATE_MS_MAX ? { after } : { instant, after }
+}
+
+/** The row of a schedule, changed from the stored one if there is one. Anybody's lease on it ends. */
+function scheduleRow(namespace: string, schedule: EventSchedule, stored?: FlowRow): FlowRow {
+  const { id: key, eventData, ...about } = schedule
+  const id = scheduleRowId(namespace, key)
+  return {
+    id,
+    namespace,
+    app: '',
+    workflow: '',
+    policy: 'schedule',
+    key,
+    version: stored ? stored.version + 1 : firstVersion(`${id} ${schedule.createdAt}`),
+    ...(schedule.nextAt === undefined ? {} : { availableAt: schedule.nextAt }),
+    state: splice(about, { eventData }),
+  }
+}
+
+export function scheduleSaved(namespace: string, schedule: EventSchedule, stored?: FlowRow): Change {
+  return { type: 'flow.saved', row: scheduleRow(namespace, schedule, stored) }
+}
+
+/** The schedule that `scheduleRow` stored, its event's data to the letter. */
+export function eventSchedule({ key, state }: Pick<FlowRow, 'key' | 'state'>): EventSchedule {
+  const { eventData: _, ...about } = JSON.parse(state) as EventSchedule
+  const eventData = objectMember(state, 'eventData')
+  return { ...about, id: key, ...(eventData === undefined ? {} : { eventData }) }
+}
+
+function withNext({ nextAt: _, ...schedule }: EventSchedule, nextAt: number | undefined): EventSchedule {
+  return nextAt === undefined ? schedule : { ...schedule, nextAt }
+}

@@ -1,0 +1,56 @@
+// The instants of a schedule of the API: by a cron expression or by a fixed interval, between a first and a last time
+// (docs/events.md#schedules-by-api). Pure.
+
+import { Schedule } from '../../text/cron.ts'
+
+export interface RecurrenceRule {
+  /** With its zone as a leading `TZ=`. Exactly one of `cron` and `everyMs` is present. */
+  cron?: string
+  everyMs?: number
+  /** An interval counts from here: `startsAt`, or the creation. */
+  anchor: number
+  /** No instant comes before. */
+  startsAt?: number
+  /** No instant comes then or later. */
+  endsAt?: number
+}
+
+export class Recurrence {
+  readonly #rule: RecurrenceRule
+  readonly #cron: Schedule | undefined
+
+  /** @throws CronError if the cron expression is none, or never fires. */
+  constructor(rule: RecurrenceRule) {
+    this.#rule = rule
+    this.#cron = rule.cron === undefined ? undefined : new Schedule(rule.cron)
+  }
+
+  /** The first instant after `time`; undefined when there is none. */
+  next(time: number): number | undefined {
+    const { startsAt = Number.NEGATIVE_INFINITY, endsAt = Number.POSITIVE_INFINITY } = this.#rule
+    const after = Math.max(time, startsAt - 1)
+    const instant = this.#cron ? this.#cron.next(after) : this.#nextTick(after)
+    return instant !== undefined && instant < endsAt ? instant : undefined
+  }
+
+  /** The last instant up to `time`; `first` is an instant at or before it. */
+  latest(first: number, time: number): number {
+    const { anchor, everyMs = 0, endsAt = Number.POSITIVE_INFINITY } = this.#rule
+    const until = Math.min(time, endsAt - 1)
+    return this.#cron ? this.#cron.latest(first, until) : until - ((until - anchor) % everyMs)
+  }
+
+  /** The next instants after `time`, at most `count`. */
+  following(time: number, count: number): number[] {
+    const instants: number[] = []
+    for (let at = this.next(time); at !== undefined && instants.length < count; at = this.next(at)) instants.push(at)
+    return instants
+  }
+
+  #nextTick(after: number): number {
+    const { anchor, everyMs = 0, startsAt } = this.#rule
+    // The creation itself is no instant, the first time that was asked for is one.
+    if (after < anchor) return startsAt === undefined ? anchor + everyMs : anchor
+    return anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs
+  }
+}

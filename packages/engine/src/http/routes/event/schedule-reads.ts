@@ -1,0 +1,80 @@
+// Reads schedules for the routes: the crons of workflows from the registry, those of the API from the store, each with the status of
+// the run that it started last.
+
+import type { ScheduleEntry } from '@perdure/protocol'
+import { eventSchedule, scheduleRowId } from '../../../domain/arrival/schedule/event-schedule.ts'
+import { cronsOf } from '../../../domain/arrival/schedules.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { cronScheduleId, isCronId } from '../../../services/event/schedules.ts'
+import type { HttpDeps } from '../../access/deps.ts'
+import { notFound } from '../../request/query.ts'
+import { type CronEntry, entryText, type ListedSchedule } from './present-schedule.ts'
+
+interface ScheduleQuery {
+  source: ScheduleEntry['source'] | undefined
+  limit: number
+  /** The id of the last schedule of the page before. */
+  after: string | undefined
+}
+
+export class ScheduleReads {
+  readonly #deps: Pick<HttpDeps, 'store' | 'registry' | 'clock'>
+
+  constructor(deps: Pick<HttpDeps, 'store' | 'registry' | 'clock'>) {
+    this.#deps = deps
+  }
+
+  /** Crons first; `next` is the id after which the next page begins, if there is one. */
+  async page(
+    namespace: string,
+    { source, limit, after }: ScheduleQuery,
+    signal: AbortSignal,
+  ): Promise<{ texts: JsonText[]; next: string | undefined }> {
+    const isAmongCrons = source !== 'api' && (after === undefined || isCronId(after))
+    const crons = isAmongCrons ? await this.#crons(namespace) : []
+    const following = crons.filter(({ id }) => after === undefined || id > after)
+    const rows: ListedSchedule[] = following.slice(0, limit)
+    let more = following.length > limit
+    if (!more && source !== 'workflow') {
+      const read = async (after: string | undefined, limit: number) =>
+        (await this.#deps.store.in(namespace).eventSchedules({ after, limit }, signal)).map(eventSchedule)
+      const first = isAmongCrons ? undefined : after
+      const own = rows.length === limit ? [] : await read(first, limit - rows.length)
+      rows.push(...own)
+      // A page may end early where data is large, so only an empty one shows that nothing follows.
+      more = (await read(own.at(-1)?.id ?? first, 1)).length > 0
+    }
+    return { texts: await this.texts(namespace, rows, signal), next: more ? rows.at(-1)?.id : undefined }
+  }
+
+  /** @throws EngineError `not_found`. */
+  async text(namespace: string, id: string): Promise<JsonText> {
+    const { store } = this.#deps
+    const row = await store.flowRow(scheduleRowId(namespace, id))
+    const schedule = row ? eventSchedule(row) : (await this.#crons(namespace)).find(entry => entry.id === id)
+    if (!schedule) throw notFound('schedule')
+    const [text] = await this.texts(namespace, [schedule])
+    return text as JsonText
+  }
+
+  async texts(namespace: string, listed: readonly ListedSchedule[], signal?: AbortSignal): Promise<JsonText[]> {
+    const { store, clock } = this.#deps
+    const ids = listed.flatMap(schedule => schedule.lastRunId ?? [])
+    const runs = ids.length === 0 ? [] : await store.in(namespace).runs({ ids, limit: ids.length }, signal)
+    const statusOf = new Map(runs.map(({ id, status }) => [id, status]))
+    const now = clock.now()
+    return listed.map(schedule => entryText(schedule, { now, lastStatus: statusOf.get(schedule.lastRunId ?? '') }))
+  }
+
+  /** By id. */
+  async #crons(namespace: string): Promise<CronEntry[]> {
+    const entries = (await this.#deps.registry.workflows(namespace)).flatMap(workflow =>
+      [...cronsOf(workflow)].flatMap((cron, n) => {
+        const schedule = workflow.schedules.find(schedule => schedule.cron === cron)
+        return schedule ? [{ ...schedule, id: cronScheduleId(workflow, n), workflow }] : []
+      }),
+    )
+    // By code unit: the order must not depend on the machine's locale.
+    return entries.sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+}

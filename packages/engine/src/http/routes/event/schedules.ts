@@ -1,0 +1,117 @@
+// Schedules (docs/events.md#schedules): lists those of workflows and of the API; makes, changes, pauses and fires them.
+
+import { DURATION_FORMS, type FireScheduleReply, type PutSchedule, parseDurationMs } from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ScheduleDefinition } from '../../../domain/arrival/schedule/event-schedule.ts'
+import { checkCron } from '../../../domain/arrival/schedules.ts'
+import { invalid } from '../../../domain/model/errors.ts'
+import { list } from '../../../domain/text/json-splice.ts'
+import { objectMember } from '../../../domain/text/json-text.ts'
+import { isCronId } from '../../../services/event/schedules.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
+import { bodyOf } from '../../request/body.ts'
+import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { timestamp as readTimestamp } from '../../request/timestamp.ts'
+import { checkName, validator } from '../../request/validate.ts'
+import { sendJson } from '../../response/reply.ts'
+import { ScheduleReads } from './schedule-reads.ts'
+
+const checkPut = validator(operations.putSchedule.body.schema)
+const ID_FORM = /^[A-Za-z0-9_.-]{1,128}$/
+const EVERY_MS_MIN = 1000
+const EVERY_MS_MAX = 366 * 86_400_000
+
+export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { schedules } = context.deps
+  const reads = new ScheduleReads(context.deps)
+
+  mount(app, context, operations.listSchedules, async (request, reply, { source, limit, cursor }) => {
+    const { namespace } = request.actor
+    const scope = { kind: 'schedules', namespace, filter: { source } } as const
+    const after = decodeCursor(cursor, scope, readPosition)
+    const page = await scan(context, reply, signal => reads.page(namespace, { source, limit, after }, signal))
+    if (page.next !== undefined) reply.header('x-next-cursor', encodeCursor(scope, [page.next]))
+    return sendJson(reply, 200, list(page.texts))
+  })
+
+  mount(app, context, operations.putSchedule, async (request, reply) => {
+    const id = scheduleId(request)
+    if (!ID_FORM.test(id) && !isCronId(id)) throw invalid('id', 'must match [A-Za-z0-9_.-]{1,128}')
+    const { namespace } = request.actor
+    const [text] = await reads.texts(namespace, [await schedules.put(request.actor, id, definitionOf(request))])
+    return sendJson(reply, 200, text as string)
+  })
+
+  mount(app, context, operations.deleteSchedule, async (request, reply) => {
+    await schedules.delete(request.actor, scheduleId(request))
+    return reply.code(204).send()
+  })
+
+  const setPaused = (isPaused: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const id = scheduleId(request)
+    await schedules.setPaused(request.actor, id, isPaused)
+    return sendJson(reply, 200, await reads.text(request.actor.namespace, id))
+  }
+  mount(app, context, operations.pauseSchedule, setPaused(true))
+  mount(app, context, operations.resumeSchedule, setPaused(false))
+
+  mount(app, context, operations.fireSchedule, async (request, reply) => {
+    const { runId, eventId, triggered } = await schedules.fire(request.actor, scheduleId(request))
+    return sendJson(reply, 202, JSON.stringify({ runId, eventId, triggered } satisfies FireScheduleReply))
+  })
+}
+
+/** The id of a workflow's schedule contains names, which may have any characters. */
+function scheduleId(request: FastifyRequest): string {
+  return (request.params as { id: string }).id
+}
+
+function readPosition([id, ...rest]: unknown[]): string | undefined {
+  return typeof id === 'string' && rest.length === 0 ? id : undefined
+}
+
+/** The checked body, with the exact text of the event's data. */
+function definitionOf(request: FastifyRequest): ScheduleDefinition {
+  const body = bodyOf(request)
+  const { event, catchUp = 'one', startsAt, endsAt, ...rest } = checkPut(body?.value)
+  checkName('event.name', event.name)
+  checkName('event.app', event.app)
+  const eventText = body && objectMember(body.text, 'event')
+  const eventData = eventText && objectMember(eventText, 'data')
+  const start = startsAt === undefined ? undefined : readTimestamp('startsAt', startsAt)
+  const end = endsAt === undefined ? undefined : readTimestamp('endsAt', endsAt)
+  if (start !== undefined && end !== undefined && end <= start) throw invalid('endsAt', 'must be after startsAt')
+  return {
+    ...timesOf(rest),
+    catchUp,
+    eventName: event.name,
+    ...(event.app === undefined ? {} : { eventApp: event.app }),
+    ...(eventData === undefined ? {} : { eventData }),
+    ...(start === undefined ? {} : { startsAt: start }),
+    ...(end === undefined ? {} : { endsAt: end }),
+  }
+}
+
+function timesOf({ cron, every, timezone }: Pick<PutSchedule, 'cron' | 'every' | 'timezone'>) {
+  if ((cron === undefined) === (every === undefined)) throw invalid('cron', 'or every must be given, not both')
+  if (every !== undefined) {
+    if (timezone !== undefined) throw invalid('timezone', 'is only for cron')
+    const everyMs = parseDurationMs(every)
+    if (everyMs === undefined) throw invalid('every', `must be ${DURATION_FORMS}`)
+    if (everyMs < EVERY_MS_MIN || everyMs > EVERY_MS_MAX) throw invalid('every', 'must be from 1 second to 366 days')
+    return { everyMs: Math.round(everyMs) }
+  }
+  const given = cron as string
+  if (timezone === undefined) {
+    checkCron('cron', given)
+    return { cron: given }
+  }
+  if (given.trimStart().startsWith('TZ=')) throw invalid('timezone', 'cannot be given beside TZ= in cron')
+  if (/\s/.test(timezone)) throw invalid('timezone', 'must be the name of a time zone')
+  const zoned = `TZ=${timezone} ${given.trim()}`
+  checkCron('cron', zoned)
+  return { cron: zoned }
+}

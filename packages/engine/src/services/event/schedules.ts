@@ -1,0 +1,236 @@
+// Schedules (docs/events.md#schedules): makes, changes and deletes those of the API and lets their events arrive; pauses, resumes and
+// fires those of workflows too. Called by the HTTP routes and by services/event/timers.
+
+import type { SendEventReply } from '@perdure/protocol'
+import {
+  dueSchedule,
+  type EventSchedule,
+  eventSchedule,
+  paused,
+  recurrenceOf,
+  redefined,
+  resumed,
+  type ScheduleDefinition,
+  scheduleRowId,
+  scheduleSaved,
+} from '../../domain/arrival/schedule/event-schedule.ts'
+import { cronsOf, firedByHand, withPause } from '../../domain/arrival/schedules.ts'
+import type { Unit } from '../../domain/model/change.ts'
+import type { ControlKind } from '../../domain/model/control-action.ts'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
+import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
+import type { Workflow } from '../../domain/model/workflow.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import type { IncomingEvent, Ingest } from './ingest.ts'
+
+export interface SchedulesDeps
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+  ingest: Pick<Ingest, 'send' | 'arriveFor'>
+  /** @throws EngineError `namespace_suspended`. */
+  assertActive(namespace: string): void
+}
+
+/** The effect of firing by hand: a schedule of a workflow starts a run, one of the API sends an event. */
+type Fired = Pick<SendEventReply, 'runId' | 'eventId' | 'triggered'>
+
+export class Schedules {
+  readonly #deps: SchedulesDeps
+  readonly #audit: Audit
+
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /** @throws EngineError `conflict` for the id of a workflow's schedule, `invalid_request` if no instant ever comes. */
+  async put(actor: Actor, id: string, definition: ScheduleDefinition): Promise<EventSchedule> {
+    assertOwn(id)
+    const { namespace } = actor
+    const now = this.#deps.clock.now()
+    if (recurrenceOf({ ...definition, createdAt: now }).next(now) === undefined)
+      throw invalid('endsAt', 'must be after the next instant: none would come')
+    return this.#change(actor, 'schedule.put', id, stored => {
+      const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
+      return { schedule, unit: unitOf(namespace, schedule, stored) }
+    })
+  }
+
+  /** @throws EngineError `not_found`, or `conflict` for the id of a workflow's schedule. */
+  async delete(actor: Actor, id: string): Promise<void> {
+    assertOwn(id)
+    await this.#change(actor, 'schedule.delete', id, stored => {
+      if (!stored) throw notFound()
+      const unit: Unit = { guards: [guardOf(stored)], changes: [{ type: 'flow.deleted', id: stored.id }] }
+      return { schedule: eventSchedule(stored), unit }
+    })
+  }
+
+  /** Pauses or resumes a schedule of either kind; one that is paused, or is not, stays as it is. */
+  async setPaused(actor: Actor, id: string, isPaused: boolean): Promise<void> {
+    const action = isPaused ? 'schedule.pause' : 'schedule.resume'
+    const { namespace } = actor
+    const now = this.#deps.clock.now()
+    const cron = this.#cronOf(namespace, id)
+    if (cron) {
+      await this.#commit(actor, action, id, async () => {
+        const row = await this.#cronRow(cron)
+        return { guards: [guardOf(row)], changes: [withPause(row, isPaused, now)] }
+      })
+      return
+    }
+    await this.#change(actor, action, id, stored => {
+      if (!stored) throw notFound()
+      const before = eventSchedule(stored)
+      const schedule = isPaused ? paused(before) : resumed(before, now)
+      return { schedule, unit: unitOf(namespace, schedule, stored) }
+    })
+  }
+
+  /** @throws EngineError `not_found` or `namespace_suspended`. */
+  async fire(actor: Actor, id: string): Promise<Fired> {
+    const { namespace } = actor
+    const { store, clock, ids, ingest, report, assertActive } = this.#deps
+    assertActive(namespace)
+    const now = clock.now()
+    const cron = this.#cronOf(namespace, id)
+    if (cron) {
+      const runId = ids.next('run', now)
+      await this.#commit(actor, 'schedule.fire', id, async () => {
+        const row = await this.#cronRow(cron)
+        const { workflow } = cron
+        return { guards: [guardOf(row)], changes: firedByHand({ row, workflow, runId, now, report }) }
+      })
+      return { runId }
+    }
+    const row = await store.flowRow(scheduleRowId(namespace, id))
+    if (!row) throw notFound()
+    const sent = await ingest.send(namespace, sentBy(eventSchedule(row), now))
+    const { runId, eventId } = sent
+    const detail = JSON.stringify({ id, eventId })
+    const act = { action: 'schedule.fire', detail, ...(runId === undefined ? {} : { newRunId: runId }) } as const
+    await this.#audit.commit(actor, { guards: [], changes: [] }, act)
+    return sent
+  }
+
+  /** Lets the event of a due schedule arrive, and moves the schedule on in the same commit. */
+  async arrive(row: FlowRow): Promise<void> {
+    const { store, clock, ids, ingest, announcer } = this.#deps
+    const { namespace } = row
+    const now = clock.now()
+    const due = dueSchedule(eventSchedule(row), now)
+    if (!due) return
+    const { instant, after } = due
+    if (instant === undefined) {
+      const unit = unitOf(namespace, after, row)
+      const moved = await decideAndCommit<Unit>({
+        store,
+        decide: assumptions => (assumptions.flow.has(row.id) ? undefined : unit),
+        unit: unit => unit,
+        onStale: () => false,
+      })
+      if (moved) announcer.announce(moved.changes)
+      return
+    }
+    const eventId = ids.next('evt', now)
+    const last = { lastAt: now, lastEventId: eventId }
+    const moved = (runId: string | undefined) => {
+      const { lastRunId: _, ...rest } = after
+      return scheduleSaved(namespace, { ...rest, ...last, ...(runId === undefined ? {} : { lastRunId: runId }) }, row)
+    }
+    await ingest.arriveFor({ row, after: moved }, eventId, sentBy(after, instant))
+  }
+
+  /** Changes a schedule of the API: decided on its stored row, and again if somebody else has changed it meanwhile. */
+  async #change(
+    actor: Actor,
+    action: ControlKind,
+    id: string,
+    decide: (stored: FlowRow | undefined) => { schedule: EventSchedule; unit: Unit },
+  ): Promise<EventSchedule> {
+    const rowId = scheduleRowId(actor.namespace, id)
+    let schedule: EventSchedule | undefined
+    await this.#commit(actor, action, id, async () => {
+      const decided = decide(await this.#deps.store.flowRow(rowId))
+      schedule = decided.schedule
+      return decided.unit
+    })
+    return schedule as EventSchedule
+  }
+
+  async #commit(actor: Actor, action: ControlKind, id: string, decide: () => Promise<Unit>): Promise<void> {
+    const { store, announcer } = this.#deps
+    const unit = await decideAndCommit<Unit>({
+      store,
+      decide,
+      unit: unit => unit,
+      commit: unit => this.#audit.commit(actor, unit, actOf(action, id, unit)),
+      onStale: () => true,
+    })
+    if (unit) announcer.announce(unit.changes)
+  }
+
+  /** The workflow and the cron that `wf:<app>:<workflow>:<n>` names; undefined for an id of another form. */
+  #cronOf(namespace: string, id: string): { workflow: Workflow; cron: string } | undefined {
+    if (!isCronId(id)) return undefined
+    const parts = id.split(':')
+    const n = parts.pop()
+    const view = this.#deps.catalog.view(namespace)
+    // App and name may contain colons.
+    for (let split = 2; split < parts.length; split++) {
+      const workflow = view.workflow(parts.slice(1, split).join(':'), parts.slice(split).join(':'))
+      const cron = workflow && [...cronsOf(workflow)][Number(n)]
+      if (workflow && cron !== undefined) return { workflow, cron }
+    }
+    throw notFound()
+  }
+
+  async #cronRow({ workflow, cron: key }: { workflow: Workflow; cron: string }): Promise<FlowRow> {
+    const { namespace, app, name } = workflow
+    const row = await this.#deps.store.flowRow(flowRowId({ namespace, app, workflow: name, policy: 'cron', key }))
+    if (!row) throw notFound()
+    return row
+  }
+}
+
+/** The id of the n-th cron of a workflow. */
+export function cronScheduleId({ app, name }: Pick<Workflow, 'app' | 'name'>, n: number): string {
+  return `wf:${app}:${name}:${n}`
+}
+
+export function isCronId(id: string): boolean {
+  return id.startsWith('wf:')
+}
+
+function assertOwn(id: string): void {
+  if (isCronId(id)) throw new EngineError('conflict', 'a schedule of a workflow is changed by its registration')
+}
+
+function notFound(): EngineError {
+  return new EngineError('not_found', 'no such schedule')
+}
+
+function guardOf({ id, version }: FlowRow): Unit['guards'][number] {
+  return { type: 'flow', id, version }
+}
+
+function unitOf(namespace: string, schedule: EventSchedule, stored: FlowRow | undefined): Unit {
+  const guard = { type: 'flow', id: scheduleRowId(namespace, schedule.id), version: stored?.version ?? 0 } as const
+  return { guards: [guard], changes: [scheduleSaved(namespace, schedule, stored)] }
+}
+
+function sentBy({ eventName, eventApp, eventData }: EventSchedule, scheduledAt: number): IncomingEvent {
+  return {
+    name: eventName,
+    scheduledAt,
+    ...(eventApp === undefined ? {} : { app: eventApp }),
+    ...(eventData === undefined ? {} : { data: eventData }),
+  }
+}
+
+/** The audit entry; of a schedule that is fired with the run. */
+function actOf(action: ControlKind, id: string, { changes }: Unit) {
+  const created = changes.find(change => change.type === 'run.created')
+  return { action, detail: JSON.stringify({ id }), ...(created ? { newRunId: created.run.id } : {}) }
+}

@@ -1,0 +1,65 @@
+// Schemas of schedules: the crons of workflows, and the schedules that are made through the API.
+
+import Type from 'typebox'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { TriggeredSchema } from './event-schema.ts'
+import { RunStatusSchema } from './run-schema.ts'
+import { CATCH_UPS, SCHEDULE_SOURCES } from './values.ts'
+
+/** The event that a schedule sends at every instant. */
+const SentEventSchema = Type.Object({
+  name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
+  app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Only workflows of this app are considered; absent: those of every app')),
+  data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
+})
+
+const CATCH_UP =
+  'What becomes of the instants that passed while no engine could fire them: the newest fires (`one`), all do, the oldest ' +
+  '999 and the newest at most (`all`), or those that are over a minute late do not (`none`)'
+
+export const PutScheduleSchema = Type.Object({
+  cron: Type.Optional(Type.String({ maxLength: 256, description: 'Five fields, or six with the seconds first' })),
+  every: Type.Optional(
+    Type.Union([Type.String({ maxLength: 32 }), Type.Number()], {
+      description:
+        'Instead of `cron`: the time between two instants, at least a second, counted from `startsAt` or creation',
+    }),
+  ),
+  timezone: Type.Optional(name(64, 'IANA zone of `cron`; absent: UTC, or the zone that a leading `TZ=` names')),
+  event: SentEventSchema,
+  startsAt: Type.Optional(timestamp('No instant comes before')),
+  endsAt: Type.Optional(timestamp('No instant comes then or later')),
+  catchUp: Type.Optional(Type.Enum([...CATCH_UPS], { description: `${CATCH_UP}; absent: \`one\`` })),
+})
+
+/** A schedule of `GET /schedules`. */
+export const ScheduleEntrySchema = Type.Object({
+  id: Type.String({ description: 'As given, or `wf:<app>:<workflow>:<n>` for the n-th cron of a workflow' }),
+  source: text(...SCHEDULE_SOURCES),
+  cron: optionalText('As registered or given'),
+  every: Type.Optional(Type.Integer({ description: 'Milliseconds between two instants' })),
+  timezone: optionalText('The zone of `cron`'),
+  app: optionalText('Of a schedule of a workflow'),
+  workflow: optionalText('The workflow that it starts'),
+  event: Type.Optional(SentEventSchema),
+  startsAt: Type.Optional(timestamp()),
+  endsAt: Type.Optional(timestamp()),
+  catchUp: Type.Optional(Type.Enum([...CATCH_UPS], { description: CATCH_UP })),
+  paused: Type.Boolean(),
+  next: Type.Array(timestamp(), {
+    description: 'The next five instants; none while it is paused, or when it has ended',
+  }),
+  lastAt: Type.Optional(timestamp('When it fired last')),
+  lastRunId: optionalText('The first run that it started then'),
+  lastEventId: optionalText('The event that it sent then'),
+  lastStatus: Type.Optional(RunStatusSchema),
+  lateMs: Type.Optional(Type.Integer({ description: 'How long ago the instant was that has come and has not fired' })),
+})
+
+/** The effect of firing a schedule by hand. */
+export const FireScheduleReplySchema = Type.Object({
+  runId: optionalText('The first run that it started'),
+  eventId: optionalText('The event that it sent'),
+  triggered: Type.Optional(Type.Array(TriggeredSchema)),
+})
