@@ -41,6 +41,7 @@ test('the program has all commands', () => {
       ' errors',
     ].map(verb => `runs${verb}`),
     ...['', ' send', ' list', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
+    ...['', ' list', ' put', ' delete', ' pause', ' resume', ' fire'].map(verb => `schedules${verb}`),
     'apps',
     'runners',
     'workflows',

@@ -13,6 +13,7 @@ import { eventsCommands } from './commands/events.ts'
 import { initCommand } from './commands/init/index.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
+import { schedulesCommands } from './commands/schedules.ts'
 import { serve } from './commands/serve.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
 import { forTerminal } from './output/text.ts'
@@ -80,6 +81,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   initCommand(program, versionOf())
   runsCommands(program)
   eventsCommands(program)
+  schedulesCommands(program)
   registryCommands(program)
   auditCommand(program)
   webhooksCommands(program)

@@ -79,6 +79,11 @@ export class Api {
     return this.request('POST', path, { body, headers: { 'content-type': 'application/json' } })
   }
 
+  put(path: string, body: unknown): Promise<Answer> {
+    const headers = { 'content-type': 'application/json' }
+    return this.request('PUT', path, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
+  }
+
   /** Posts an event. Throws when it is not accepted. */
   async send(event: Record<string, unknown>): Promise<Accepted> {
     const { status, json, text } = await this.post('/events', event)

@@ -22,6 +22,7 @@ export interface Holdings {
   receiver: string
   key: string
   scheduled: string
+  schedule: string
 }
 
 export interface Entry {
@@ -79,6 +80,13 @@ export const ENTRIES: Record<string, Entry> = {
   getEvent: { id: 'event' },
   listScheduledEvents: { finds: () => [''] },
   deleteScheduledEvent: { id: 'scheduled' },
+  listSchedules: { finds: () => ['', 'source=api'] },
+  // Another namespace makes a schedule of its own with the same id.
+  putSchedule: { common: true, body: { every: '1h', event: { name: WORKFLOW } } },
+  deleteSchedule: { id: 'schedule' },
+  pauseSchedule: { id: 'schedule' },
+  resumeSchedule: { id: 'schedule' },
+  fireSchedule: { id: 'schedule' },
   register: { body: { app: APP, runner: RUNNER, url: NOWHERE, workflows: [] }, elsewhere: { ok: true } },
   connect: { socket: true },
   listApps: { finds: () => [''] },

@@ -246,6 +246,7 @@ async function fillTheNorth(): Promise<Holdings> {
     receiver: await made('createWebhookReceiver'),
     key: await made('createApiKey'),
     scheduled: await scheduled(),
+    schedule: await schedules(),
   }
 }
 
@@ -254,6 +255,13 @@ async function scheduled(): Promise<string> {
   const later = async () => (await north.post('/events', { name: WORKFLOW, delay: '1h' })).json as { eventId: string }
   await later()
   return (await later()).eventId
+}
+
+/** Two schedules: a list has a second page. */
+async function schedules(): Promise<string> {
+  const put = (id: string) => north.put(`/schedules/${id}`, { every: '1h', event: { name: WORKFLOW } })
+  await put('north-hourly')
+  return ((await put('north-report')).json as { id: string }).id
 }
 
 async function made(operationId: string): Promise<string> {

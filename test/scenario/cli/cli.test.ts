@@ -305,6 +305,18 @@ describe('events', () => {
     expect(await cli(['events', 'unschedule', id])).toMatchObject({ code: 1 })
   })
 
+  test('schedules: put, list, pause, resume, fire and delete', async () => {
+    const [id, name] = [unique('poll'), unique('polled')]
+    const put = await cli(['schedules', 'put', id, name, '--every', '30m', '--data', '{"n":1}'])
+    expect(put.stdout).toMatch(new RegExp(`^${id}\n  next  \\S+ \\(in \\d+m\\)`))
+    const listed = await lines<{ id: string }>('schedules', 'list', '--source', 'api')
+    expect(listed.map(schedule => schedule.id)).toContain(id)
+    expect((await cli(['schedules', 'pause', id])).stdout).toBe(`${id} is paused\n`)
+    expect((await cli(['schedules', 'fire', id])).stdout).toMatch(/^evt_\w+ {2}no run was started\n$/)
+    expect((await cli(['schedules', 'resume', id])).code).toBe(0)
+    expect((await cli(['schedules', 'delete', id])).stdout).toBe(`${id} is deleted\n`)
+  })
+
   test('list and get', async () => {
     const name = unique('named')
     const { eventId } = await api.send({ name, app: 'somewhere', data: { deep: [1] } })

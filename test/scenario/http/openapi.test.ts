@@ -107,6 +107,11 @@ async function reminder(): Promise<Ids> {
   return { evt: (json as { eventId: string }).eventId }
 }
 
+async function schedule(): Promise<Ids> {
+  await api.put('/schedules/weekly-report', { every: '1h', event: { name: 'report/weekly' } })
+  return {}
+}
+
 async function session(): Promise<Ids> {
   return { token: ((await api.post('/session', { key: KEY })).json as { token: string }).token }
 }
@@ -127,6 +132,11 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   revokeApiKey: apiKey,
   endSession: session,
   deleteScheduledEvent: reminder,
+  listSchedules: schedule,
+  deleteSchedule: schedule,
+  pauseSchedule: schedule,
+  resumeSchedule: schedule,
+  fireSchedule: schedule,
 }
 
 /** The example with the ids of this engine, signed with the secret if there is one. */

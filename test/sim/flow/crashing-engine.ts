@@ -53,7 +53,11 @@ export class CrashingEngine {
   }
 
   /** Sends a request and lets everything that follows from it happen. Undefined: the engine died before it answered. */
-  async request(method: 'GET' | 'POST', url: string, body?: unknown): Promise<HttpAnswer | undefined> {
+  async request(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    body?: unknown,
+  ): Promise<HttpAnswer | undefined> {
     const answered = inject(this.#engine as Engine, { method, url, body })
     const answer = await this.clock.activity.during(Promise.race([answered, this.#died]))
     await this.settle()

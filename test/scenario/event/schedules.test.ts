@@ -1,0 +1,202 @@
+// Schedules (docs/events.md#schedules): those of workflows are paused and fired, those of the API are made and changed.
+
+import type { ControlAction, EventRecord, FireScheduleReply, ScheduleEntry } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import { type Answer, flow, JumpClock, openEngine, openRunner, run, scenario, unique, until } from '../../kit/index.ts'
+
+const HOUR = 3_600_000
+const { clock, engine } = await scenario()
+const { api } = engine
+
+const put = async (id: string, body: unknown) => {
+  const answer = await api.put(`/schedules/${id}`, body)
+  expect(answer.status, answer.text).toBe(200)
+  return answer.json as ScheduleEntry
+}
+const done = async <T>(asked: Promise<Answer>, expected = 200) => {
+  const { status, text, json } = await asked
+  expect(status, text).toBe(expected)
+  return json as T
+}
+const pause = (id: string) => done<ScheduleEntry>(api.post(`/schedules/${id}/pause`))
+const resume = (id: string) => done<ScheduleEntry>(api.post(`/schedules/${id}/resume`))
+const fire = (id: string) => done<FireScheduleReply>(api.post(`/schedules/${id}/fire`), 202)
+const listed = async (query = '', as = api) => (await as.get(`/schedules${query}`)).json as ScheduleEntry[]
+const entry = async (id: string) => (await listed('?limit=200')).find(schedule => schedule.id === id)
+const eventsOf = async (name: string) => (await api.get(`/events?name=${name}`)).json as EventRecord[]
+const arrived = (name: string, count: number) =>
+  until(async () => {
+    const events = await eventsOf(name)
+    return events.length >= count && events
+  })
+
+/** A runner whose workflow has the cron, and a trigger on the event `name`. */
+async function nightly(cron = '0 2 * * *') {
+  const name = unique('nightly')
+  const registration = { triggers: [{ cron }, { event: name }] }
+  const runner = await openRunner({ workflows: { [name]: { handler: flow([run('a')]), registration } } })
+  await runner.register(api)
+  return { name, app: runner.app, id: `wf:${runner.app}:${name}:0` }
+}
+const runsOf = async (name: string) => (await api.runs(`?q=${name}`)).filter(({ workflow }) => workflow === name)
+
+describe('a schedule of the API', () => {
+  test('sends its event at every instant, its data to the letter', async () => {
+    const { name } = await nightly()
+    const data = '{"n":1.0,"big":12345678901234567890}'
+    const made = await api.put(
+      `/schedules/${name}`,
+      `{"cron":"30 * * * *","timezone":"Asia/Kolkata","event":{"name":"${name}","data":${data}}}`,
+    )
+    expect(made.text).toContain(`"event":{"name":"${name}","data":${data}}`)
+    const { next, ...rest } = made.json as ScheduleEntry
+    expect(rest).toMatchObject({ source: 'api', timezone: 'Asia/Kolkata', catchUp: 'one', paused: false })
+    expect(next).toHaveLength(5)
+    clock.jumpTo(Date.parse(next[0] as string))
+    const [event] = await arrived(name, 1)
+    expect(event).toMatchObject({ source: 'schedule', scheduledAt: next[0], triggered: [{ workflow: name }] })
+    expect((await api.get(`/events/${event?.id}`)).text).toContain(`"data":${data}`)
+    const runId = event?.triggered[0]?.runId as string
+    await api.succeeded(runId)
+    const last = { lastEventId: event?.id, lastRunId: runId, lastStatus: 'succeeded', lastAt: event?.receivedAt }
+    expect(await entry(name)).toMatchObject({ ...last, next: next.slice(1).concat(expect.any(String)) })
+  })
+
+  test('is paused, resumed without making up, fired by hand, and deleted; each is in the audit log', async () => {
+    const name = unique('poll')
+    const [first] = (await put(name, { every: '1h', event: { name } })).next
+    expect(await pause(name)).toMatchObject({ paused: true, next: [] })
+    clock.jump(3 * HOUR)
+    const fired = await fire(name)
+    expect(fired).toMatchObject({ eventId: expect.stringMatching(/^evt_/), triggered: [] })
+    const { next } = await resume(name)
+    expect(Date.parse(next[0] as string)).toBe(Date.parse(first as string) + 3 * HOUR)
+    clock.jumpTo(Date.parse(next[0] as string))
+    const events = await arrived(name, 2)
+    expect(events.map(({ id }) => id)).toContain(fired.eventId)
+    expect((await api.request('DELETE', `/schedules/${name}`)).status).toBe(204)
+    expect(await entry(name)).toBeUndefined()
+    expect((await api.request('DELETE', `/schedules/${name}`)).status).toBe(404)
+    clock.jump(5 * HOUR)
+    const actions = ((await api.get('/control-actions?limit=50')).json as ControlAction[])
+      .filter(({ detail }) => (detail as { id?: string } | undefined)?.id === name)
+      .map(({ action }) => action)
+    expect(actions).toEqual(['delete', 'resume', 'fire', 'pause', 'put'].map(verb => `schedule.${verb}`))
+    expect(await eventsOf(name)).toHaveLength(2)
+  })
+
+  test('ends before endsAt, and begins with startsAt', async () => {
+    const name = unique('short')
+    const at = (ms: number) => new Date(clock.now() + ms).toISOString()
+    const [startsAt, endsAt] = [at(HOUR), at(3 * HOUR)]
+    const { next } = await put(name, { every: HOUR, event: { name }, startsAt, endsAt })
+    expect(next).toEqual([startsAt, at(2 * HOUR)])
+    for (const instant of next) {
+      clock.jumpTo(Date.parse(instant))
+      await until(async () => (await eventsOf(name)).some(({ scheduledAt }) => scheduledAt === instant))
+    }
+    expect(await entry(name)).toMatchObject({ next: [], paused: false })
+  })
+
+  test('fires once for the instants that passed without an engine, or for each of them', async () => {
+    const clock = new JumpClock()
+    const first = await openEngine({ onDisk: true, clock })
+    for (const catchUp of ['one', 'all'])
+      await first.api.put(`/schedules/${catchUp}`, { every: '1h', catchUp, event: { name: catchUp } })
+    await first.stop()
+    clock.jump(4.5 * HOUR)
+    const second = await openEngine({ storeFile: first.storeFile, clock })
+    const counts = async () =>
+      Promise.all(
+        ['one', 'all'].map(async name => ((await second.api.get(`/events?name=${name}`)).json as EventRecord[]).length),
+      )
+    await until(async () => (await counts()).join() === '1,4', { what: 'one and four events' })
+    expect(((await second.api.get('/schedules')).json as ScheduleEntry[]).map(({ lateMs }) => lateMs)).toEqual([
+      undefined,
+      undefined,
+    ])
+    await second.stop()
+  })
+})
+
+describe('a schedule of a workflow', () => {
+  test('is listed beside the others, in pages', async () => {
+    const { id, name, app } = await nightly()
+    const own = unique('own')
+    await put(own, { every: '1h', event: { name: own } })
+    expect(await entry(id)).toMatchObject({
+      source: 'workflow',
+      workflow: name,
+      app,
+      cron: '0 2 * * *',
+      timezone: 'UTC',
+    })
+    const all = await listed('?limit=200')
+    const paged: ScheduleEntry[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await api.get(`/schedules?limit=2${cursor && `&cursor=${cursor}`}`)
+      paged.push(...(page.json as ScheduleEntry[]))
+      cursor = page.headers.get('x-next-cursor')
+    }
+    expect(paged).toEqual(all)
+    expect(all.map(({ source }) => source)).toEqual(
+      all
+        .map(({ source }) => source)
+        .sort()
+        .reverse(),
+    )
+    expect((await listed('?source=api&limit=200')).every(({ source }) => source === 'api')).toBe(true)
+    expect((await listed('?source=workflow&limit=200')).map(({ id }) => id)).toContain(id)
+  })
+
+  test('starts nothing while it is paused, also after a registration, and does not make up', async () => {
+    const { id, name } = await nightly('0 * * * *')
+    expect(await pause(id)).toMatchObject({ id, paused: true, next: [] })
+    const runner = await openRunner({ app: id.split(':')[1] as string, workflows: {} })
+    clock.jump(3 * HOUR)
+    const { runId } = await fire(id)
+    await api.succeeded(runId as string)
+    const [next] = (await resume(id)).next
+    expect((await runsOf(name)).map(run => run.id)).toEqual([runId])
+    clock.jumpTo(Date.parse(next as string))
+    await until(async () => (await runsOf(name)).length === 2)
+    expect(await entry(id)).toMatchObject({ paused: false, lastRunId: (await runsOf(name))[0]?.id })
+    await runner.close()
+  })
+
+  test('is changed by its registration alone', async () => {
+    const { id } = await nightly()
+    expect(await api.put(`/schedules/${id}`, { every: '1h', event: { name: 'x' } })).toMatchObject({ code: 'conflict' })
+    expect(await api.request('DELETE', `/schedules/${id}`)).toMatchObject({ code: 'conflict' })
+    expect((await api.post(`/schedules/${id}9/pause`)).status).toBe(404)
+    expect((await api.post('/schedules/wf:x/pause')).status).toBe(404)
+  })
+})
+
+test.each([
+  [{ every: '1h' }, /event/],
+  [{ event: { name: 'n' } }, /cron or every must be given, not both/],
+  [{ every: '1h', cron: '* * * * *', event: { name: 'n' } }, /cron or every must be given, not both/],
+  [{ every: 999, event: { name: 'n' } }, /every must be from 1 second to 366 days/],
+  [{ every: '367d', event: { name: 'n' } }, /every must be from 1 second to 366 days/],
+  [{ every: 'often', event: { name: 'n' } }, /every must be/],
+  [{ every: '1h', timezone: 'Europe/Paris', event: { name: 'n' } }, /timezone is only for cron/],
+  [{ cron: '* *', event: { name: 'n' } }, /cron must have five fields/],
+  [{ cron: '0 0 * * *', timezone: 'Mars/Base', event: { name: 'n' } }, /cron names a time zone that is not known/],
+  [{ cron: 'TZ=UTC 0 0 * * *', timezone: 'UTC', event: { name: 'n' } }, /timezone cannot be given beside TZ=/],
+  [{ every: '1h', event: { name: 'n', colour: 'red' } }, /event\.colour/],
+  [{ every: '1h', catchUp: 'some', event: { name: 'n' } }, /catchUp/],
+  [{ every: '1h', endsAt: '2001-01-01T00:00:00Z', event: { name: 'n' } }, /endsAt must be after the next instant/],
+  [
+    { every: '1h', startsAt: '2041-01-02T00:00:00Z', endsAt: '2041-01-01T00:00:00Z', event: { name: 'n' } },
+    /endsAt must be after startsAt/,
+  ],
+])('%j is refused', async (body, message) => {
+  const { status, text } = await api.put('/schedules/refused', body)
+  expect([status, text]).toEqual([400, expect.stringMatching(message)])
+})
+
+test('an id of another form is refused', async () => {
+  const { status, text } = await api.put('/schedules/a%20b', { every: '1h', event: { name: 'n' } })
+  expect([status, text]).toEqual([400, expect.stringContaining('[A-Za-z0-9_.-]{1,128}')])
+})
