@@ -1,0 +1,41 @@
+// Times as text: relative for reading, exact for hovering. The caller gives the engine's time, because clocks of
+// browsers are wrong.
+
+import { durationText, durationWords } from './duration.ts'
+
+const DAY_MS = 86_400_000
+
+/** `4 s ago`, `in 2 h 5 min`; days and more as a date. */
+export function agoText(atMs: number, nowMs: number): string {
+  const away = Math.abs(nowMs - atMs)
+  if (away < 1000) return 'now'
+  if (away > 30 * DAY_MS) return new Date(atMs).toISOString().slice(0, 10)
+  const text = durationText(away < 60_000 ? Math.floor(away / 1000) * 1000 : away)
+  return atMs > nowMs ? `in ${text}` : `${text} ago`
+}
+
+/** The same in words, for a screen reader: `22 minutes ago`. */
+export function agoWords(atMs: number, nowMs: number): string {
+  const words = durationWords(Math.abs(nowMs - atMs))
+  return atMs > nowMs ? `in ${words}` : `${words} ago`
+}
+
+/** The exact moment in three ways: local time, UTC, and milliseconds since 1970. */
+export function exactTime(atMs: number): string {
+  return `${localTime(atMs)} local\n${new Date(atMs).toISOString()}\n${atMs} ms`
+}
+
+/** Local date and time to the millisecond: `2026-11-23 14:05:01.250`. */
+export function localTime(atMs: number): string {
+  const at = new Date(atMs)
+  const two = (n: number, digits = 2) => String(n).padStart(digits, '0')
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${two(at.getMilliseconds(), 3)}`
+}
+
+/** The time of day to the second, with the date when it is not today: `14:05:01`, `24 Nov 14:05`. */
+export function clockText(atMs: number, nowMs: number): string {
+  const text = localTime(atMs)
+  if (text.slice(0, 10) === localTime(nowMs).slice(0, 10)) return text.slice(11, 19)
+  return `${text.slice(0, 10)} ${text.slice(11, 16)}`
+}

@@ -1,0 +1,39 @@
+// Makes characters visible that a reader would not see or that change the order of others: control, bidi and zero-width
+// characters. Texts of runs are written by others, so every text of data goes through here.
+
+/** A stretch of text as it is, or one hidden character by its code point. */
+export type TextPart = { text: string } | { code: string }
+
+/** Controls except tab and line feed, format characters (bidi, zero-width, tags), separators, fillers, lone surrogates. */
+const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu
+
+/** Splits a text at its hidden characters. An ordinary text is one part. */
+export function visibleParts(text: string): TextPart[] {
+  const parts: TextPart[] = []
+  let at = 0
+  for (const match of text.matchAll(HIDDEN)) {
+    if (match.index > at) parts.push({ text: text.slice(at, match.index) })
+    parts.push({ code: codeOf(match[0]) })
+    at = match.index + match[0].length
+  }
+  if (at < text.length || parts.length === 0) parts.push({ text: text.slice(at) })
+  return parts
+}
+
+/** The same as one text, for titles and labels: hidden characters are written as `U+202E`. */
+export function visibleText(text: string): string {
+  return visibleParts(text)
+    .map(part => ('text' in part ? part.text : part.code))
+    .join('')
+}
+
+/** A name for titles, labels and toasts: visible, in one line, cut at `charsMax` characters. */
+export function shortName(name: string, charsMax = 80): string {
+  const line = visibleText(name).replace(/\s+/g, ' ')
+  const chars = [...line.slice(0, charsMax * 2)]
+  return chars.length > charsMax || line.length > charsMax * 2 ? `${chars.slice(0, charsMax - 1).join('')}…` : line
+}
+
+function codeOf(char: string): string {
+  return `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
+}

@@ -1,0 +1,40 @@
+// The sentence that names a row of the timeline for a screen reader, and the words for ops.
+
+import { durationText, durationWords } from '../ui/duration.ts'
+import type { Fold } from './folds.ts'
+import type { Bar, StepRecord } from './model.ts'
+
+/** The word and the glyph of each op. */
+export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
+  StepRun: { word: 'step', glyph: 'ƒ' },
+  Sleep: { word: 'sleep', glyph: '☾' },
+  SleepUntil: { word: 'sleep until', glyph: '☾' },
+  WaitForEvent: { word: 'wait for event', glyph: '⚑' },
+  RunWorkflow: { word: 'child run', glyph: '↳' },
+  Emit: { word: 'emit', glyph: '◆' },
+  Webhook: { word: 'webhook', glyph: '➚' },
+}
+
+/** The word and the glyph of an op, also of one that this version does not know. */
+export function opOf(op: string): { word: string; glyph: string } {
+  return (OPS as Record<string, { word: string; glyph: string } | undefined>)[op] ?? { word: op, glyph: '•' }
+}
+
+/** "charge-card, failed, attempt 2 of 5, started at 0.9 s, took 850 ms". */
+export function barName(bar: Bar, attemptsMax?: number): string {
+  const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
+  if (bar.attempt > 1) parts.push(`attempt ${bar.attempt}${attemptsMax === undefined ? '' : ` of ${attemptsMax}`}`)
+  parts.push(`started at ${durationText(bar.fromMs)}`)
+  if (bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
+    parts.push(`took ${durationText(bar.toMs - bar.fromMs)}`)
+  return parts.filter(part => part !== '').join(', ')
+}
+
+/** "import-row:0…9999, 10000 steps, 11 failed, half within 3 ms, 95 % within 9 ms". */
+export function foldName({ label, bars, failed, open, p50Ms, p95Ms }: Fold): string {
+  const parts = [label, `${bars.length} steps`, failed > 0 ? `${failed} failed` : 'none failed']
+  if (open > 0) parts.push(`${open} not finished`)
+  if (p50Ms !== undefined) parts.push(`half within ${durationWords(p50Ms)}`)
+  if (p95Ms !== undefined) parts.push(`95 % within ${durationWords(p95Ms)}`)
+  return parts.join(', ')
+}
