@@ -1,0 +1,41 @@
+// A status as glyph and word. Colour is decoration only: statuses differ by their shape.
+
+import css from './status.module.css'
+
+/** Every status of runs, steps and deliveries: its glyph and the token of its colour. */
+const LOOKS = {
+  queued: ['⋯', 'queued'],
+  running: ['▶', 'running'],
+  waiting: ['◷', 'waiting'],
+  retrying: ['↻', 'retrying'],
+  paused: ['‖', 'paused'],
+  succeeded: ['✓', 'succeeded'],
+  failed: ['✕', 'failed'],
+  cancelled: ['⊘', 'queued'],
+  pending: ['⋯', 'queued'],
+  delivering: ['▶', 'running'],
+  exhausted: ['✕', 'failed'],
+  dead: ['✕', 'failed'],
+} as const satisfies Record<string, readonly [string, string]>
+
+/** The glyph of a status; a dot for one that this version does not know. */
+export function glyphOf(status: string): string {
+  return (LOOKS as Record<string, readonly [string, string] | undefined>)[status]?.[0] ?? '•'
+}
+
+/** The name of the colour token of a status. */
+export function colourOf(status: string): string {
+  return (LOOKS as Record<string, readonly [string, string] | undefined>)[status]?.[1] ?? 'queued'
+}
+
+/** A status with its glyph. `word` is shown instead of the status, as "waiting for an event". */
+export function Status({ status, word = status }: { status: string; word?: string }) {
+  return (
+    <span className={css.status} data-colour={colourOf(status)}>
+      <span aria-hidden="true" className={css.glyph}>
+        {glyphOf(status)}
+      </span>
+      {word}
+    </span>
+  )
+}
