@@ -1,0 +1,96 @@
+// The drawn part of a row: the segments of a bar, or the density strip of a fold, on the part of the axis that is shown.
+
+import type { CSSProperties } from 'react'
+import { durationText } from '../../ui/duration.ts'
+import { visibleText } from '../../ui/visible-text.ts'
+import type { Fold } from '../folds.ts'
+import type { Axis } from '../idle.ts'
+import type { Bar, Segment } from '../model.ts'
+import { fractionOf, type Span } from '../scale.ts'
+import css from './segments.module.css'
+
+/** What a bar is placed on. */
+export interface Track {
+  axis: Axis
+  span: Span
+  /** Where open segments end: the end of the run, or now. */
+  endMs: number
+}
+
+/** A stretch in percent of the track, cut at its edges; undefined when it is beyond them. */
+function placeOf({ axis, span }: Track, fromMs: number, toMs: number) {
+  const left = fractionOf(axis.place(fromMs), span)
+  const right = fractionOf(axis.place(toMs), span)
+  if (right < 0 || left > 1) return undefined
+  const from = Math.max(left, -0.01)
+  return { left: `${from * 100}%`, width: `${(Math.min(right, 1.01) - from) * 100}%` } satisfies CSSProperties
+}
+
+/** The segments of one bar, or a caret at the edge beyond which it is. */
+export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
+  const places = bar.segments.map(segment => placeOf(track, segment.fromMs, segment.toMs ?? track.endMs))
+  if (places.every(place => place === undefined)) return <EdgeCaret bar={bar} track={track} />
+  return bar.segments.map((segment, i) => {
+    const place = places[i]
+    return (
+      place && (
+        <span
+          key={`${segment.kind}${segment.attempt}${segment.fromMs}`}
+          className={css.segment}
+          data-kind={segment.kind}
+          data-status={bar.status}
+          data-open={segment.toMs === undefined || undefined}
+          data-carried={bar.carried || undefined}
+          style={segment.kind === 'point' ? { left: place.left } : place}
+          title={titleOf(segment, track.endMs)}
+        />
+      )
+    )
+  })
+}
+
+function titleOf({ kind, attempt, fromMs, toMs, error }: Segment, endMs: number): string {
+  const took = durationText((toMs ?? Math.max(endMs, fromMs)) - fromMs)
+  const head = kind === 'backoff' ? `backoff after attempt ${attempt}: ${took}` : `attempt ${attempt}: ${took}`
+  return error === undefined ? head : `${head}\n${visibleText(error.slice(0, 500))}`
+}
+
+function EdgeCaret({ bar, track }: { bar: Bar; track: Track }) {
+  const toMs = bar.toMs ?? track.endMs
+  const isBefore = track.axis.place(toMs) < track.span.fromMs
+  return (
+    <span className={isBefore ? css.before : css.after}>
+      {isBefore ? '◂ ' : ''}
+      {durationText(toMs - bar.fromMs)}
+      {isBefore ? '' : ' ▸'}
+    </span>
+  )
+}
+
+/** When the members of a fold started, as a strip of shades; parts with failures are marked. */
+export function FoldStrip({ fold, track }: { fold: Fold; track: Track }) {
+  const toMs = fold.toMs ?? track.endMs
+  const place = placeOf(track, fold.fromMs, toMs)
+  if (!place) return null
+  const most = Math.max(...fold.density.map(({ count }) => count), 1)
+  const partMs = (toMs - fold.fromMs) / fold.density.length
+  return (
+    <>
+      <span className={css.fold} style={place} />
+      {fold.density.map(({ count, failed }, i) => {
+        const fromMs = fold.fromMs + i * partMs
+        const part = count > 0 ? placeOf(track, fromMs, fromMs + partMs) : undefined
+        return (
+          part && (
+            <span
+              key={fromMs}
+              className={css.part}
+              data-failed={failed > 0 || undefined}
+              style={{ ...part, opacity: 0.3 + 0.7 * (count / most) }}
+            />
+          )
+        )
+      })}
+    </>
+  )
+}

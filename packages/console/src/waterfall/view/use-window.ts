@@ -1,0 +1,48 @@
+// The rows of a long list that are on the screen. Only these are in the document.
+
+import { type RefObject, useCallback, useLayoutEffect, useState } from 'react'
+
+/** Rows drawn above and below the visible ones. */
+const OVERSCAN = 6
+
+export interface RowWindow {
+  first: number
+  /** One after the last. */
+  end: number
+  /** Scrolls so that a row is visible. */
+  reveal(index: number): void
+}
+
+/** The visible rows of `scroller`, whose rows all have one height. */
+export function useWindow(scroller: RefObject<HTMLElement | null>, count: number, rowPx: number): RowWindow {
+  const [range, setRange] = useState({ first: 0, end: Math.min(count, 40) })
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const read = () => {
+      const first = Math.max(0, Math.floor(element.scrollTop / rowPx) - OVERSCAN)
+      const end = Math.min(count, Math.ceil((element.scrollTop + element.clientHeight) / rowPx) + OVERSCAN)
+      setRange(last => (last.first === first && last.end === end ? last : { first, end }))
+    }
+    const observer = new ResizeObserver(read)
+    observer.observe(element)
+    element.addEventListener('scroll', read, { passive: true })
+    read()
+    return () => {
+      observer.disconnect()
+      element.removeEventListener('scroll', read)
+    }
+  }, [scroller, count, rowPx])
+  const reveal = useCallback(
+    (index: number) => {
+      const element = scroller.current
+      if (!element || index < 0) return
+      const top = index * rowPx
+      if (top < element.scrollTop) element.scrollTop = top
+      else if (top + rowPx > element.scrollTop + element.clientHeight)
+        element.scrollTop = top + rowPx - element.clientHeight
+    },
+    [scroller, rowPx],
+  )
+  return { ...range, reveal }
+}

@@ -1,0 +1,215 @@
+// biome-ignore-all lint/a11y/useSemanticElements: only the rows on the screen are in the document, so this is no table.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its active row.
+
+// The waterfall: the axis, and the rows of a run that are on the screen. It draws what it is given; zoom, selection and
+// folds are the page's, which keeps them in the URL.
+
+import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { durationText } from '../../ui/duration.ts'
+import type { Row } from '../folds.ts'
+import type { Axis, Cut } from '../idle.ts'
+import { fractionOf, pan, type Span, ticksOf, zoomAt } from '../scale.ts'
+import { ROW_PX, RowView } from './row.tsx'
+import { useWidth } from './use-width.ts'
+import { useWindow } from './use-window.ts'
+import css from './waterfall.module.css'
+
+export interface WaterfallProps {
+  rows: readonly Row[]
+  axis: Axis
+  span: Span
+  /** Where open segments end. */
+  endMs: number
+  /** The moment that is drawn, when it is not now. */
+  momentMs?: number | undefined
+  /** When passes were sent, in milliseconds of the run. */
+  passes: readonly number[]
+  selected: string | undefined
+  /** Ids of the steps on the critical path, when it is shown. */
+  critical?: ReadonlySet<string> | undefined
+  label: string
+  onSelect(key: string): void
+  onToggle(key: string): void
+  onZoom(key: string): void
+  onSpan(span: Span): void
+}
+
+/** Room for the label of a mark. */
+const TICK_PX = 90
+/** Vertical lines that are drawn at most. */
+const LINES_MAX = 200
+
+export function Waterfall(props: WaterfallProps) {
+  const { rows, axis, span, endMs, selected, critical, onSelect, onToggle, onZoom } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const { first, end, reveal } = useWindow(scroller, rows.length, ROW_PX)
+  const track = useMemo(() => ({ axis, span, endMs }), [axis, span, endMs])
+  const place = useMemo(() => rows.findIndex(({ key }) => key === selected), [rows, selected])
+  useEffect(() => {
+    reveal(place)
+    // The page may have to scroll as well: the row is in the document one frame later.
+    const frame = requestAnimationFrame(() =>
+      document.getElementById(rowId(place))?.scrollIntoView({ block: 'nearest' }),
+    )
+    return () => cancelAnimationFrame(frame)
+  }, [place, reveal])
+  const pointer = usePointer(scroller, props)
+  return (
+    <div className={css.waterfall} {...pointer}>
+      <AxisView axis={axis} span={span} />
+      <div
+        ref={scroller}
+        role="treegrid"
+        aria-label={props.label}
+        aria-rowcount={rows.length + 1}
+        aria-activedescendant={place >= first && place < end ? rowId(place) : undefined}
+        tabIndex={0}
+        className={css.scroller}
+      >
+        <div role="row" aria-rowindex={1} className={css.hidden}>
+          <span role="columnheader">Step</span>
+          <span role="columnheader">Time</span>
+          <span role="columnheader">Took</span>
+        </div>
+        <div role="presentation" className={css.rows} style={{ height: `${rows.length * ROW_PX}px` }}>
+          <Lines axis={axis} span={span} passes={props.passes} momentMs={props.momentMs} />
+          {rows.slice(first, end).map((row, i) => (
+            <RowView
+              key={row.key}
+              id={rowId(first + i)}
+              row={row}
+              place={first + i}
+              track={track}
+              isSelected={row.key === selected}
+              isCritical={critical && row.kind === 'bar' ? critical.has(row.bar.id) : undefined}
+              onSelect={onSelect}
+              onToggle={onToggle}
+              onZoom={onZoom}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const rowId = (place: number) => `step-row-${place}`
+
+const AxisView = memo(function AxisView({ axis, span }: { axis: Axis; span: Span }) {
+  const box = useRef<HTMLDivElement>(null)
+  const width = useWidth(box)
+  const marks = axis.cuts.length > 0 ? cutTicks(axis, span) : ticksOf(span, Math.max(2, Math.floor(width / TICK_PX)))
+  // A label that does not fit before the end is left out.
+  const shown = marks.filter(({ ms }) => (1 - fractionOf(ms, span)) * width > TICK_PX / 2)
+  return (
+    <div className={css.axis} aria-hidden="true">
+      <div ref={box} className={css.ticks}>
+        {shown.map(({ ms, label }) => (
+          <span key={ms} className={css.tick} style={{ left: `${fractionOf(ms, span) * 100}%` }}>
+            {label}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+})
+
+/** Marks of an axis with cuts: where the stretches between them begin, in real time. */
+function cutTicks(axis: Axis, span: Span) {
+  const starts = [0, ...axis.cuts.map(({ toMs }) => toMs)]
+  return starts
+    .map(ms => ({ ms: axis.place(ms), label: durationText(ms) }))
+    .filter(({ ms }) => ms >= span.fromMs && ms <= span.toMs)
+    .slice(0, LINES_MAX)
+}
+
+type LinesProps = Pick<WaterfallProps, 'axis' | 'span' | 'passes' | 'momentMs'>
+
+/** The lines behind the rows: passes that were sent, and stretches that were cut out. */
+const Lines = memo(function Lines({ axis, span, passes, momentMs }: LinesProps) {
+  const shown = passes
+    .map(ms => fractionOf(axis.place(ms), span))
+    .filter(at => at >= 0 && at <= 1)
+    .slice(0, LINES_MAX)
+  return (
+    <div className={css.lines} data-lines aria-hidden="true">
+      {shown.map((at, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two passes may start in one millisecond.
+        <span key={i} className={css.pass} style={{ left: `${at * 100}%` }} />
+      ))}
+      {momentMs !== undefined && (
+        <span className={css.moment} style={{ left: `${fractionOf(axis.place(momentMs), span) * 100}%` }} />
+      )}
+      {axis.cuts.slice(0, LINES_MAX).map(cut => (
+        <CutMark key={cut.fromMs} cut={cut} span={span} />
+      ))}
+    </div>
+  )
+})
+
+function CutMark({ cut, span }: { cut: Cut; span: Span }) {
+  const left = fractionOf(cut.atMs, span)
+  const right = fractionOf(cut.atMs + cut.widthMs, span)
+  if (right < 0 || left > 1) return null
+  const took = durationText(cut.toMs - cut.fromMs)
+  return (
+    <span
+      className={css.cut}
+      title={`${took} in which nothing ran`}
+      style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }}
+    >
+      <span className={right > 0.9 ? css.cutTextLeft : css.cutText}>{took}</span>
+    </span>
+  )
+}
+
+/** The pointer: the wheel with the command key zooms where the pointer is, dragging the track moves it. */
+function usePointer(scroller: React.RefObject<HTMLDivElement | null>, { axis, span, onSpan }: WaterfallProps) {
+  const drag = useRef<{ x: number; span: Span } | undefined>(undefined)
+  const [isDragging, setIsDragging] = useState(false)
+  const latest = useRef({ axis, span, onSpan })
+  latest.current = { axis, span, onSpan }
+  const trackOf = () => {
+    const rect = scroller.current?.querySelector('[data-lines]')?.getBoundingClientRect()
+    return rect && rect.width > 0 ? rect : undefined
+  }
+  useEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const zoom = (event: WheelEvent) => {
+      if (!event.ctrlKey && !event.metaKey) return
+      event.preventDefault()
+      const rect = trackOf()
+      if (!rect) return
+      const { axis, span, onSpan } = latest.current
+      const at = Math.min(Math.max((event.clientX - rect.left) / rect.width, 0), 1)
+      onSpan(zoomAt(span, Math.exp(event.deltaY / 300), at, axis.all))
+    }
+    element.addEventListener('wheel', zoom, { passive: false })
+    return () => element.removeEventListener('wheel', zoom)
+  })
+  return {
+    'data-dragging': isDragging || undefined,
+    onPointerDown(event: PointerEvent) {
+      const rect = trackOf()
+      if (event.button !== 0 || event.pointerType === 'touch' || !rect || event.clientX < rect.left) return
+      drag.current = { x: event.clientX, span }
+    },
+    onPointerMove(event: PointerEvent) {
+      const rect = trackOf()
+      if (!drag.current || !rect) return
+      const part = (drag.current.x - event.clientX) / rect.width
+      if (Math.abs(part) < 0.004 && !isDragging) return
+      setIsDragging(true)
+      onSpan(pan(drag.current.span, part, axis.all))
+    },
+    onPointerUp() {
+      drag.current = undefined
+      setIsDragging(false)
+    },
+    onPointerLeave() {
+      drag.current = undefined
+      setIsDragging(false)
+    },
+  }
+}
