@@ -1,0 +1,151 @@
+// The comparison of a fork with its source: the first divergence on top, the input, and every step that is not the same.
+
+import type { RunSummary } from '@perdure/protocol'
+import { useMemo, useState } from 'react'
+import { sourceOf } from '../../data/json/parse.ts'
+import { useRead } from '../../data/queries.ts'
+import { Link, useQuery } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { DiffView } from '../../ui/diff-view.tsx'
+import { durationText } from '../../ui/duration.ts'
+import { parseJson } from '../../ui/json/parse.ts'
+import { printJson } from '../../ui/json/print.ts'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import type { WaterfallStep } from '../../waterfall/model.ts'
+import { type DiffKind, diffSteps, firstDivergence, type StepDiff } from '../../waterfall/replay-diff.ts'
+import css from './diff-panel.module.css'
+import { useSteps } from './steps.ts'
+import type { RunView } from './use-run.ts'
+
+/** Steps that are listed. */
+const LISTED_MAX = 300
+
+const KINDS: Record<DiffKind, readonly [string, string]> = {
+  same: ['=', 'same'],
+  result: ['≠', 'other result'],
+  status: ['✕', 'other status'],
+  slower: ['◷', 'slower'],
+  new: ['+', 'only here'],
+  gone: ['−', 'only in the source'],
+}
+
+export function DiffPanel({ view, sourceId }: { view: RunView; sourceId: string }) {
+  const [, set] = useQuery('run')
+  const source = useRead('getRun', { id: sourceId }, { keep: false })
+  const steps = useSteps(sourceId)
+  return (
+    <Panel
+      title="Compared with its source"
+      actions={<Button onClick={() => set({ diff: undefined })}>Close the comparison</Button>}
+    >
+      <p>
+        This run against <Link target={{ to: 'run', params: { id: sourceId } }}>{sourceId}</Link>.
+      </p>
+      <Loaded query={source}>
+        {run => <Loaded query={steps}>{list => <Comparison view={view} source={run} sourceSteps={list} />}</Loaded>}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const resultText = ({ data }: WaterfallStep) => (data === undefined ? undefined : sourceOf(data))
+
+interface ComparisonProps {
+  view: RunView
+  source: RunSummary & { input?: unknown }
+  sourceSteps: readonly WaterfallStep[]
+}
+
+function Comparison({ view, source, sourceSteps }: ComparisonProps) {
+  const [showsSame, setShowsSame] = useState(false)
+  const diffs = useMemo(() => diffSteps(sourceSteps, view.steps, resultText), [sourceSteps, view.steps])
+  const first = firstDivergence(diffs)
+  const inputs = [source.input, view.run.input].map(input => prettyOf(input))
+  const shown = diffs.filter(({ kind }) => showsSame || kind !== 'same')
+  const same = diffs.length - diffs.filter(({ kind }) => kind !== 'same').length
+  return (
+    <div className={css.comparison}>
+      <p className={css.first}>
+        {first ? (
+          <>
+            First divergence: <strong>{shortName(first.name)}</strong>, {KINDS[first.kind][1]}.
+          </>
+        ) : (
+          'Every step has the same result.'
+        )}
+      </p>
+      {inputs[0] !== inputs[1] && (
+        <section>
+          <h3>Input</h3>
+          <DiffView before={inputs[0] as string} after={inputs[1] as string} label="Difference of the inputs" />
+        </section>
+      )}
+      <section>
+        <h3>
+          Steps: {same} the same, {diffs.length - same} not
+          {same > 0 && (
+            <Button aria-pressed={showsSame} onClick={() => setShowsSame(!showsSame)}>
+              Show those that are the same
+            </Button>
+          )}
+        </h3>
+        <ul className={css.steps}>
+          {shown.slice(0, LISTED_MAX).map(diff => (
+            <li key={`${diff.kind}${diff.id}`}>
+              <OneStep diff={diff} isFirst={diff === first} />
+            </li>
+          ))}
+        </ul>
+        {shown.length > LISTED_MAX && <p className={css.mute}>{shown.length - LISTED_MAX} steps more.</p>}
+      </section>
+    </div>
+  )
+}
+
+function prettyOf(value: unknown): string {
+  if (value === undefined) return ''
+  return printJson(parseJson(sourceOf(value)))
+}
+
+function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
+  const { kind, name, source, fork } = diff
+  const [glyph, word] = KINDS[kind]
+  const head = (
+    <>
+      <span aria-hidden="true" className={css.glyph} data-kind={kind}>
+        {glyph}
+      </span>
+      <strong>
+        <Visible text={name.slice(0, 200)} />
+      </strong>
+      <span className={css.mute}>{word}</span>
+      {kind === 'status' && source && fork && (
+        <span>
+          <Status status={source.status} /> → <Status status={fork.status} />
+        </span>
+      )}
+      {kind === 'slower' && (
+        <span className={css.mute}>
+          {durationText(source?.durationMs ?? 0)} → {durationText(fork?.durationMs ?? 0)}
+        </span>
+      )}
+    </>
+  )
+  if (kind !== 'result' && kind !== 'status') return <p className={css.line}>{head}</p>
+  return (
+    <details open={isFirst} className={css.detail}>
+      <summary className={css.line}>{head}</summary>
+      <DiffView before={outcomeOf(source)} after={outcomeOf(fork)} label={`Difference of ${shortName(name)}`} />
+    </details>
+  )
+}
+
+/** The result or error of a step as text. */
+function outcomeOf(step: WaterfallStep | undefined): string {
+  if (step === undefined) return ''
+  return step.error === undefined ? prettyOf(step.data) : `${step.error.name ?? 'Error'}: ${step.error.message}`
+}

@@ -1,0 +1,92 @@
+// The facts of a run below its title: where it came from, where it belongs, and its times.
+
+import type { ReactNode } from 'react'
+import { useNow } from '../../data/time/clock.ts'
+import { Link } from '../../router/router.tsx'
+import { durationText, exactMs } from '../../ui/duration.ts'
+import { CopyButton } from '../../ui/overlay/copy.tsx'
+import { Status } from '../../ui/status.tsx'
+import { agoText, exactTime } from '../../ui/time.ts'
+import { shortName } from '../../ui/visible-text.ts'
+import { useForks } from './actions/replay-dialog.tsx'
+import css from './header.module.css'
+import type { RunView } from './use-run.ts'
+
+export function Header({ view }: { view: RunView }) {
+  const { run } = view
+  const now = useNow()
+  const created = Date.parse(run.createdAt)
+  return (
+    <dl className={css.facts}>
+      <Fact name="Status">
+        <Status status={run.status} />
+      </Fact>
+      <Fact name="Run">
+        <code className={css.id}>{run.id}</code>
+        <CopyButton text={run.id} label="Copy the run id" />
+      </Fact>
+      <Fact name="App">{shortName(run.app)}</Fact>
+      <Fact name="Started by">
+        <Trigger view={view} />
+      </Fact>
+      {run.parentRunId !== undefined && (
+        <Fact name="Parent">
+          <Link target={{ to: 'run', params: { id: run.parentRunId } }}>{run.parentRunId.slice(-8)}</Link>
+        </Fact>
+      )}
+      {!view.isBundle && <Forks runId={run.id} />}
+      {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
+      {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
+      <Fact name="Created">
+        <span title={exactTime(created)}>{agoText(created, now)}</span>
+      </Fact>
+      <Fact name={view.isLive ? 'Age' : 'Took'}>
+        <Duration view={view} now={now} />
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className={css.fact}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Trigger({ view }: { view: RunView }) {
+  const { eventId, eventName, cron, replayOf, triggerKind } = view.run
+  if (replayOf !== undefined)
+    return (
+      <>
+        replay of <Link target={{ to: 'run', params: { id: replayOf } }}>{replayOf.slice(-8)}</Link> (
+        <Link target={{ to: 'run', params: { id: view.run.id }, query: { diff: replayOf } }}>compare</Link>)
+      </>
+    )
+  if (eventId !== undefined)
+    return (
+      <>
+        event <Link target={{ to: 'event', params: { id: eventId } }}>{shortName(eventName ?? eventId)}</Link>
+      </>
+    )
+  if (cron !== undefined) return <>cron {shortName(cron)}</>
+  return view.run.parentRunId === undefined ? triggerKind : 'its parent'
+}
+
+function Forks({ runId }: { runId: string }) {
+  const forks = useForks(runId)
+  if (forks === 0) return null
+  return (
+    <Fact name="Replays">
+      <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'tree' } }}>{forks}</Link>
+    </Fact>
+  )
+}
+
+function Duration({ view, now }: { view: RunView; now: number }) {
+  const { durationMs } = view.run
+  const ms = durationMs ?? (view.isLive ? Math.max(now - view.originMs, 0) : undefined)
+  return ms === undefined ? <>never started</> : <span title={exactMs(ms)}>{durationText(ms)}</span>
+}

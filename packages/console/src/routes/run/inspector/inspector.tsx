@@ -1,0 +1,68 @@
+// The inspector of the selected step, or of a fold of steps, beside the timeline.
+
+import { Button } from '../../../ui/button.tsx'
+import { durationText } from '../../../ui/duration.ts'
+import { Status } from '../../../ui/status.tsx'
+import { Visible } from '../../../ui/visible.tsx'
+import type { Row } from '../../../waterfall/folds.ts'
+import type { RunView } from '../use-run.ts'
+import css from './inspector.module.css'
+import { StepDetail } from './step-detail.tsx'
+
+export interface InspectorProps {
+  row: Row
+  view: RunView
+  onClose(): void
+  onRetry(stepName: string): void
+}
+
+export function Inspector({ row, view, onClose, onRetry }: InspectorProps) {
+  const title = row.kind === 'bar' ? row.bar.label : row.fold.label
+  return (
+    <aside className={css.inspector} aria-label="Selected step">
+      <header className={css.head}>
+        <h2>
+          <Visible text={title.slice(0, 300)} />
+        </h2>
+        <Button kind="bare" aria-label="Close the inspector" title="Close (Esc)" onClick={onClose}>
+          ✕
+        </Button>
+      </header>
+      {row.kind === 'bar' ? <StepDetail row={row} view={view} onRetry={onRetry} /> : <FoldDetail row={row} />}
+    </aside>
+  )
+}
+
+function FoldDetail({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
+  const { bars, failed, open, p50Ms, p95Ms, fromMs, toMs } = row.fold
+  return (
+    <dl className={css.facts}>
+      <dt>Steps</dt>
+      <dd>{bars.length}</dd>
+      <dt>Failed</dt>
+      <dd>{failed > 0 ? <Status status="failed" word={String(failed)} /> : 'none'}</dd>
+      {open > 0 && (
+        <>
+          <dt>Not finished</dt>
+          <dd>{open}</dd>
+        </>
+      )}
+      <dt>First start</dt>
+      <dd>{durationText(fromMs)}</dd>
+      {toMs !== undefined && (
+        <>
+          <dt>Last end</dt>
+          <dd>{durationText(toMs)}</dd>
+        </>
+      )}
+      {p50Ms !== undefined && (
+        <>
+          <dt>Half within</dt>
+          <dd>{durationText(p50Ms)}</dd>
+          <dt>95 % within</dt>
+          <dd>{durationText(p95Ms ?? p50Ms)}</dd>
+        </>
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,189 @@
+// One step in full: its result or error, its attempts, its logs and what it refers to.
+
+import { sourceOf } from '../../../data/json/parse.ts'
+import { useRead } from '../../../data/queries.ts'
+import { Link } from '../../../router/router.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
+import { durationText, exactMs } from '../../../ui/duration.ts'
+import { JsonTree } from '../../../ui/json/json-tree.tsx'
+import { CopyButton } from '../../../ui/overlay/copy.tsx'
+import { Status } from '../../../ui/status.tsx'
+import { exactTime, localTime } from '../../../ui/time.ts'
+import type { Row } from '../../../waterfall/folds.ts'
+import type { Bar, LogFrame, WaterfallStep } from '../../../waterfall/model.ts'
+import { opOf } from '../../../waterfall/row-name.ts'
+import { ErrorText } from '../error-text.tsx'
+import { LogLines } from '../tabs/log-lines.tsx'
+import { isTerminal, type RunView } from '../use-run.ts'
+import css from './inspector.module.css'
+
+/** Log lines of a step that are shown beside it; the tab has all. */
+const LINES_MAX = 50
+
+export interface StepDetailProps {
+  row: Extract<Row, { kind: 'bar' }>
+  view: RunView
+  onRetry(stepName: string): void
+}
+
+export function StepDetail({ row, view, onRetry }: StepDetailProps) {
+  const { bar, depth } = row
+  const isOwn = depth === 0 || view.steps.some(({ id, index }) => id === bar.id && index === bar.index)
+  const step = isOwn ? view.steps.find(({ id }) => id === bar.id) : undefined
+  const lines = isOwn ? linesOf(view, bar) : []
+  return (
+    <div className={css.detail}>
+      <p className={css.state}>
+        <Status status={bar.status} />
+        <span>
+          {opOf(bar.op).word}
+          {bar.carried ? ', carried from the source run' : ''}
+        </span>
+      </p>
+      {step ? <Outcome step={step} /> : <ChildOutcome bar={bar} />}
+      <Times bar={bar} view={view} step={step} />
+      {bar.segments.length > 1 && <Attempts bar={bar} />}
+      {step && <References step={step} isBundle={view.isBundle === true} />}
+      {lines.length > 0 && (
+        <section>
+          <h3>Logs</h3>
+          <LogLines lines={lines.slice(-LINES_MAX)} originMs={view.originMs} />
+        </section>
+      )}
+      {step && !view.isBundle && isTerminal(view.run.status) && (
+        <WriteButton onClick={() => onRetry(bar.label)}>Retry from here…</WriteButton>
+      )}
+    </div>
+  )
+}
+
+function linesOf(view: RunView, bar: Bar): LogFrame[] {
+  return view.frames.filter((frame): frame is LogFrame => frame.kind === 'log' && frame.scope === bar.label)
+}
+
+function Outcome({ step }: { step: WaterfallStep }) {
+  if (step.error) return <ErrorText error={step.error} />
+  if (step.data === undefined) return null
+  return (
+    <section>
+      <h3>Result</h3>
+      <JsonTree text={sourceOf(step.data)} label="the result" />
+    </section>
+  )
+}
+
+/** A step of a child run: its page has the rest. */
+function ChildOutcome({ bar }: { bar: Bar }) {
+  return bar.error === undefined ? null : <ErrorText error={{ message: bar.error }} />
+}
+
+function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallStep | undefined }) {
+  const startMs = view.originMs + bar.fromMs
+  return (
+    <dl className={css.facts}>
+      <dt>Started</dt>
+      <dd title={exactTime(startMs)}>
+        {durationText(bar.fromMs)} after the run, {localTime(startMs)}
+      </dd>
+      {bar.toMs !== undefined && (
+        <>
+          <dt>Took</dt>
+          <dd title={exactMs(bar.toMs - bar.fromMs)}>{durationText(bar.toMs - bar.fromMs)}</dd>
+        </>
+      )}
+      <dt>Attempt</dt>
+      <dd>{bar.attempt}</dd>
+      {step?.runner !== undefined && (
+        <>
+          <dt>Runner</dt>
+          <dd>{step.runner}</dd>
+        </>
+      )}
+      {step?.wakeAt !== undefined && (
+        <>
+          <dt>{bar.toMs === undefined ? 'Until' : 'At most until'}</dt>
+          <dd title={exactTime(Date.parse(step.wakeAt))}>{localTime(Date.parse(step.wakeAt))}</dd>
+        </>
+      )}
+      {step?.nextAttemptAt !== undefined && (
+        <>
+          <dt>Next attempt</dt>
+          <dd title={exactTime(Date.parse(step.nextAttemptAt))}>{localTime(Date.parse(step.nextAttemptAt))}</dd>
+        </>
+      )}
+      <dt>Step id</dt>
+      <dd>
+        <code className={css.id}>{bar.id.slice(0, 12)}…</code> <CopyButton text={bar.id} label="Copy the step id" />
+      </dd>
+    </dl>
+  )
+}
+
+function Attempts({ bar }: { bar: Bar }) {
+  const attempts = bar.segments.filter(({ kind }) => kind !== 'backoff')
+  return (
+    <section>
+      <h3>Attempts</h3>
+      <ol className={css.attempts}>
+        {attempts.map(({ attempt, kind, fromMs, toMs, error }) => (
+          <li key={attempt} value={attempt}>
+            <Status status={kind === 'failed' ? 'failed' : toMs === undefined ? 'running' : bar.status} />
+            <span className={css.when}>
+              at {durationText(fromMs)}
+              {toMs === undefined ? '' : `, took ${durationText(toMs - fromMs)}`}
+            </span>
+            {error !== undefined && <ErrorText error={{ message: error }} isShort />}
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+/** Ids are linked only where the field is an id. */
+function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean }) {
+  const { childRunId, eventName, emittedEventId, deliveryId } = step
+  if (!childRunId && !eventName && !emittedEventId && !deliveryId) return null
+  return (
+    <dl className={css.facts}>
+      {childRunId && (
+        <>
+          <dt>Child run</dt>
+          <dd>
+            <Link target={{ to: 'run', params: { id: childRunId } }}>{childRunId}</Link>{' '}
+            {!isBundle && <ChildStatus id={childRunId} />}
+          </dd>
+        </>
+      )}
+      {eventName && (
+        <>
+          <dt>Event</dt>
+          <dd>
+            <Link target={{ to: 'events', query: { name: eventName } }}>{eventName.slice(0, 200)}</Link>
+          </dd>
+        </>
+      )}
+      {emittedEventId && (
+        <>
+          <dt>Emitted</dt>
+          <dd>
+            <Link target={{ to: 'event', params: { id: emittedEventId } }}>{emittedEventId}</Link>
+          </dd>
+        </>
+      )}
+      {deliveryId && (
+        <>
+          <dt>Delivery</dt>
+          <dd>
+            <Link target={{ to: 'delivery', params: { id: deliveryId } }}>{deliveryId}</Link>
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
+function ChildStatus({ id }: { id: string }) {
+  const { data } = useRead('getRun', { id }, { keep: false })
+  return data ? <Status status={data.status} /> : null
+}

@@ -1,0 +1,17 @@
+// Sorts the frames of a stack: those of the user's own code first, those of libraries and of Node.js after them.
+
+const FRAMES_MAX = 200
+const LIBRARY = /node_modules|node:|\/packages\/sdk\/|<anonymous>\)?$|\(native\)/
+
+/** The frames of a stack trace, without its first line, which repeats the message. */
+export function orderedStack(stack: string): { own: string[]; others: string[] } {
+  const frames = stack
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line.startsWith('at '))
+    .slice(0, FRAMES_MAX)
+  const own = frames.filter(frame => !LIBRARY.test(frame))
+  // A stack of a language without such frames is shown as it is.
+  if (frames.length === 0) return { own: stack.split('\n').slice(0, FRAMES_MAX), others: [] }
+  return own.length === 0 ? { own: frames, others: [] } : { own, others: frames.filter(frame => LIBRARY.test(frame)) }
+}

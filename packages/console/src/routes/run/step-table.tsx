@@ -1,0 +1,82 @@
+// The timeline as a table: the same rows for those who read tables better than bars.
+
+import { durationText } from '../../ui/duration.ts'
+import { Status } from '../../ui/status.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import type { Row } from '../../waterfall/folds.ts'
+import { opOf } from '../../waterfall/row-name.ts'
+import css from './step-table.module.css'
+
+/** Rows of the table; the timeline has all. */
+const ROWS_MAX = 500
+
+export interface StepTableProps {
+  rows: readonly Row[]
+  endMs: number
+  selected: string | undefined
+  onSelect(key: string): void
+}
+
+export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
+  return (
+    <div className={css.scroll}>
+      <table className={css.table}>
+        <caption className="visually-hidden">Steps of the run</caption>
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Kind</th>
+            <th scope="col">Status</th>
+            <th scope="col">Attempt</th>
+            <th scope="col">Started at</th>
+            <th scope="col">Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, ROWS_MAX).map(row => (
+            <tr key={row.key} aria-selected={row.key === selected} onClick={() => onSelect(row.key)}>
+              {row.kind === 'bar' ? <BarCells row={row} endMs={endMs} /> : <FoldCells row={row} endMs={endMs} />}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > ROWS_MAX && (
+        <p className={css.more}>{rows.length - ROWS_MAX} rows more: filter by name to see them.</p>
+      )}
+    </div>
+  )
+}
+
+function BarCells({ row, endMs }: { row: Extract<Row, { kind: 'bar' }>; endMs: number }) {
+  const { bar } = row
+  return (
+    <>
+      <th scope="row">
+        <Visible text={`${'\u00a0\u00a0'.repeat(row.depth)}${bar.label.slice(0, 200)}`} />
+      </th>
+      <td>{opOf(bar.op).word}</td>
+      <td>
+        <Status status={bar.status} />
+      </td>
+      <td>{bar.attempt}</td>
+      <td>{durationText(bar.fromMs)}</td>
+      <td>{durationText(Math.max((bar.toMs ?? endMs) - bar.fromMs, 0))}</td>
+    </>
+  )
+}
+
+function FoldCells({ row, endMs }: { row: Extract<Row, { kind: 'fold' }>; endMs: number }) {
+  const { fold } = row
+  return (
+    <>
+      <th scope="row">
+        <Visible text={fold.label.slice(0, 200)} />
+      </th>
+      <td>{fold.bars.length} steps</td>
+      <td>{fold.failed > 0 ? <Status status="failed" word={`${fold.failed} failed`} /> : 'none failed'}</td>
+      <td />
+      <td>{durationText(fold.fromMs)}</td>
+      <td>{durationText((fold.toMs ?? endMs) - fold.fromMs)}</td>
+    </>
+  )
+}

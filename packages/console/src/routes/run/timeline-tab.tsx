@@ -1,0 +1,200 @@
+// The tab with the timeline: tools, the overview, the waterfall or its table, and the inspector of the selected step.
+
+import { useMemo } from 'react'
+import { useKeys } from '../../keys/keys.ts'
+import { useQuery } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { sinceOrigin } from '../../waterfall/model.ts'
+import { spanAround, zoomAt } from '../../waterfall/scale.ts'
+import { Overview } from '../../waterfall/view/overview.tsx'
+import { canOpen } from '../../waterfall/view/row.tsx'
+import { Waterfall } from '../../waterfall/view/waterfall.tsx'
+import { Inspector } from './inspector/inspector.tsx'
+import { Scrubber } from './scrubber.tsx'
+import { StepTable } from './step-table.tsx'
+import css from './timeline-tab.module.css'
+import type { RunView } from './use-run.ts'
+import { type Drawn, type Timeline, useTimeline } from './use-timeline.ts'
+
+export interface TimelineTabProps {
+  view: RunView
+  drawn: Drawn
+  onRetry(stepName: string): void
+}
+
+export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
+  const [get] = useQuery('run')
+  const timeline = useTimeline(drawn, view.originMs)
+  useTimelineKeys(timeline, drawn)
+  const passes = useMemo(
+    () =>
+      drawn.index.statuses.filter(({ status }) => status === 'running').map(({ ts }) => sinceOrigin(ts, view.originMs)),
+    [drawn.index, view.originMs],
+  )
+  const { rows, axis, span, setSpan, selected } = timeline
+  const zoomTo = (key: string) => {
+    const row = rows.find(row => row.key === key)
+    if (row) setSpan(spanOfRow(row, timeline, drawn.endMs))
+  }
+  if (drawn.bars.length === 0) return <NoSteps view={view} />
+  return (
+    <div className={css.tab}>
+      <Tools timeline={timeline} />
+      {drawn.moment && <Scrubber view={view} drawn={drawn} />}
+      <div className={css.split} data-inspecting={selected !== undefined || undefined}>
+        <div className={css.main}>
+          {get('as') === 'table' ? (
+            <StepTable rows={rows} endMs={drawn.openMs} selected={selected?.key} onSelect={timeline.select} />
+          ) : (
+            <>
+              <Overview bars={drawn.bars} axis={axis} span={span} endMs={drawn.openMs} onSpan={setSpan} />
+              <Waterfall
+                rows={rows}
+                axis={axis}
+                span={span}
+                endMs={drawn.openMs}
+                momentMs={drawn.moment?.ms}
+                passes={passes}
+                selected={selected?.key}
+                critical={timeline.critical}
+                label={`Timeline of ${view.run.workflow}`}
+                onSelect={timeline.select}
+                onToggle={timeline.toggle}
+                onZoom={zoomTo}
+                onSpan={setSpan}
+              />
+            </>
+          )}
+        </div>
+        {selected && (
+          <Inspector row={selected} view={view} onClose={() => timeline.select(undefined)} onRetry={onRetry} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+function NoSteps({ view }: { view: RunView }) {
+  return (
+    <p className={css.none}>
+      {view.isLive ? 'No step has been reported yet: the line above says why.' : 'The run ended without a step.'}
+    </p>
+  )
+}
+
+/** The part of the axis around a row. */
+function spanOfRow(row: Timeline['rows'][number], { axis }: Timeline, endMs: number) {
+  const { fromMs, toMs = endMs } = row.kind === 'bar' ? row.bar : row.fold
+  return spanAround({ fromMs: axis.place(fromMs), toMs: axis.place(toMs) }, axis.all)
+}
+
+const ORDERS = { index: 'in order', start: 'by start', duration: 'longest first' } as const
+
+function Tools({ timeline }: { timeline: Timeline }) {
+  const [get, set] = useQuery('run')
+  const { axis, span, setSpan, filter, setFilter, skipsIdle, setSkipsIdle, showsCritical, setShowsCritical } = timeline
+  const isAll = span.fromMs <= axis.all.fromMs && span.toMs >= axis.all.toMs
+  const pressed = (name: 'hide' | 'only' | 'as', value: string) => ({
+    'aria-pressed': get(name) === value,
+    onClick: () => set({ [name]: get(name) === value ? undefined : value }),
+  })
+  return (
+    <div className={css.tools} role="toolbar" aria-label="Timeline">
+      <input
+        type="search"
+        className={css.filter}
+        placeholder="Filter by name"
+        aria-label="Filter steps by name"
+        value={filter}
+        onChange={event => setFilter(event.target.value)}
+      />
+      <select
+        className={css.order}
+        aria-label="Order of the steps"
+        value={get('order') ?? 'index'}
+        onChange={event => set({ order: event.target.value === 'index' ? undefined : event.target.value })}
+      >
+        {Object.entries(ORDERS).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <Button {...pressed('hide', 'done')} title="Hide steps that are done (h)">
+        Hide done
+      </Button>
+      <Button {...pressed('only', 'failed')}>Only failed</Button>
+      <Button aria-pressed={skipsIdle} onClick={() => setSkipsIdle(!skipsIdle)}>
+        Skip idle
+      </Button>
+      <Button aria-pressed={showsCritical} onClick={() => setShowsCritical(!showsCritical)}>
+        Critical path
+      </Button>
+      <Button {...pressed('as', 'table')}>As table</Button>
+      <Button
+        aria-pressed={get('seq') !== undefined}
+        title="Walk through the run ([ and ])"
+        onClick={() => set({ seq: get('seq') === undefined ? '1' : undefined })}
+      >
+        Scrub
+      </Button>
+      {!isAll && (
+        <Button title="Show the whole run (0)" onClick={() => setSpan(axis.all)}>
+          Zoom out
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** The keys of the timeline. */
+function useTimelineKeys(timeline: Timeline, drawn: Drawn): void {
+  const [get, set] = useQuery('run')
+  const { rows, selected, select, toggle, axis, span, setSpan } = timeline
+  const place = rows.findIndex(row => row.key === selected?.key)
+  const move = (to: number) => select(rows[Math.min(Math.max(to, 0), rows.length - 1)]?.key)
+  const fold = (opens: boolean) => {
+    if (selected && canOpen(selected) && selected.isOpen !== opens) toggle(selected.key)
+    else if (!opens && selected && selected.depth > 0)
+      select(rows.slice(0, place).findLast(({ depth }) => depth < selected.depth)?.key)
+  }
+  const failed = (row: (typeof rows)[number]) =>
+    row.kind === 'bar' ? row.bar.status === 'failed' : row.fold.failed > 0
+  const stepBy = (by: 1 | -1) => {
+    const { stops, moment } = drawn
+    const at = moment ? stops.indexOf(moment.seq) : stops.length
+    const next = stops[Math.min(Math.max(at + by, 0), stops.length - 1)]
+    set({ seq: at + by >= stops.length ? undefined : next === undefined ? undefined : String(next) })
+  }
+  useKeys('Timeline', [
+    { keys: 'ArrowDown', label: 'next step', run: () => move(place + 1) },
+    { keys: 'ArrowUp', label: 'previous step', run: () => move(place === -1 ? 0 : place - 1) },
+    { keys: 'ArrowRight', label: 'unfold', run: () => fold(true) },
+    { keys: 'ArrowLeft', label: 'fold', run: () => fold(false) },
+    {
+      keys: 'n',
+      label: 'next failed step',
+      run: () => select(rows.slice(place + 1).find(failed)?.key ?? selected?.key),
+    },
+    {
+      keys: 'N',
+      label: 'previous failed step',
+      run: () => select(rows.slice(0, Math.max(place, 0)).findLast(failed)?.key ?? selected?.key),
+    },
+    {
+      keys: 'z',
+      label: 'zoom to the step',
+      run: () => selected && setSpan(spanOfRow(selected, timeline, drawn.endMs)),
+    },
+    { keys: '0', label: 'show the whole run', run: () => setSpan(axis.all) },
+    { keys: '+', label: 'zoom in', run: () => setSpan(zoomAt(span, 0.5, 0.5, axis.all)) },
+    { keys: '-', label: 'zoom out', run: () => setSpan(zoomAt(span, 2, 0.5, axis.all)) },
+    {
+      keys: 'h',
+      label: 'hide steps that are done',
+      run: () => set({ hide: get('hide') === 'done' ? undefined : 'done' }),
+    },
+    { keys: '[', label: 'one moment back', run: () => stepBy(-1) },
+    { keys: ']', label: 'one moment on', run: () => stepBy(1) },
+  ])
+}

@@ -1,0 +1,184 @@
+// The state of the timeline: rows, axis, zoom, folds and selection, as the URL has them.
+
+import { useQueries } from '@tanstack/react-query'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useNow } from '../../data/time/clock.ts'
+import { useQuery } from '../../router/router.tsx'
+import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
+import { criticalPath } from '../../waterfall/critical-path.ts'
+import { type Row, type RowOrder, rowsOf } from '../../waterfall/folds.ts'
+import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
+import type { Bar, WaterfallStep } from '../../waterfall/model.ts'
+import { clampSpan, type Span } from '../../waterfall/scale.ts'
+import { barsAt, type Moment, momentAt, stopAt, stopsOf } from '../../waterfall/scrub.ts'
+import { stepsQuery } from './steps.ts'
+import type { RunView } from './use-run.ts'
+
+/** Children whose steps are read at once. */
+const CHILDREN_MAX = 50
+/** The URL follows the zoom after this pause. */
+const URL_MS = 300
+
+/** Bars, frames and the end of the axis, before filters and folds. */
+export interface Drawn {
+  bars: readonly Bar[]
+  /** The bars now, whatever moment is drawn. */
+  latest: readonly Bar[]
+  index: FrameIndex
+  /** The end of the axis. */
+  endMs: number
+  /** Where open bars end: the end of the axis, or the moment that is drawn. */
+  openMs: number
+  moment: Moment | undefined
+  stops: readonly number[]
+}
+
+/** The bars of the run now, or at the frame that the URL names. */
+export function useDrawn(view: RunView): Drawn {
+  const [get] = useQuery('run')
+  const now = useNow()
+  const { steps, frames, originMs, run } = view
+  const index = useMemo(() => indexFrames(frames), [frames])
+  const bars = useMemo(() => {
+    const all = barsOf(steps, index, originMs)
+    // A file has no children to unfold.
+    return view.isBundle ? all.map(({ childRunId: _, ...bar }) => bar) : all
+  }, [steps, index, originMs, view.isBundle])
+  const stops = useMemo(() => stopsOf(frames), [frames])
+  const seq = get('seq')
+  const moment = useMemo(() => {
+    const stop = seq === undefined || !/^\d+$/.test(seq) ? undefined : stopAt(stops, Number(seq))
+    return stop === undefined ? undefined : momentAt(frames, stop, originMs)
+  }, [frames, stops, seq, originMs])
+  const shown = useMemo(() => (moment ? barsAt(bars, moment) : bars), [bars, moment])
+  const lastMs = useMemo(() => bars.reduce((most, bar) => Math.max(most, bar.toMs ?? bar.fromMs), 0), [bars])
+  const ended = run.finishedAt === undefined ? undefined : Date.parse(run.finishedAt) - originMs
+  const endMs = Math.max(ended ?? (view.isLive ? now - originMs : lastMs), lastMs, 1)
+  return useMemo(
+    () => ({ bars: shown, latest: bars, index, endMs, openMs: moment?.ms ?? endMs, moment, stops }),
+    [shown, bars, index, endMs, moment, stops],
+  )
+}
+
+export interface Timeline {
+  rows: readonly Row[]
+  axis: Axis
+  span: Span
+  setSpan(span: Span): void
+  selected: Row | undefined
+  select(key: string | undefined): void
+  toggle(key: string): void
+  critical: ReadonlySet<string> | undefined
+  skipsIdle: boolean
+  setSkipsIdle(skips: boolean): void
+  showsCritical: boolean
+  setShowsCritical(shows: boolean): void
+  filter: string
+  setFilter(text: string): void
+}
+
+/** Rows, axis and zoom of what is drawn. */
+export function useTimeline(drawn: Drawn, originMs: number): Timeline {
+  const [get, set] = useQuery('run')
+  const [filter, setFilter] = useState('')
+  const [skipsIdle, setSkipsIdle] = useState(false)
+  const [showsCritical, setShowsCritical] = useState(false)
+  const { bars, endMs } = drawn
+  const openText = get('open') ?? ''
+  const open = useMemo(() => new Set(openText.split(',').filter(Boolean).map(decodeKey)), [openText])
+  const [childIds, setChildIds] = useState<readonly string[]>([])
+  const children = useChildren(childIds, originMs)
+  const hideDone = get('hide') === 'done'
+  const onlyFailed = get('only') === 'failed'
+  const order = get('order') as RowOrder | undefined
+  const rows = useMemo(
+    () => rowsOf(bars, { open, hideDone, onlyFailed, filter, children, ...(order && { order }) }),
+    [bars, open, hideDone, onlyFailed, filter, children, order],
+  )
+  useEffect(() => {
+    const wanted = rows.flatMap(row => (row.kind === 'bar' && row.isOpen ? [row.bar.childRunId as string] : []))
+    const ids = [...new Set(wanted)].slice(0, CHILDREN_MAX)
+    setChildIds(before => (before.join() === ids.join() ? before : ids))
+  }, [rows])
+  const axis = useMemo(() => (skipsIdle ? axisWithoutIdle(bars, endMs) : plainAxis(endMs)), [skipsIdle, bars, endMs])
+  const [span, setSpan] = useZoom(axis)
+  const critical = useMemo(
+    () => (showsCritical ? new Set(criticalPath(bars, endMs)) : undefined),
+    [showsCritical, bars, endMs],
+  )
+  const chosen = get('step')
+  const selected = useMemo(() => rows.find(row => nameOf(row) === chosen || row.key === chosen), [rows, chosen])
+  const select = useCallback(
+    (key: string | undefined) => {
+      const row = rows.find(row => row.key === key)
+      set({ step: row && nameOf(row) })
+    },
+    [rows, set],
+  )
+  const toggle = useCallback(
+    (key: string) => {
+      const next = new Set(open)
+      if (!next.delete(key)) next.add(key)
+      set({ open: [...next].map(encodeKey).join(',') })
+    },
+    [open, set],
+  )
+  return {
+    ...{ rows, axis, span, setSpan, selected, select, toggle, critical },
+    ...{ skipsIdle, setSkipsIdle, showsCritical, setShowsCritical, filter, setFilter },
+  }
+}
+
+/** How the URL names a row: a step by its name, all else by its key. */
+const nameOf = (row: Row) => (row.kind === 'bar' && row.key === row.bar.id ? row.bar.label : row.key)
+
+/** Keys are joined by commas, so commas in them are escaped; the URL escapes the rest. */
+const encodeKey = (key: string) => key.replaceAll('%', '%25').replaceAll(',', '%2C')
+const decodeKey = (text: string) => text.replaceAll('%2C', ',').replaceAll('%25', '%')
+
+/** The part of the axis that is shown. The URL has it in milliseconds of the run and follows with a pause. */
+function useZoom(axis: Axis): [Span, (span: Span) => void] {
+  const [get, set] = useQuery('run')
+  const [span, setSpan] = useState(() => readSpan(get('t'), axis))
+  const isAll = span === undefined
+  const shown = isAll ? axis.all : clampSpan(span, axis.all)
+  useEffect(() => {
+    const text = span && `${Math.round(axis.timeOf(span.fromMs))}-${Math.round(axis.timeOf(span.toMs))}`
+    if (text === get('t')) return
+    const timer = setTimeout(() => set({ t: text }), URL_MS)
+    return () => clearTimeout(timer)
+  }, [span, axis, get, set])
+  const change = useCallback(
+    (next: Span) => {
+      const clamped = clampSpan(next, axis.all)
+      const coversAll = clamped.fromMs <= axis.all.fromMs && clamped.toMs >= axis.all.toMs
+      setSpan(coversAll ? undefined : clamped)
+    },
+    [axis],
+  )
+  return [shown, change]
+}
+
+function readSpan(text: string | undefined, axis: Axis): Span | undefined {
+  const [, from, to] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? []
+  if (from === undefined || to === undefined || Number(from) >= Number(to)) return undefined
+  return { fromMs: axis.place(Number(from)), toMs: axis.place(Number(to)) }
+}
+
+const NO_FRAMES: FrameIndex = { statuses: [], byStep: new Map() }
+
+/** The bars of child runs, on the axis of the run. */
+function useChildren(ids: readonly string[], originMs: number): ReadonlyMap<string, readonly Bar[]> {
+  return useQueries({
+    queries: ids.map(stepsQuery),
+    combine: useCallback(
+      (results: readonly { data?: WaterfallStep[] | undefined }[]) =>
+        new Map(
+          results.flatMap(({ data }, i) =>
+            data === undefined ? [] : [[ids[i] as string, barsOf(data, NO_FRAMES, originMs)] as const],
+          ),
+        ),
+      [ids, originMs],
+    ),
+  })
+}

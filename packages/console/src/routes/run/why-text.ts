@@ -1,0 +1,148 @@
+// The why line: why a run is in its state, as a sentence with live times, and the one action that would end the wait.
+// Pure; the view turns actions into links and buttons.
+
+import type { RunExplanation, RunSummary } from '@perdure/protocol'
+import { durationText } from '../../ui/duration.ts'
+import { clockText } from '../../ui/time.ts'
+import { shortName } from '../../ui/visible-text.ts'
+
+/** What would end the wait. */
+export type WhyAction =
+  | { kind: 'send-event'; name: string; app: string }
+  | { kind: 'open-run'; runId: string; label: string }
+  | { kind: 'runners'; app: string }
+  | { kind: 'limits'; workflow: string }
+  | { kind: 'resume' }
+  | { kind: 'retry-from'; stepName: string }
+  | { kind: 'show-step'; stepName: string; label: string }
+
+export interface WhyLine {
+  sentence: string
+  action?: WhyAction
+}
+
+/** The line for a run. `nowMs` is the engine's time. */
+export function whyLine(run: RunSummary, why: RunExplanation, nowMs: number): WhyLine {
+  const since = Date.parse(why.since)
+  const lasting = `for ${durationText(Math.max(nowMs - since, 0))}`
+  switch (why.status) {
+    case 'queued':
+      return queuedLine(run, why, lasting)
+    case 'running':
+      return runningLine(why, nowMs, lasting)
+    case 'waiting':
+      return waitingLine(run, why, { nowMs, lasting })
+    case 'paused':
+      return pausedLine(why, lasting)
+    case 'succeeded':
+      return { sentence: `It succeeded${tookText(run)}.` }
+    case 'failed':
+      return failedLine(run, why)
+    case 'cancelled':
+      return { sentence: `It was cancelled${run.startedAt === undefined ? ' before it started' : tookText(run)}.` }
+  }
+}
+
+const tookText = ({ durationMs }: RunSummary) => (durationMs === undefined ? '' : ` after ${durationText(durationMs)}`)
+const quoted = (name: string) => `“${shortName(name)}”`
+
+function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyLine {
+  const { waitingFor, position, runners, missing } = why
+  const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` of key ${quoted(waitingFor.key)}`
+  const before = position === undefined ? '' : position === 0 ? ', next in line' : `, ${position} before it`
+  if (waitingFor?.kind === 'concurrency')
+    return {
+      sentence: `Held ${lasting} until a slot${key} is free${before}.`,
+      action: { kind: 'limits', workflow: run.workflow },
+    }
+  if (waitingFor?.kind === 'throttle')
+    return {
+      sentence: `Held ${lasting} by its throttle${key}${before}.`,
+      action: { kind: 'limits', workflow: run.workflow },
+    }
+  if (missing)
+    return {
+      sentence: `No live runner of app ${quoted(missing.app)} serves ${quoted(missing.workflow)}. Queued ${lasting}; it starts as soon as one registers.`,
+      action: { kind: 'runners', app: run.app },
+    }
+  if (waitingFor?.kind === 'runner')
+    return {
+      sentence: `Waits ${lasting} for room on a runner: ${runners?.live ?? 0} live, none can take more at once.`,
+      action: { kind: 'runners', app: run.app },
+    }
+  return { sentence: `Queued ${lasting}; the engine takes it up as soon as it has room.` }
+}
+
+function runningLine({ runner, passSince }: RunExplanation, nowMs: number, lasting: string): WhyLine {
+  if (passSince === undefined) return { sentence: `Running ${lasting}.` }
+  const pass = durationText(Math.max(nowMs - Date.parse(passSince), 0))
+  return { sentence: `Runner ${quoted(runner ?? '')} has had the current pass for ${pass}.` }
+}
+
+function waitingLine(
+  run: RunSummary,
+  why: RunExplanation,
+  { nowMs, lasting }: { nowMs: number; lasting: string },
+): WhyLine {
+  const { waitingFor, event, children, wakeAt } = why
+  const step = waitingFor?.stepName === undefined ? 'It' : `Step ${quoted(waitingFor.stepName)}`
+  const until = wakeAt === undefined ? '' : `, until ${untilText(Date.parse(wakeAt), nowMs)}`
+  switch (waitingFor?.kind) {
+    case 'sleep':
+      return { sentence: `${step} sleeps ${lasting}${until}.` }
+    case 'event': {
+      const name = event?.name ?? waitingFor.eventName ?? ''
+      const filter = event?.if === undefined ? '' : ` where ${shortName(event.if, 160)}`
+      return {
+        sentence: `${step} waits ${lasting} for event ${quoted(name)}${filter}${until}.`,
+        action: { kind: 'send-event', name, app: run.app },
+      }
+    }
+    case 'child': {
+      const child = children?.[0]
+      const more = (children?.length ?? 0) > 1 ? ` and ${(children?.length ?? 0) - 1} more` : ''
+      const sentence = `${step} waits ${lasting} for child run ${waitingFor.childRunId ?? ''}${child ? `, which is ${child.status}` : ''}${more}.`
+      return waitingFor.childRunId === undefined
+        ? { sentence }
+        : { sentence, action: { kind: 'open-run', runId: waitingFor.childRunId, label: 'Open child' } }
+    }
+    case 'retry':
+      return retryLine(why, step, nowMs)
+    default:
+      return { sentence: why.sentence }
+  }
+}
+
+function retryLine({ waitingFor, wakeAt, error }: RunExplanation, step: string, nowMs: number): WhyLine {
+  const again = wakeAt === undefined ? 'soon' : untilText(Date.parse(wakeAt), nowMs)
+  const reason = waitingFor?.error ?? error?.message
+  const said = reason === undefined ? '' : ` It said: ${shortName(reason, 200)}`
+  if (waitingFor?.stepName === undefined) return { sentence: `The last pass failed and is repeated ${again}.${said}` }
+  return {
+    sentence: `${step} failed and is tried again ${again}.${said}`,
+    action: { kind: 'show-step', stepName: waitingFor.stepName, label: 'Show the error' },
+  }
+}
+
+function pausedLine({ waitingFor, error }: RunExplanation, lasting: string): WhyLine {
+  const reason = waitingFor?.kind === 'failure' ? (waitingFor.error ?? error?.message) : undefined
+  const because = reason === undefined ? '' : ` because its tries were spent: ${shortName(reason, 200)}`
+  return { sentence: `Paused ${lasting}${because}. Timers and events still settle.`, action: { kind: 'resume' } }
+}
+
+function failedLine(run: RunSummary, { error }: RunExplanation): WhyLine {
+  const failure = error ?? run.error
+  if (!failure) return { sentence: `It failed${tookText(run)}.` }
+  const { stepName, message } = failure
+  const where = stepName === undefined ? '' : ` in step ${quoted(stepName)}`
+  return {
+    sentence: `It failed${tookText(run)}${where}: ${shortName(message, 300)}`,
+    ...(stepName === undefined ? {} : { action: { kind: 'retry-from', stepName } }),
+  }
+}
+
+/** `14:05:01, in 22 min`. */
+function untilText(atMs: number, nowMs: number): string {
+  const away = atMs - nowMs
+  return away <= 0 ? `${clockText(atMs, nowMs)}, now` : `${clockText(atMs, nowMs)}, in ${durationText(away)}`
+}

@@ -1,0 +1,86 @@
+// The why line of a run: the sentence, with the one action that would end the wait.
+
+import { useNow } from '../../data/time/clock.ts'
+import { Link } from '../../router/router.tsx'
+import { Button, WriteButton } from '../../ui/button.tsx'
+import { durationText } from '../../ui/duration.ts'
+import { Visible } from '../../ui/visible.tsx'
+import type { OpenAction } from './actions/actions.tsx'
+import type { RunView } from './use-run.ts'
+import { type WhyAction, whyLine } from './why-text.ts'
+import css from './why-view.module.css'
+
+export interface WhyViewProps {
+  view: RunView
+  onAction(action: OpenAction): void
+  onStep(stepName: string): void
+}
+
+export function WhyView({ view, onAction, onStep }: WhyViewProps) {
+  const now = useNow()
+  if (!view.why) return null
+  const { sentence, action } = whyLine(view.run, view.why, now)
+  return (
+    <p className={css.why} data-status={view.run.status}>
+      <span className={css.sentence}>
+        <Visible text={sentence} />
+      </span>
+      {action && <ActionView action={action} onAction={onAction} onStep={onStep} />}
+      <BlockedBy view={view} />
+    </p>
+  )
+}
+
+function ActionView({ action, onAction, onStep }: { action: WhyAction } & Omit<WhyViewProps, 'view'>) {
+  switch (action.kind) {
+    case 'send-event':
+      return (
+        <Link className={css.action} target={{ to: 'sendEvent', query: { name: action.name } }}>
+          Send {action.name.slice(0, 80)}…
+        </Link>
+      )
+    case 'open-run':
+      return (
+        <Link className={css.action} target={{ to: 'run', params: { id: action.runId } }}>
+          {action.label}
+        </Link>
+      )
+    case 'runners':
+      return (
+        <Link className={css.action} target={{ to: 'runners', query: { app: action.app } }}>
+          Show its runners
+        </Link>
+      )
+    case 'limits':
+      return (
+        <Link className={css.action} target={{ to: 'limits', query: { workflow: action.workflow } }}>
+          Show the limit
+        </Link>
+      )
+    case 'resume':
+      return <WriteButton onClick={() => onAction('resume')}>Resume…</WriteButton>
+    case 'retry-from':
+      return <WriteButton onClick={() => onAction({ retry: action.stepName })}>Retry from there…</WriteButton>
+    case 'show-step':
+      return <Button onClick={() => onStep(action.stepName)}>{action.label}</Button>
+  }
+}
+
+/** The runs that hold the slots that this run waits for. */
+function BlockedBy({ view }: { view: RunView }) {
+  const now = useNow()
+  const holders = (view.why as { blockedBy?: readonly { runId: string; since: string }[] } | undefined)?.blockedBy
+  if (!holders || holders.length === 0) return null
+  return (
+    <span className={css.holders}>
+      Held by{' '}
+      {holders.map(({ runId, since }, i) => (
+        <span key={runId}>
+          {i > 0 && ', '}
+          <Link target={{ to: 'run', params: { id: runId } }}>{runId.slice(-8)}</Link> for{' '}
+          {durationText(Math.max(now - Date.parse(since), 0))}
+        </span>
+      ))}
+    </span>
+  )
+}
