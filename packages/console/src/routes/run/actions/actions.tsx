@@ -1,0 +1,82 @@
+// The actions on a run: which are possible in its state, and the dialogs that say what each will do.
+
+import { useKeys } from '../../../keys/keys.ts'
+import { ENGINE_URL } from '../../../router/base.ts'
+import { useSession, whyNoWrite } from '../../../session/session.ts'
+import { WriteButton } from '../../../ui/button.tsx'
+import { copyText } from '../../../ui/overlay/copy.tsx'
+import { Menu } from '../../../ui/overlay/menu.tsx'
+import { readCommands } from '../commands.ts'
+import { isTerminal, type RunView } from '../use-run.ts'
+import css from './actions.module.css'
+import { ControlDialog } from './control-dialog.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import { ReplayDialog } from './replay-dialog.tsx'
+import { RetryDialog } from './retry-dialog.tsx'
+
+/** The dialog that is open. */
+export type OpenAction = 'replay' | 'edit' | 'cancel' | 'pause' | 'resume' | { retry: string } | undefined
+
+export interface ActionsProps {
+  view: RunView
+  open: OpenAction
+  setOpen(action: OpenAction): void
+}
+
+export function Actions({ view, open, setOpen }: ActionsProps) {
+  const { run } = view
+  const refused = whyNoWrite(useSession())
+  const hasEnded = isTerminal(run.status)
+  const notEnded = hasEnded ? undefined : 'only a finished run can be replayed'
+  useKeys('Run', [
+    { keys: 'r', label: 'replay', run: () => hasEnded && refused === undefined && setOpen('replay') },
+    { keys: 'e', label: 'edit and replay', run: () => hasEnded && refused === undefined && setOpen('edit') },
+  ])
+  const ended = hasEnded ? 'the run has ended' : undefined
+  const commands = readCommands(ENGINE_URL, run.id)
+  return (
+    <div className={css.actions}>
+      {run.status === 'paused' && <WriteButton onClick={() => setOpen('resume')}>Resume</WriteButton>}
+      {hasEnded && (
+        <>
+          <WriteButton title="Replay (r)" onClick={() => setOpen('replay')}>
+            Replay
+          </WriteButton>
+          <WriteButton title="Edit and replay (e)" onClick={() => setOpen('edit')}>
+            Edit and replay…
+          </WriteButton>
+        </>
+      )}
+      <Menu
+        label="⋯"
+        name="More actions"
+        items={[
+          ...(hasEnded ? [] : [{ label: 'Replay…', disabledBecause: notEnded, onSelect: () => setOpen('replay') }]),
+          {
+            label: 'Pause…',
+            disabledBecause: refused ?? ended ?? (run.status === 'paused' ? 'the run is paused' : undefined),
+            onSelect: () => setOpen('pause'),
+          },
+          {
+            label: 'Cancel…',
+            isDanger: true,
+            disabledBecause: refused ?? ended,
+            onSelect: () => setOpen('cancel'),
+          },
+          { label: 'Copy id', keys: 'c', onSelect: () => void copyText(run.id, 'Copied the id') },
+          { label: 'Copy as perdure', onSelect: () => void copyText(commands.perdure, 'Copied the command') },
+          { label: 'Copy as curl', onSelect: () => void copyText(commands.curl, 'Copied the command') },
+        ]}
+      />
+      <OpenDialog view={view} open={open} onClose={() => setOpen(undefined)} />
+    </div>
+  )
+}
+
+function OpenDialog({ view, open, onClose }: { view: RunView; open: OpenAction; onClose(): void }) {
+  if (open === undefined) return null
+  if (open === 'replay') return <ReplayDialog view={view} onClose={onClose} />
+  if (open === 'edit') return <EditDialog view={view} onClose={onClose} />
+  if (typeof open === 'object') return <RetryDialog view={view} stepName={open.retry} onClose={onClose} />
+  return <ControlDialog view={view} action={open} onClose={onClose} />
+}

@@ -1,0 +1,76 @@
+// Replays a run with the same input, after saying what that does.
+
+import { usePages, useWrite } from '../../../data/queries.ts'
+import { ENGINE_URL } from '../../../router/base.ts'
+import { Button, WriteButton } from '../../../ui/button.tsx'
+import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { actionCommands } from '../commands.ts'
+import { ErrorText } from '../error-text.tsx'
+import type { RunView } from '../use-run.ts'
+import css from './actions.module.css'
+import { CommandsView } from './commands-view.tsx'
+import { ForkDone } from './fork-done.tsx'
+
+export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void }) {
+  const { run } = view
+  const write = useWrite('replayRun', ['listRuns', 'listControlActions'])
+  return (
+    <Dialog
+      title="Replay this run"
+      onClose={onClose}
+      actions={
+        write.data ? (
+          <Button onClick={onClose}>Close</Button>
+        ) : (
+          <>
+            <Button data-autofocus="" onClick={onClose}>
+              Keep as it is
+            </Button>
+            <WriteButton kind="primary" onClick={() => write.mutate({ id: run.id })}>
+              Replay
+            </WriteButton>
+          </>
+        )
+      }
+    >
+      <div className={css.dialog}>
+        {write.data ? (
+          <ForkDone newRunId={write.data.id} onClose={onClose} />
+        ) : (
+          <>
+            <p>
+              A new run of “{run.workflow.slice(0, 80)}” starts from the beginning with the same input. All steps are
+              executed again. This run stays as it is.
+            </p>
+            <ForkCount runId={run.id} />
+            {write.error && <ErrorText error={write.error} isShort />}
+            <CommandsView command={actionCommands(ENGINE_URL, run.id, 'replay')} />
+          </>
+        )}
+      </div>
+    </Dialog>
+  )
+}
+
+/** How many forks the run already has. */
+export function ForkCount({ runId }: { runId: string }) {
+  const forks = useForks(runId)
+  if (forks === 0) return null
+  return (
+    <p className={css.mute}>
+      It has {forks >= FORKS_MAX ? `${FORKS_MAX} or more` : forks} {forks === 1 ? 'replay' : 'replays'} already.
+    </p>
+  )
+}
+
+const FORKS_MAX = 30
+
+/** The number of forks of a run, up to a page of them. */
+export function useForks(runId: string): number {
+  const { data } = useForkPage(runId)
+  return data?.pages[0]?.items.length ?? 0
+}
+
+/** The newest forks of a run. */
+export const useForkPage = (runId: string) =>
+  usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false })

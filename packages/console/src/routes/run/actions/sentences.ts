@@ -1,0 +1,32 @@
+// What an action will do, in one sentence. Pure.
+
+import { isSettledStep, type WaterfallStep } from '../../../waterfall/model.ts'
+import type { RetryPlan } from '../../../waterfall/retry-plan.ts'
+
+const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
+
+/** What cancelling, pausing or resuming does to a run with these steps. */
+export function controlSentence(action: 'cancel' | 'pause' | 'resume', steps: readonly WaterfallStep[]): string {
+  const open = steps.filter(({ status }) => !isSettledStep(status))
+  const children = open.filter(({ childRunId }) => childRunId !== undefined).length
+  switch (action) {
+    case 'cancel': {
+      const also = [
+        ...(open.length > 0 ? [`${count(open.length, 'open step')}`] : []),
+        ...(children > 0 ? [`${count(children, 'child run')} with all below`] : []),
+      ]
+      const with_ = also.length === 0 ? '' : `, with ${also.join(' and ')}`
+      return `The run ends as cancelled${with_}. Steps that are done stay done. This cannot be undone; the run can be replayed.`
+    }
+    case 'pause':
+      return 'The step that executes now finishes and is stored; then nothing is sent to a runner until the run is resumed. Timers and events still settle.'
+    case 'resume':
+      return 'The run is queued and continues from its next step, with the results that are stored.'
+  }
+}
+
+/** What a retry from a step keeps and executes again. */
+export function retrySentence({ carried, rerun }: RetryPlan, stepName: string): string {
+  const kept = carried.length === 0 ? 'keeps no result' : `keeps the results of ${count(carried.length, 'step')}`
+  return `A new run ${kept} and executes “${stepName}” and what follows it again (${count(rerun.length, 'step')} of this run). This run stays as it is.`
+}

@@ -1,0 +1,57 @@
+// Log lines: time, level, scope and message, with the fields below. A press on a scope goes to its step.
+
+import { sourceOf } from '../../../data/json/parse.ts'
+import { durationText } from '../../../ui/duration.ts'
+import { JsonTree } from '../../../ui/json/json-tree.tsx'
+import { exactTime } from '../../../ui/time.ts'
+import { Visible } from '../../../ui/visible.tsx'
+import { type LogFrame, sinceOrigin } from '../../../waterfall/model.ts'
+import css from './log-lines.module.css'
+
+const MESSAGE_CHARS = 4096
+
+export interface LogLinesProps {
+  lines: readonly LogFrame[]
+  originMs: number
+  wraps?: boolean
+  /** Goes to the step of a line. */
+  onScope?: (scope: string) => void
+}
+
+export function LogLines({ lines, originMs, wraps = true, onScope }: LogLinesProps) {
+  return (
+    <ol className={css.lines} data-wraps={wraps || undefined}>
+      {lines.map(line => (
+        <li key={line.seq} className={css.line} data-level={line.level}>
+          <span className={css.time} title={exactTime(Date.parse(line.ts))}>
+            {durationText(Math.max(sinceOrigin(line.ts, originMs), 0))}
+          </span>
+          <span className={css.level}>{line.level}</span>
+          {onScope && (
+            <button type="button" className={css.scope} onClick={() => onScope(line.scope)}>
+              {line.scope.slice(0, 80)}
+            </button>
+          )}
+          <span className={css.message}>
+            <Visible text={line.message.slice(0, MESSAGE_CHARS)} />
+            {line.fields !== undefined && Object.keys(line.fields).length > 0 && (
+              <details className={css.fields}>
+                <summary>
+                  <Visible text={summaryOf(line.fields)} />
+                </summary>
+                <JsonTree text={sourceOf(line.fields)} label="the fields" />
+              </details>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const SUMMARY_CHARS = 160
+
+function summaryOf(fields: Record<string, unknown>): string {
+  const text = sourceOf(fields)
+  return text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS)}…` : text
+}

@@ -1,0 +1,105 @@
+// The log of a run: filtered by level, scope and text, grouped by attempt, followed while the run is live.
+
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useQuery } from '../../../router/router.tsx'
+import { Button } from '../../../ui/button.tsx'
+import type { LogFrame } from '../../../waterfall/model.ts'
+import type { RunView } from '../use-run.ts'
+import { LogLines } from './log-lines.tsx'
+import css from './tabs.module.css'
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+/** Lines that are in the document; older ones are shown on request. */
+const LINES_SHOWN = 500
+
+export function LogsTab({ view }: { view: RunView }) {
+  const [, set] = useQuery('run')
+  const [level, setLevel] = useState<(typeof LEVELS)[number]>('debug')
+  const [scope, setScope] = useState('')
+  const [text, setText] = useState('')
+  const [wraps, setWraps] = useState(true)
+  const [follows, setFollows] = useState(true)
+  const [shown, setShown] = useState(LINES_SHOWN)
+  const all = useMemo(() => view.frames.filter((frame): frame is LogFrame => frame.kind === 'log'), [view.frames])
+  const scopes = useMemo(() => [...new Set(all.map(line => line.scope))].sort().slice(0, 200), [all])
+  const lines = useMemo(() => {
+    const wanted = text.toLowerCase()
+    const least = LEVELS.indexOf(level)
+    return all.filter(
+      line =>
+        LEVELS.indexOf(line.level as (typeof LEVELS)[number]) >= least &&
+        (scope === '' || line.scope === scope) &&
+        (wanted === '' || line.message.toLowerCase().includes(wanted)),
+    )
+  }, [all, level, scope, text])
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (follows && view.isLive && lines.length > 0) end.current?.scrollIntoView({ block: 'nearest' })
+  }, [follows, view.isLive, lines.length])
+  if (all.length === 0) return <p className={css.none}>The run has written no log line.</p>
+  return (
+    <div className={css.tab}>
+      <div className={css.tools} role="toolbar" aria-label="Log">
+        <input
+          type="search"
+          placeholder="Search the log"
+          aria-label="Search the log"
+          value={text}
+          onChange={event => setText(event.target.value)}
+        />
+        <select aria-label="Least level" value={level} onChange={event => setLevel(event.target.value as typeof level)}>
+          {LEVELS.map(one => (
+            <option key={one} value={one}>
+              {one === 'error' ? 'errors only' : `${one} and above`}
+            </option>
+          ))}
+        </select>
+        <select aria-label="Scope" value={scope} onChange={event => setScope(event.target.value)}>
+          <option value="">all scopes</option>
+          {scopes.map(one => (
+            <option key={one} value={one}>
+              {one.slice(0, 80)}
+            </option>
+          ))}
+        </select>
+        <Button aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
+          Wrap
+        </Button>
+        {view.isLive && (
+          <Button aria-pressed={follows} onClick={() => setFollows(!follows)}>
+            Follow
+          </Button>
+        )}
+        <span className={css.count}>
+          {lines.length} of {all.length} lines
+        </span>
+      </div>
+      {lines.length > shown && (
+        <Button onClick={() => setShown(shown + LINES_SHOWN)}>{lines.length - shown} earlier lines</Button>
+      )}
+      {groupsOf(lines.slice(-shown)).map(group => (
+        <section key={group.first}>
+          <h2 className={css.group}>Attempt {group.attempt}</h2>
+          <LogLines
+            lines={group.lines}
+            originMs={view.originMs}
+            wraps={wraps}
+            onScope={name => set(name === '@root' ? { tab: undefined } : { tab: undefined, step: name })}
+          />
+        </section>
+      ))}
+      <div ref={end} />
+    </div>
+  )
+}
+
+/** Consecutive lines of one attempt. */
+function groupsOf(lines: readonly LogFrame[]): { attempt: number; first: number; lines: LogFrame[] }[] {
+  const groups: { attempt: number; first: number; lines: LogFrame[] }[] = []
+  for (const line of lines) {
+    const last = groups[groups.length - 1]
+    if (last && last.attempt === line.attempt) last.lines.push(line)
+    else groups.push({ attempt: line.attempt, first: line.seq, lines: [line] })
+  }
+  return groups
+}
