@@ -1,0 +1,31 @@
+// A bundle is shown only when it has the form of one; parts of it that do not are left out.
+
+import { expect, it } from 'vitest'
+import { readBundle } from './read-bundle.ts'
+
+const RUN = { id: 'run_1', workflow: 'order', app: 'shop', status: 'failed', createdAt: '2026-03-01T09:00:00Z' }
+const STEP = { id: 'a', name: 'a', op: 'StepRun', index: 0, status: 'failed', attempt: 1, startedAt: RUN.createdAt }
+const FRAME = { kind: 'run_status', seq: 2, ts: RUN.createdAt, status: 'failed' }
+const LINE = { seq: 1, ts: RUN.createdAt, level: 'info', message: 'hi', scope: '@root', attempt: 1 }
+const text = (more: object) => JSON.stringify({ 'perdure-bundle': 1, run: RUN, ...more })
+
+it('has the run, its steps, and its frames with the log lines in order', () => {
+  const view = readBundle(text({ steps: [STEP, { id: 3 }, null], timeline: [FRAME, 7], logs: [LINE, LINE, {}] }))
+  expect(view).toMatchObject({ isBundle: true, isLive: false, originMs: Date.parse(RUN.createdAt) })
+  expect(view.steps).toHaveLength(1)
+  expect(view.frames.map(({ kind, seq }) => [kind, seq])).toEqual([
+    ['log', 1],
+    ['run_status', 2],
+  ])
+})
+
+it.each([
+  ['x', /not JSON/],
+  ['[]', /not an object/],
+  ['{}', /not a bundle/],
+  ['{"perdure-bundle":2}', /version 2/],
+  ['{"perdure-bundle":1,"run":{"id":"run_1"}}', /no workflow/],
+  [text({ steps: {} }), /not a list/],
+])('%s is refused', (bundle, reason) => {
+  expect(() => readBundle(bundle)).toThrow(reason)
+})

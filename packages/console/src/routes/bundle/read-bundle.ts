@@ -1,0 +1,83 @@
+// Reads a bundle: one JSON document with a run and everything that belongs to it, as `GET /runs/{id}/bundle` answers it.
+// The file may come from anybody, so its form is checked before it is shown.
+
+import type { Run, TimelineFrame } from '@perdure/protocol'
+import { parse } from '../../data/json/parse.ts'
+import type { LogFrame, WaterfallStep } from '../../waterfall/model.ts'
+import type { RunView } from '../run/use-run.ts'
+
+/** The version of the form that this console reads. */
+const VERSION = 1
+
+/** The run of a bundle. Throws an Error with a sentence for the user when the text is no bundle. */
+export function readBundle(text: string): RunView {
+  const bundle = objectOf(parseText(text), 'The file')
+  const version = bundle['perdure-bundle']
+  if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
+  if (version !== VERSION) throw new Error(`The bundle has version ${String(version)}; this console reads ${VERSION}.`)
+  const run = objectOf(bundle.run, 'Its run')
+  for (const name of ['id', 'workflow', 'app', 'status', 'createdAt'])
+    if (typeof run[name] !== 'string') throw new Error(`Its run has no ${name}.`)
+  const originMs = Date.parse(run.createdAt as string)
+  if (Number.isNaN(originMs)) throw new Error('The time of its run is no time.')
+  const steps = listOf(bundle.steps, 'steps').filter(isStep)
+  const frames = [...listOf(bundle.timeline, 'timeline').filter(isFrame), ...logFrames(bundle, run.id as string)]
+  return {
+    run: run as unknown as Run,
+    steps,
+    frames: withoutRepeats(frames),
+    originMs,
+    isLive: false,
+    isBundle: true,
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw new Error(`The file is not JSON: ${(error as Error).message}.`, { cause: error })
+  }
+}
+
+function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${what} is not an object.`)
+  return value as Record<string, unknown>
+}
+
+function listOf(value: unknown, what: string): unknown[] {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) throw new Error(`Its ${what} are not a list.`)
+  return value
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value))
+
+function isStep(value: unknown): value is WaterfallStep {
+  if (!isRecord(value)) return false
+  const { id, name, op, index, status, attempt, startedAt } = value
+  return (
+    [id, name, op, status].every(part => typeof part === 'string') &&
+    [index, attempt].every(Number.isInteger) &&
+    isTime(startedAt)
+  )
+}
+
+function isFrame(value: unknown): value is TimelineFrame {
+  return isRecord(value) && Number.isInteger(value.seq) && isTime(value.ts) && typeof value.kind === 'string'
+}
+
+/** The log lines as frames: a bundle has them beside the timeline. */
+function logFrames(bundle: Record<string, unknown>, runId: string): LogFrame[] {
+  return listOf(bundle.logs, 'logs').flatMap(line => {
+    if (!isRecord(line) || typeof line.message !== 'string' || typeof line.scope !== 'string') return []
+    const frame = { ...line, kind: 'log', runId }
+    return isFrame(frame) ? [frame as LogFrame] : []
+  })
+}
+
+/** Frames in order of seq, each once. */
+function withoutRepeats(frames: readonly TimelineFrame[]): TimelineFrame[] {
+  return [...new Map(frames.map(frame => [frame.seq, frame])).values()].sort((a, b) => a.seq - b.seq)
+}
