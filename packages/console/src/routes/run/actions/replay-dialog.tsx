@@ -72,5 +72,5 @@ export function useForks(runId: string): number {
 }
 
 /** The newest forks of a run. */
-export const useForkPage = (runId: string) =>
+const useForkPage = (runId: string) =>
   usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false })
