@@ -4,7 +4,7 @@
 import type { Run, TimelineFrame } from '@perdure/protocol'
 import { parse } from '../../data/json/parse.ts'
 import type { LogFrame, WaterfallStep } from '../../waterfall/model.ts'
-import type { RunView } from '../run/use-run.ts'
+import type { RunView } from '../run/model/use-run.ts'
 
 /** The version of the form that this console reads. */
 const VERSION = 1

@@ -18,8 +18,8 @@ import { shortName } from '../../ui/visible-text.ts'
 import type { WaterfallStep } from '../../waterfall/model.ts'
 import { type DiffKind, diffSteps, firstDivergence, type StepDiff } from '../../waterfall/replay-diff.ts'
 import css from './diff-panel.module.css'
-import { useSteps } from './steps.ts'
-import type { RunView } from './use-run.ts'
+import { useSteps } from './model/steps.ts'
+import type { RunView } from './model/use-run.ts'
 
 /** Steps that are listed. */
 const LISTED_MAX = 300

@@ -10,7 +10,7 @@ import { agoText, exactTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { useForks } from './actions/replay-dialog.tsx'
 import css from './header.module.css'
-import type { RunView } from './use-run.ts'
+import type { RunView } from './model/use-run.ts'
 
 export function Header({ view }: { view: RunView }) {
   const { run } = view

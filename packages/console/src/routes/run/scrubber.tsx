@@ -10,8 +10,8 @@ import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { memoAt } from '../../waterfall/scrub.ts'
+import type { RunView } from './model/use-run.ts'
 import css from './scrubber.module.css'
-import type { RunView } from './use-run.ts'
 import type { Drawn } from './use-timeline.ts'
 
 /** Results that the memo shows. */

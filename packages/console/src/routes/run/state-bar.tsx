@@ -3,8 +3,8 @@
 import { useMemo } from 'react'
 import { durationText, exactMs } from '../../ui/duration.ts'
 import { timeInState } from '../../waterfall/time-in-state.ts'
+import type { RunView } from './model/use-run.ts'
 import css from './state-bar.module.css'
-import type { RunView } from './use-run.ts'
 import type { Drawn } from './use-timeline.ts'
 
 const WORDS: Record<string, string> = {

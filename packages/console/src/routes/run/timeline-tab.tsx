@@ -10,10 +10,10 @@ import { Overview } from '../../waterfall/view/overview.tsx'
 import { canOpen } from '../../waterfall/view/row.tsx'
 import { Waterfall } from '../../waterfall/view/waterfall.tsx'
 import { Inspector } from './inspector/inspector.tsx'
+import type { RunView } from './model/use-run.ts'
 import { Scrubber } from './scrubber.tsx'
 import { StepTable } from './step-table.tsx'
 import css from './timeline-tab.module.css'
-import type { RunView } from './use-run.ts'
 import { type Drawn, type Timeline, useTimeline } from './use-timeline.ts'
 
 export interface TimelineTabProps {

@@ -11,8 +11,8 @@ import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
 import type { Bar, WaterfallStep } from '../../waterfall/model.ts'
 import { clampSpan, type Span } from '../../waterfall/scale.ts'
 import { barsAt, type Moment, momentAt, stopAt, stopsOf } from '../../waterfall/scrub.ts'
-import { stepsQuery } from './steps.ts'
-import type { RunView } from './use-run.ts'
+import { stepsQuery } from './model/steps.ts'
+import type { RunView } from './model/use-run.ts'
 
 /** Children whose steps are read at once. */
 const CHILDREN_MAX = 50

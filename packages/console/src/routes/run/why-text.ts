@@ -6,7 +6,7 @@ import { durationText } from '../../ui/duration.ts'
 import { clockText } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 
-/** What would end the wait. */
+/** The action that would end the wait. */
 export type WhyAction =
   | { kind: 'send-event'; name: string; app: string }
   | { kind: 'open-run'; runId: string; label: string }

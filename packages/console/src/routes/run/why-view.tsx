@@ -6,7 +6,7 @@ import { Button, WriteButton } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Visible } from '../../ui/visible.tsx'
 import type { OpenAction } from './actions/actions.tsx'
-import type { RunView } from './use-run.ts'
+import type { RunView } from './model/use-run.ts'
 import { type WhyAction, whyLine } from './why-text.ts'
 import css from './why-view.module.css'
 

@@ -9,7 +9,7 @@ import type { Bar, Segment } from '../model.ts'
 import { fractionOf, type Span } from '../scale.ts'
 import css from './segments.module.css'
 
-/** What a bar is placed on. */
+/** The axis and the part of it on which a bar is placed. */
 export interface Track {
   axis: Axis
   span: Span

@@ -1,7 +1,7 @@
 // The commands that do the same as an action or a page, to copy.
 
 import { CopyButton } from '../../../ui/overlay/copy.tsx'
-import type { Command } from '../commands.ts'
+import type { Command } from '../model/commands.ts'
 import css from './actions.module.css'
 
 const CHARS_MAX = 2000

@@ -4,8 +4,8 @@ import { useEffect } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
 import { Status } from '../../../ui/status.tsx'
-import { useSteps } from '../steps.ts'
-import { isTerminal } from '../use-run.ts'
+import { useSteps } from '../model/steps.ts'
+import { isTerminal } from '../model/use-run.ts'
 import css from './actions.module.css'
 
 /** The new run is read again at this pace while the dialog is open. */

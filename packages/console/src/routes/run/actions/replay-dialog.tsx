@@ -4,9 +4,9 @@ import { usePages, useWrite } from '../../../data/queries.ts'
 import { ENGINE_URL } from '../../../router/base.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
-import { actionCommands } from '../commands.ts'
-import { ErrorText } from '../error-text.tsx'
-import type { RunView } from '../use-run.ts'
+import { actionCommands } from '../model/commands.ts'
+import { ErrorText } from '../model/error-text.tsx'
+import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
 import { CommandsView } from './commands-view.tsx'
 import { ForkDone } from './fork-done.tsx'
@@ -72,5 +72,4 @@ export function useForks(runId: string): number {
 }
 
 /** The newest forks of a run. */
-const useForkPage = (runId: string) =>
-  usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false })
+const useForkPage = (runId: string) => usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false })

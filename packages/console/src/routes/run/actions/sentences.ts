@@ -1,11 +1,11 @@
-// What an action will do, in one sentence. Pure.
+// Sentences that say what an action will do. Pure.
 
 import { isSettledStep, type WaterfallStep } from '../../../waterfall/model.ts'
 import type { RetryPlan } from '../../../waterfall/retry-plan.ts'
 
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
 
-/** What cancelling, pausing or resuming does to a run with these steps. */
+/** Says what cancelling, pausing or resuming does to a run with these steps. */
 export function controlSentence(action: 'cancel' | 'pause' | 'resume', steps: readonly WaterfallStep[]): string {
   const open = steps.filter(({ status }) => !isSettledStep(status))
   const children = open.filter(({ childRunId }) => childRunId !== undefined).length
@@ -25,7 +25,7 @@ export function controlSentence(action: 'cancel' | 'pause' | 'resume', steps: re
   }
 }
 
-/** What a retry from a step keeps and executes again. */
+/** Says what a retry from a step keeps and executes again. */
 export function retrySentence({ carried, rerun }: RetryPlan, stepName: string): string {
   const kept = carried.length === 0 ? 'keeps no result' : `keeps the results of ${count(carried.length, 'step')}`
   return `A new run ${kept} and executes “${stepName}” and what follows it again (${count(rerun.length, 'step')} of this run). This run stays as it is.`

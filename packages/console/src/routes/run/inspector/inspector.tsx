@@ -5,7 +5,7 @@ import { durationText } from '../../../ui/duration.ts'
 import { Status } from '../../../ui/status.tsx'
 import { Visible } from '../../../ui/visible.tsx'
 import type { Row } from '../../../waterfall/folds.ts'
-import type { RunView } from '../use-run.ts'
+import type { RunView } from '../model/use-run.ts'
 import css from './inspector.module.css'
 import { StepDetail } from './step-detail.tsx'
 

@@ -12,9 +12,9 @@ import { exactTime, localTime } from '../../../ui/time.ts'
 import type { Row } from '../../../waterfall/folds.ts'
 import type { Bar, LogFrame, WaterfallStep } from '../../../waterfall/model.ts'
 import { opOf } from '../../../waterfall/row-name.ts'
-import { ErrorText } from '../error-text.tsx'
+import { ErrorText } from '../model/error-text.tsx'
+import { isTerminal, type RunView } from '../model/use-run.ts'
 import { LogLines } from '../tabs/log-lines.tsx'
-import { isTerminal, type RunView } from '../use-run.ts'
 import css from './inspector.module.css'
 
 /** Log lines of a step that are shown beside it; the tab has all. */

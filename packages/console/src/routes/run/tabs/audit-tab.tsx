@@ -1,4 +1,4 @@
-// Who acted on a run: the entries of the audit log that target it or that forked into it.
+// The audit of a run: the entries of the audit log that target it or that forked into it.
 
 import { itemsOf, usePages } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'

@@ -1,12 +1,12 @@
-// What went into a run and what came out: its input, its result or error, and the event that started it.
+// The data of a run: its input, its result or error, and the event that started it.
 
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
 import { JsonTree } from '../../../ui/json/json-tree.tsx'
 import { Panel } from '../../../ui/states/page.tsx'
-import { ErrorText } from '../error-text.tsx'
-import type { RunView } from '../use-run.ts'
+import { ErrorText } from '../model/error-text.tsx'
+import type { RunView } from '../model/use-run.ts'
 import css from './tabs.module.css'
 
 export function IoTab({ view }: { view: RunView }) {

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useQuery } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
 import type { LogFrame } from '../../../waterfall/model.ts'
-import type { RunView } from '../use-run.ts'
+import type { RunView } from '../model/use-run.ts'
 import { LogLines } from './log-lines.tsx'
 import css from './tabs.module.css'
 

@@ -7,7 +7,7 @@ import { durationText } from '../../../ui/duration.ts'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import { type PassOfFrames, passesOf } from '../../../waterfall/passes.ts'
-import type { RunView } from '../use-run.ts'
+import type { RunView } from '../model/use-run.ts'
 import css from './tabs.module.css'
 
 const PASSES_MAX = 500

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { Button } from '../../../ui/button.tsx'
 import { JsonTree } from '../../../ui/json/json-tree.tsx'
-import type { RunView } from '../use-run.ts'
+import type { RunView } from '../model/use-run.ts'
 import { saveJson } from './save.ts'
 import css from './tabs.module.css'
 

@@ -1,4 +1,4 @@
-// What belongs to a run: its event, its parent and source, its children, follow-ons and forks, each with its state.
+// The tree of a run: its event, its parent and source, its children, follow-ons and forks, each with its state.
 
 import type { RunSummary } from '@perdure/protocol'
 import { itemsOf, usePages, useRead } from '../../../data/queries.ts'
@@ -7,7 +7,7 @@ import { Button } from '../../../ui/button.tsx'
 import { durationText } from '../../../ui/duration.ts'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
-import type { RunView } from '../use-run.ts'
+import type { RunView } from '../model/use-run.ts'
 import css from './tree-tab.module.css'
 
 const PAGE = 50

@@ -1,9 +1,9 @@
 // Reads the steps of a run: of the run page, of its children and of the run that a fork is compared with.
 
 import { useQuery } from '@tanstack/react-query'
-import { keyOf } from '../../data/queries.ts'
-import { readClient, useSession } from '../../session/session.ts'
-import type { WaterfallStep } from '../../waterfall/model.ts'
+import { keyOf } from '../../../data/queries.ts'
+import { readClient, useSession } from '../../../session/session.ts'
+import type { WaterfallStep } from '../../../waterfall/model.ts'
 
 /** The query of the steps of a run. */
 export function stepsQuery(id: string) {

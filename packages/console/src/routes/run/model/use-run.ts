@@ -3,9 +3,9 @@
 
 import type { Run, RunExplanation, TimelineFrame } from '@perdure/protocol'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { renew, useRead } from '../../data/queries.ts'
-import { readClient, useSession } from '../../session/session.ts'
-import type { WaterfallStep } from '../../waterfall/model.ts'
+import { renew, useRead } from '../../../data/queries.ts'
+import { readClient, useSession } from '../../../session/session.ts'
+import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { useSteps } from './steps.ts'
 
 /** Frames are given to the page at most this often. */

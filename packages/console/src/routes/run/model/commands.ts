@@ -1,4 +1,4 @@
-// What the page does, as commands: `perdure` and `curl`. Every action shows its commands before it is done.
+// The page's reads and actions as commands: `perdure` and `curl`. Every action shows its commands before it is done.
 
 export interface Command {
   perdure: string

@@ -2,9 +2,9 @@
 // becomes a link.
 
 import { useState } from 'react'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/overlay/copy.tsx'
-import { Visible } from '../../ui/visible.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { CopyButton } from '../../../ui/overlay/copy.tsx'
+import { Visible } from '../../../ui/visible.tsx'
 import css from './error-text.module.css'
 import { orderedStack } from './stack.ts'
 
