@@ -5,12 +5,17 @@ import { keyOf } from '../../../data/queries.ts'
 import { readClient, useSession } from '../../../session/session.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 
+/** All steps of a run, in execution order. An engine answers them as a list; the client may give it as a page. */
+async function readSteps(id: string, signal: AbortSignal): Promise<WaterfallStep[]> {
+  const reply: unknown = await readClient().listRunSteps({ id }, { signal })
+  return Array.isArray(reply) ? reply : (reply as { items: WaterfallStep[] }).items
+}
+
 /** The query of the steps of a run. */
 export function stepsQuery(id: string) {
   return {
     queryKey: keyOf('listRunSteps', { id }),
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<WaterfallStep[]> =>
-      readClient().listRunSteps({ id }, { signal }),
+    queryFn: ({ signal }: { signal: AbortSignal }) => readSteps(id, signal),
     placeholderData: undefined,
   }
 }
