@@ -1,7 +1,7 @@
 // A simulated model: it reads the conversation and always chooses in the same way. Replace it with a call of an API. To
 // show a retry, the first call fails because the model is overloaded.
 
-import { RetryAfterError } from '@perdure/sdk'
+import { RetryAfterError } from 'perdure'
 
 export interface Message {
   role: 'user' | 'assistant' | 'tool'

@@ -1,6 +1,6 @@
 // The process that executes the workflow's code.
 
-import { connect } from '@perdure/sdk/connect'
+import { connect } from 'perdure/connect'
 import { supportAgent } from './workflows.ts'
 
 const runner = connect({ app: 'support', workflows: [supportAgent] })

@@ -1,7 +1,7 @@
 // An agent: a model that chooses tools in a loop until it has an answer. Every call of the model and of a tool is a step,
 // so a crash in turn 9 repeats only turn 9. Dangerous tools wait for the approval of a person.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 import { callModel, type Message } from './model.ts'
 import { tools } from './tools.ts'
 

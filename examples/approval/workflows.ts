@@ -1,7 +1,7 @@
 // Waits for the decision of a person: sends a mail, a reminder later, then a mail to the next person, and expires after
 // the last one. A waiting run needs no process: it is only a row in the engine's store, for minutes or for weeks.
 
-import { createWorkflow, defineEvent } from '@perdure/sdk'
+import { createWorkflow, defineEvent } from 'perdure'
 import { z } from 'zod'
 import { mail } from './mail.ts'
 

@@ -1,6 +1,6 @@
 // Simulated external services: a warehouse, a payment provider, a carrier.
 
-import { NonRetriableError } from '@perdure/sdk'
+import { NonRetriableError } from 'perdure'
 import type { Order } from './workflows.ts'
 
 export const warehouse = {

@@ -1,7 +1,7 @@
 // A saga: every step that changes something has a step that undoes it. When a step fails after all its attempts, the
 // completed steps are undone, the last first. The run still succeeds: the customer gets a refusal and nothing is left.
 
-import { createWorkflow, StepFailedError, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, StepFailedError, type WorkflowArgs } from 'perdure'
 import { carrier, payments, warehouse } from './services.ts'
 
 export interface Order {

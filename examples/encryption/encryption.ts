@@ -2,7 +2,7 @@
 // keys that can be rotated. The engine stores, lists and forwards values that it cannot read.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { type Middleware, NonRetriableError } from '@perdure/sdk'
+import { type Middleware, NonRetriableError } from 'perdure'
 
 export interface SealingKey {
   /** Stored with each encrypted value, to find the key again. Must not contain a dot. */

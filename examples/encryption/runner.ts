@@ -1,6 +1,6 @@
 // The process that executes the workflows' code. Only this process and the senders of events have the keys.
 
-import { serve } from '@perdure/sdk/node'
+import { serve } from 'perdure/node'
 import { encryption, readKeys } from './encryption.ts'
 import { bill, stay } from './workflows.ts'
 

@@ -1,6 +1,6 @@
 // A patient's stay. The workflows contain no encryption: events, steps, waits and the child see plain values.
 
-import { createWorkflow, defineEvent } from '@perdure/sdk'
+import { createWorkflow, defineEvent } from 'perdure'
 import { z } from 'zod'
 
 export const admitted = defineEvent('patient/admitted', z.object({ name: z.string(), complaint: z.string() }))

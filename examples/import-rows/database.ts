@@ -1,7 +1,7 @@
 // A simulated file and database. The database counts how many batches of a tenant are written at once.
 
 import { setTimeout } from 'node:timers/promises'
-import { NonRetriableError } from '@perdure/sdk'
+import { NonRetriableError } from 'perdure'
 import type { Batch } from './workflows.ts'
 
 interface Row {

@@ -1,6 +1,6 @@
 // The process that executes the workflows' code.
 
-import { connect } from '@perdure/sdk/connect'
+import { connect } from 'perdure/connect'
 import { importBatch, importFile } from './workflows.ts'
 
 const runner = connect({ app: 'imports', workflows: [importFile, importBatch] })

@@ -1,7 +1,7 @@
 // A fan-out: one run splits an import into batches, a child run imports each batch, and the run adds up the results. Each
 // tenant has at most four batches in flight, so a large import does not delay other tenants.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 import { database, source } from './database.ts'
 
 export interface Import {

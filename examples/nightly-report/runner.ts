@@ -1,6 +1,6 @@
 // The process that executes the workflow's code. It serves HTTP: the engine calls it, also after a restart of the engine.
 
-import { serve } from '@perdure/sdk/node'
+import { serve } from 'perdure/node'
 import { nightlyReport } from './workflows.ts'
 
 const runner = await serve({ app: 'reports', workflows: [nightlyReport], port: 0 })

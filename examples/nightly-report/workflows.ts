@@ -1,6 +1,6 @@
 // A report every night at three, sent as a webhook.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 import { salesBefore } from './sales.ts'
 
 export interface Schedule {

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@perdure/sdk/express'
+import { serve } from 'perdure/express'
 import express from 'express'
 import { onboarding } from './workflows.ts'
 

@@ -1,7 +1,7 @@
 // Mails over two weeks: a loop with sleeps. The run lasts for days, across deployments and restarts. When the user
 // unsubscribes or upgrades, it ends, even during a sleep.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 import { sendMail } from './mail.ts'
 
 export interface User {

@@ -1,7 +1,7 @@
 // `npm run demo`: starts an engine, a runner and a webhook sink, sends an order, shows its run live, approves it, and
 // lists commands to continue with. `--stay` keeps everything running.
 
-import { createClient } from '@perdure/client'
+import { createClient } from 'perdure/client'
 import { startEngine, startRunner } from '../shared/processes.ts'
 import { followRun, heading, note } from '../shared/show.ts'
 import { openSink } from '../shared/sink.ts'
@@ -11,8 +11,7 @@ const engine = await startEngine()
 const runner = await startRunner(new URL('./runner.ts', import.meta.url), { ENGINE_URL: engine.url })
 const sink = await openSink()
 try {
-  await order()
-  lookNext()
+  lookNext(await order())
   if (stay) await untilInterrupted()
 } finally {
   sink.close()
@@ -20,7 +19,7 @@ try {
   await engine.stop()
 }
 
-async function order(): Promise<void> {
+async function order(): Promise<string> {
   const client = createClient({ url: engine.url })
   heading('An event starts a run')
   const data = { orderId: 'A-1001', item: 'espresso machine', amount: 349, notifyUrl: sink.url }
@@ -43,16 +42,26 @@ async function order(): Promise<void> {
   process.stdout.write(`${JSON.stringify(run.result, null, 2)}\n`)
   if (run.status !== 'succeeded') throw new Error(`The run ended as ${run.status}.`)
   note(`the warehouse's webhook received ${(await sink.next()).body}`)
+  return runId
 }
 
-function lookNext(): void {
+/** Lists what can be tried now. Without `--stay` the engine stops in a moment, so no command for it is among it. */
+function lookNext(runId: string): void {
   heading('Where to look next')
-  const address = stay ? engine.url : 'http://127.0.0.1:4777'
+  const order = { orderId: 'A-1002', item: 'grinder', amount: 89, notifyUrl: sink.url }
   process.stdout.write(`  the workflow                   examples/order/workflows.ts
-  keep this demo running         npm run demo -- --stay
-  list runs                      curl ${address}/runs
-  send an event                  curl ${address}/events -H 'content-type: application/json' -d '{"name":"order.placed"}'
   write your own                 README.md, "Twenty lines of your own"\n`)
+  if (!stay) process.stdout.write('  keep the engine running        npm run demo -- --stay\n')
+  else
+    process.stdout.write(`
+In another terminal, in this folder:
+
+  export ENGINE_URL=${engine.url}
+  node_modules/.bin/perdure runs list
+  node_modules/.bin/perdure runs steps ${runId}
+  node_modules/.bin/perdure events send order.placed --data '${JSON.stringify(order)}'
+  node_modules/.bin/perdure events send order.approved --data '{"by": "grace"}'
+  curl $ENGINE_URL/runs\n\n`)
 }
 
 function untilInterrupted(): Promise<void> {

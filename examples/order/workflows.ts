@@ -1,6 +1,6 @@
 // An order until it is shipped: every kind of step in one workflow, a child, and a workflow that the order's event starts.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 
 export interface Order {
   orderId: string

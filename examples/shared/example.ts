@@ -1,7 +1,7 @@
 // Runs an example: starts an engine and a runner, calls the example with a client, and stops everything. Called by the
 // `main.ts` of each example.
 
-import { type Client, createClient } from '@perdure/client'
+import { type Client, createClient } from 'perdure/client'
 import { type Environment, type StartedEngine, startEngine, startRunner } from './processes.ts'
 
 const EXAMPLE_MS_MAX = 60_000

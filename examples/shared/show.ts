@@ -1,6 +1,6 @@
 // Output of the examples in the terminal: headings, notes, and the live timeline of a run.
 
-import type { Client, FrameOf } from '@perdure/client'
+import type { Client, FrameOf } from 'perdure/client'
 
 type Frame = FrameOf<'streamRun'>
 type Paint = (text: string) => string

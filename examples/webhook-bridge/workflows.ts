@@ -1,7 +1,7 @@
 // Turns a push to GitHub into a result that the engine sends as a signed webhook. This file contains neither side of the
 // bridge: the engine verifies arriving messages and signs those it sends.
 
-import { createWorkflow, type WorkflowArgs } from '@perdure/sdk'
+import { createWorkflow, type WorkflowArgs } from 'perdure'
 
 /** The fields of GitHub's push payload that the workflow uses. The event's data contains the whole payload. */
 export interface Push {

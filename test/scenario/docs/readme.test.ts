@@ -45,17 +45,31 @@ test("the README's own workflow runs, copied as it stands", async () => {
   expect(ended.result).toEqual({ greeting: 'Hello, Ada!' })
 })
 
-test('the demo shows every kind of step and ends well', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/order/demo.ts'], {
+test('the demo shows every kind of step, and the commands at its end work', async () => {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/order/demo.ts', '--stay'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  onCleanup(() => void child.kill('SIGINT'))
   let printed = ''
   child.stdout.on('data', chunk => {
     printed += chunk
   })
-  const [code] = await once(child, 'exit')
-  expect(code, printed).toBe(0)
+  const exited = once(child, 'exit')
+  const shows = until(() => printed.includes('Ctrl-C'), { what: 'the end of the demo', deadlineMs: 60_000 })
+  await Promise.race([shows, exited])
+  const commands = /in this folder:\n\n(.*?)\n\n/s.exec(printed)?.[1] as string
+  expect(commands.match(/^ {2}\S/gm)).toHaveLength(6)
+  const shell = spawn('sh', ['-e', '-c', commands], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  let answered = ''
+  shell.stdout.on('data', chunk => {
+    answered += chunk
+  })
+  expect(await once(shell, 'exit'), answered).toEqual([0, null])
+  expect(answered.match(/process-order/g)?.length).toBeGreaterThan(2)
+  expect(answered).toContain('cooling-off')
+  child.kill('SIGINT')
+  expect(await exited, printed).toEqual([0, null])
   for (const shown of ['retrying  charge-card', 'cooling-off', 'approval', 'ship', 'announce', 'tell-warehouse']) {
     expect(printed).toContain(shown)
   }
