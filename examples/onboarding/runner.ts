@@ -2,8 +2,8 @@
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { serve } from 'perdure/express'
 import express from 'express'
+import { serve } from 'perdure/express'
 import { onboarding } from './workflows.ts'
 
 const app = express()

@@ -18,6 +18,7 @@ test.each<[string, (step: StepTools, ctx: RunContext) => Promise<unknown>]>([
     'retry.maxAttempts must be an integer from 1 to 1000, not 0',
     step => step.run('s', () => 1, { retry: { maxAttempts: 0 } }),
   ],
+  ['not a duration', step => step.run('s', () => 1, { timeout: 'soon' as never })],
   ['run takes an object of options', step => step.run('s', () => 1, '30s' as never)],
   [
     'waitForEvent has no option "timout"; did you mean "timeout"?',

@@ -5,6 +5,7 @@ import type { RetryPolicy } from '@perdure/protocol'
 import { type OptionNames, unknownOption } from '../schema/known-options.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import type { StepRunOptions, WaitForEventOptions } from '../workflow/workflow.ts'
+import { durationMs } from './duration-ms.ts'
 
 const OPTIONS = {
   run: { catch: true, retry: true, timeout: true } satisfies OptionNames<StepRunOptions>,
@@ -28,11 +29,12 @@ export function checkStepOptions(name: string, tool: keyof typeof OPTIONS, optio
   refuse(unknownOption(`Step "${name}": ${tool}`, options, OPTIONS[tool]))
 }
 
-/** Throws a NonRetriableError for options of `step.run` that do not exist, or a retry policy that the engine would refuse. */
+/** Throws a NonRetriableError for options of `step.run` that do not exist, or a policy that cannot be kept. */
 export function checkRunOptions(name: string, options: StepRunOptions | undefined): void {
   if (options === undefined) return
   checkStepOptions(name, 'run', options)
-  const { retry } = options
+  const { retry, timeout } = options
+  if (timeout !== undefined) durationMs(name, timeout)
   if (retry === undefined) return
   refuse(unknownOption(`Step "${name}": retry`, retry, RETRY))
   for (const [field, [min, max]] of Object.entries(RETRY)) {
