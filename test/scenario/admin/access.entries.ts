@@ -65,6 +65,7 @@ export const ENTRIES: Record<string, Entry> = {
   getRun: { id: 'run' },
   explainRun: { id: 'waiting' },
   listRunSteps: { id: 'run' },
+  getRunStep: { id: 'run' },
   listRunLogs: { id: 'run' },
   streamRun: { id: 'run' },
   cancelRun: { id: 'waiting' },

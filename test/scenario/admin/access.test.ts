@@ -16,6 +16,7 @@ import {
   type SseMessage,
   scenario,
   step,
+  stepId,
   until,
   wait,
 } from '../../kit/index.ts'
@@ -92,7 +93,8 @@ test('a dry run from the south finds nothing of the north', async () => {
   expect((await south.post('/events?dryRun=1', { name: AWAITED })).json).toMatchObject({ waiters: 0 })
 })
 
-test.each(ALL.filter(({ reply }) => reply.pages))('$id takes no cursor of another namespace', async operation => {
+// In a path that names something, the other namespace finds nothing to take a cursor of.
+test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id === undefined))('$id takes no cursor of another namespace', async operation => {
   const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
   const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
   expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
@@ -199,7 +201,7 @@ type Answer = Awaited<ReturnType<Api['request']>>
 /** One valid request. When the path needs an id and none is given, the id is unknown. */
 async function ask(api: Api, operation: ListedOperation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
   const { body } = entryOf(operation)
-  const path = `${operation.path.replace(/\{\w+\}/, id)}${query && `?${query}`}`
+  const path = `${operation.path.replace('{id}', id).replace('{stepId}', stepId('work'))}${query && `?${query}`}`
   return api.request(operation.method, path, {
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     ...(operation.reply.stream ? { headOnly: true } : {}),

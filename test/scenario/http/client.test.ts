@@ -32,7 +32,7 @@ test('sends an event and reads what it did', async () => {
     input: { n: 1 },
     result: { done: true },
   })
-  expect((await client.listRunSteps({ id })).map(({ name }) => name)).toEqual(['first', 'second'])
+  expect((await client.listRunSteps({ id })).items.map(({ name }) => name)).toEqual(['first', 'second'])
   expect(await client.listRunLogs({ id, from: 0, limit: 5 })).toEqual([])
   expect(await client.getEvent({ id: reply.eventId as string })).toMatchObject({
     name: twoSteps,

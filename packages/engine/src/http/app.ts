@@ -32,6 +32,7 @@ import { registryRoutes } from './routes/registry/registry.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
+import { runStepRoutes } from './routes/run/run-steps.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
 import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
@@ -63,6 +64,8 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   errorRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context, runFeeds)
+  runStepRoutes(app, context)
+  runStreamRoutes(app, context)
   namespaceStreamRoutes(app, context)
   controlRoutes(app, context)
   registryRoutes(app, context)

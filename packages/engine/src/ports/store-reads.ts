@@ -9,8 +9,9 @@ import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
 import type { Run, RunStatus, WaitingFor } from '../domain/model/run.ts'
-import type { Step } from '../domain/model/step.ts'
+import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
+import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 
 /** A run with the name of its current step (the newest unsettled one, else the newest). */
@@ -92,6 +93,21 @@ export interface ErrorGroup {
   /** The error of the last run. */
   error: RunError
 }
+
+/** Selects steps of a run: every field that is present narrows them. */
+export interface StepQuery {
+  status?: readonly StepStatus[] | undefined
+  /** Part of the name, in upper or lower case. */
+  q?: string | undefined
+  /** Only steps behind the one with this index. */
+  after?: number | undefined
+  limit?: number | undefined
+  /** Leaves out the results. */
+  withoutData?: boolean
+}
+
+/** Most attempts of a step that are read. */
+export const ATTEMPTS_READ_MAX = 1000
 
 export type RunCounts = Record<RunStatus, number>
 
@@ -227,7 +243,9 @@ export interface Reads {
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
   firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** In index order. */
-  steps(runId: string, signal?: AbortSignal): Promise<Step[]>
+  steps(runId: string, query?: StepQuery, signal?: AbortSignal): Promise<Step[]>
+  /** The step, and the frames of its attempts in order: the newest of many. */
+  step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined>
   /** Lines with seq > from, oldest first. */
   logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
   /**

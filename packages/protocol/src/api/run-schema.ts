@@ -1,8 +1,9 @@
-// Schemas of runs, their steps, log lines, timeline and counts. A field that does not apply is left out, never null.
+// Schemas of runs, their log lines, timeline and counts. A field that does not apply is left out, never null.
 
 import Type from 'typebox'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
-import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { StepStatusSchema } from './step-schema.ts'
 import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
@@ -131,31 +132,6 @@ export const RunExplanationSchema = Type.Object({
   runner: optionalText('The runner that executes the run now, else the runner it is pinned to'),
   passSince: Type.Optional(timestamp('When the current pass was sent to the runner')),
   error: Type.Optional(RunErrorSchema),
-})
-
-export const StepStatusSchema = text('running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled')
-export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
-
-export const StepRecordSchema = Type.Object({
-  id: Type.String({ description: 'Hashed step id' }),
-  name: Type.String({ description: 'Name of the step in the workflow' }),
-  op: OpSchema,
-  index: count('Position in execution order, from 0'),
-  status: StepStatusSchema,
-  attempt: Type.Integer({ minimum: 1, description: 'Number of the current or last attempt' }),
-  startedAt: timestamp(),
-  finishedAt: Type.Optional(timestamp()),
-  durationMs: Type.Optional(count()),
-  data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
-  error: Type.Optional(StepErrorSchema),
-  nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
-  wakeAt: Type.Optional(timestamp('When the sleep or the wait ends')),
-  eventName: optionalText('Name of the event that the step waits for or emitted'),
-  childRunId: optionalText('The run that the step started'),
-  deliveryId: optionalText('The webhook delivery that the step requested'),
-  emittedEventId: optionalText('The event that the step emitted'),
-  carried: optionalFlag('Copied from the run that this run was forked from'),
-  timedOut: optionalFlag('The wait ended without an event'),
 })
 
 export const RunLogLineSchema = Type.Object({

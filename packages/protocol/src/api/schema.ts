@@ -10,6 +10,7 @@ export * from './event-schema.ts'
 export * from './registry-schema.ts'
 export * from './run-schema.ts'
 export * from './schedule-schema.ts'
+export * from './step-schema.ts'
 export * from './webhook-schema.ts'
 
 export const ErrorBodySchema = Type.Object({

@@ -18,6 +18,11 @@ export const WAITING_KINDS = [
   'failure',
 ] as const
 
+export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
+
+/** How much of each step a list shows: `summary` leaves out results and stacks. */
+export const STEP_FIELDS = ['all', 'summary'] as const
+
 export const RUN_TYPES = ['event', 'cron'] as const
 
 /** The sort keys of `GET /runs`. */

@@ -13,6 +13,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   WaitingFor: api.WaitingForSchema,
   RunExplanation: api.RunExplanationSchema,
   StepRecord: api.StepRecordSchema,
+  StepDetail: api.StepDetailSchema,
+  StepAttempt: api.StepAttemptSchema,
   StepStatus: api.StepStatusSchema,
   StepError: wire.StepErrorSchema,
   RunLogLine: api.RunLogLineSchema,

@@ -6,8 +6,9 @@ import { events } from './events.ts'
 import { health, meta } from './health.ts'
 import type { Operation } from './operation.ts'
 import { registry } from './registry.ts'
-import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
+import { runSteps } from './run-steps.ts'
+import { runs as runLists } from './runs.ts'
 import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
@@ -16,6 +17,7 @@ export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
 export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 
+const runs = { ...runLists, ...runSteps }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
 const groups = { runs, control, events, schedules, registry, webhooks, admin, health, meta }

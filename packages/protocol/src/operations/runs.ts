@@ -1,4 +1,4 @@
-// Operations that read runs, their steps, logs and streams.
+// Operations that read runs, their logs and streams.
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
@@ -210,16 +210,6 @@ export const runs = {
     reply: ok('The explanation', api.RunExplanationSchema),
     errors: ['not_found'],
     examples: [{ summary: 'An order that waits', path: { id: sample.RUN_ID }, reply: sample.EXPLANATION }],
-  },
-
-  listRunSteps: {
-    method: 'GET',
-    path: '/runs/{id}/steps',
-    summary: "List a run's steps in execution order",
-    access: 'read',
-    reply: ok('Every step', Type.Array(api.StepRecordSchema)),
-    errors: ['not_found'],
-    examples: [{ summary: 'The steps of an order', path: { id: sample.RUN_ID }, reply: sample.STEPS }],
   },
 
   listRunLogs: {

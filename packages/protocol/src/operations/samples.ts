@@ -82,7 +82,7 @@ export const RUN = {
 
 export const STEPS = [
   {
-    id: '2c2a9ab4f6bb9f3ab8e8f8d8a7a1a1bd1b0d7f6f2a9e4cb5d1a0b7c3e5f60718',
+    id: '39d6dc8e67d88ac5733d668adaf0503a340b0ef0007cad09481f74de8d8ec3fe',
     name: 'charge-card',
     op: 'StepRun',
     index: 0,
@@ -94,6 +94,19 @@ export const STEPS = [
     data: { chargeId: 'ch_82' },
   },
 ] as const
+
+export const STEP_DETAIL = {
+  ...STEPS[0],
+  attempts: [
+    {
+      attempt: 1,
+      status: 'failed',
+      endedAt: '2025-03-01T09:00:00.250Z',
+      error: { message: 'the bank is away', name: 'Error' },
+    },
+    { attempt: 2, status: 'succeeded', endedAt: '2025-03-01T09:00:01.350Z' },
+  ],
+} as const
 
 export const LOG_LINES = [
   {

@@ -96,7 +96,7 @@ export class TestRun<Output = unknown> {
 
   /** Returns the steps so far, in the order of their execution. */
   async steps(): Promise<StepRecord[]> {
-    return this.#host.read(api => api.listRunSteps({ id: this.id }))
+    return (await this.#host.read(api => api.listRunSteps({ id: this.id }))).items
   }
 
   /** Returns the step with this name (`name:n` from the second use of a name on); undefined before the run reaches it. */

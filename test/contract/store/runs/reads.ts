@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
-import type { RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type { RunQuery, StepQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import {
   aLeasedRun,
   aLine,
@@ -85,6 +85,50 @@ export function readsContract(open: OpenStore): void {
       expect(await read).toEqual(steps)
       expect(order).toEqual(['status', 'steps'])
       expect(await store().in('other').steps(run.id)).toEqual([])
+    })
+
+    it('read the steps of a run in parts: by status, by name, in pages, without results', async () => {
+      const run = aRun()
+      const steps = Array.from({ length: 7 }, (_, index) => {
+        const status = index % 3 === 1 ? ('failed' as const) : ('succeeded' as const)
+        const data = JSON.stringify('x'.repeat(index === 2 ? 3_000_000 : 10))
+        return aStep(run, { index, name: `${index % 2 ? 'Charge' : 'mail'}-${index}`, status, data })
+      })
+      await write(store(), created(run), ...steps.map((step): Change => ({ type: 'step.recorded', step })))
+      const found = async (query: StepQuery) => (await store().in(NS).steps(run.id, query)).map(({ index }) => index)
+      expect(await found({ status: ['failed'] })).toEqual([1, 4])
+      expect(await found({ status: ['failed', 'waiting'], after: 1 })).toEqual([4])
+      expect(await found({ q: 'cHARGE' })).toEqual([1, 3, 5])
+      expect(await found({ q: 'charge', status: ['succeeded'], limit: 1 })).toEqual([3])
+      expect(await found({ limit: 3 })).toEqual([0, 1, 2])
+      expect(await found({ limit: 3, after: 1 })).toEqual([2, 3, 4])
+      expect(await found({ limit: 30, after: 5 })).toEqual([6])
+      expect(await found({ after: 6 })).toEqual([])
+      const page = await store().in(NS).steps(run.id, { withoutData: true, limit: 3 })
+      expect(page).toEqual(steps.slice(0, 3).map(step => ({ ...step, data: undefined })))
+    })
+
+    it('read one step with the frames that ended its attempts, newest of many', async () => {
+      const run = aRun()
+      const step = aStep(run, { index: 1, status: 'retrying', attempt: 1, error: { message: 'no' } })
+      const again = { ...step, attempt: 2, seq: step.seq + 1, error: { message: 'again no' } }
+      const { error: _, ...done } = { ...again, attempt: 3, status: 'succeeded' as const, seq: step.seq + 2 }
+      await write(
+        store(),
+        created(run),
+        { type: 'step.recorded', step: aStep(run, { index: 0, seq: step.seq + 9 }) },
+        { type: 'step.recorded', step, at: NOW + 5 },
+        { type: 'step.moved', step: again, at: NOW + 7 },
+        { type: 'step.moved', step: done, at: NOW + 9 },
+      )
+      const frame = { stepIndex: 1, status: 'retrying' as const }
+      const expected = [
+        { ...frame, ts: NOW + 5, attempt: 1, error: { message: 'no' } },
+        { ...frame, ts: NOW + 7, attempt: 2, error: { message: 'again no' } },
+      ]
+      expect(await store().in(NS).step(run.id, step.id)).toEqual({ step: done, frames: expected })
+      expect(await store().in(NS).step(run.id, 'none')).toBeUndefined()
+      expect(await store().in('other').step(run.id, step.id)).toBeUndefined()
     })
 
     it('page through runs, each once, for any page size and any number with the same time', async () => {

@@ -7,6 +7,7 @@ import { controlCommands } from './control.ts'
 import { errorsCommand } from './errors.ts'
 import { logsCommand } from './logs.ts'
 import { readCommands } from './read.ts'
+import { stepsCommand } from './steps.ts'
 import { watchCommand } from './watch.ts'
 import { whyCommand } from './why.ts'
 
@@ -17,6 +18,7 @@ export function runsCommands(program: Command): void {
     examples: ['perdure runs list --status failed', 'perdure runs watch run_01K...'],
   })
   readCommands(runs)
+  stepsCommand(runs)
   whyCommand(runs)
   logsCommand(runs)
   watchCommand(runs)

@@ -1,4 +1,4 @@
-// `perdure runs list|get|steps`: lists runs, shows one run and its steps.
+// `perdure runs list|get`: lists runs, shows one run.
 
 import type { Client } from '@perdure/client'
 import {
@@ -6,7 +6,6 @@ import {
   type Run,
   type RunSummary,
   SORT_DIRECTIONS,
-  type StepRecord,
   WAITING_KINDS,
   type WaitingFor,
 } from '@perdure/protocol'
@@ -26,7 +25,6 @@ import { details } from '../../output/details.ts'
 import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { type Column, statusCell } from '../../output/table.ts'
 import { duration, relative, withAge } from '../../output/time.ts'
-import { stepNames } from './step-names.ts'
 
 interface ListOptions {
   app?: string
@@ -56,7 +54,7 @@ type ListParams = {
   [Name in Exclude<keyof Required<ListQuery>, 'cursor'>]: ListQuery[Name]
 }
 
-/** Adds `list`, `get` and `steps` to `perdure runs`. */
+/** Adds `list` and `get` to `perdure runs`. */
 export function readCommands(runs: Command): void {
   const listing = runs
     .command('list')
@@ -101,19 +99,6 @@ export function readCommands(runs: Command): void {
       return show(session, run, () => runDetails(run, session.terminal.paint))
     },
   )
-
-  const stepping = runs.command('steps <id>').description("list a run's steps in execution order")
-  engineCommand(
-    stepping,
-    ['perdure runs steps run_01K...', 'perdure runs steps run_01K... --json | jq .data'],
-    async (session, given = '') => {
-      const id = await wholeId(session, given)
-      const steps = await session.client.listRunSteps({ id }, session)
-      const names = stepNames(steps)
-      const nameOf = (step: StepRecord) => names.get(step.id) ?? step.name
-      return list(session, steps, [INDEX_COLUMN, { title: 'STEP', cell: nameOf }, ...STEP_COLUMNS])
-    },
-  )
 }
 
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
@@ -129,7 +114,8 @@ async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 
-const took = ({ durationMs }: { durationMs?: number }) => (durationMs === undefined ? undefined : duration(durationMs))
+export const took = ({ durationMs }: { durationMs?: number }) =>
+  durationMs === undefined ? undefined : duration(durationMs)
 
 const RUN_COLUMNS: Column<RunSummary>[] = [
   { title: 'ID', cell: run => run.id, whole: true },
@@ -141,25 +127,8 @@ const RUN_COLUMNS: Column<RunSummary>[] = [
   { title: 'NOTE', cell: runNote },
 ]
 
-const INDEX_COLUMN: Column<StepRecord> = { title: '#', cell: step => String(step.index) }
-const STEP_COLUMNS: Column<StepRecord>[] = [
-  { title: 'OP', cell: step => step.op, leave: 2 },
-  { title: 'STATUS', cell: statusCell, whole: true },
-  { title: 'ATTEMPT', cell: step => String(step.attempt), leave: 4 },
-  { title: 'STARTED', cell: step => relative(step.startedAt), leave: 1 },
-  { title: 'TOOK', cell: took, leave: 3 },
-  { title: 'NOTE', cell: stepNote },
-]
-
 function runNote({ error, waitingFor, currentStepName }: RunSummary): string | undefined {
   return error ? errorNote(error) : (waitingFor?.error ?? waiting(waitingFor) ?? currentStepName)
-}
-
-function stepNote(step: StepRecord): string | undefined {
-  if (step.error) return errorNote(step.error)
-  if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
-  if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
-  return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId
 }
 
 function runDetails(run: Run, paint: Paint): string[] {

@@ -85,6 +85,16 @@ export function pathId(request: FastifyRequest, noun: string): string {
   return id
 }
 
+/** Ids of steps are keys of the runner: any text of a bounded length. */
+const STEP_ID_CHARS_MAX = 256
+
+/** The `:stepId` of the path. */
+export function pathStepId(request: FastifyRequest): string {
+  const { stepId } = request.params as { stepId: string }
+  if (stepId.length > 2 * STEP_ID_CHARS_MAX) throw notFound('step')
+  return stepId
+}
+
 export function notFound(noun: string): EngineError {
   return new EngineError('not_found', `no such ${noun}`)
 }

@@ -7,7 +7,8 @@ import { runSummary } from '../../domain/view/run-summary.ts'
 import { eventText } from './event/present-event.ts'
 import type { ListedWorkflow } from './registry/present-registry.ts'
 import { presentRunner, presentWorkflow } from './registry/present-registry.ts'
-import { logLineText, runText, stepText } from './run/present.ts'
+import { logLineText, runText } from './run/present.ts'
+import { stepText } from './run/present-step.ts'
 
 const T = Date.parse('2024-01-02T03:04:05.678Z')
 const LETTER = '{ "b":1.0, "a":12345678901234567890, "a":"\\u0000\\ud800" }'

@@ -1,4 +1,4 @@
-// Queries about one run, its steps and its log lines, and what their rows mean. Called by the store and its reads;
+// Queries about one run and its log lines, and what their rows mean. Called by the store and its reads;
 // the list of runs has a file of its own.
 
 import type { LoadedRun } from '../../../domain/run/state.ts'
@@ -72,31 +72,6 @@ export function runView(row: Row): RunView {
   const name = run.error?.stepName ?? current
   return name === null ? run : { ...run, currentStepName: name }
 }
-
-/**
- * Rows of `STEPS` from an index on, in index order, until their payloads exceed so many bytes, and at least one; then the last
- * index of the run. Neither database loads texts to find out how long they are.
- */
-export function stepSliceQueries(namespace: string, runId: string, { from, bytesMax }: StepSlice): Query[] {
-  const ofRun = `FROM steps WHERE run_id = ${SCOPED_RUN}`
-  const read = `SELECT idx, sum(coalesce(octet_length(data), 0) + coalesce(octet_length(error), 0))
-    OVER (ORDER BY idx ROWS UNBOUNDED PRECEDING) AS bytes ${ofRun} AND idx >= ?`
-  const sql = `SELECT ${STEPS.select} ${ofRun} AND idx >= ?
-    AND idx < (SELECT coalesce(min(idx), ${INDEX_MAX}) FROM (${read}) AS sizes WHERE bytes > ? AND idx > ?) ORDER BY idx`
-  const run = [runId, namespace]
-  return [
-    { sql, params: [...run, from, ...run, from, bytesMax, from] },
-    { sql: `SELECT max(idx) ${ofRun}`, params: run },
-  ]
-}
-
-interface StepSlice {
-  from: number
-  bytesMax: number
-}
-
-/** More than any index of a step. */
-const INDEX_MAX = 2 ** 31 - 1
 
 /** Rows of `LOGS`, oldest first. */
 export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {

@@ -1,5 +1,6 @@
 // The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
+import { STEPS_MAX } from '@perdure/protocol'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
@@ -7,6 +8,7 @@ import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
+import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import type {
   BufferRun,
   ControlQuery,
@@ -28,6 +30,7 @@ import type {
   RunStatusNow,
   RunView,
   ScheduledQuery,
+  StepQuery,
   TimelinePage,
 } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
@@ -44,17 +47,11 @@ import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-qu
 import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { RunListing } from './run-list-queries.ts'
-import {
-  firstInStartQueueQuery,
-  heldBeforeQuery,
-  logsQuery,
-  runQuery,
-  runView,
-  stepSliceQueries,
-} from './run-queries.ts'
+import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
 import { eventSchedulePage, scheduledPage } from './scheduled-page.ts'
+import { attemptFrame, stepQueries, stepSliceQueries } from './step-queries.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
@@ -138,20 +135,31 @@ export class SqlReads implements Reads {
   }
 
   /** Reads the steps of nearly every run at once, those of a run with large results in slices of a scan. */
-  async steps(runId: string, signal?: AbortSignal): Promise<Step[]> {
+  async steps(runId: string, query: StepQuery = {}, signal?: AbortSignal): Promise<Step[]> {
     const steps: Step[] = []
+    const { after = -1, limit = STEPS_MAX } = query
     const isDone = async (read: ReadRows) => {
-      const from = (steps.at(-1)?.index ?? -1) + 1
-      const queries = stepSliceQueries(this.#namespace, runId, { from, bytesMax: STEPS_READ_BYTES_MAX })
+      const slice = {
+        from: (steps.at(-1)?.index ?? after) + 1,
+        bytesMax: STEPS_READ_BYTES_MAX,
+        limit: limit - steps.length,
+      }
+      const queries = stepSliceQueries(this.#namespace, runId, query, slice)
       const [rows, last] = (await read(queries)) as [Row[], [[index: number | null]]]
       steps.push(...rows.map(STEPS.fromRow))
-      return rows.length === 0 || steps.at(-1)?.index === last[0][0]
+      return rows.length === 0 || steps.length >= limit || steps.at(-1)?.index === last[0][0]
     }
     if (await isDone(this.#read)) return steps
     return this.#scan(signal, async read => {
       while (!(await isDone(read)));
       return steps
     })
+  }
+
+  async step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined> {
+    const found = await this.#read(stepQueries(this.#namespace, runId, stepId))
+    const [[row], frames] = found as [Row[], Row[]]
+    return row && { step: STEPS.fromRow(row), frames: frames.map(attemptFrame).reverse() }
   }
 
   async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {

@@ -1,0 +1,126 @@
+// `perdure runs steps`: lists the steps of a run, or shows one of them with its attempts.
+
+import { hashStepId, STEP_STATUSES, type StepAttempt, type StepDetail, type StepRecord } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
+import { listOf, wholeNumber } from '../../command-line/options.ts'
+import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
+import type { Paint } from '../../output/colour.ts'
+import { details } from '../../output/details.ts'
+import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
+import { type Column, statusCell } from '../../output/table.ts'
+import { relative, withAge } from '../../output/time.ts'
+import { took } from './read.ts'
+import { stepNames } from './step-names.ts'
+
+interface StepsOptions {
+  status?: StepRecord['status'][]
+  query?: string
+  summary?: true
+  limit?: number
+  step?: string
+}
+
+/** Steps that one request asks for where the user limits their number. */
+const PAGE_MAX = 200
+
+/** Adds `steps` to `perdure runs`. */
+export function stepsCommand(runs: Command): void {
+  const command = runs
+    .command('steps <id>')
+    .description("list a run's steps in execution order, or show one of them")
+    .addOption(
+      new Option('--status <list>', `only steps of these statuses: ${STEP_STATUSES.join(', ')}`).argParser(
+        listOf(STEP_STATUSES),
+      ),
+    )
+    .option('-q, --query <text>', 'only steps whose name contains this text')
+    .option('--summary', 'leave out results and stacks, for runs with many steps')
+    .addOption(new Option('--limit <n>', 'maximum number of steps').argParser(wholeNumber('a whole number from 1', 1)))
+    .addOption(
+      new Option(
+        '--step <name>',
+        'show one step with its attempts: its name (name:1 for the second use) or its id',
+      ).conflicts(['status', 'query', 'summary', 'limit']),
+    )
+  engineCommand<StepsOptions>(
+    command,
+    [
+      'perdure runs steps run_01K...',
+      'perdure runs steps run_01K... --status failed --summary',
+      'perdure runs steps run_01K... --step charge-card',
+      'perdure runs steps run_01K... --json | jq .data',
+    ],
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
+      return session.options.step === undefined ? listSteps(session, id) : showStep(session, id, session.options.step)
+    },
+  )
+}
+
+async function listSteps(session: Session<StepsOptions>, id: string): Promise<undefined> {
+  const { status, query: q, summary, limit } = session.options
+  const fields = summary ? ('summary' as const) : undefined
+  const pageSize = limit === undefined ? undefined : Math.min(limit, PAGE_MAX)
+  const steps = session.client.pages.listRunSteps({ id, status, q, fields, limit: pageSize }, session)
+  if (session.json || limit !== undefined || status || q) {
+    return list(session, steps, [INDEX_COLUMN, { title: 'STEP', cell: step => step.name }, ...STEP_COLUMNS], { limit })
+  }
+  const all: StepRecord[] = []
+  for await (const step of steps) all.push(step)
+  const names = stepNames(all)
+  const nameOf = (step: StepRecord) => names.get(step.id) ?? step.name
+  return list(session, all, [INDEX_COLUMN, { title: 'STEP', cell: nameOf }, ...STEP_COLUMNS])
+}
+
+/** The ids of the SDK are hashes; a runner in another language may have others. */
+const HASH = /^[0-9a-f]{64}$/
+
+async function showStep(session: Session<StepsOptions>, id: string, wanted: string): Promise<undefined> {
+  const stepId = HASH.test(wanted) ? wanted : hashStepId(wanted)
+  const step = await session.client.getRunStep({ id, stepId }, session)
+  return show(session, step, () => stepDetails(step, session.terminal.paint))
+}
+
+function stepDetails(step: StepDetail, paint: Paint): string[] {
+  return details(
+    {
+      lines: [
+        ['step', step.name],
+        ['id', step.id],
+        ['op', step.op],
+        ['status', step.status],
+        ['started', withAge(step.startedAt)],
+        ['finished', withAge(step.finishedAt)],
+        ['took', took(step)],
+        ['note', step.error ? undefined : stepNote(step)],
+        ...step.attempts.map(attempt => [`attempt ${attempt.attempt}`, attemptText(attempt)] as const),
+        ['error', step.error && errorHead(step.error)],
+      ],
+      text: [['stack', step.error && stackLines(step.error)]],
+      json: [['data', step.data]],
+    },
+    paint,
+  )
+}
+
+function attemptText({ status, endedAt, error }: StepAttempt): string {
+  return [status, withAge(endedAt), error && errorNote(error)].filter(Boolean).join('  ')
+}
+
+const INDEX_COLUMN: Column<StepRecord> = { title: '#', cell: step => String(step.index) }
+const STEP_COLUMNS: Column<StepRecord>[] = [
+  { title: 'OP', cell: step => step.op, leave: 2 },
+  { title: 'STATUS', cell: statusCell, whole: true },
+  { title: 'ATTEMPT', cell: step => String(step.attempt), leave: 4 },
+  { title: 'STARTED', cell: step => relative(step.startedAt), leave: 1 },
+  { title: 'TOOK', cell: took, leave: 3 },
+  { title: 'NOTE', cell: stepNote },
+]
+
+function stepNote(step: StepRecord): string | undefined {
+  if (step.error) return errorNote(step.error)
+  if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
+  if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
+  return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId
+}

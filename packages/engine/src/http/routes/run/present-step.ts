@@ -1,0 +1,60 @@
+// Steps and their attempts on the wire (docs/http-api.md#steprecord). Results keep their exact text.
+
+import type { StepRecord, StepAttempt as WireAttempt } from '@perdure/protocol'
+import type { Step } from '../../../domain/model/step.ts'
+import { splice } from '../../../domain/text/json-splice.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
+import type { EveryField } from '../../../domain/view/run-summary.ts'
+import type { StepAttempt } from '../../../domain/view/step-attempts.ts'
+
+/** The longest message of an error in a summary, in code points. */
+const MESSAGE_CHARS_MAX = 200
+
+export function stepText(step: Step): JsonText {
+  return splice(stepHead(step), { data: step.data })
+}
+
+/** The step without its result, and with a short error. */
+export function stepSummaryText(step: Step): JsonText {
+  const head = stepHead(step)
+  return JSON.stringify(head.error ? { ...head, error: shortError(head.error) } : head)
+}
+
+export function stepDetailText(step: Step, attempts: readonly StepAttempt[]): JsonText {
+  return splice({ ...stepHead(step), attempts: attempts.map(attemptView) }, { data: step.data })
+}
+
+export function attemptView({ attempt, status, endedAt, error }: StepAttempt): EveryField<WireAttempt> {
+  return { attempt, status, endedAt: timestamp(endedAt), error }
+}
+
+export function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
+  return {
+    id: step.id,
+    name: step.name,
+    op: step.op,
+    index: step.index,
+    status: step.status,
+    attempt: step.attempt,
+    startedAt: timestamp(step.startedAt),
+    finishedAt: optionalTimestamp(step.finishedAt),
+    durationMs: step.finishedAt === undefined ? undefined : step.finishedAt - step.startedAt,
+    error: step.error,
+    nextAttemptAt: optionalTimestamp(step.nextAttemptAt),
+    wakeAt: optionalTimestamp(step.wakeAt),
+    eventName: step.eventName,
+    childRunId: step.childRunId,
+    deliveryId: step.deliveryId,
+    emittedEventId: step.emittedEventId,
+    carried: step.carried,
+    timedOut: step.timedOut,
+  }
+}
+
+function shortError(error: NonNullable<Step['error']>): NonNullable<Step['error']> {
+  const { stack, ...rest } = error
+  // A code point has at most two units.
+  const message = [...rest.message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
+  return { ...rest, message }
+}

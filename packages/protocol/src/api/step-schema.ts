@@ -1,0 +1,47 @@
+// Schemas of steps and their attempts. A field that does not apply is left out, never null.
+
+import Type from 'typebox'
+import { StepErrorSchema } from '../wire/schema.ts'
+import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { STEP_STATUSES } from './values.ts'
+
+export const StepStatusSchema = text(...STEP_STATUSES)
+export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
+
+export const StepRecordSchema = Type.Object({
+  id: Type.String({ description: 'Hashed step id' }),
+  name: Type.String({ description: 'Name of the step in the workflow' }),
+  op: OpSchema,
+  index: count('Position in execution order, from 0'),
+  status: StepStatusSchema,
+  attempt: Type.Integer({ minimum: 1, description: 'Number of the current or last attempt' }),
+  startedAt: timestamp(),
+  finishedAt: Type.Optional(timestamp()),
+  durationMs: Type.Optional(count()),
+  data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
+  error: Type.Optional(StepErrorSchema),
+  nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
+  wakeAt: Type.Optional(timestamp('When the sleep or the wait ends')),
+  eventName: optionalText('Name of the event that the step waits for or emitted'),
+  childRunId: optionalText('The run that the step started'),
+  deliveryId: optionalText('The webhook delivery that the step requested'),
+  emittedEventId: optionalText('The event that the step emitted'),
+  carried: optionalFlag('Copied from the run that this run was forked from'),
+  timedOut: optionalFlag('The wait ended without an event'),
+})
+
+/** An attempt of a step that has ended. */
+export const StepAttemptSchema = Type.Object({
+  attempt: Type.Integer({ minimum: 1, description: 'Number of the attempt' }),
+  status: text('succeeded', 'failed', 'cancelled'),
+  endedAt: timestamp('When the engine stored the end of the attempt'),
+  error: Type.Optional(StepErrorSchema),
+})
+
+/** Reply of `GET /runs/{id}/steps/{stepId}`. */
+export const StepDetailSchema = Type.Object({
+  ...StepRecordSchema.properties,
+  attempts: Type.Array(StepAttemptSchema, {
+    description: 'The attempts that have ended, oldest first; of more than 1,000 the newest',
+  }),
+})

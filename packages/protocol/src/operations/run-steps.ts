@@ -1,0 +1,61 @@
+// Operations that read the steps of a run.
+
+import * as api from '../api/schema.ts'
+import { STEP_FIELDS, STEP_STATUSES } from '../api/values.ts'
+import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import * as sample from './samples.ts'
+
+export const runSteps = {
+  listRunSteps: {
+    method: 'GET',
+    path: '/runs/{id}/steps',
+    summary: "List a run's steps in execution order",
+    description:
+      'Without `limit` and `cursor` every step that matches is in the answer. With one of them the list has pages, of 100 steps if `limit` is absent.',
+    access: 'read',
+    query: {
+      status: { kind: 'enums', values: STEP_STATUSES, description: 'Only steps of these statuses' },
+      q: {
+        kind: 'text',
+        maxLength: 256,
+        description: 'Only steps whose name contains this text, ignoring case; an empty text filters nothing',
+      },
+      fields: {
+        kind: 'enum',
+        values: STEP_FIELDS,
+        default: 'all',
+        description: '`summary` leaves out `data` and the stacks of errors, and cuts their messages at 200 characters',
+      },
+      limit: { kind: 'integer', minimum: 1, maximum: 200, description: 'Steps per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('The steps', api.StepRecordSchema),
+    errors: ['not_found', 'invalid_cursor'],
+    examples: [
+      { summary: 'The steps of an order', path: { id: sample.RUN_ID }, reply: sample.STEPS },
+      {
+        summary: 'The first failed steps, without their results',
+        path: { id: sample.RUN_ID },
+        query: { status: 'failed', fields: 'summary', limit: '20' },
+        reply: [],
+      },
+    ],
+  },
+
+  getRunStep: {
+    method: 'GET',
+    path: '/runs/{id}/steps/{stepId}',
+    summary: 'Read one step with its attempts',
+    description: 'The step is named by its `id`, as the list of steps shows it.',
+    access: 'read',
+    reply: ok('The step', api.StepDetailSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'A card that was charged at the second attempt',
+        path: { id: sample.RUN_ID, stepId: sample.STEPS[0].id },
+        reply: sample.STEP_DETAIL,
+      },
+    ],
+  },
+} as const satisfies Record<string, Operation>
