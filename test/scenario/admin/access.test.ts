@@ -201,7 +201,7 @@ type Answer = Awaited<ReturnType<Api['request']>>
 /** One valid request. When the path needs an id and none is given, the id is unknown. */
 async function ask(api: Api, operation: ListedOperation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
   const { body } = entryOf(operation)
-  const path = `${operation.path.replace('{id}', id).replace('{stepId}', stepId('work'))}${query && `?${query}`}`
+  const path = `${operation.path.replace('{stepId}', stepId('work')).replace(/\{\w+\}/, id)}${query && `?${query}`}`
   return api.request(operation.method, path, {
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
     ...(operation.reply.stream ? { headOnly: true } : {}),
