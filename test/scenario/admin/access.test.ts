@@ -94,12 +94,15 @@ test('a dry run from the south finds nothing of the north', async () => {
 })
 
 // In a path that names something, the other namespace finds nothing to take a cursor of.
-test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id === undefined))('$id takes no cursor of another namespace', async operation => {
-  const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
-  const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
-  expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
-  expect(await ask(south, operation, { query })).toMatchObject({ status: 400, code: 'invalid_cursor' })
-})
+test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id === undefined))(
+  '$id takes no cursor of another namespace',
+  async operation => {
+    const cursor = (await ask(north, operation, { query: 'limit=1' })).headers.get('x-next-cursor')
+    const query = `limit=1&cursor=${encodeURIComponent(cursor as string)}`
+    expect(await ask(north, operation, { query })).toMatchObject({ status: 200, json: [{}] })
+    expect(await ask(south, operation, { query })).toMatchObject({ status: 400, code: 'invalid_cursor' })
+  },
+)
 
 /** Everything that the north has is unknown to the south. */
 async function isAbsent(operation: ListedOperation, id: string): Promise<void> {
