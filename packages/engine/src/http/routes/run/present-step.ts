@@ -25,11 +25,11 @@ export function stepDetailText(step: Step, attempts: readonly StepAttempt[]): Js
   return splice({ ...stepHead(step), attempts: attempts.map(attemptView) }, { data: step.data })
 }
 
-export function attemptView({ attempt, status, endedAt, error }: StepAttempt): EveryField<WireAttempt> {
+function attemptView({ attempt, status, endedAt, error }: StepAttempt): EveryField<WireAttempt> {
   return { attempt, status, endedAt: timestamp(endedAt), error }
 }
 
-export function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
+function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
   return {
     id: step.id,
     name: step.name,
