@@ -14,7 +14,7 @@ await runExample({ runner }, async ({ client }) => {
     const { status, result } = await watchRun(client, runId)
     note(JSON.stringify(result))
     assert.equal(status, 'succeeded')
-    const steps = await client.listRunSteps({ id: runId })
+    const { items: steps } = await client.listRunSteps({ id: runId })
     return { result, steps: steps.map(({ name, status }) => `${name} ${status}`) }
   }
 

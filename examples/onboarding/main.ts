@@ -29,7 +29,7 @@ await runExample({ runner, runnerEnv: { DAY_MS: String(dayMs) } }, async ({ clie
       await client.sendEvent({ body: { name: event, data: { userId } } })
     }
     assert.equal((await client.getRun({ id: runId })).status, 'cancelled')
-    const steps = await client.listRunSteps({ id: runId })
+    const { items: steps } = await client.listRunSteps({ id: runId })
     assert.ok(!steps.some(({ name }) => name === 'mail of day 14'))
   }
   heading('Bob unsubscribes')
