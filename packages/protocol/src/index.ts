@@ -65,4 +65,5 @@ export {
   SIGNATURE_FEATURE,
   SIGNATURE_HEADER,
   STEP_POLICY_FEATURE,
+  STEP_TIMES_FEATURE,
 } from './wire/version.ts'

@@ -38,6 +38,8 @@ describe('the steps of a schema', () => {
   test.each([
     ['SQLite', sqlite.MIGRATIONS, ['461223df861a']],
     ['PostgreSQL', postgres.MIGRATIONS, ['a5034587257f']],
+    ['SQLite', sqlite.MIGRATIONS, ['7790292262b6']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['593b4bf4602a']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

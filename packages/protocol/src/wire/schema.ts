@@ -133,6 +133,7 @@ export const RunnerLogLineSchema = Type.Object({
 })
 
 const opcode = { id: name(256), name: Type.String({ maxLength: STEP_NAME_CHARS_MAX }) }
+const MeasuredMs = Type.Number({ minimum: 0 })
 const DelayMs = Type.Number({ minimum: 0, maximum: DELAY_MS_MAX })
 
 export const OpcodeSchema = Type.Union([
@@ -145,6 +146,8 @@ export const OpcodeSchema = Type.Union([
     retryAfterMs: Type.Optional(DelayMs),
     catchable: optionalFlag(),
     retry: Type.Optional(RetryPolicySchema),
+    offsetMs: Type.Optional(MeasuredMs),
+    durationMs: Type.Optional(MeasuredMs),
   }),
   Type.Object({ op: Type.Literal('Sleep'), ...opcode, sleepMs: DelayMs }),
   Type.Object({ op: Type.Literal('SleepUntil'), ...opcode, sleepUntilMs: Type.Number() }),

@@ -19,6 +19,9 @@ export const DIALLED_HOST_HEADER = 'x-engine-host'
 export const SIGNATURE_FEATURE = 'signature-v2'
 
 /** The feature of `retry` in a failed StepRun (`docs/wire-protocol.md#opcodes`). */
+/** The engine keeps when a step ran, as the runner measured it. */
+export const STEP_TIMES_FEATURE = 'step-times'
+
 export const STEP_POLICY_FEATURE = 'step-policy'
 
 /** The feature of `op` in memo entries (`docs/wire-protocol.md#the-memo`). */

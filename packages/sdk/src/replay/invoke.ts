@@ -1,6 +1,6 @@
 // Runs one invoke, from its parsed request to its answer. Called by the handler.
 
-import type { InvokeRequest } from '@perdure/protocol'
+import { type InvokeRequest, STEP_TIMES_FEATURE } from '@perdure/protocol'
 import { chainOf, type MiddlewareChain } from '../middleware/chain.ts'
 import type { Middleware, PassEnd } from '../middleware/middleware.ts'
 import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
@@ -50,7 +50,8 @@ export async function invoke(
   }
   const pass: Pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, logs, beforeReport))
   const chain = chainOf(middleware, workflow.middleware)
-  const environment = { pass, ctx, logs, cancellation, middleware: chain }
+  const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
+  const environment = { pass, ctx, logs, cancellation, middleware: chain, beganAt }
   const runContext = createRunContext(environment)
   const args: WorkflowArgs = {
     event: event as WorkflowEvent,

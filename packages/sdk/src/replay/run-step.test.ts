@@ -217,3 +217,30 @@ test('a step that is stored as another kind ends the pass, whatever the handler 
     error: { code: 'nondeterministic', message: expect.stringMatching(/"s" is stored as StepRun.* calls it as Sleep/) },
   })
 })
+
+describe('the times of an attempt', () => {
+  const timed = (features?: string[]) => {
+    const workflow = createWorkflow({ name: 'flow' }, ({ step }) =>
+      Promise.all([
+        step.run('slow', () => new Promise(resolve => setTimeout(resolve, 30))),
+        step.run('bad', () => Promise.reject(new Error('no'))),
+      ]),
+    )
+    return new TestRun(workflow, { ctx: { attempt: 1, ...(features && { features }) } }).pass()
+  }
+
+  test('are measured for an engine that keeps them, each for itself', async () => {
+    const { opcodes } = await timed(['step-times'])
+    const times = opcodes as { offsetMs?: number; durationMs?: number }[]
+    for (const { offsetMs, durationMs } of times) {
+      expect([offsetMs, durationMs].every(Number.isInteger)).toBe(true)
+    }
+    const [slow, bad] = times
+    expect(slow?.durationMs).toBeGreaterThanOrEqual(29)
+    expect(bad?.durationMs).toBeLessThan(slow?.durationMs as number)
+  })
+
+  test('are not sent to an engine that does not', async () => {
+    for (const opcode of (await timed()).opcodes) expect(opcode).not.toHaveProperty('durationMs')
+  })
+})

@@ -24,6 +24,8 @@ export interface PassEnvironment {
   readonly logs: LogBuffer
   readonly cancellation: Cancellation
   readonly middleware: MiddlewareChain
+  /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */
+  readonly beganAt: number | undefined
 }
 
 export type StepCallback = (context: StepContext) => unknown
@@ -38,13 +40,14 @@ export async function runStep(
   const { retry, timeout } = call.options ?? {}
   const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, environment.cancellation)
   const context = contextOf(environment, id, logScope, limit)
+  const startedAt = performance.now()
   try {
     const scope = { pass: environment.pass, stepName: id.name, logScope }
     const running = stepScope.run(scope, call.callback, context)
     const result = await (limit ? limit.bound(running) : running)
     const text = encodePayload(result, `The result of step "${id.name}"`)
     warnOfLoss(environment.logs, id, result)
-    return encodeOpcode('StepRun', id, {}, { field: 'data', text })
+    return encodeOpcode('StepRun', id, measured(environment, startedAt), { field: 'data', text })
   } catch (thrown) {
     const catchable = call.options?.catch === false ? {} : { catchable: true }
     return encodeOpcode('StepRun', id, {
@@ -52,10 +55,20 @@ export async function runStep(
       ...retryOf(thrown),
       ...(retry !== undefined && environment.ctx.features?.includes(STEP_POLICY_FEATURE) ? { retry } : {}),
       ...catchable,
+      ...measured(environment, startedAt),
     })
   } finally {
     limit?.clear()
   }
+}
+
+/** When the attempt ran, in whole milliseconds from the start of its pass. */
+export function measured(
+  { beganAt }: Pick<PassEnvironment, 'beganAt'>,
+  startedAt: number,
+): { offsetMs?: number; durationMs?: number } {
+  if (beganAt === undefined) return {}
+  return { offsetMs: Math.round(startedAt - beganAt), durationMs: Math.round(performance.now() - startedAt) }
 }
 
 function codeOf(thrown: unknown): { code?: string } {

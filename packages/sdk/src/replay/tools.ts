@@ -15,7 +15,7 @@ import { NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
 import { durationMs } from './duration-ms.ts'
-import { type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
+import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
@@ -104,14 +104,12 @@ function payloadText({ middleware }: PassEnvironment, data: unknown, place: Outp
 }
 
 /** Calls a step with a name of the SDK. The value that `make` returns is stored and replayed. */
-function ownStep<T extends number | string>(
-  { middleware, pass }: PassEnvironment,
-  name: string,
-  make: () => T,
-): Promise<T> {
+function ownStep<T extends number | string>(environment: PassEnvironment, name: string, make: () => T): Promise<T> {
+  const { middleware, pass } = environment
   const made = pass.step(name, 'StepRun', id => {
+    const startedAt = performance.now()
     const text = encodePayload(middleware.output(make(), { kind: 'step', name }), `The value of ${name}`)
-    return encodeOpcode('StepRun', id, {}, { field: 'data', text })
+    return encodeOpcode('StepRun', id, measured(environment, startedAt), { field: 'data', text })
   })
   return made.mapped(data => middleware.input(data, { kind: 'step', name }) as T)
 }

@@ -33,6 +33,7 @@ async function idsInPages(store: Store, query: Omit<RunQuery, 'limit'>, limit: n
 }
 
 const ended = { finishedAt: NOW, finishedSeq: 9, availableAt: undefined } as const
+const REPORTED = { pass: 3, runner: 'r', passSentAt: NOW + 1, ranAt: NOW + 2, ranMs: 3 }
 const STATUSES: RunStatus[] = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
 const isEnded = (status: RunStatus) => ['succeeded', 'failed', 'cancelled'].includes(status)
 
@@ -110,7 +111,7 @@ export function readsContract(open: OpenStore): void {
 
     it('read one step with the frames that ended its attempts, newest of many', async () => {
       const run = aRun()
-      const step = aStep(run, { index: 1, status: 'retrying', attempt: 1, error: { message: 'no' } })
+      const step = aStep(run, { index: 1, status: 'retrying', attempt: 1, error: { message: 'no' }, ...REPORTED })
       const again = { ...step, attempt: 2, seq: step.seq + 1, error: { message: 'again no' } }
       const { error: _, ...done } = { ...again, attempt: 3, status: 'succeeded' as const, seq: step.seq + 2 }
       await write(
@@ -121,7 +122,7 @@ export function readsContract(open: OpenStore): void {
         { type: 'step.moved', step: again, at: NOW + 7 },
         { type: 'step.moved', step: done, at: NOW + 9 },
       )
-      const frame = { stepIndex: 1, status: 'retrying' as const }
+      const frame = { stepIndex: 1, status: 'retrying' as const, ...REPORTED }
       const expected = [
         { ...frame, ts: NOW + 5, attempt: 1, error: { message: 'no' } },
         { ...frame, ts: NOW + 7, attempt: 2, error: { message: 'again no' } },

@@ -107,6 +107,7 @@ export function commitContract(open: OpenStore): void {
         startQueue: 't',
         leasedWithoutSlots: true,
         trace: TRACE,
+        lastPass: { pass: 7, runner: 'eu-1', passSentAt: NOW + 1 },
       }
       const traced = aRun({ trace: TRACE })
       await write(store(), created(plain), created(full), created(traced))

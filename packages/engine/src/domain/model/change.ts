@@ -11,11 +11,11 @@ import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunStatus } from './run.ts'
-import type { Step } from './step.ts'
+import type { PassSent, Step } from './step.ts'
 import type { App, Runner, Workflow } from './workflow.ts'
 
-/** A run_status frame with a row of its own. Creation, first start and end are read from the run's row instead. */
-export interface RunStatusFrame {
+/** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
+export interface RunStatusFrame extends Partial<PassSent> {
   seq: number
   ts: number
   status: RunStatus

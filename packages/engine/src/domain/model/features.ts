@@ -1,10 +1,21 @@
 // The optional parts of the wire protocol that this engine knows. Registrations, handshakes and invokes name them, and runners
 // use only what is named (docs/wire-protocol.md#features).
 
-import { MEMO_OP_FEATURE, recipientOf, SIGNATURE_FEATURE, STEP_POLICY_FEATURE } from '@perdure/protocol'
+import {
+  MEMO_OP_FEATURE,
+  recipientOf,
+  SIGNATURE_FEATURE,
+  STEP_POLICY_FEATURE,
+  STEP_TIMES_FEATURE,
+} from '@perdure/protocol'
 import type { Runner } from './workflow.ts'
 
-export const ENGINE_FEATURES: readonly string[] = [SIGNATURE_FEATURE, STEP_POLICY_FEATURE, MEMO_OP_FEATURE]
+export const ENGINE_FEATURES: readonly string[] = [
+  SIGNATURE_FEATURE,
+  STEP_POLICY_FEATURE,
+  MEMO_OP_FEATURE,
+  STEP_TIMES_FEATURE,
+]
 
 /** Whether the runner named the feature. */
 export function knows({ features }: Pick<Runner, 'features'>, feature: string): boolean {

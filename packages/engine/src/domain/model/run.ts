@@ -11,6 +11,7 @@ import {
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { CancelOn, Holds } from './flow-control.ts'
+import type { PassSent } from './step.ts'
 
 export type { RunStatus }
 
@@ -85,6 +86,8 @@ export interface Run {
   availableAt?: number
   /** The engine that holds the lease; absent without a lease. */
   leaseOwner?: string
+  /** The newest pass when the row was last written; steps may know newer ones. */
+  lastPass?: PassSent
 }
 
 const TERMINAL: ReadonlySet<RunStatus> = new Set(TERMINAL_STATUSES)

@@ -5,7 +5,23 @@ import type { JsonText } from '../text/json-text.ts'
 
 export type { StepStatus }
 
-export interface Step {
+/** The pass that a runner reported a step with. */
+export interface PassSent {
+  /** Number of the pass in its run, from 1, ascending. */
+  pass: number
+  /** The runner that the pass was sent to. */
+  runner: string
+  passSentAt: number
+}
+
+/** When a runner executed an attempt, by the runner's own clock, within the pass. */
+export interface RanTimes {
+  ranAt: number
+  ranMs: number
+}
+
+/** The pass is that of the newest attempt; a step that a fork carries has none. */
+export interface Step extends Partial<PassSent & RanTimes> {
   runId: string
   /** Hashed step id: an opaque key. */
   id: string

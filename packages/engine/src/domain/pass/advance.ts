@@ -28,6 +28,7 @@ const REASON_CHARS_MAX = 500
 
 export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
+  draft.pass = context.sent
   const next = decideNext(draft, state, outcome, context)
   return { decision: draft.done(), next }
 }

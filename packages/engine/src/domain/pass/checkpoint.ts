@@ -21,6 +21,7 @@ export function checkpoint(
   context: PassContext,
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
+  draft.pass = context.sent
   const next = decideNext(draft, state, reported, context)
   return { decision: draft.done(), next }
 }

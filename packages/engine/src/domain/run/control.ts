@@ -89,9 +89,14 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
   for (const [index, step] of carried.entries()) {
     const seq = firstSeq(0) + 1 + (rank.get(step) as number)
-    changes.push({ type: 'step.recorded', step: { ...step, runId: run.id, index, seq, carried: true } })
+    changes.push({ type: 'step.recorded', step: { ...withoutPass(step), runId: run.id, index, seq, carried: true } })
   }
   return { run, changes, step: from }
+}
+
+/** The step without the pass of its run, which the fork does not have. */
+function withoutPass({ pass: _, runner: __, passSentAt: ___, ranAt: ____, ranMs: _____, ...step }: Step): Step {
+  return step
 }
 
 /** Finds a step by name, with `:n` for the n-th repeat of a name, else by hashed id. */

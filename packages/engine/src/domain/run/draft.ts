@@ -13,7 +13,7 @@ import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
-import { isSettled, type Step } from '../model/step.ts'
+import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { conclude } from './conclusion.ts'
 import type { RunState } from './state.ts'
 
@@ -32,6 +32,8 @@ export class Draft {
   #moved = false
   #started = false
   readonly #before: Readonly<Run>
+  /** The pass whose report is decided on. */
+  pass: PassSent | undefined
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
   /** The state's own map until a step changes. */
@@ -81,7 +83,7 @@ export class Draft {
     } else if (isTerminal(status)) {
       run.finishedAt = this.now
       run.finishedSeq = seq
-    } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt, ...(error && { error }) })
+    } else this.#frames.push({ seq, ts: this.now, status, attempt: run.attempt, ...(error && { error, ...this.pass }) })
   }
 
   /** Records a new step. The object belongs to the draft from then on. */
@@ -90,6 +92,7 @@ export class Draft {
     recorded.runId = this.run.id
     recorded.index = this.nextIndex++
     recorded.seq = this.nextSeq()
+    if (this.pass) stampPass(recorded, this.pass)
     this.#keep(recorded)
     this.changes.push({ type: 'step.recorded', step: recorded, at: this.now })
     return recorded
@@ -127,6 +130,7 @@ export class Draft {
     const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
     if (Object.keys(fields).length > 0) this.set(fields)
     this.changes.push(...wakes)
+    if (this.#moved && this.pass) this.set({ lastPass: this.pass })
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
     const { questions, guards, changes, run, steps, rootLogged } = this
@@ -160,4 +164,11 @@ export class Draft {
     if (settled) this.#ownOpen.delete(step.id)
     else this.#ownOpen.set(step.id, step)
   }
+}
+
+/** Field by field: nearly every pass records a step, and a spread costs several times as much. */
+function stampPass(step: Step, { pass, runner, passSentAt }: PassSent): void {
+  step.pass = pass
+  step.runner = runner
+  step.passSentAt = passSentAt
 }

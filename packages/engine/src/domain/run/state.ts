@@ -33,6 +33,8 @@ export class RunState {
   seq: number | undefined
   /** The highest seq of the steps; 0 without steps. */
   lastStepSeq = 0
+  /** Number of the newest pass that the run's row or a step knows; 0 before the first. */
+  lastPass: number
   /** Number of settled steps. Shows whether a pass brought anything new. */
   settledCount = 0
   /** The settled steps in the order of the memo. */
@@ -45,6 +47,7 @@ export class RunState {
     this.run = run
     this.rootLogged = rootLogged
     this.seq = seq
+    this.lastPass = run.lastPass?.pass ?? 0
     // In the order they settled: a replay resolves steps in the order of the memo's keys.
     for (const step of [...steps].sort((a, b) => a.seq - b.seq)) this.#take(step)
   }
@@ -98,6 +101,7 @@ export class RunState {
   #take(step: Step): void {
     this.#steps.set(step.id, step)
     this.lastStepSeq = Math.max(this.lastStepSeq, step.seq)
+    if (step.pass !== undefined && step.pass > this.lastPass) this.lastPass = step.pass
     if (step.eventId !== undefined) this.#takenEvents.add(step.eventId)
     if (!isSettled(step.status)) {
       this.#open.set(step.id, step)

@@ -2,10 +2,10 @@
 // routes of steps.
 
 import type { StepError } from '@perdure/protocol'
-import { isSettled, type Step, type StepStatus } from '../model/step.ts'
+import { isSettled, type PassSent, type RanTimes, type Step, type StepStatus } from '../model/step.ts'
 
 /** A frame of a step that ends an attempt: the attempt failed and is retried, or the step settled. */
-export interface AttemptFrame {
+export interface AttemptFrame extends Partial<PassSent & RanTimes> {
   stepIndex: number
   ts: number
   status: StepStatus
@@ -19,18 +19,32 @@ export interface StepAttempt {
   status: 'succeeded' | 'failed' | 'cancelled'
   endedAt: number
   error?: StepError | undefined
+  pass?: number | undefined
+  runner?: string | undefined
+  ranAt?: number | undefined
+  ranMs?: number | undefined
 }
 
 /** The ended attempts, oldest first. */
 export function attemptsOf(step: Step, frames: readonly AttemptFrame[]): StepAttempt[] {
-  const attempts = frames.map(({ attempt, status, ts, error }): StepAttempt => {
-    return { attempt, status: endOf(status), endedAt: ts, error }
-  })
-  const { attempt, status, finishedAt, error } = step
-  const isKnown = attempts.at(-1)?.attempt === attempt
+  const attempts = new Map<number, StepAttempt>()
+  for (const { status, ts, ...frame } of frames) {
+    // A resume makes a failed attempt `retrying`: its first frame tells when it ended.
+    if (!attempts.has(frame.attempt)) attempts.set(frame.attempt, ended(frame, status, ts))
+  }
+  const { attempt, status, finishedAt } = step
   // A step that is cancelled between two attempts ends none.
-  if (!isSettled(status) || isKnown || finishedAt === undefined) return attempts
-  return [...attempts, { attempt, status: endOf(status), endedAt: finishedAt, error }]
+  if (isSettled(status) && finishedAt !== undefined && !attempts.has(attempt)) {
+    attempts.set(attempt, ended(step, status, finishedAt))
+  }
+  return [...attempts.values()]
+}
+
+type Reported = Pick<Step, 'attempt' | 'error' | 'pass' | 'runner' | 'ranAt' | 'ranMs'>
+
+function ended(reported: Reported, status: StepStatus, endedAt: number): StepAttempt {
+  const { attempt, error, pass, runner, ranAt, ranMs } = reported
+  return { attempt, status: endOf(status), endedAt, error, pass, runner, ranAt, ranMs }
 }
 
 function endOf(status: StepStatus): StepAttempt['status'] {

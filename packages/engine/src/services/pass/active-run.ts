@@ -23,6 +23,8 @@ export interface ActiveRun {
   envelope?: Envelope
   /** Where its last pass was sent, and when; undefined while the next one waits for room on a runner. */
   sent?: { runnerId: string; sentAt: number; negotiated: Negotiated } | undefined
+  /** Number of the newest pass that was sent under this lease. */
+  passes?: number
   /** Room for its next pass. */
   reservation?: Reservation | undefined
 }

@@ -3,6 +3,7 @@
 
 import { TransientMap } from '../../base/transient-map.ts'
 import type { Run, RunnersOfRun } from '../../domain/model/run.ts'
+import type { PassSent } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'
 import { type LoadedRun, RunState } from '../../domain/run/state.ts'
@@ -81,8 +82,11 @@ export class Driver implements Stoppable {
   }
 
   /** The pass of a run that is under way here: where it was sent, and when. */
-  passOf(runId: string): ActiveRun['sent'] {
-    return this.#active.get(runId)?.sent
+  passOf(runId: string): PassSent | undefined {
+    const active = this.#active.get(runId)
+    if (!active?.sent) return undefined
+    const { runnerId, sentAt } = active.sent
+    return { runner: runnerId, passSentAt: sentAt, pass: active.passes ?? active.state.lastPass }
   }
 
   /** For a unit that creates runs: leases those there is room for in the unit's own commit, so they start without a claim. */

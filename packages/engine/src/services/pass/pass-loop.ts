@@ -124,7 +124,9 @@ export class PassLoop {
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
     if (isLapsed && !(await this.#renewLease(active))) return false
-    const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed() }
+    // A pass that stored nothing is not in the state.
+    active.passes = Math.max(active.passes ?? 0, active.state.lastPass) + 1
+    const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed(), number: active.passes }
     let checkpoints: Checkpoints | undefined
     const outcome = await invoker.invoke(active, pass.sentAt, payload => {
       checkpoints ??= this.#checkpoints(active, pass)
@@ -136,7 +138,7 @@ export class PassLoop {
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
     if (outcome === 'aborted') return this.#aborted(active)
     const decided = await settlement.settle(active, assumptions =>
-      advance(active.state, outcome, this.#context(active.state.run, pass, assumptions)),
+      advance(active.state, outcome, this.#context(active, pass, assumptions)),
     )
     return decided?.next === 'pass'
   }
@@ -149,7 +151,7 @@ export class PassLoop {
       pass,
       clock,
       isDraining,
-      context: assumptions => this.#context(active.state.run, pass, assumptions),
+      context: assumptions => this.#context(active, pass, assumptions),
       onTaken: () => metrics.checkpointTaken(),
       settle: decide => settlement.settle(active, decide),
     })
@@ -170,10 +172,11 @@ export class PassLoop {
   }
 
   /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
-  #context(run: Run, pass: TimedPass, assumptions: Assumptions): PassContext {
+  #context({ state, sent }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     assumptions.now ??= clock.now()
     return {
+      sent: sent && { pass: pass.number, runner: sent.runnerId, passSentAt: sent.sentAt },
       sentAt: sentAt(pass, { now: assumptions.now, elapsed: clock.elapsed() }),
       sentAttempt: pass.sentAttempt,
       knowledge: pass.knowledge,
@@ -181,7 +184,7 @@ export class PassLoop {
       now: assumptions.now,
       random: this.#random,
       report,
-      catalog: catalog.view(run.namespace),
+      catalog: catalog.view(state.run.namespace),
     }
   }
 
@@ -203,6 +206,7 @@ export class PassLoop {
 interface TimedPass extends SentPass {
   /** When it was sent by the monotonic clock. */
   sentElapsed: number
+  number: number
 }
 
 /** Clocks that differ by less are one clock that is corrected. */

@@ -2,13 +2,15 @@
 // of steps that are not final, and every status of a step that may settle more than once. Also reads the rows of a timeline page, of any table, as frames.
 
 import type { LogLevel, RunError, RunStatus, StepError, StepStatus } from '@perdure/protocol'
+import type { PassSent, RanTimes } from '../../../domain/model/step.ts'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
 import { integer, json, optional, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'
+import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
 
 /** A frame of a run, or of a step if it has a step index. */
-interface Frame {
+interface Frame extends Partial<PassSent & RanTimes> {
   runId: string
   seq: number
   ts: number
@@ -27,6 +29,8 @@ export const FRAMES = table<Frame>()('frames', {
     status: text,
     attempt: integer,
     stepIndex: optional(integer),
+    ...PASS_COLUMNS,
+    ...RAN_COLUMNS,
     error: optional(json),
   },
 })

@@ -85,6 +85,7 @@ export const RUNS = table<Run>()('runs', {
     attempt: integer,
     transportTries: integer,
     lastFailure: optional(json),
+    lastPass: optional(json),
     startedAt: optional(integer),
     startedSeq: optional(integer),
     finishedAt: optional(integer),

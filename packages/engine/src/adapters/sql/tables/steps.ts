@@ -3,6 +3,7 @@
 import type { Step } from '../../../domain/model/step.ts'
 import { flag, integer, json, named, optional, text, unmapped } from '../description/column.ts'
 import { table } from '../description/table.ts'
+import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
 
 export const STEPS = table<Step>()('steps', {
   key: ['run_id', 'idx'],
@@ -24,6 +25,8 @@ export const STEPS = table<Step>()('steps', {
     carried: flag,
     timedOut: flag,
     spentAt: optional(integer),
+    ...PASS_COLUMNS,
+    ...RAN_COLUMNS,
     // Only parked waits have it, so that events find them through a small index.
     namespace: unmapped(optional(text)),
     error: optional(json),

@@ -2,7 +2,7 @@
 
 import type { Change } from '../../../domain/model/change.ts'
 import { isTerminal } from '../../../domain/model/run.ts'
-import { isSettled, type Step } from '../../../domain/model/step.ts'
+import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
 import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
@@ -140,8 +140,14 @@ function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Ste
   if (settled && step.spentAt === undefined) return
   const { runId, seq, status, attempt, index, error } = step
   const ts = settled ? (step.finishedAt ?? at) : at
-  const frame = { runId, seq, ts, status, attempt, stepIndex: index, ...(error && { error }) }
+  const frame = { runId, seq, ts, status, attempt, stepIndex: index, ...(error && { error }), ...reportOf(step) }
   appendRow(to, 'frame.insert', FRAMES, frame)
+}
+
+/** The pass and the times of an attempt that has ended: the row of its step will tell those of the next one. */
+function reportOf({ status, pass, runner, passSentAt, ranAt, ranMs }: Step): Partial<PassSent & RanTimes> {
+  if (pass === undefined || (status !== 'retrying' && !isSettled(status))) return {}
+  return { pass, runner, passSentAt, ranAt, ranMs }
 }
 
 /** Stores a payload that is too long for its row beside it, under the row's id. */

@@ -35,13 +35,24 @@ export function readOpcodes(parsed: object, text: JsonText, { stepPolicy }: Nego
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
   if (opcodes.length > OPCODES_MAX) return `/opcodes must not have more than ${OPCODES_MAX} items`
   for (const [i, opcode] of opcodes.entries()) {
-    if (!stepPolicy && typeof opcode === 'object' && opcode !== null) delete opcode.retry
+    if (typeof opcode === 'object' && opcode !== null) leaveOutUnusable(opcode, stepPolicy)
     const problem = problemOf(opcode)
     if (problem !== undefined) return `/opcodes/${i}${problem}`
   }
   const texts = arrayElements(objectMember(text, 'opcodes') as JsonText)
   return opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
 }
+
+/** A policy that was not negotiated, and measured times that are none: both are ignored, like unknown fields. */
+function leaveOutUnusable(opcode: Record<string, unknown>, stepPolicy: boolean): void {
+  if (!stepPolicy) delete opcode.retry
+  for (const member of MEASURED) {
+    const value = opcode[member]
+    if (value !== undefined && !(typeof value === 'number' && value >= 0)) delete opcode[member]
+  }
+}
+
+const MEASURED = ['offsetMs', 'durationMs'] as const
 
 function problemOf(opcode: unknown): string | undefined {
   if (typeof opcode !== 'object' || opcode === null) return ' must be an object'

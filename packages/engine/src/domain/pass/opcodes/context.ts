@@ -2,6 +2,7 @@
 
 import type { FilterFault } from '../../expressions/matching.ts'
 import type { CatalogView } from '../../model/catalog.ts'
+import type { PassSent } from '../../model/step.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
 
 /** The runner's knowledge of the run: from the memo of the pass, then from the ack of each checkpoint. */
@@ -41,6 +42,8 @@ export type PassReport = (fault: FilterFault | LinesFault) => void
 
 export interface PassContext extends SentPass {
   now: number
+  /** What the steps of the pass keep of it. */
+  sent?: PassSent | undefined
   random(): number
   catalog: CatalogView
   assumptions: Assumptions

@@ -7,6 +7,7 @@ import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
 import { backoffMs, completeRetry } from '../../run/retry.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
+import { ranTimes } from './ran-times.ts'
 import { dataOf, firstAttempt } from './record.ts'
 
 export const stepRun: OpcodeRules<'StepRun'> = {
@@ -24,6 +25,8 @@ export const stepRun: OpcodeRules<'StepRun'> = {
         status: 'succeeded',
         finishedAt: draft.now,
         error: undefined,
+        ...context.sent,
+        ...ranTimes(opcode, context),
         ...dataOf(opcode.data),
       })
       return undefined
@@ -40,6 +43,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
       finishedAt: draft.now,
     }
     if (opcode.data !== undefined) step.data = opcode.data
+    if (opcode.offsetMs !== undefined) Object.assign(step, ranTimes(opcode, context))
     draft.record(step)
     return undefined
   },
@@ -53,10 +57,11 @@ function draftFailure(
   const { draft, context } = pass
   const error = reportedErrorOf(opcode.error as NonNullable<typeof opcode.error>)
   const attempt = (known?.attempt ?? 0) + 1
+  const times = ranTimes(opcode, context)
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
     known
-      ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...fields })
-      : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...fields })
+      ? draft.moveStep(known, { attempt, nextAttemptAt: undefined, error, ...context.sent, ...times, ...fields })
+      : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...times, ...fields })
   const ofWorkflow = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry
   const policy = opcode.retry ? completeRetry(opcode.retry) : (ofWorkflow ?? completeRetry(undefined))
   const tries = attempt - (known?.spentAt ?? 0)
