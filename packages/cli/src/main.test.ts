@@ -29,6 +29,7 @@ test('the program has all commands', () => {
       ' list',
       ' get',
       ' steps',
+      ' passes',
       ' why',
       ' logs',
       ' watch',

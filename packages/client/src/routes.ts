@@ -19,6 +19,7 @@ export const ROUTES = {
   getRun: 'GET /runs/{id}',
   explainRun: 'GET /runs/{id}/why',
   listRunSteps: 'GET /runs/{id}/steps pages',
+  listRunPasses: 'GET /runs/{id}/passes pages',
   getRunStep: 'GET /runs/{id}/steps/{stepId}',
   listRunLogs: 'GET /runs/{id}/logs',
   streamRun: 'GET /runs/{id}/stream stream',

@@ -66,6 +66,7 @@ export const ENTRIES: Record<string, Entry> = {
   explainRun: { id: 'waiting' },
   listRunSteps: { id: 'run' },
   getRunStep: { id: 'run' },
+  listRunPasses: { id: 'run' },
   listRunLogs: { id: 'run' },
   streamRun: { id: 'run' },
   cancelRun: { id: 'waiting' },

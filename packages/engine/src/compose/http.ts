@@ -14,6 +14,7 @@ import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
 import { Control } from '../services/run/control.ts'
 import { Explain } from '../services/run/explain.ts'
+import { Passes } from '../services/run/passes.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
 import type { RunnersPart } from './runners.ts'
@@ -58,6 +59,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     schedules,
     dryRun: new DryRun(core),
     explain,
+    passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,

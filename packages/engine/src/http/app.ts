@@ -32,6 +32,7 @@ import { registryRoutes } from './routes/registry/registry.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
+import { runPassRoutes } from './routes/run/run-passes.ts'
 import { runStepRoutes } from './routes/run/run-steps.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
@@ -65,6 +66,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runRoutes(app, context)
   runStreamRoutes(app, context, runFeeds)
   runStepRoutes(app, context)
+  runPassRoutes(app, context)
   runStreamRoutes(app, context)
   namespaceStreamRoutes(app, context)
   controlRoutes(app, context)

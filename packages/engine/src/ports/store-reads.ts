@@ -10,6 +10,7 @@ import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
 import type { Run, RunStatus, WaitingFor } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
+import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
@@ -104,6 +105,18 @@ export interface StepQuery {
   limit?: number | undefined
   /** Leaves out the results. */
   withoutData?: boolean
+}
+
+/** The stored reports of some passes of a run. */
+export interface PassReports {
+  run: RunOfPasses
+  reports: PassReport[]
+  /** How many passes before them had a failure. */
+  failedBefore: number
+  /** The newest pass of the page. */
+  upTo: number
+  /** Whether later passes have reports. */
+  more: boolean
 }
 
 /** Most attempts of a step that are read. */
@@ -246,6 +259,8 @@ export interface Reads {
   steps(runId: string, query?: StepQuery, signal?: AbortSignal): Promise<Step[]>
   /** The step, and the frames of its attempts in order: the newest of many. */
   step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined>
+  /** Reports of the first `limit` passes with a higher number than `after`; undefined without the run. */
+  passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined>
   /** Lines with seq > from, oldest first. */
   logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
   /**

@@ -6,6 +6,16 @@ import { count, optionalFlag, optionalText, text, timestamp } from '../wire/sche
 import { STEP_STATUSES } from './values.ts'
 
 export const StepStatusSchema = text(...STEP_STATUSES)
+/** What a runner measured of an attempt, and the pass that reported it. */
+const reported = {
+  ranAt: Type.Optional(timestamp('When the runner began the attempt, by its own clock; absent if it measures nothing')),
+  ranMs: Type.Optional(count('How long the runner took')),
+  runner: optionalText('The runner that reported it'),
+  pass: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Number of the pass that reported it; ascending within a run' }),
+  ),
+}
+
 export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
 
 export const StepRecordSchema = Type.Object({
@@ -18,6 +28,7 @@ export const StepRecordSchema = Type.Object({
   startedAt: timestamp(),
   finishedAt: Type.Optional(timestamp()),
   durationMs: Type.Optional(count()),
+  ...reported,
   data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
   error: Type.Optional(StepErrorSchema),
   nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
@@ -35,6 +46,7 @@ export const StepAttemptSchema = Type.Object({
   attempt: Type.Integer({ minimum: 1, description: 'Number of the attempt' }),
   status: text('succeeded', 'failed', 'cancelled'),
   endedAt: timestamp('When the engine stored the end of the attempt'),
+  ...reported,
   error: Type.Optional(StepErrorSchema),
 })
 

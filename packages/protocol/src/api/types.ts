@@ -14,6 +14,7 @@ export type Op = Static<typeof schema.OpSchema>
 export type StepRecord = Static<typeof schema.StepRecordSchema>
 export type StepAttempt = Static<typeof schema.StepAttemptSchema>
 export type StepDetail = Static<typeof schema.StepDetailSchema>
+export type PassRecord = Static<typeof schema.PassRecordSchema>
 export type RunLogLine = Static<typeof schema.RunLogLineSchema>
 export type TimelineFrame = Static<typeof schema.TimelineFrameSchema>
 export type App = Static<typeof schema.AppSchema>

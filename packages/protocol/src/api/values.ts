@@ -20,6 +20,11 @@ export const WAITING_KINDS = [
 
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 
+/**
+ * What came of a pass: it is under way, it reported steps, the handler returned, it failed, or it brought nothing that counted.
+ */
+export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
+
 /** How much of each step a list shows: `summary` leaves out results and stacks. */
 export const STEP_FIELDS = ['all', 'summary'] as const
 

@@ -17,6 +17,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   StepAttempt: api.StepAttemptSchema,
   StepStatus: api.StepStatusSchema,
   StepError: wire.StepErrorSchema,
+  PassRecord: api.PassRecordSchema,
   RunLogLine: api.RunLogLineSchema,
   TimelineFrame: api.TimelineFrameSchema,
   RunStatusFrame: api.RunStatusFrameSchema,

@@ -1,4 +1,4 @@
-// Operations that read the steps of a run.
+// Operations that read the steps and the passes of a run.
 
 import * as api from '../api/schema.ts'
 import { STEP_FIELDS, STEP_STATUSES } from '../api/values.ts'
@@ -57,5 +57,21 @@ export const runSteps = {
         reply: sample.STEP_DETAIL,
       },
     ],
+  },
+
+  listRunPasses: {
+    method: 'GET',
+    path: '/runs/{id}/passes',
+    summary: "List a run's passes: the calls to its runners, oldest first",
+    description:
+      'A pass that failed has the reason in `error`. `outcome` is `running` for the pass under way on the engine that answers, `steps` for one that reported steps, `returned` for the one with which the run succeeded, `failed`, or `none`: it brought nothing that counted, and is shown only while it is the newest.',
+    access: 'read',
+    query: {
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Passes per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('A page of passes', api.PassRecordSchema),
+    errors: ['not_found', 'invalid_cursor'],
+    examples: [{ summary: 'The passes of an order', path: { id: sample.RUN_ID }, reply: sample.PASSES }],
   },
 } as const satisfies Record<string, Operation>

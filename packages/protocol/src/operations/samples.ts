@@ -91,6 +91,10 @@ export const STEPS = [
     startedAt: '2025-03-01T09:00:00.010Z',
     finishedAt: '2025-03-01T09:00:01.350Z',
     durationMs: 1340,
+    ranAt: '2025-03-01T09:00:01.260Z',
+    ranMs: 85,
+    runner: 'shop-1',
+    pass: 2,
     data: { chargeId: 'ch_82' },
   },
 ] as const
@@ -107,6 +111,27 @@ export const STEP_DETAIL = {
     { attempt: 2, status: 'succeeded', endedAt: '2025-03-01T09:00:01.350Z' },
   ],
 } as const
+
+export const PASSES = [
+  {
+    pass: 1,
+    runner: 'shop-1',
+    sentAt: '2025-03-01T09:00:00.010Z',
+    answeredAt: '2025-03-01T09:00:00.250Z',
+    outcome: 'steps',
+    attempt: 1,
+    steps: [{ index: 0, id: STEPS[0].id, name: 'charge-card', attempt: 1, status: 'retrying' }],
+  },
+  {
+    pass: 2,
+    runner: 'shop-1',
+    sentAt: '2025-03-01T09:00:01.250Z',
+    answeredAt: '2025-03-01T09:00:01.350Z',
+    outcome: 'steps',
+    attempt: 2,
+    steps: [{ index: 0, id: STEPS[0].id, name: 'charge-card', attempt: 2, status: 'succeeded' }],
+  },
+] as const
 
 export const LOG_LINES = [
   {

@@ -6,6 +6,7 @@ import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
 import { errorsCommand } from './errors.ts'
 import { logsCommand } from './logs.ts'
+import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
 import { stepsCommand } from './steps.ts'
 import { watchCommand } from './watch.ts'
@@ -19,6 +20,7 @@ export function runsCommands(program: Command): void {
   })
   readCommands(runs)
   stepsCommand(runs)
+  passesCommand(runs)
   whyCommand(runs)
   logsCommand(runs)
   watchCommand(runs)

@@ -140,7 +140,7 @@ describe('queued', () => {
 
 describe('running', () => {
   test('here: the runner, and since when', () => {
-    expect(why(run(), { pass: { runnerId: 'r1', sentAt: NOW } })).toMatchObject({
+    expect(why(run(), { pass: { pass: 1, runner: 'r1', passSentAt: NOW } })).toMatchObject({
       sentence: `Runner "r1" has been working on it since ${AT}.`,
       runner: 'r1',
       passSince: AT,
@@ -148,7 +148,7 @@ describe('running', () => {
   })
 
   test('again, after failed passes', () => {
-    const again = why(run({ transportTries: 2 }), { pass: { runnerId: 'r1', sentAt: NOW } })
+    const again = why(run({ transportTries: 2 }), { pass: { pass: 1, runner: 'r1', passSentAt: NOW } })
     expect(again.sentence).toBe(
       `Runner "r1" has been working on it since ${AT}. 2 tries before this one came to nothing.`,
     )

@@ -5,7 +5,7 @@ import type { RunExplanation } from '@perdure/protocol'
 import { waitsForThrottle } from '../holds/throttle.ts'
 import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
-import { isSettled, type Step } from '../model/step.ts'
+import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
@@ -26,7 +26,7 @@ export interface Facts {
   /** Tries of a pass of the run. */
   triesMax: number
   /** The pass of the run that this engine has under way. */
-  pass?: { runnerId: string; sentAt: number } | undefined
+  pass?: PassSent | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
   isInRunnerQueue?: boolean
   /** Number of held runs before this one, if a limit holds it. */
@@ -62,8 +62,8 @@ export function explain(facts: Facts): RunExplanation {
       ? undefined
       : { live, stale, disconnected: disconnected || undefined, without: without || undefined },
     missing: missingOf(facts),
-    runner: pass?.runnerId ?? run.runner,
-    passSince: optionalTimestamp(pass?.sentAt),
+    runner: pass?.runner ?? run.runner,
+    passSince: optionalTimestamp(pass?.passSentAt),
     error: run.error ?? run.lastFailure,
   }
 }
@@ -109,7 +109,7 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
     case 'running':
       if (facts.isInRunnerQueue) return runnerRoomSentence(facts)
       return pass
-        ? `Runner "${pass.runnerId}" has been working on it since ${timestamp(pass.sentAt)}.${triesText(run)}`
+        ? `Runner "${pass.runner}" has been working on it since ${timestamp(pass.passSentAt)}.${triesText(run)}`
         : `It has been running since ${timestamp(since)}.`
     case 'waiting':
       return waitingSentence(run.waitingFor, facts, open)

@@ -16,6 +16,7 @@ import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Explain } from '../../services/run/explain.ts'
+import type { Passes } from '../../services/run/passes.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
 import type { Inbound } from '../../services/webhook/inbound.ts'
 import type { Receivers } from '../../services/webhook/receivers.ts'
@@ -30,6 +31,7 @@ export interface HttpDeps {
   schedules: Schedules
   dryRun: DryRun
   explain: Explain
+  passes: Passes
   registry: Registry
   control: Control
   endpoints: Endpoints

@@ -5,7 +5,7 @@ import type { RunExplanation } from '@perdure/protocol'
 import { awaitedChildren, explain, type Facts } from '../../domain/explain/explain.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
-import type { Step } from '../../domain/model/step.ts'
+import type { PassSent, Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { triesOf } from '../../domain/pass/advance.ts'
 import { serves } from '../../domain/pass/routing.ts'
@@ -18,7 +18,7 @@ export interface ExplainDeps {
   catalog: Catalog
   isLive(runner: Runner): boolean
   /** The pass that is under way here, if one is. */
-  passOf(runId: string): { runnerId: string; sentAt: number } | undefined
+  passOf(runId: string): PassSent | undefined
   /** Whether the run waits for room on a runner. */
   waitsForRunnerRoom(run: Run): boolean
 }

@@ -20,6 +20,7 @@ import type {
   EventQuery,
   HeldRun,
   PartOfRuns,
+  PassReports,
   PositionedEvent,
   Reads,
   ReplayableRuns,
@@ -46,6 +47,7 @@ import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './del
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
 import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
+import { passNumberQueries, passReportQueries, passReports, runOfPasses } from './pass-queries.ts'
 import { RunListing } from './run-list-queries.ts'
 import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
@@ -160,6 +162,17 @@ export class SqlReads implements Reads {
     const found = await this.#read(stepQueries(this.#namespace, runId, stepId))
     const [[row], frames] = found as [Row[], Row[]]
     return row && { step: STEPS.fromRow(row), frames: frames.map(attemptFrame).reverse() }
+  }
+
+  async passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined> {
+    const page = { ...query, runId, namespace: this.#namespace }
+    const [numbers, [row]] = (await this.#read(passNumberQueries(page))) as [Row[], Row[]]
+    if (!row) return undefined
+    const run = runOfPasses(row)
+    const isCut = numbers.length > query.limit
+    const upTo = isCut ? (numbers.at(-2)?.[0] as number) : Number.MAX_SAFE_INTEGER
+    const found = passReports(await this.#read(passReportQueries({ ...page, upTo })), upTo)
+    return { run, ...found, more: isCut || found.upTo < upTo }
   }
 
   async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {

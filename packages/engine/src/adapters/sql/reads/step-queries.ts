@@ -53,11 +53,13 @@ function stepFilter({ status, q }: StepQuery): { terms: string; params: Value[] 
   return { terms: terms.join(''), params }
 }
 
+const ATTEMPT_COLUMNS = 'step_index, ts, status, attempt, error, pass, runner, pass_sent_at, ran_at, ran_ms'
+
 /** The step with the id, and the newest frames that ended its attempts, the newest first; for `attemptFrame`. */
 export function stepQueries(namespace: string, runId: string, stepId: string): Query[] {
   const ofRun = `WHERE run_id = ${SCOPED_RUN}`
   const run = [runId, namespace]
-  const sql = `SELECT step_index, ts, status, attempt, error FROM frames ${ofRun}
+  const sql = `SELECT ${ATTEMPT_COLUMNS} FROM frames ${ofRun}
     AND step_index = (SELECT idx FROM steps ${ofRun} AND id = ?)
     AND (status = 'retrying' OR status IN ${FINAL_STATUSES}) ORDER BY seq DESC LIMIT ${ATTEMPTS_READ_MAX}`
   return [
@@ -67,6 +69,14 @@ export function stepQueries(namespace: string, runId: string, stepId: string): Q
 }
 
 export function attemptFrame(row: Row): AttemptFrame {
-  const [stepIndex, ts, status, attempt, error] = row as [number, number, AttemptFrame['status'], number, string | null]
-  return { stepIndex, ts, status, attempt, ...(error === null ? {} : { error: JSON.parse(error) }) }
+  const [stepIndex, ts, status, attempt, error, pass, runner, passSentAt, ranAt, ranMs] = row as [
+    number,
+    number,
+    AttemptFrame['status'],
+    number,
+    ...(string | number | null)[],
+  ]
+  const given = Object.entries({ pass, runner, passSentAt, ranAt, ranMs }).filter(([, value]) => value !== null)
+  const what = error === null ? {} : { error: JSON.parse(error as string) }
+  return { stepIndex, ts, status, attempt, ...what, ...Object.fromEntries(given) }
 }

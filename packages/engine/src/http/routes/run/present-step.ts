@@ -25,8 +25,14 @@ export function stepDetailText(step: Step, attempts: readonly StepAttempt[]): Js
   return splice({ ...stepHead(step), attempts: attempts.map(attemptView) }, { data: step.data })
 }
 
-function attemptView({ attempt, status, endedAt, error }: StepAttempt): EveryField<WireAttempt> {
-  return { attempt, status, endedAt: timestamp(endedAt), error }
+export function attemptView(ended: StepAttempt): EveryField<WireAttempt> {
+  const { attempt, status, endedAt, error } = ended
+  return { attempt, status, endedAt: timestamp(endedAt), ...reportView(ended), error }
+}
+
+/** What the runner measured, and the pass that reported it. */
+function reportView({ ranAt, ranMs, runner, pass }: Pick<StepAttempt, 'ranAt' | 'ranMs' | 'runner' | 'pass'>) {
+  return { ranAt: optionalTimestamp(ranAt), ranMs, runner, pass }
 }
 
 function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
@@ -40,6 +46,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     startedAt: timestamp(step.startedAt),
     finishedAt: optionalTimestamp(step.finishedAt),
     durationMs: step.finishedAt === undefined ? undefined : step.finishedAt - step.startedAt,
+    ...reportView(step),
     error: step.error,
     nextAttemptAt: optionalTimestamp(step.nextAttemptAt),
     wakeAt: optionalTimestamp(step.wakeAt),
@@ -52,7 +59,10 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
   }
 }
 
-function shortError(error: NonNullable<Step['error']>): NonNullable<Step['error']> {
+/** The error with a short message, and without its stack. */
+export function shortError<Failure extends { message: string; stack?: string | undefined }>(
+  error: Failure,
+): Omit<Failure, 'stack'> {
   const { stack, ...rest } = error
   // A code point has at most two units.
   const message = [...rest.message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
