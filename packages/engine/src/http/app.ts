@@ -67,7 +67,6 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runStreamRoutes(app, context, runFeeds)
   runStepRoutes(app, context)
   runPassRoutes(app, context)
-  runStreamRoutes(app, context)
   namespaceStreamRoutes(app, context)
   controlRoutes(app, context)
   registryRoutes(app, context)

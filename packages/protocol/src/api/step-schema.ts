@@ -6,7 +6,7 @@ import { count, optionalFlag, optionalText, text, timestamp } from '../wire/sche
 import { STEP_STATUSES } from './values.ts'
 
 export const StepStatusSchema = text(...STEP_STATUSES)
-/** What a runner measured of an attempt, and the pass that reported it. */
+/** Times that a runner measured of an attempt, and the pass that reported it. */
 const reported = {
   ranAt: Type.Optional(timestamp('When the runner began the attempt, by its own clock; absent if it measures nothing')),
   ranMs: Type.Optional(count('How long the runner took')),

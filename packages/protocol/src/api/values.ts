@@ -21,7 +21,7 @@ export const WAITING_KINDS = [
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 
 /**
- * What came of a pass: it is under way, it reported steps, the handler returned, it failed, or it brought nothing that counted.
+ * The result of a pass: it is under way, it reported steps, the handler returned, it failed, or it brought nothing that counted.
  */
 export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 

@@ -5,7 +5,7 @@ import type { RunError } from '@perdure/protocol'
 import { isTerminal, type Run } from '../model/run.ts'
 import type { PassSent, StepStatus } from '../model/step.ts'
 
-/** What one pass did to one step. */
+/** A step as one pass left it. */
 export interface PassStep {
   index: number
   id: string

@@ -29,7 +29,7 @@ export interface StepAttempt {
 export function attemptsOf(step: Step, frames: readonly AttemptFrame[]): StepAttempt[] {
   const attempts = new Map<number, StepAttempt>()
   for (const { status, ts, ...frame } of frames) {
-    // A resume makes a failed attempt `retrying`: its first frame tells when it ended.
+    // A resume makes a failed attempt `retrying`: its first frame has the time of its end.
     if (!attempts.has(frame.attempt)) attempts.set(frame.attempt, ended(frame, status, ts))
   }
   const { attempt, status, finishedAt } = step

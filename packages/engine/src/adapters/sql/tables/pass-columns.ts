@@ -1,4 +1,4 @@
-// The columns that tell the pass of a row, and when a runner executed an attempt. Steps and frames have them.
+// The columns of a row that name its pass, and when a runner executed an attempt. Steps and frames have them.
 
 import { integer, optional, text } from '../description/column.ts'
 

@@ -144,7 +144,7 @@ function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Ste
   appendRow(to, 'frame.insert', FRAMES, frame)
 }
 
-/** The pass and the times of an attempt that has ended: the row of its step will tell those of the next one. */
+/** The pass and the times of an attempt that has ended; the row of its step gets those of the next one. */
 function reportOf({ status, pass, runner, passSentAt, ranAt, ranMs }: Step): Partial<PassSent & RanTimes> {
   if (pass === undefined || (status !== 'retrying' && !isSettled(status))) return {}
   return { pass, runner, passSentAt, ranAt, ranMs }

@@ -42,7 +42,7 @@ export type PassReport = (fault: FilterFault | LinesFault) => void
 
 export interface PassContext extends SentPass {
   now: number
-  /** What the steps of the pass keep of it. */
+  /** The part that the steps of the pass store. */
   sent?: PassSent | undefined
   random(): number
   catalog: CatalogView

@@ -25,12 +25,12 @@ export function stepDetailText(step: Step, attempts: readonly StepAttempt[]): Js
   return splice({ ...stepHead(step), attempts: attempts.map(attemptView) }, { data: step.data })
 }
 
-export function attemptView(ended: StepAttempt): EveryField<WireAttempt> {
+function attemptView(ended: StepAttempt): EveryField<WireAttempt> {
   const { attempt, status, endedAt, error } = ended
   return { attempt, status, endedAt: timestamp(endedAt), ...reportView(ended), error }
 }
 
-/** What the runner measured, and the pass that reported it. */
+/** Times that the runner measured, and the pass that reported it. */
 function reportView({ ranAt, ranMs, runner, pass }: Pick<StepAttempt, 'ranAt' | 'ranMs' | 'runner' | 'pass'>) {
   return { ranAt: optionalTimestamp(ranAt), ranMs, runner, pass }
 }
