@@ -20,6 +20,7 @@ import type { Queue } from './ports/queue.ts'
 import type { Sender } from './ports/sender.ts'
 import type { Store } from './ports/store.ts'
 import type { Transport } from './ports/transport.ts'
+import { EndCounter } from './services/admin/end-counter.ts'
 import { Health } from './services/admin/health.ts'
 import type { KeyRing } from './services/admin/keys.ts'
 import { Pruner } from './services/admin/prune.ts'
@@ -126,7 +127,9 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
 /** The services beside the lanes, in the order in which they stop. */
 function backgroundServices({ retention }: Config, { core, admin, runners, runs }: HttpParts): Service[] {
   const pruner = new Pruner({ ...core, retention })
-  return [runs.leases, admin.watch, pruner, runners.silentRunners, runners.catalogWatch, core.liveShare].filter(
+  const endCounter = new EndCounter(core)
+  const { silentRunners, catalogWatch } = runners
+  return [runs.leases, admin.watch, pruner, endCounter, silentRunners, catalogWatch, core.liveShare].filter(
     service => service !== undefined,
   )
 }

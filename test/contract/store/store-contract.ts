@@ -11,6 +11,7 @@ import { timersContract } from './resources/timers.ts'
 import { claimsContract } from './runs/claims.ts'
 import { liveContract } from './runs/live.ts'
 import { readsContract } from './runs/reads.ts'
+import { rollupsContract } from './runs/rollups.ts'
 import { roomContract } from './runs/room.ts'
 import { runListsContract } from './runs/run-lists.ts'
 import { slotsContract } from './runs/slots.ts'
@@ -32,6 +33,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     slotsContract(open)
     startQueuesContract(open)
     timelineContract(open)
+    rollupsContract(open)
     eventsContract(open)
     liveContract(open)
     outsidersContract(open)

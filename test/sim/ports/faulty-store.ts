@@ -128,6 +128,10 @@ export class FaultyStore implements Store {
     return this.#deps.inner.prune(pruning)
   }
 
+  countEnds(ends: Parameters<Store['countEnds']>[0]) {
+    return this.#deps.inner.countEnds(ends)
+  }
+
   catalogRevision() {
     return this.#read(() => this.#deps.inner.catalogRevision())
   }

@@ -12,8 +12,17 @@ import type { Run, RunStatus, WaitingFor } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
+import type { RunTally } from '../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
+import type {
+  LastFailure,
+  RunScope,
+  RunSeriesQuery,
+  RunTotals,
+  RunTotalsQuery,
+  StepDurations,
+} from './store-statistics.ts'
 
 /** A run with the name of its current step (the newest unsettled one, else the newest). */
 export type RunView = Run & { currentStepName?: string }
@@ -251,6 +260,14 @@ export interface Reads {
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** The newest failures by fingerprint, the largest group first. */
   errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
+  /** Runs over time: the spans in which any were created or ended, by the time of their beginning. Each run counts once. */
+  runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
+  /** Runs of every workflow in numbers. Each run counts once. */
+  runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals>
+  /** The last failure of each workflow since a time. */
+  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]>
+  /** The steps of the newest 200 ended runs of the scope. */
+  stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */

@@ -58,6 +58,12 @@ export interface Pruning extends Aged {
   limit: number
 }
 
+/** Ends of runs before a time (epoch ms), at most so many at once. */
+export interface EndsToCount {
+  before: number
+  limit: number
+}
+
 export interface Store {
   /**
    * Makes all of the unit durable (fsync) or none of it. Rejects with StaleError if a guard no longer holds. Units of many
@@ -89,6 +95,11 @@ export interface Store {
    * does an event that a live run of its namespace may still look back at.
    */
   prune(pruning: Pruning): Promise<number>
+  /**
+   * Counts ends of runs into the roll-ups, each exactly once, whatever its time, and whether or not another engine counts too; a run that is removed
+   * before is counted too. Answers how many: fewer than the limit when none is left.
+   */
+  countEnds(ends: EndsToCount): Promise<number>
   /** Ends every lease of owners other than `owner`. Only correct where one process owns the store. */
   releaseOthers(owner: string, now: number): Promise<void>
 

@@ -13,6 +13,7 @@ import { IdSource } from '../domain/text/ids.ts'
 import type { Bus } from '../ports/bus.ts'
 import { NO_METRICS } from '../ports/metrics.ts'
 import { AdminWatch } from './admin/admin-watch.ts'
+import { EndCounter } from './admin/end-counter.ts'
 import { KeyRing } from './admin/keys.ts'
 import { Pruner } from './admin/prune.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -69,6 +70,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
     }),
   CatalogWatch: setting => new CatalogWatch({ ...setting, onAppReachable: () => {}, onRead: async () => {} }),
   Pruner: setting => new Pruner({ ...setting, retention: { succeeded: 1000 } }),
+  EndCounter: setting => new EndCounter(setting),
   LiveShare: setting => new LiveShare(setting),
   Driver: setting =>
     new Driver({
@@ -148,7 +150,7 @@ async function setUp(name: string) {
   return { service, clock, calls, expectStopped }
 }
 
-test.each(['RepeatingTask', 'AdminWatch', 'CatalogWatch', 'Pruner'])(
+test.each(['RepeatingTask', 'AdminWatch', 'CatalogWatch', 'Pruner', 'EndCounter'])(
   '%s gives up a call of the store that never ends at the deadline',
   async name => {
     const { service, clock, calls, expectStopped } = await setUp(name)

@@ -58,7 +58,7 @@ const BYTES_MAX: Record<string, number> = {
         'endpoint_id',
       ],
       ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
-      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue'],
+      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue', 'span'],
     ].map(column => [column, OURS]),
   ),
 }

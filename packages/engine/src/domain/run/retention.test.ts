@@ -33,6 +33,8 @@ describe('what may go', () => {
     expect(agedRows(undefined, NOW)).toEqual([
       { rows: 'dedupes', before: NOW },
       { rows: 'claims', before: NOW },
+      { rows: 'rollups.5m', before: NOW - 8 * DAY },
+      { rows: 'rollups.1h', before: NOW - 400 * DAY },
     ])
   })
 
@@ -41,6 +43,8 @@ describe('what may go', () => {
     expect(Object.fromEntries(aged)).toEqual({
       dedupes: NOW,
       claims: NOW,
+      'rollups.5m': NOW - 8 * DAY,
+      'rollups.1h': NOW - 400 * DAY,
       'runs.succeeded': NOW - 1000,
       'runs.failed': NOW - 5000,
       deliveries: NOW - 5000,

@@ -2,6 +2,7 @@
 // services/admin/prune applies it.
 
 import { parseDurationMs, TERMINAL_STATUSES } from '@perdure/protocol'
+import { SPAN_KEPT_MS } from '../view/rollup-span.ts'
 
 export type EndedStatus = (typeof TERMINAL_STATUSES)[number]
 
@@ -34,20 +35,30 @@ export function parseRetention(text: string): Retention | undefined {
 }
 
 /** The kind of rows that a batch removes. */
-export type PrunedRows = `runs.${EndedStatus}` | 'events' | 'deliveries' | 'actions' | 'dedupes' | 'claims'
+export type PrunedRows =
+  | `runs.${EndedStatus}`
+  | 'events'
+  | 'deliveries'
+  | 'actions'
+  | 'dedupes'
+  | 'claims'
+  | 'rollups.5m'
+  | 'rollups.1h'
 
 /** Rows of a kind that are older than a time. */
 export interface Aged {
   rows: PrunedRows
-  /** Runs ended, deliveries settled, events and actions arrived, claims expired before this time (epoch ms). */
+  /** Runs ended, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
   before: number
 }
 
-/** The rows that may be removed at `now`: expired claims always, all others only under a retention. */
+/** The rows that may be removed at `now`: expired claims and roll-ups always, all others only under a retention. */
 export function agedRows(retention: Retention | undefined, now: number): Aged[] {
   const over: Aged[] = [
     { rows: 'dedupes', before: now },
     { rows: 'claims', before: now },
+    { rows: 'rollups.5m', before: now - SPAN_KEPT_MS['5m'] },
+    { rows: 'rollups.1h', before: now - SPAN_KEPT_MS['1h'] },
   ]
   if (!retention) return over
   const runs = TERMINAL_STATUSES.flatMap((status): Aged[] => {

@@ -4,6 +4,7 @@
 import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
+import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { IDLE, LEASED } from '../tables/runs.ts'
 import { query, type Work } from './transaction-work.ts'
 
@@ -51,6 +52,10 @@ const OVER_CLAIMS = `DELETE FROM flow_rows WHERE id IN (
     SELECT id FROM flow_rows WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
   RETURNING expires_at`
 
+const OLD_ROLLUPS = `DELETE FROM run_rollups WHERE (span, namespace, app, workflow, at) IN (
+    SELECT span, namespace, app, workflow, at FROM run_rollups WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
+  RETURNING at`
+
 /** Rows older than this may have been removed, so that their absence is not a violation (see verify). */
 const MARK = `INSERT INTO prune_marks (what, up_to) VALUES (?, ?i)
   ON CONFLICT (what) DO UPDATE SET up_to = excluded.up_to WHERE prune_marks.up_to < excluded.up_to`
@@ -72,6 +77,9 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
       return (yield* query(OVER_DEDUPES, [before, limit])).length
     case 'claims':
       return (yield* query(OVER_CLAIMS, [before, limit])).length
+    case 'rollups.5m':
+    case 'rollups.1h':
+      return (yield* query(OLD_ROLLUPS, [rows.slice('rollups.'.length), before, limit])).length
   }
 }
 
@@ -95,6 +103,7 @@ function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<nu
     if (ids.length === 0) break
     for (const table of ['steps', 'logs', 'frames', 'run_watches']) yield* remove(table, 'run_id', ids)
     yield* remove('payloads', 'id', ids)
+    yield* forIds(KEEP_ENDS, ids)
     yield* remove('runs', 'id', ids)
     removed += ids.length
   }
@@ -126,8 +135,13 @@ function* pruneEvents(before: number, limit: number): Work<number> {
   return removed
 }
 
-function* remove(table: string, column: string, ids: readonly string[]): Work<Row[]> {
+function remove(table: string, column: string, ids: readonly string[]): Work<Row[]> {
+  return forIds(`DELETE FROM ${table} WHERE ${column} IN`, ids)
+}
+
+/** Executes a statement that the list of ids completes. */
+function* forIds(sql: string, ids: readonly string[]): Work<Row[]> {
   const holes = Array(IDS_AT_ONCE).fill('?').join(', ')
   const padded = Array.from({ length: IDS_AT_ONCE }, (_, i) => ids[Math.min(i, ids.length - 1)] as string)
-  return yield* query(`DELETE FROM ${table} WHERE ${column} IN (${holes})`, padded)
+  return yield* query(`${sql} (${holes})`, padded)
 }

@@ -17,6 +17,7 @@ import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import { toStored } from '../description/stored-text.ts'
 import type { Value } from '../description/values.ts'
+import { countEnds } from '../rollups/count-ends.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
 import { end, openSession, rowsOf } from './client.ts'
 import { isUnavailable, lacksRoom } from './failures.ts'
@@ -231,6 +232,8 @@ function execute(client: Client, task: Task): Promise<Answer> {
       return runWork(client, releaseOthers(task.owner, task.now))
     case 'prune':
       return runWork(client, prune(task.pruning))
+    case 'countEnds':
+      return runWork(client, countEnds(task.ends))
     case 'moveTimes':
     case 'wakeStranded':
     case 'latestTime':

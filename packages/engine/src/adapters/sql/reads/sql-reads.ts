@@ -8,6 +8,7 @@ import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
+import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import type {
   BufferRun,
@@ -34,7 +35,24 @@ import type {
   StepQuery,
   TimelinePage,
 } from '../../../ports/store-reads.ts'
+import type {
+  LastFailure,
+  RunScope,
+  RunSeriesQuery,
+  RunTotals,
+  RunTotalsQuery,
+  StepDurations,
+} from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
+import {
+  failedRunsQuery,
+  lastFailure,
+  lastFailuresQuery,
+  stepDurations,
+  stepDurationsQuery,
+} from '../rollups/newest-queries.ts'
+import { runSeries, seriesQueries } from '../rollups/series-queries.ts'
+import { runTotals, totalsQueries } from '../rollups/totals-queries.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { EVENTS } from '../tables/events.ts'
@@ -124,6 +142,25 @@ export class SqlReads implements Reads {
       const groups = await rows(errorGroupsQuery(this.#namespace, query))
       return groups.length === 0 ? [] : errorGroups(groups, await rows(lastErrorsQuery(groups)))
     })
+  }
+
+  runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>> {
+    return this.#scan(signal, async read => runSeries(query, await read(seriesQueries(this.#namespace, query))))
+  }
+
+  runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals> {
+    return this.#scan(signal, async read => runTotals(query, await read(totalsQueries(this.#namespace, query))))
+  }
+
+  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]> {
+    return this.#scanRows(signal, async rows => {
+      const last = await rows(lastFailuresQuery(this.#namespace, query))
+      return last.length === 0 ? [] : (await rows(failedRunsQuery(last))).map(lastFailure)
+    })
+  }
+
+  stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]> {
+    return this.#scanRows(signal, async rows => stepDurations(await rows(stepDurationsQuery(this.#namespace, scope))))
   }
 
   async heldBefore(run: HeldRun): Promise<number> {

@@ -13,6 +13,7 @@ import {
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import type { Row, Value } from '../description/values.ts'
+import { countEnds } from '../rollups/count-ends.ts'
 import type { Connection } from './connection.ts'
 import { claimDeliveries } from './delivery-claims.ts'
 import { extendRuns } from './leases.ts'
@@ -128,6 +129,8 @@ export class Writer {
         return runWork(this.#connection, releaseOthers(task.owner, task.now))
       case 'prune':
         return runWork(this.#connection, prune(task.pruning))
+      case 'countEnds':
+        return runWork(this.#connection, countEnds(task.ends))
       case 'moveTimes':
         return runWork(this.#connection, moveTimes(task.by))
       case 'wakeStranded':

@@ -12,6 +12,7 @@ import type {
   ClaimedDelivery,
   Configured,
   DeliveryClaim,
+  EndsToCount,
   Lane,
   Pruning,
   RunClaim,
@@ -121,6 +122,10 @@ export class SqlStore implements Store {
 
   prune(pruning: Pruning): Promise<number> {
     return this.#perform({ type: 'prune', pruning })
+  }
+
+  countEnds(ends: EndsToCount): Promise<number> {
+    return this.#perform({ type: 'countEnds', ends })
   }
 
   async releaseOthers(owner: string, now: number): Promise<void> {

@@ -69,6 +69,8 @@ export const RUNS = table<Run>()('runs', {
     slot3: derived(optional(text), ({ holds }: Run) => holds?.slots?.[2]?.id),
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
+    // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
+    late: unmapped(flag),
   },
   moving: {
     status: text,
@@ -146,8 +148,9 @@ export const RUNS = table<Run>()('runs', {
     },
     // Retention keeps the events that a live run may look back at.
     runs_looking_back: { on: 'namespace, log_position', where: IDLE },
-    // Retention finds ended runs by it.
+    // Retention and the roll-ups find ended runs by it.
     runs_ended: { on: 'status, finished_at', where: 'finished_at IS NOT NULL' },
+    runs_late: { on: 'id', where: 'late = 1' },
   },
 })
 

@@ -5,6 +5,7 @@ import { ADMIN_REVISION, API_KEYS, NAMESPACES } from './admin.ts'
 import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING } from './bookkeeping.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
+import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
 import { DEDUPES, EVENTS } from './events.ts'
 import { FLOW_ROWS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
@@ -41,5 +42,8 @@ export const TABLES: readonly TableSchema[] = [
   PROBES,
   PRUNE_MARKS,
   SEALING,
+  RUN_ROLLUPS,
+  ROLLUP_MARKS,
+  REMOVED_ENDS,
   LAST_MOVE,
 ]

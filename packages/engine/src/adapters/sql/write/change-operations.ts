@@ -56,7 +56,10 @@ const APPENDS: {
       appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
   },
   'run.moved': (to, { run, frames }) => {
-    appendMove(to, 'run.update', { table: RUNS, object: run, key: [run.id] })
+    const { id, status, finishedAt = null } = run
+    if (isTerminal(status)) {
+      appendMove(to, 'run.end', { table: RUNS, object: run, key: [status, finishedAt, finishedAt, id, id] })
+    } else appendMove(to, 'run.update', { table: RUNS, object: run, key: [id] })
     for (const frame of frames) appendRow(to, 'frame.insert', FRAMES, { ...frame, runId: run.id })
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
   },

@@ -29,12 +29,18 @@ const firstInQueue = (column: 'waits_for_slot' | 'start_queue') =>
 const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
 export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
+/** Parameters: status, end, end, id. */
+const IS_LATE = `(SELECT 1 FROM rollup_marks AS m WHERE m.status = ?
+    AND (m.ended_at > ?i OR (m.ended_at = ?i AND m.run_id >= ?)))`
+
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
     VALUES (${placeholders(RUNS)}, (SELECT coalesce(max(position), 0) FROM events)) ${ONCE}`,
   // A terminal status never changes, nor what was stored with it.
   'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // The same for a run that ends: the roll-ups look for it if they have passed its time (rollups/count-ends.ts).
+  'run.end': `UPDATE runs SET ${assignMoving(RUNS)}, late = ${IS_LATE} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The fence rises, so that an owner who has not seen the request can neither park the run nor extend its lease.
   'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, roomless_at = ?i, fence = fence + 1
     WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
@@ -97,7 +103,12 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS | 'step.wake'
 
 /** Operations on a row that must be there: no changed row means that the decision rested on something untrue. */
-export const MUST_CHANGE: ReadonlySet<OperationName> = new Set(['run.update', 'step.update', 'delivery.update'])
+export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
+  'run.update',
+  'run.end',
+  'step.update',
+  'delivery.update',
+])
 
 /**
  * The operation `step.wake`, in three statements: the step, if it still waits, with the first seq of the next fence's range;

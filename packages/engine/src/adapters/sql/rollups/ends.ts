@@ -1,0 +1,95 @@
+// Ends of runs in groups, as SQL: those that the roll-ups are to count next, and those that they have not counted yet. Each end
+// is in exactly one place: counted, behind the mark of its status and not late; or not counted, and then past the mark, late, or
+// in `removed_ends`. Used by the lane that counts, and by reads.
+
+import { TERMINAL_STATUSES } from '@perdure/protocol'
+import { CLASS_ROUNDING, CLASSES_PER_LOG, type Durations } from '../../../domain/view/durations.ts'
+import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
+import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
+import type { RunScope } from '../../../ports/store-statistics.ts'
+import type { Query, Row, Value } from '../description/values.ts'
+import { REMOVED_ENDS } from '../tables/ended-runs.ts'
+
+const COLUMNS = REMOVED_ENDS.columns.join(', ')
+/** A cancelled run, or one that never started, has no duration that says anything about its workflow. */
+const RAN_MS = `CASE WHEN started_at IS NOT NULL AND status <> 'cancelled' THEN duration_ms END`
+const QUEUE_MS = 'CASE WHEN started_at < created_at THEN 0 ELSE started_at - created_at END'
+/** The class of a duration (domain/view/durations.ts). */
+export const classOf = (ms: string) =>
+  `CAST(floor(${CLASSES_PER_LOG} * ln(CAST(${ms} + 1 AS double precision)) + ${CLASS_ROUNDING}) AS bigint)`
+const FINEST_MS = SPAN_MS['5m']
+
+/** Rows for `endGroup` from rows of `COLUMNS`. */
+const grouped = (ends: string) => `SELECT namespace, app, workflow, status,
+    finished_at / ${FINEST_MS}, created_at / ${FINEST_MS}, ${classOf('ran_ms')}, ${classOf('queue_ms')},
+    count(*), CAST(sum(ran_ms) AS bigint), CAST(sum(queue_ms) AS bigint)
+  FROM (SELECT ${COLUMNS}, ${RAN_MS} AS ran_ms, ${QUEUE_MS} AS queue_ms FROM (${ends}) AS ends) AS timed
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
+
+/** The groups of the ends in a part of a table. */
+export function endGroupsQuery(from: string, params: Value[]): Query {
+  return { sql: grouped(`SELECT ${COLUMNS} FROM ${from}`), params }
+}
+
+/** The groups of all ends of a namespace that the roll-ups have not counted yet. */
+export function uncountedQuery(namespace: string, { app, workflow }: RunScope): Query {
+  // The planner must not take an index by one of these names, which has all runs.
+  const terms = [`namespace || '' = ?`]
+  const scope: Value[] = [namespace]
+  if (app !== undefined) terms.push(`app || '' = ?`)
+  if (workflow !== undefined) terms.push(`workflow || '' = ?`)
+  scope.push(...[app, workflow].filter(name => name !== undefined))
+  const where = terms.join(' AND ')
+  const parts = [
+    ...TERMINAL_STATUSES.map(status => {
+      const mark = (column: string) => `(SELECT ${column} FROM rollup_marks WHERE status = '${status}')`
+      const endedAt = `coalesce(${mark('ended_at')}, -1)`
+      return `runs WHERE status = '${status}' AND finished_at IS NOT NULL AND finished_at >= ${endedAt}
+        AND (finished_at > ${endedAt} OR id > ${mark('run_id')})`
+    }),
+    'runs WHERE late = 1',
+    'removed_ends WHERE 1 = 1',
+  ]
+  return {
+    sql: grouped(parts.map(part => `SELECT ${COLUMNS} FROM ${part} AND ${where}`).join(' UNION ALL ')),
+    params: parts.flatMap(() => scope),
+  }
+}
+
+/** Equal ends of one workflow, in the finest spans. */
+export interface EndGroup {
+  namespace: string
+  app: string
+  workflow: string
+  runs: number
+  endedAt: number
+  /** Everything but `started`, which belongs to `createdAt`. */
+  ended: RunTally
+  createdAt: number
+}
+
+export function endGroup(row: Row): EndGroup {
+  const [namespace, app, workflow, status] = row as [string, string, string, (typeof TERMINAL_STATUSES)[number]]
+  const [endSlot, createdSlot] = row.slice(4, 6) as [number, number]
+  const [ranClass, queueClass] = row.slice(6, 8) as (number | null)[]
+  const [runs, sumMs, queueSumMs] = row.slice(8) as [number, number | null, number | null]
+  const ended = emptyTally()
+  ended[status] = runs
+  addClass(ended.durations, ranClass, sumMs, runs)
+  addClass(ended.queueTimes, queueClass, queueSumMs, runs)
+  return {
+    namespace,
+    app,
+    workflow,
+    runs,
+    endedAt: endSlot * FINEST_MS,
+    createdAt: createdSlot * FINEST_MS,
+    ended,
+  }
+}
+
+function addClass(to: Durations, of: number | null | undefined, sumMs: number | null, runs: number): void {
+  if (of === null || of === undefined) return
+  to.sumMs += sumMs ?? 0
+  to.counts.set(of, runs)
+}

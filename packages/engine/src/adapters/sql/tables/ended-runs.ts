@@ -1,0 +1,87 @@
+// The tables of roll-ups: ended runs in numbers, by the time of their ends. adapters/sql/rollups writes and reads them.
+
+import type { RunStatus } from '../../../domain/model/run.ts'
+import type { RollupSpan } from '../../../domain/view/rollup-span.ts'
+import { integer, json, optional, text } from '../description/column.ts'
+import { table } from '../description/table.ts'
+
+/** Ended runs of one span of time: of a workflow, of an app (`workflow` is empty), or of a namespace (both are). */
+export interface Rollup {
+  span: RollupSpan
+  namespace: string
+  app: string
+  workflow: string
+  /** When the span begins, epoch ms. */
+  at: number
+  /** Runs created in the span that have ended. */
+  started: number
+  /** Runs that ended in the span. */
+  succeeded: number
+  failed: number
+  cancelled: number
+  /** The durations of the succeeded and failed runs. */
+  sumMs: number
+  histogram: Record<string, number>
+  /** The times that ended runs waited for their first pass. */
+  queueSumMs: number
+  queueHistogram: Record<string, number>
+}
+
+export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
+  key: ['span', 'namespace', 'app', 'workflow', 'at'],
+  fixed: {
+    span: text,
+    namespace: text,
+    app: text,
+    workflow: text,
+    at: integer,
+    started: integer,
+    succeeded: integer,
+    failed: integer,
+    cancelled: integer,
+    sumMs: integer,
+    queueSumMs: integer,
+    histogram: json,
+    queueHistogram: json,
+  },
+  indexes: { run_rollups_by_age: { on: 'span, at' } },
+})
+
+/** For each final status the last run, by the time of its end and then by id, up to which the roll-ups count. */
+export const ROLLUP_MARKS = table<{ status: RunStatus; endedAt: number; runId: string }>()('rollup_marks', {
+  key: ['status'],
+  fixed: { status: text, endedAt: integer, runId: text },
+})
+
+/** Ends of runs that were removed before the roll-ups counted them. */
+export const REMOVED_ENDS = table<{
+  namespace: string
+  app: string
+  workflow: string
+  status: RunStatus
+  createdAt: number
+  startedAt?: number
+  finishedAt: number
+  durationMs: number
+}>()('removed_ends', {
+  position: 'position',
+  fixed: {
+    namespace: text,
+    app: text,
+    workflow: text,
+    status: text,
+    createdAt: integer,
+    startedAt: optional(integer),
+    finishedAt: integer,
+    durationMs: integer,
+  },
+})
+
+/** A run that has ended, and that the roll-ups have not counted. */
+const IS_UNCOUNTED = `finished_at IS NOT NULL AND (late = 1 OR NOT EXISTS (SELECT 1 FROM rollup_marks AS m
+    WHERE m.status = runs.status
+      AND (m.ended_at > runs.finished_at OR (m.ended_at = runs.finished_at AND m.run_id >= runs.id))))`
+
+/** Keeps the ends of runs that are removed in the same transaction. Their ids follow in brackets. */
+export const KEEP_ENDS = `INSERT INTO removed_ends (${REMOVED_ENDS.columns.join(', ')})
+  SELECT ${REMOVED_ENDS.columns.join(', ')} FROM runs WHERE ${IS_UNCOUNTED} AND id IN`

@@ -1,0 +1,196 @@
+// Ended runs in numbers: each counts once, whenever its end is committed, whichever engine counts it, and after it is removed.
+
+import { TERMINAL_STATUSES } from '@perdure/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { durationClass } from '../../../../packages/engine/src/domain/view/durations.ts'
+import { type SeriesStep, SPAN_MS, spanStart } from '../../../../packages/engine/src/domain/view/rollup-span.ts'
+import { emptyTally, type RunTally, tallyOf } from '../../../../packages/engine/src/domain/view/run-tally.ts'
+import type { Store } from '../../../../packages/engine/src/ports/store.ts'
+import { seeded } from '../../../kit/seeded.ts'
+import { aLeasedRun, aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const FROM = spanStart('1d', NOW - 2 * DAY)
+const UNTIL = FROM + 4 * DAY
+
+/** An ended run, with the end that its live form comes to. */
+function anEnd(fields: Partial<Run> & Pick<Run, 'createdAt'>): { live: Run; end: Partial<Run>; run: Run } {
+  const live = aLeasedRun({ startedAt: fields.createdAt, ...fields, status: 'running', finishedAt: undefined })
+  const end: Partial<Run> = {
+    status: fields.status ?? 'succeeded',
+    finishedAt: fields.finishedAt ?? fields.createdAt,
+    finishedSeq: 9,
+    leaseOwner: undefined,
+    availableAt: undefined,
+  }
+  return { live, end, run: { ...live, ...end } }
+}
+
+/** The spans that the runs give when they are counted one by one. */
+function expected(runs: readonly Run[], step: SeriesStep): Map<number, RunTally> {
+  const spans = new Map<number, RunTally>()
+  for (const run of runs) {
+    tallyOf(spans, spanStart(step, run.createdAt)).started++
+    if (run.finishedAt === undefined) continue
+    const tally = tallyOf(spans, spanStart(step, run.finishedAt))
+    tally[run.status as (typeof TERMINAL_STATUSES)[number]]++
+    if (run.startedAt === undefined) continue
+    count(tally.queueTimes, run.startedAt - run.createdAt)
+    if (run.status !== 'cancelled') count(tally.durations, run.finishedAt - run.startedAt)
+  }
+  return spans
+}
+
+function count(to: RunTally['durations'], ms: number): void {
+  to.sumMs += ms
+  const of = durationClass(ms)
+  to.counts.set(of, (to.counts.get(of) ?? 0) + 1)
+}
+
+const series = (store: Store, step: SeriesStep = '1h', scope = {}, namespace = NS) =>
+  store.in(namespace).runSeries({ step, since: FROM, until: UNTIL, ...scope })
+
+/** Counts everything that ended before the time. */
+async function countAll(store: Store, { before = UNTIL, limit = 2000 } = {}): Promise<number> {
+  let all = 0
+  for (let counted = limit; counted === limit; all += counted) counted = await store.countEnds({ before, limit })
+  return all
+}
+
+export function rollupsContract(open: OpenStore): void {
+  describe('roll-ups', () => {
+    const store = eachStore(open)
+
+    it('count every end once, by span, app and workflow, while they are written and after', async () => {
+      const { between, next } = seeded(7)
+      const int = (max: number) => between(0, max - 1)
+      const pick = <T>(of: readonly T[]) => of[int(of.length)] as T
+      const runs = Array.from({ length: 2000 }, (_, i): Run => {
+        const createdAt = FROM + int(3 * HOUR)
+        const startedAt = next() < 0.1 ? undefined : createdAt + int(5000)
+        // Many ends have one time.
+        const finishedAt = (startedAt ?? createdAt) + (i % 3 === 0 ? 0 : 2 ** int(18))
+        const names = { app: pick(['shop', 'mail']), workflow: pick(['order', 'refund', 'letter']) }
+        const status = startedAt === undefined ? 'cancelled' : pick([...TERMINAL_STATUSES])
+        const common = {
+          ...names,
+          createdAt,
+          startedAt,
+          namespace: i % 10 === 0 ? 'other' : NS,
+          availableAt: undefined,
+        }
+        return next() < 0.05 ? aRun({ ...common, status: 'waiting' }) : aRun({ ...common, status, finishedAt })
+      })
+      await write(
+        store(),
+        runs.map(run => ({ type: 'run.created', run })),
+      )
+      const own = runs.filter(({ namespace }) => namespace === NS)
+      const check = async () => {
+        for (const step of Object.keys(SPAN_MS) as SeriesStep[])
+          expect(await series(store(), step)).toEqual(expected(own, step))
+        for (const scope of [{ app: 'shop' }, { workflow: 'order' }, { app: 'mail', workflow: 'letter' }]) {
+          const ofScope = own.filter(run =>
+            Object.entries(scope).every(([name, value]) => run[name as 'app'] === value),
+          )
+          expect(await series(store(), '1h', scope)).toEqual(expected(ofScope, '1h'))
+        }
+      }
+      await check()
+      // A part is counted, in the middle of ends with one time.
+      for (let i = 0; i < 3; i++) expect(await store().countEnds({ before: UNTIL, limit: 301 })).toBe(301)
+      await check()
+      const ended = runs.filter(({ finishedAt }) => finishedAt !== undefined).length
+      expect(await countAll(store())).toBe(ended - 903)
+      await check()
+      expect(await countAll(store())).toBe(0)
+      const others = runs.filter(({ namespace }) => namespace !== NS)
+      expect(await series(store(), '1h', {}, 'other')).toEqual(expected(others, '1h'))
+    })
+
+    it('count an end whose commit comes behind others that are counted', async () => {
+      const [early, same, late] = [
+        anEnd({ createdAt: FROM, finishedAt: FROM + 10 }),
+        anEnd({ createdAt: FROM, finishedAt: FROM + MINUTE }),
+        anEnd({ createdAt: FROM, finishedAt: FROM + MINUTE }),
+      ]
+      await write(store(), ...[early, same, late].map(({ live }) => created(live)))
+      await write(store(), moved(late.live, late.end))
+      expect(await countAll(store())).toBe(1)
+      // The one before by its time, the other by its id.
+      for (const each of [early, same]) {
+        await write(store(), moved(each.live, each.end))
+        const ended = [late.run, ...(each === early ? [early.run, same.live] : [early.run, same.run])]
+        expect(await series(store())).toEqual(expected(ended, '1h'))
+      }
+      expect(await countAll(store(), { before: 0 })).toBe(2)
+      expect(await countAll(store())).toBe(0)
+      expect(await series(store())).toEqual(expected([early.run, same.run, late.run], '1h'))
+    })
+
+    it('count once what several count at the same time', async () => {
+      const runs = Array.from({ length: 40 }, (_, i) => anEnd({ createdAt: FROM, finishedAt: FROM + 40 - i }))
+      await write(store(), ...runs.map(({ live }) => created(live)))
+      const ends = runs.map(({ live, end }) => write(store(), moved(live, end)))
+      const counts = runs.map((_, i) => store().countEnds({ before: FROM + i, limit: 3 }))
+      await Promise.all([...ends, ...counts])
+      await countAll(store())
+      expect(await series(store())).toEqual(
+        expected(
+          runs.map(({ run }) => run),
+          '1h',
+        ),
+      )
+    })
+
+    it('keep their counts when runs are removed, counted or not', async () => {
+      const runs = Array.from({ length: 6 }, (_, i) => anEnd({ createdAt: FROM, finishedAt: FROM + i * MINUTE }))
+      await write(store(), ...runs.map(({ live }) => created(live)))
+      for (const { live, end } of runs.slice(1)) await write(store(), moved(live, end))
+      await countAll(store(), { before: FROM + 3 * MINUTE })
+      const [{ live, end }] = runs as [(typeof runs)[number]]
+      await write(store(), moved(live, end))
+      const all = expected(
+        runs.map(({ run }) => run),
+        '1h',
+      )
+      // One is late, two are counted, two are not, and one is kept.
+      expect(await store().prune({ rows: 'runs.succeeded', before: FROM + 5 * MINUTE, limit: 9 })).toBe(5)
+      expect(await series(store())).toEqual(all)
+      expect(await countAll(store())).toBe(4)
+      expect(await series(store())).toEqual(all)
+    })
+
+    it('give the totals of each workflow, and live runs by what they wait for', async () => {
+      const since = spanStart('5m', FROM + 7 * HOUR + 7 * MINUTE)
+      const runs = [0, 1, 2, 3]
+        .map(day => anEnd({ createdAt: FROM + day * DAY, finishedAt: since + day * DAY - day }))
+        .map(({ run }) => run)
+      const before = anEnd({ createdAt: FROM, finishedAt: since - 1, app: 'mail' }).run
+      const held = aRun({ createdAt: since, waitingFor: { kind: 'concurrency' } })
+      await write(store(), ...[...runs, before, held].map(run => created(run)))
+      const total = { ...emptyTally(), started: 4, succeeded: 4 }
+      const live = [{ app: 'shop', workflow: 'order', status: 'queued', waitingKind: 'concurrency', runs: 1 }]
+      const expectTotals = async () => {
+        const reads = store().in(NS)
+        const totals = await reads.runTotals({ since })
+        expect(totals.live).toEqual(live)
+        expect(totals.workflows.find(({ app }) => app === 'shop')?.tally).toMatchObject({
+          ...total,
+          durations: {},
+          queueTimes: {},
+        })
+        expect((await reads.runTotals({ app: 'mail' })).workflows).toMatchObject([
+          { tally: { started: 1, succeeded: 1 } },
+        ])
+        expect((await reads.runTotals({ workflow: 'none' })).workflows).toEqual([])
+      }
+      await expectTotals()
+      expect(await countAll(store(), { before: UNTIL + DAY })).toBe(5)
+      await expectTotals()
+    })
+  })
+}
