@@ -91,6 +91,16 @@ test('an engine leaves no violation', async () => {
 
 const OF = (status: string) => `(SELECT id FROM runs WHERE status = '${status}' ORDER BY id LIMIT 1)`
 
+/** Adds roll-ups with so many succeeded runs. */
+const rollups = (...rows: [span: string, app: string, workflow: string, runs: number][]) =>
+  `INSERT INTO run_rollups (span, namespace, app, workflow, at, started, succeeded, failed, cancelled, sum_ms, queue_sum_ms,
+    histogram, queue_histogram) VALUES ${rows
+      .map(
+        ([span, app, workflow, runs]) =>
+          `('${span}', 'south', '${app}', '${workflow}', 0, 0, ${runs}, 0, 0, 0, 0, '{}', '{}')`,
+      )
+      .join(', ')}`
+
 /** A violation of every check. */
 const PLANTED: [check: string, sql: string][] = [
   ['run.status', `UPDATE runs SET status = 'lost' WHERE id = ${OF('succeeded')}`],
@@ -133,6 +143,9 @@ const PLANTED: [check: string, sql: string][] = [
     `UPDATE runs SET lease_owner = 'e', available_at = 1, leased_without_slots = NULL, slot1 = (SELECT max(slot1) FROM runs),
       holds = (SELECT max(holds) FROM runs) WHERE status = 'waiting'`,
   ],
+  ['run.counted', 'UPDATE runs SET late = 1'],
+  ['rollup.levels', rollups(['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1], ['1d', '', '', 2])],
+  ['rollup.total', rollups(['all', 'shop', 'order', 2], ['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1])],
   ['flow.readable', `UPDATE flow_rows SET state = '{'`],
   ['flow.readable', `UPDATE flow_rows SET key = 'other'`],
   ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],

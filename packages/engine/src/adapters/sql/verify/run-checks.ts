@@ -49,6 +49,11 @@ const ROWS: Check[] = [
       AND (r.status IN ('queued', 'running') OR (r.status = 'waiting' AND NOT ${PARKED_STEP}))`,
     message: ([, status]) => `is ${status}, and nothing will ever wake it`,
   },
+  {
+    name: 'run.counted',
+    sql: `SELECT r.id ${RUN} AND r.late = 1 AND r.finished_at IS NULL`,
+    message: () => 'is to be counted as ended, and has not ended',
+  },
   firstInQueue('waits_for_slot'),
   firstInQueue('start_queue'),
   {

@@ -5,6 +5,7 @@ import type { Check, Snapshot, Violation, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
 import { eventContents, flowContents, runContents, scheduleContents, slotContents } from './contents.ts'
 import { eventReferences, runReferences } from './references.ts'
+import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
 import { RUN_CHECKS, rangesOf } from './run-checks.ts'
 
@@ -30,6 +31,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduleContents(snapshot)
+  yield* rollupContents(snapshot)
 }
 
 /** Ranges that together contain every possible id, so that rows without their parent row are checked too. */
