@@ -42,7 +42,7 @@ export const USAGE = `npm run bench -- [options]
   --over A,B       http, connect, checkpoints: transports for W1, W2, W3 and LONG (default: all)
   --runs N         sleeping runs of W4 (default 100000)
   --listed N       runs in the store of LISTS and CLAIMS (default 1000000)
-  --store URL      a postgres:// database for W1, W2, W3, CLAIMS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
+  --store URL      a postgres:// database for W1, W2, W3, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
   --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went

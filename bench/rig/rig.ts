@@ -104,9 +104,9 @@ export class Rig {
   }
 
   /** Runs `work` on the database while no engine has it open. */
-  async offline<T>(work: (databaseFile: string) => Promise<T>): Promise<T> {
+  async offline<T>(work: (database: { file: string; url?: string | undefined }) => Promise<T>): Promise<T> {
     await this.#engine.stop()
-    const answer = await work(this.databaseFile)
+    const answer = await work({ file: this.databaseFile, url: this.#engineOptions.storeUrl })
     this.#engine = await EngineProcess.start(this.#engineOptions)
     return answer
   }

@@ -1,10 +1,9 @@
 // Fills a store with finished and sleeping runs, as after a busy month. Written without the engine, which must not be
 // running.
 
-import type { Value } from '../../packages/engine/src/adapters/sql/description/values.ts'
-import { Connection } from '../../packages/engine/src/adapters/sql/sqlite/connection.ts'
-import { Statements } from '../../packages/engine/src/adapters/sql/sqlite/statements.ts'
-import { RUNS } from '../../packages/engine/src/adapters/sql/tables/runs.ts'
+import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Change } from '../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
 import { seeded } from '../../test/kit/seeded.ts'
@@ -12,7 +11,7 @@ import { seeded } from '../../test/kit/seeded.ts'
 const NAMESPACE = 'default'
 const APPS = 10
 const WORKFLOWS = 20
-const PER_TRANSACTION = 5000
+const PER_UNIT = 2000
 /** One run every 2.6 s: a million in a month. */
 const APART_MS = 2600
 const FIRST_AT = Date.UTC(2030, 0, 1)
@@ -24,29 +23,33 @@ export interface Sample {
   replayedId: string
   /** The newest hundredth of the runs was created at or after this time. */
   recentFrom: number
+  /** The newest was created before this time, and all ended before it. */
+  until: number
 }
 
-export async function insertRuns(file: string, count: number): Promise<Sample> {
-  const connection = await Connection.open(file, { readOnly: false })
-  const insert = new Statements(connection).operation('run.insert')
+/** Writes the runs, and counts their ends into the roll-ups. */
+export async function insertRuns(database: { file: string; url?: string | undefined }, count: number): Promise<Sample> {
+  const { file, url } = database
+  const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
   const random = seeded(1)
   let eventId = ''
   let replayedId = ''
   let previous: Run | undefined
+  let changes: Change[] = []
   for (let i = 0; i < count; i++) {
-    if (i % PER_TRANSACTION === 0) connection.exec('BEGIN')
     const run = listedRun(i, random.next, previous)
-    const row: Value[] = []
-    RUNS.append(row, run)
-    insert(row)
+    changes.push({ type: 'run.created', run })
     if (run.eventId !== undefined && i <= count / 2) eventId = run.eventId
     if (run.replayOf !== undefined && i <= count / 2) replayedId = run.replayOf
     previous = run
-    if ((i + 1) % PER_TRANSACTION === 0 || i + 1 === count) connection.exec('COMMIT')
+    if (changes.length < PER_UNIT && i + 1 < count) continue
+    await store.commit({ guards: [], changes })
+    changes = []
   }
-  connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-  connection.close()
-  return { eventId, replayedId, recentFrom: FIRST_AT + Math.floor(count * 0.99) * APART_MS }
+  const until = FIRST_AT + (count + 1000) * APART_MS
+  while ((await store.countEnds({ before: until, limit: PER_UNIT })) === PER_UNIT);
+  await store.close()
+  return { eventId, replayedId, recentFrom: FIRST_AT + Math.floor(count * 0.99) * APART_MS, until }
 }
 
 function listedRun(i: number, random: () => number, previous: Run | undefined): Run {

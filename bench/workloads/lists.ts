@@ -1,5 +1,5 @@
 // LISTS: pages of runs and their counts over a large store, read through the API. The runs are written straight into
-// the database with the store's own statement, a few thousand per transaction: driving a million runs would take an
+// the store, a few thousand per transaction: driving a million runs would take an
 // hour and change nothing about how they are listed.
 
 import { Agent, request } from 'node:http'
@@ -7,7 +7,7 @@ import { percentiles } from '../measure/latency.ts'
 import type { Figures, Result } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
-import { insertRuns } from './listed-runs.ts'
+import { insertRuns, type Sample } from './listed-runs.ts'
 
 const SORTS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 const DIRS = ['desc', 'asc'] as const
@@ -15,11 +15,12 @@ const DEEP_PAGE = 1000
 /** Rows per page on the way to the deep page; the measured pages have the default size. */
 const STRIDE = 30
 const SAMPLES = 20
+const DAY_MS = 86_400_000
 
 export async function lists(options: BenchOptions): Promise<Result[]> {
   const rig = await Rig.open(options)
   try {
-    const sample = await rig.offline(file => insertRuns(file, options.listed))
+    const sample = await rig.offline(database => insertRuns(database, options.listed))
     const api = new Api(rig.engine.origin)
     const figures: Record<string, Figures> = {}
     for (const sort of SORTS) {
@@ -34,6 +35,13 @@ export async function lists(options: BenchOptions): Promise<Result[]> {
       `since=${since}`,
       `app=app-3&since=${since}`,
       'app=app-3&status=failed',
+      'workflow=workflow-3',
+      'workflow=workflow-3&status=failed',
+      'status=failed,cancelled',
+      `until=${since}`,
+      'waitingFor=event',
+      'parentRunId=run_none',
+      'error=0000000000000000',
       `eventId=${sample.eventId}`,
       `replayOf=${sample.replayedId}`,
       `since=${since}&sort=duration`,
@@ -48,12 +56,33 @@ export async function lists(options: BenchOptions): Promise<Result[]> {
     for (const scope of ['', '?app=app-3', `?since=${since}`]) {
       figures[short(`stats${scope}`)] = await timed(api, `/runs/stats${scope}`)
     }
+    for (const read of statistics(sample)) figures[short(read)] = await timed(api, read)
     api.close()
     const title = `${options.listed.toLocaleString('en-US')} runs, pages of 30`
     return [{ workload: 'LISTS', title, figures, notes: NOTES, problems: api.problems, profiles: [] }]
   } finally {
     await rig.close()
   }
+}
+
+/** Over the whole month and over its last hours. */
+function statistics({ recentFrom, until }: Sample): string[] {
+  const time = (at: number) => encodeURIComponent(new Date(at).toISOString())
+  const [recent, month] = [time(recentFrom), time(until - 30 * DAY_MS)]
+  return [
+    ...[`since=${recent}`, `since=${month}`, `since=${month}&app=app-3`, `since=${month}&workflow=workflow-3`].map(
+      query => `/runs/series?${query}&until=${time(until)}`,
+    ),
+    `/runs/series?since=${month}&until=${time(until)}&step=1d`,
+    `/runs/series?since=${time(until - 2 * DAY_MS)}&until=${time(until)}&step=5m`,
+    `/workflows/stats?since=${recent}`,
+    `/workflows/stats?since=${month}`,
+    `/workflows/stats?since=${month}&workflow=workflow-3`,
+    '/runs/facets',
+    `/runs/facets?since=${recent}`,
+    `/errors?since=${recent}`,
+    `/errors?since=${month}`,
+  ]
 }
 
 const NOTES = [
@@ -94,13 +123,13 @@ async function timed(api: Api, path: string): Promise<Figures> {
     spent += ms
     ;({ rows, status } = answer)
   }
-  const { p50, max } = percentiles(times)
-  return { 'p50 ms': p50, 'max ms': max, rows, status, requests: times.length }
+  const { p50, p95, max } = percentiles(times)
+  return { 'p50 ms': p50, 'p95 ms': p95, 'max ms': max, rows, status, requests: times.length }
 }
 
 /** The query as a label, without the timestamp. */
 function short(filter: string): string {
-  return filter.replace(/since=[^&]+/, 'since').replace(/=(run|evt)_\w+/, '')
+  return filter.replace(/(since|until)=[^&]+/g, '$1').replace(/=(run|evt)_\w+/, '')
 }
 
 class Api {
