@@ -46,6 +46,7 @@ test('the program has all commands', () => {
     'apps',
     'runners',
     'workflows',
+    ...['', ' workflows', ' steps', ' series'].map(verb => `stats${verb}`),
     'audit',
     'webhooks',
     ...['', ' list', ' create', ' update', ' delete', ' stats'].map(verb => `webhooks endpoints${verb}`),

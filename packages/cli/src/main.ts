@@ -15,6 +15,7 @@ import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { schedulesCommands } from './commands/schedules.ts'
 import { serve } from './commands/serve.ts'
+import { statsCommands } from './commands/stats.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
 import { forTerminal } from './output/text.ts'
 
@@ -83,6 +84,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   eventsCommands(program)
   schedulesCommands(program)
   registryCommands(program)
+  statsCommands(program)
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)

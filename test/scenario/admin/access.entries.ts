@@ -33,7 +33,7 @@ export interface Entry {
   /** A valid body. */
   body?: unknown
   /** Fields that the answer to another namespace has, at least. */
-  elsewhere?: Record<string, unknown>
+  elsewhere?: object
   /** A stream of a whole namespace, with a test of its own. */
   stream?: true
   /** A WebSocket, tested in connect/handshake.test.ts. */
@@ -60,6 +60,9 @@ export const ENTRIES: Record<string, Entry> = {
     ],
   },
   getRunStats: { elsewhere: { total: 0, active: 0, succeeded: 0, failed: 0, successRate: 100, failedRate: 0 } },
+  getRunSeries: { elsewhere: Array(24).fill({ started: 0, succeeded: 0, failed: 0, cancelled: 0 }) },
+  getWorkflowStats: { finds: () => ['', `app=${APP}`] },
+  getRunFacets: { elsewhere: { app: [], workflow: [], status: { succeeded: 0, failed: 0, waiting: 0 } } },
   listErrors: { finds: () => ['', `app=${APP}`] },
   streamRuns: { stream: true },
   getRun: { id: 'run' },

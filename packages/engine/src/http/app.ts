@@ -36,6 +36,7 @@ import { runPassRoutes } from './routes/run/run-passes.ts'
 import { runStepRoutes } from './routes/run/run-steps.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
+import { statisticsRoutes } from './routes/run/statistics.ts'
 import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhook/endpoints.ts'
 import { webhookReceiverRoutes } from './routes/webhook/receivers.ts'
@@ -63,6 +64,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   connectRoutes(app, context)
   runListRoutes(app, context)
   errorRoutes(app, context)
+  statisticsRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context, runFeeds)
   runStepRoutes(app, context)

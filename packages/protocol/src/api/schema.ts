@@ -11,6 +11,7 @@ export * from './pass-schema.ts'
 export * from './registry-schema.ts'
 export * from './run-schema.ts'
 export * from './schedule-schema.ts'
+export * from './statistics-schema.ts'
 export * from './step-schema.ts'
 export * from './webhook-schema.ts'
 

@@ -33,6 +33,9 @@ export const RUN_TYPES = ['event', 'cron'] as const
 /** The sort keys of `GET /runs`. */
 export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 
+/** The lengths of the spans of a series. */
+export const SERIES_STEPS = ['5m', '1h', '1d'] as const
+
 export const SORT_DIRECTIONS = ['asc', 'desc'] as const
 
 export const CONTROL_ACTIONS = [

@@ -9,6 +9,7 @@ import { registry } from './registry.ts'
 import { runSteps } from './run-steps.ts'
 import { runs as runLists } from './runs.ts'
 import { schedules } from './schedules.ts'
+import { statistics } from './statistics.ts'
 import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
@@ -20,12 +21,13 @@ export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 const runs = { ...runLists, ...runSteps }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
-const groups = { runs, control, events, schedules, registry, webhooks, admin, health, meta }
+const groups = { runs: { ...runs, ...statistics }, control, events, schedules, registry, webhooks, admin, health, meta }
 export type Group = keyof typeof groups
 
 /** Every operation by its id, which is its name in the client and in the OpenAPI document. */
 export const operations = {
   ...runs,
+  ...statistics,
   ...control,
   ...events,
   ...schedules,

@@ -29,6 +29,8 @@ export interface HttpLimits {
   /** How long a search, a count or a list of payloads may take, from the arrival of the request; and the count of a bulk replay. */
   scanMs: number
   bulkScanMs: number
+  /** How long statistics may take. */
+  statisticsMs: number
   /** How long a list looks for runs before it is answered in part, if the request allows that. */
   partialScanMs: number
   /** Timeline frames that a stream reads, holds and writes at a time. */
@@ -55,6 +57,7 @@ export const HTTP_LIMITS: HttpLimits = {
   unreadBytes: 4 * MIB,
   scanMs: 5_000,
   bulkScanMs: 30_000,
+  statisticsMs: 2_000,
   partialScanMs: 2_000,
   pageFrames: 100,
 }

@@ -9,10 +9,9 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { sendJson } from '../../response/reply.ts'
+import { briefMessage } from './brief-message.ts'
 
 const SINCE_DEFAULT_MS = 86_400_000
-/** In code points. */
-const MESSAGE_CHARS_MAX = 200
 
 export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store, clock } = context.deps
@@ -29,6 +28,6 @@ export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
 
 function presentGroup({ firstAt, lastAt, lastRunId, error, ...group }: ErrorGroup) {
   const { stepName, code } = error
-  const message = [...error.message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
+  const message = briefMessage(error)
   return { ...group, stepName, code, message, firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), lastRunId }
 }

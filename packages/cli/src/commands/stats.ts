@@ -1,0 +1,111 @@
+// `perdure stats`: runs in numbers, by workflow and over time.
+
+import { type RunSeriesPoint, SERIES_STEPS, type StepStats, type WorkflowStats } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
+import { appOption, limitOption, sinceOption, untilOption } from '../command-line/options.ts'
+import { engineCommand, group, list } from '../command-line/session.ts'
+import type { Column } from '../output/table.ts'
+import { duration, relative } from '../output/time.ts'
+
+interface Scope {
+  app?: string
+  workflow?: string
+  since?: string
+}
+
+/** Adds `perdure stats` to the program. */
+export function statsCommands(program: Command): void {
+  const stats = group(program, 'stats', {
+    description: 'count runs: by workflow, over time, and the steps that take longest',
+    examples: ['perdure stats workflows', 'perdure stats series --since 7d --step 1d'],
+  })
+  const scoped = (name: string, description: string, what: string) =>
+    stats
+      .command(name)
+      .description(description)
+      .addOption(appOption())
+      .option('--workflow <name>', 'only runs of this workflow')
+      .addOption(sinceOption(what))
+
+  engineCommand<Scope & { limit: number }>(
+    scoped(
+      'workflows',
+      'count the runs of each workflow since yesterday, the busiest first',
+      'or ended runs',
+    ).addOption(limitOption('workflows', 100)),
+    ['perdure stats workflows', 'perdure stats workflows --since 7d --json | jq .lastFailure'],
+    async session => {
+      const { app, workflow, since, limit } = session.options
+      const query = { app, workflow, since, limit }
+      return list(session, await session.client.getWorkflowStats(query, session), WORKFLOW_COLUMNS)
+    },
+  )
+
+  engineCommand<Scope>(
+    scoped('steps', 'list the steps that took longest in the newest 200 ended runs', 'or ended runs'),
+    ['perdure stats steps --workflow process-order'],
+    async session => {
+      const { app, workflow, since } = session.options
+      const found = await session.client.getWorkflowStats({ app, workflow, since }, session)
+      return list(session, found.flatMap(stepsOf), STEP_COLUMNS)
+    },
+  )
+
+  engineCommand<Scope & { until?: string; step: RunSeriesStep }>(
+    scoped('series', 'count runs over time, by default of 24 hours by the hour', 'or ended runs')
+      .addOption(untilOption('or ended runs'))
+      .addOption(new Option('--step <length>', 'the length of a span').choices(SERIES_STEPS).default('1h')),
+    ['perdure stats series', 'perdure stats series --since 30d --step 1d --workflow process-order'],
+    async session => {
+      const { app, workflow, since, until, step } = session.options
+      const query = { app, workflow, since, until, step }
+      return list(session, await session.client.getRunSeries(query, session), SERIES_COLUMNS)
+    },
+  )
+}
+
+type RunSeriesStep = (typeof SERIES_STEPS)[number]
+type Tally = Pick<RunSeriesPoint, 'started' | 'succeeded' | 'failed' | 'cancelled' | 'p50Ms' | 'p95Ms' | 'queueP95Ms'>
+type StepOfWorkflow = StepStats & { app: string; workflow: string }
+
+const took = (ms: number | undefined) => (ms === undefined ? undefined : duration(ms))
+
+const TALLY_COLUMNS: Column<Tally>[] = [
+  { title: 'STARTED', cell: ({ started }) => String(started) },
+  { title: 'SUCCEEDED', cell: ({ succeeded }) => String(succeeded) },
+  {
+    title: 'FAILED',
+    cell: ({ failed }) => ({ text: String(failed), colour: failed > 0 ? 'red' : undefined }),
+  },
+  { title: 'CANCELLED', cell: ({ cancelled }) => String(cancelled), leave: 3 },
+  { title: 'P50', cell: ({ p50Ms }) => took(p50Ms) },
+  { title: 'P95', cell: ({ p95Ms }) => took(p95Ms) },
+  { title: 'QUEUE P95', cell: ({ queueP95Ms }) => took(queueP95Ms), leave: 2 },
+]
+
+const WORKFLOW_COLUMNS: Column<WorkflowStats>[] = [
+  { title: 'WORKFLOW', cell: stats => stats.workflow, whole: true },
+  { title: 'APP', cell: stats => stats.app },
+  ...TALLY_COLUMNS,
+  { title: 'IN FLIGHT', cell: stats => String(stats.inFlight) },
+  { title: 'HELD', cell: stats => String(stats.held), leave: 1 },
+  { title: 'LAST FAILURE', cell: ({ lastFailure }) => lastFailure && relative(lastFailure.at), leave: 4 },
+]
+
+const SERIES_COLUMNS: Column<RunSeriesPoint>[] = [
+  { title: 'FROM', cell: point => point.at, whole: true },
+  ...TALLY_COLUMNS,
+]
+
+const STEP_COLUMNS: Column<StepOfWorkflow>[] = [
+  { title: 'STEP', cell: step => step.name, whole: true },
+  { title: 'WORKFLOW', cell: step => step.workflow },
+  { title: 'APP', cell: step => step.app },
+  { title: 'COUNT', cell: step => String(step.count) },
+  { title: 'TOTAL', cell: step => duration(step.totalMs) },
+  { title: 'P95', cell: step => duration(step.p95Ms) },
+]
+
+function stepsOf({ app, workflow, steps }: WorkflowStats): StepOfWorkflow[] {
+  return steps.map(step => ({ app, workflow, ...step }))
+}

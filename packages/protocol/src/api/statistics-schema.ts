@@ -1,0 +1,63 @@
+// Schemas of statistics: runs over time, by workflow, and in facets.
+
+import Type from 'typebox'
+import { count, optionalText, timestamp } from '../wire/schema-parts.ts'
+import { RunErrorCodeSchema } from './run-schema.ts'
+import { RUN_STATUSES, WAITING_KINDS } from './values.ts'
+
+const ms = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
+
+const TALLY = {
+  started: count('Runs that were created'),
+  succeeded: count('Runs that succeeded'),
+  failed: count('Runs that failed'),
+  cancelled: count('Runs that were cancelled'),
+  p50Ms: ms('Half of the succeeded and failed runs took no longer, ±9 %; absent without such a run'),
+  p95Ms: ms('95 % of them took no longer'),
+  p99Ms: ms('99 % of them took no longer'),
+  queueP95Ms: ms('95 % of the ended runs waited no longer for their first pass'),
+}
+
+export const RunSeriesPointSchema = Type.Object({
+  at: timestamp('When the span of time begins, in UTC'),
+  ...TALLY,
+})
+
+export const StepStatsSchema = Type.Object({
+  name: Type.String(),
+  count: count('Callbacks of the step that ended'),
+  totalMs: count('How long they took together'),
+  p95Ms: Type.Number({ minimum: 0, description: '95 % of them took no longer' }),
+})
+
+export const WorkflowStatsSchema = Type.Object({
+  app: Type.String(),
+  workflow: Type.String(),
+  ...TALLY,
+  inFlight: count('Runs that have not ended, whenever they were created'),
+  held: count('Of these, queued runs that wait for a slot, a throttle or a runner'),
+  lastFailure: Type.Optional(
+    Type.Object({
+      runId: Type.String(),
+      at: timestamp(),
+      stepName: optionalText('The step that failed'),
+      code: Type.Optional(RunErrorCodeSchema),
+      message: Type.String({ description: 'Up to 200 characters' }),
+    }),
+  ),
+  steps: Type.Array(StepStatsSchema, {
+    description: 'The steps that took longest together in the newest 200 ended runs that match, at most 20',
+  }),
+})
+
+const counts = (names: readonly string[], description: string) =>
+  Type.Object(Object.fromEntries(names.map(name => [name, count()])), { description })
+
+export const RunFacetsSchema = Type.Object({
+  status: counts(RUN_STATUSES, 'Runs of each status'),
+  app: Type.Array(Type.Object({ app: Type.String(), runs: count() }), { description: 'The 200 largest apps' }),
+  workflow: Type.Array(Type.Object({ app: Type.String(), workflow: Type.String(), runs: count() }), {
+    description: 'The 200 largest workflows',
+  }),
+  waitingFor: counts(WAITING_KINDS, 'Runs in flight that wait, by the `kind` of their `waitingFor`'),
+})

@@ -1,0 +1,121 @@
+// Operations that count runs: over time, by workflow, and in facets.
+
+import Type from 'typebox'
+import * as api from '../api/schema.ts'
+import { SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
+import { NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_PARAM, type Operation, ok } from './operation.ts'
+import * as sample from './samples.ts'
+
+const WORKFLOW_PARAM = { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' } as const
+const KEPT =
+  'Each run counts once, and goes on counting after it was removed. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
+const TALLY = {
+  started: 42,
+  succeeded: 38,
+  failed: 2,
+  cancelled: 1,
+  p50Ms: 744,
+  p95Ms: 2106,
+  p99Ms: 5007,
+  queueP95Ms: 10,
+}
+const NOT_WAITING = Object.fromEntries(WAITING_KINDS.map(kind => [kind, 0]))
+
+export const statistics = {
+  getRunSeries: {
+    method: 'GET',
+    path: '/runs/series',
+    summary: 'Count runs over time',
+    description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
+    access: 'read',
+    query: {
+      since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
+      until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
+      step: {
+        kind: 'enum',
+        values: SERIES_STEPS,
+        default: '1h',
+        description:
+          'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
+      },
+      app: APP_PARAM,
+      workflow: WORKFLOW_PARAM,
+    },
+    reply: ok('The points', Type.Array(api.RunSeriesPointSchema)),
+    examples: [
+      {
+        summary: 'The orders of two days',
+        query: { step: '1d', since: '2025-03-01T00:00:00Z', until: '2025-03-03T00:00:00Z', workflow: 'process-order' },
+        reply: [
+          { at: '2025-03-01T00:00:00.000Z', ...TALLY },
+          { at: '2025-03-02T00:00:00.000Z', started: 0, succeeded: 0, failed: 0, cancelled: 0 },
+        ],
+      },
+    ],
+  },
+
+  getWorkflowStats: {
+    method: 'GET',
+    path: '/workflows/stats',
+    summary: 'Count the runs of each workflow, the busiest first',
+    description: `Workflows with runs that were created or ended since a time, or are in flight. \`since\` counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
+    access: 'read',
+    query: {
+      since: { kind: 'timestamp', description: 'Counts from this time; by default from 24 hours ago' },
+      app: APP_PARAM,
+      workflow: WORKFLOW_PARAM,
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Workflows' },
+    },
+    reply: ok('The workflows', Type.Array(api.WorkflowStatsSchema)),
+    examples: [
+      {
+        summary: 'The workflows of the shop today',
+        query: { app: 'shop' },
+        reply: [
+          {
+            app: 'shop',
+            workflow: 'process-order',
+            ...TALLY,
+            inFlight: 7,
+            held: 2,
+            lastFailure: {
+              runId: sample.RUN_ID,
+              at: '2025-03-01T10:02:03.004Z',
+              stepName: 'charge-card',
+              code: 'step_failed',
+              message: 'card 4711 was refused',
+            },
+            steps: [{ name: 'charge-card', count: 40, totalMs: 21004, p95Ms: 1488 }],
+          },
+        ],
+      },
+    ],
+  },
+
+  getRunFacets: {
+    method: 'GET',
+    path: '/runs/facets',
+    summary: 'Count runs by status, app, workflow, and what they wait for',
+    description: `Counts runs that ended since a time, and all runs in flight. \`since\` counts as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
+    access: 'read',
+    query: {
+      since: { kind: 'timestamp', description: 'Only runs that ended at or after this time, or are in flight' },
+      app: APP_PARAM,
+      workflow: WORKFLOW_PARAM,
+    },
+    reply: ok('The counts', api.RunFacetsSchema),
+    examples: [
+      {
+        summary: 'The runs of the shop',
+        query: { app: 'shop' },
+        reply: {
+          status: { queued: 2, running: 1, waiting: 4, paused: 0, succeeded: 38, failed: 2, cancelled: 1 },
+          app: [{ app: 'shop', runs: 48 }],
+          workflow: [{ app: 'shop', workflow: 'process-order', runs: 48 }],
+          waitingFor: { ...NOT_WAITING, sleep: 3, event: 1, concurrency: 2 },
+        },
+      },
+    ],
+  },
+} as const satisfies Record<string, Operation>
