@@ -3,6 +3,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Suspense, useEffect } from 'react'
 import { queryClient } from '../data/queries.ts'
+import { adoptToken } from '../live/link.ts'
 import { navigate } from '../router/history.ts'
 import { Link, useLocation, useUrl } from '../router/router.tsx'
 import { buildUrl } from '../router/routes.ts'
@@ -19,7 +20,8 @@ export function App() {
   const { match } = useLocation()
   const namespace = match.kind === 'page' ? match.namespace : undefined
   useEffect(() => {
-    void openNamespace(namespace ?? signedInNamespaces()[0] ?? 'default')
+    const wanted = namespace ?? signedInNamespaces()[0] ?? 'default'
+    void adoptToken(wanted).then(() => openNamespace(wanted))
   }, [namespace])
   return (
     <QueryClientProvider client={queryClient}>

@@ -6,6 +6,7 @@ import { canWrite, lock, signOut, useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Menu } from '../ui/overlay/menu.tsx'
 import { toast } from '../ui/overlay/toasts.tsx'
+import { LivePill } from './live-pill.tsx'
 import styles from './shell.module.css'
 import { nextTheme } from './theme.ts'
 
@@ -46,6 +47,7 @@ export function TopBar({ onSearch, onUnlock, onHelp, onRail, isRailOpen }: TopBa
         Search <kbd>⌘K</kbd>
       </button>
       <div className={styles.tools}>
+        <LivePill />
         {whoami && !isOpen && <Access onUnlock={onUnlock} />}
         <Menu
           label="⋯"

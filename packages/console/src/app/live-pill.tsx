@@ -1,0 +1,47 @@
+// The pill in the top bar: whether what is shown is live.
+
+import { useNow } from '../data/time/clock.ts'
+import { useKeys } from '../keys/keys.ts'
+import { setPaused } from '../live/link.ts'
+import { useLive } from '../live/use-live.ts'
+import { useSession } from '../session/session.ts'
+import { Button } from '../ui/button.tsx'
+import styles from './shell.module.css'
+
+export function LivePill() {
+  const { state, isPaused, held, retryAt, staleSince } = useLive()
+  const { status } = useSession()
+  useNow()
+  useKeys('Live', [{ keys: 'l', label: 'Pause or go on', run: () => setPaused(!isPaused) }])
+  const isLost = state === 'reconnecting' || state === 'ended' || status === 'unreachable'
+  const look = isLost ? 'stale' : isPaused ? 'paused' : state
+  const text = {
+    stale:
+      retryAt !== undefined && retryAt > Date.now()
+        ? `Reconnecting ${inSeconds(retryAt)} s`
+        : `Stale${since(staleSince)}`,
+    paused: held > 0 ? `Paused · ${held} held` : 'Paused',
+    live: 'Live',
+    idle: '',
+    ended: '',
+    reconnecting: '',
+  }[look]
+  if (text === '') return null
+  return (
+    <Button
+      kind="bare"
+      className={styles.pill}
+      data-look={look}
+      aria-pressed={isPaused}
+      title={isPaused ? 'Go on showing changes (l)' : 'Pause showing changes (l)'}
+      onClick={() => setPaused(!isPaused)}
+    >
+      <span aria-hidden="true">{look === 'live' ? '●' : look === 'paused' ? '‖' : '○'}</span>
+      {text}
+    </Button>
+  )
+}
+
+const inSeconds = (at: number) => Math.max(1, Math.ceil((at - Date.now()) / 1000))
+const since = (at: number | undefined) =>
+  at === undefined ? '' : ` since ${new Date(at).toLocaleTimeString().slice(0, 5)}`

@@ -1,0 +1,153 @@
+// The columns of the runs list.
+
+import type { Item } from '../../data/queries.ts'
+import { useNow } from '../../data/time/clock.ts'
+import { Link } from '../../router/router.tsx'
+import { durationText } from '../../ui/duration.ts'
+import { Status } from '../../ui/status.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import styles from './runs.module.css'
+import { whyShort } from './why-short.ts'
+
+export type Run = Item<'listRuns'>
+export type SortKey = 'started' | 'workflow' | 'status' | 'app' | 'duration'
+/** What the list is sorted by, and the way to change that. */
+export interface Sorting {
+  key: SortKey
+  dir: 'asc' | 'desc'
+  onSort(key: SortKey): void
+}
+
+/** Columns that can be hidden, by name. */
+export const OPTIONAL_COLUMNS = ['trigger', 'why', 'started', 'duration', 'attempt', 'app', 'pin'] as const
+/** Shown unless the URL names others. */
+export const DEFAULT_COLUMNS: readonly string[] = ['trigger', 'why', 'started', 'duration', 'app']
+
+/** The columns to show. The bars of durations are relative to `longMs`. */
+export function runColumns(shown: readonly string[], sorting: Sorting, longMs: number): Column<Run>[] {
+  const by = (key: SortKey) => ({
+    dir: sorting.key === key ? sorting.dir : undefined,
+    onSort: () => sorting.onSort(key),
+  })
+  const all: Column<Run>[] = [
+    {
+      id: 'status',
+      header: 'Status',
+      width: '112px',
+      sort: by('status'),
+      render: ({ status }) => <Status status={status} />,
+    },
+    {
+      id: 'workflow',
+      header: 'Workflow',
+      width: '18%',
+      sort: by('workflow'),
+      render: ({ workflow }) => <span title={workflow}>{workflow}</span>,
+    },
+    {
+      id: 'id',
+      header: 'Run',
+      width: '132px',
+      render: ({ id }) => (
+        <Link target={{ to: 'run', params: { id } }} className={styles.id} title={id}>
+          {shortId(id)}
+        </Link>
+      ),
+    },
+    { id: 'trigger', header: 'Trigger', width: '150px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'why', header: 'At', render: run => <Why run={run} /> },
+    {
+      id: 'started',
+      header: 'Created',
+      width: '104px',
+      align: 'end',
+      sort: by('started'),
+      render: run => <Ago at={run.createdAt} />,
+    },
+    {
+      id: 'duration',
+      header: 'Duration',
+      width: '132px',
+      align: 'end',
+      isSecondary: true,
+      sort: by('duration'),
+      render: run => <Duration run={run} longMs={longMs} />,
+    },
+    { id: 'attempt', header: 'Attempt', width: '72px', align: 'end', isSecondary: true, render: run => run.attempt },
+    {
+      id: 'app',
+      header: 'App',
+      width: '110px',
+      isSecondary: true,
+      sort: by('app'),
+      render: run => <span title={run.app}>{run.app}</span>,
+    },
+    { id: 'pin', header: 'Pinned to', width: '120px', isSecondary: true, render: run => run.runner ?? '' },
+  ]
+  return all.filter(({ id }) => !(OPTIONAL_COLUMNS as readonly string[]).includes(id) || shown.includes(id))
+}
+
+/** The prefix and the last characters, which differ. */
+const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)
+
+function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run }) {
+  const [what, detail] =
+    replayOf !== undefined
+      ? ['replay of', replayOf]
+      : parentRunId !== undefined
+        ? ['child of', parentRunId]
+        : cron !== undefined
+          ? ['cron', cron]
+          : ['', eventName ?? '']
+  return (
+    <span title={`${what} ${detail}`.trim()}>
+      {what !== '' && <span className={styles.mute}>{what} </span>}
+      {detail}
+    </span>
+  )
+}
+
+function Why({ run }: { run: Run }) {
+  const text = whyShort(run, useNow())
+  return (
+    <span className={styles.mute} title={text}>
+      {text}
+    </span>
+  )
+}
+
+function Ago({ at }: { at: string }) {
+  const ms = Math.max(0, useNow() - Date.parse(at))
+  return (
+    <time dateTime={at} title={`${new Date(at).toLocaleString()}\n${at}`}>
+      {ms < 1000 ? 'now' : `${durationText(coarse(ms))} ago`}
+    </time>
+  )
+}
+
+/** Cut to one unit: `2 min`, not `2 min 5 s`. */
+function coarse(ms: number): number {
+  const unit = [86_400_000, 3_600_000, 60_000, 1000].find(each => ms >= each) ?? 1
+  return Math.floor(ms / unit) * unit
+}
+
+function Duration({ run, longMs }: { run: Run; longMs: number }) {
+  const now = useNow()
+  const { durationMs, startedAt, finishedAt, status } = run
+  const isOpen = finishedAt === undefined && startedAt !== undefined
+  const ms = durationMs ?? (isOpen ? Math.max(0, now - Date.parse(startedAt)) : undefined)
+  if (ms === undefined) return null
+  return (
+    <span className={styles.duration}>
+      {!isOpen && longMs > 0 && (
+        <span
+          aria-hidden="true"
+          className={styles.bar}
+          data-status={status}
+          style={{ width: `${Math.max(2, Math.min(40, (40 * ms) / longMs))}px` }}
+        />
+      )}
+      {durationText(isOpen ? coarse(ms) : ms)}
+    </span>
+  )
+}

@@ -1,0 +1,88 @@
+// The box of qualifiers and the chips of statuses above the list.
+
+import { type FormEvent, useEffect, useId, useRef } from 'react'
+import { useRead } from '../../data/queries.ts'
+import { useKeys } from '../../keys/keys.ts'
+import type { QueryName } from '../../router/routes.ts'
+import { Button } from '../../ui/button.tsx'
+import { QUALIFIERS, readBox, writeBox } from './qualifiers.ts'
+import styles from './runs.module.css'
+
+type Name = QueryName<'runs'>
+export type Get = (name: Name) => string | undefined
+export type Set = (changes: { readonly [Key in Name]?: string | undefined }, options?: { push?: boolean }) => void
+
+const STATUSES = [
+  [undefined, 'All'],
+  ['queued', 'Queued'],
+  ['running', 'Running'],
+  ['waiting', 'Waiting'],
+  ['paused', 'Paused'],
+  ['succeeded', 'Succeeded'],
+  ['failed', 'Failed'],
+  ['cancelled', 'Cancelled'],
+] as const
+
+const FREE: readonly Name[] = ['q', 'deep']
+
+export function FilterBox({ get, set }: { get: Get; set: Set }) {
+  const box = useRef<HTMLInputElement>(null)
+  const text = writeBox(get)
+  const completions = useId()
+  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  useEffect(() => {
+    if (box.current) box.current.value = text
+  }, [text])
+  useKeys('Filter', [{ keys: 'f', label: 'Filter', run: () => box.current?.select() }])
+  const apply = (event: FormEvent) => {
+    event.preventDefault()
+    const cleared = Object.fromEntries([...Object.values(QUALIFIERS), ...FREE].map(name => [name, undefined]))
+    set({ ...cleared, ...readBox(box.current?.value ?? '') }, { push: true })
+  }
+  const status = get('status')
+  return (
+    <div className={styles.box}>
+      {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to older readers. */}
+      <form onSubmit={apply} role="search">
+        <input
+          ref={box}
+          aria-label="Filter runs"
+          placeholder="status:failed workflow:… since:2h text"
+          title="status: workflow: app: type: since: until: waiting: error: parent: in:payload text (f)"
+          spellCheck={false}
+          autoComplete="off"
+          list={completions}
+          defaultValue={text}
+        />
+        <datalist id={completions}>
+          {workflows.map(({ app, name }) => (
+            <option key={`${app}/${name}`} value={`workflow:${/\s/.test(name) ? `"${name}"` : name}`} />
+          ))}
+        </datalist>
+        <Button type="submit">Filter</Button>
+      </form>
+      <fieldset className={styles.chips}>
+        <legend className="visually-hidden">Status</legend>
+        {STATUSES.map(([value, label]) => (
+          <Button
+            key={label}
+            kind="bare"
+            aria-pressed={status === value}
+            onClick={() => set({ status: value }, { push: true })}
+          >
+            {label}
+          </Button>
+        ))}
+      </fieldset>
+    </div>
+  )
+}
+
+/** The filters that hold, each with the way to drop it. */
+export function activeFilters(get: Get, set: Set) {
+  const names: readonly [string, Name][] = [...Object.entries(QUALIFIERS), ['text', 'q'], ['in', 'deep']]
+  return names.flatMap(([label, name]) => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${label}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
+}

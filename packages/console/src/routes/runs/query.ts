@@ -1,0 +1,35 @@
+// The read behind the runs list: the parameters of the URL as those of the engine.
+
+import type { Input } from '@perdure/client'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import type { QueryName } from '../../router/routes.ts'
+
+export type ListInput = Input<'listRuns'>
+type Get = (name: QueryName<'runs'>) => string | undefined
+
+const PAGE_ROWS = 100
+
+/** The input of the list. Values that the engine does not know are refused by it, with the reason. */
+export function listInput(get: Get): ListInput {
+  const now = engineNow()
+  const input = {
+    limit: PAGE_ROWS,
+    partial: true,
+    q: get('q'),
+    deep: get('deep') === undefined ? undefined : true,
+    app: get('app'),
+    workflow: get('workflow'),
+    status: get('status'),
+    runType: get('type'),
+    waitingFor: get('waiting'),
+    error: get('error'),
+    parentRunId: get('parent'),
+    since: sinceParam(get('since'), now) ?? get('since'),
+    until: sinceParam(get('until'), now) ?? get('until'),
+    sort: get('sort'),
+    dir: get('dir'),
+  }
+  // The URL is text: the engine checks the values of the enumerations.
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ListInput
+}
