@@ -2,6 +2,7 @@
 // pick theirs by folder. The other projects run scenarios once more in another setting.
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { haveChromium } from './test/kit/browser/chromium.ts'
 import { ClosingLine } from './test/kit/vitest/closing-line.ts'
 import { LongestFirst } from './test/kit/vitest/longest-first.ts'
 import { haveServers, isAll } from './test/servers.ts'
@@ -97,7 +98,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLine()],
     projects: [
-      project('main', ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts']),
+      project('main', ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts']),
+      ...(haveChromium() ? [project('console', ['test/console/*.browser.test.ts'])] : []),
       project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect', PERDURE_TEST_STORE: 'disk' }),
       ...(hasServers
         ? [

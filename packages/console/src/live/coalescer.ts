@@ -8,7 +8,7 @@ const OTHERS_MAX = 2000
 /** Runs whose status one flush carries at most. */
 const RUNS_MAX = 5000
 
-/** What one flush carries. */
+/** The content of one flush. */
 export interface Batch {
   frames: LiveFrame[]
   /** Frames that came in, of which `frames` are the newest of each run. */

@@ -11,7 +11,7 @@ import { whyShort } from './why-short.ts'
 
 export type Run = Item<'listRuns'>
 export type SortKey = 'started' | 'workflow' | 'status' | 'app' | 'duration'
-/** What the list is sorted by, and the way to change that. */
+/** The order of the list, and the way to change it. */
 export interface Sorting {
   key: SortKey
   dir: 'asc' | 'desc'

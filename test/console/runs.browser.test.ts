@@ -1,0 +1,56 @@
+// The list of runs: filters in the address, keys, selection, and no violation of accessibility in light and dark.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { openEngine, returned } from '../kit/index.ts'
+
+const engine = await openEngine()
+await engine.runner({ workflows: { order: () => returned({ ok: true }), digest: () => returned(null) } })
+for (let i = 0; i < 6; i++) await engine.api.send({ name: i % 2 === 0 ? 'order' : 'digest' })
+
+test.each(['light', 'dark'] as const)('the list has no violation in %s', async colorScheme => {
+  const page = await openPage(engine.url, { colorScheme })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByRole('row', { name: /order/ }).nth(2).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('filters are typed, are in the address, and are dropped one by one', async () => {
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page
+    .getByRole('row', { name: /digest/ })
+    .first()
+    .waitFor()
+  await page.keyboard.press('f')
+  await page.keyboard.type('workflow:order status:succeeded nothing-has-this')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Drop text:nothing-has-this' }).click()
+  await page.getByRole('row', { name: /order/ }).nth(2).waitFor()
+  expect(await page.getByRole('row', { name: /digest/ }).count()).toBe(0)
+  expect(new URL(page.url()).search).toBe('?status=succeeded&workflow=order')
+  await page.goBack()
+  await page
+    .getByRole('row', { name: /digest/ })
+    .first()
+    .waitFor()
+})
+
+test('rows are moved to, selected and replayed by keyboard', async () => {
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs?workflow=order`)
+  await page.getByRole('row', { name: /order/ }).first().waitFor()
+  const before = await page.getByRole('row', { name: /order/ }).count()
+  await page.locator('h1').focus()
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  await page.getByText('2 runs selected').waitFor()
+  await page.getByRole('button', { name: 'Replay' }).focus()
+  await page.keyboard.press('Enter')
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Replay 2' }).press('Enter')
+  await page
+    .getByRole('row', { name: /order/ })
+    .nth(before + 1)
+    .waitFor()
+  await page.getByText('Replay: 2 done').waitFor()
+})

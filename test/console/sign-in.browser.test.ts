@@ -1,0 +1,89 @@
+// Signing in to the console: without keys, with a key, with a code, and after the key was revoked.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { openEngine, returned } from '../kit/index.ts'
+
+const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
+const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
+const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
+const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
+
+test('an open engine: the empty list, and the first run appears in it live', async () => {
+  const engine = await openEngine()
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/`)
+  await page.getByText('No run yet').waitFor()
+  expect(page.url()).toContain('/console/n/default/')
+  expect(await text(page)).toContain('open, this machine only')
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  await engine.runner({ workflows: { welcome: () => returned({ ok: true }) } })
+  await engine.api.send({ name: 'welcome' })
+  await page.getByRole('row', { name: /succeeded.*welcome/ }).waitFor()
+})
+
+test('a read key reads; actions unlock with a secret key, and lock again', async () => {
+  const engine = await keyed()
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/n/default/runs?status=failed&kept=1`)
+  await page.getByLabel('API key').fill(READ.key)
+  expect(await axeViolations(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.getByText('No runs with these filters').waitFor()
+  expect(page.url()).toContain('?status=failed&kept=1')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · 1[45]:/ }).click()
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.body.innerHTML]),
+  )
+  expect(kept).not.toContain(READ.key)
+  expect(kept).not.toContain(SECRET.key)
+})
+
+test('a key that opens nothing here is refused with the reason', async () => {
+  const engine = await keyed()
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/`)
+  await page.getByLabel('API key').fill('no key at all')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').filter({ hasText: 'not valid' }).waitFor()
+})
+
+test('a code signs in once, and leaves the address; a second tab shares the session', async () => {
+  const engine = await keyed()
+  const { json } = await engine.api.as(SECRET.key).post('/session/codes', {})
+  const { code } = json as { code: string }
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/#code=${code}`)
+  await page.getByText('No run yet').waitFor()
+  expect(page.url()).not.toContain(code)
+  const second = await openPage(engine.url, { context: page.context() })
+  await second.goto(`${engine.url}/console/n/default/runs`)
+  await second.getByText('No run yet').waitFor()
+  const third = await openPage(engine.url, { expected: ['401'] })
+  await third.goto(`${engine.url}/console/#code=${code}`)
+  await third.getByLabel('API key').waitFor()
+})
+
+test('a session whose key is revoked freezes the page, and goes on after the next sign-in', async () => {
+  const engine = await keyed()
+  const created = await engine.api.as(SECRET.key).post('/keys', { kind: 'read', label: 'eve' })
+  const { id, key } = created.json as { id: string; key: string }
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/n/default/runs?status=failed`)
+  await page.getByLabel('API key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.getByText('No runs with these filters').waitFor()
+  await engine.api.as(SECRET.key).request('DELETE', `/keys/${id}`)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Cancelled' }).click()
+  await page.getByText('Your session has ended').waitFor()
+  await page.getByLabel('API key').fill(READ.key)
+  await page.keyboard.press('Enter')
+  await page.getByText('No runs with these filters').waitFor()
+  expect(page.url()).toContain('status=cancelled')
+})

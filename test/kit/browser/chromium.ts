@@ -1,0 +1,16 @@
+// Finds the Chromium of this machine. vitest.config.ts calls it once: without one, the project `console` is left out, with one
+// line; a run with `CI=true` ends then.
+
+import { existsSync } from 'node:fs'
+
+/** Where Debian has it; `CHROMIUM` names another. */
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/** Whether the tests of the console can run. Throws where none may be left out. */
+export function haveChromium(): boolean {
+  if (existsSync(CHROMIUM)) return true
+  if (process.env.CI === 'true' || process.env.CI === '1' || process.env.PERDURE_TEST_ALL === '1')
+    throw new Error(`${CHROMIUM} must be there for all tests to run: apt-get install chromium, or set CHROMIUM`)
+  console.warn(`${CHROMIUM} is not there: the project "console" is LEFT OUT`)
+  return false
+}

@@ -1,0 +1,83 @@
+// Pages of the console in a real browser: one browser per test file, one context (storage, worker) per test. Every page
+// fails its test on a violation of the Content-Security-Policy, an error of the page or the console, and a request to
+// another host.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import { onCleanup } from '../cleanup.ts'
+import { CHROMIUM } from './chromium.ts'
+
+const WAIT_MS_MAX = 10_000
+
+let launched: Promise<Browser> | undefined
+
+export interface PageOptions {
+  colorScheme?: 'light' | 'dark'
+  width?: number
+  /** A context to share with another page: its tabs have one worker. */
+  context?: BrowserContext
+  /** Faults that the test expects, as parts of their text. */
+  expected?: readonly string[]
+}
+
+/** A page of the browser, closed when the test ends. */
+export async function openPage(origin: string, options: PageOptions = {}): Promise<Page> {
+  const { colorScheme = 'light', width = 1280, expected = [] } = options
+  const context = options.context ?? (await newContext(colorScheme, width))
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(`error of the page: ${error.message}`))
+  page.on('console', message => {
+    if (message.type() === 'error') faults.push(`error of the console: ${message.text()}`)
+  })
+  page.on('request', request => {
+    if (!request.url().startsWith(origin)) faults.push(`foreign request: ${request.url()}`)
+  })
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', event => {
+      console.error(`violation of ${event.violatedDirective} by ${event.blockedURI} ${event.sample}`)
+    })
+  })
+  onTestFinished(async () => {
+    const unexpected = faults.filter(fault => !expected.some(part => fault.includes(part)))
+    if (unexpected.length > 0) throw new Error(unexpected.join('\n'))
+  })
+  return page
+}
+
+async function newContext(colorScheme: 'light' | 'dark', width: number): Promise<BrowserContext> {
+  launched ??= launch()
+  const context = await (await launched).newContext({
+    colorScheme,
+    viewport: { width, height: 800 },
+    reducedMotion: 'reduce',
+  })
+  context.setDefaultTimeout(WAIT_MS_MAX)
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  onTestFinished(() => context.close())
+  return context
+}
+
+async function launch(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  onCleanup(() => browser.close())
+  return browser
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResult {
+  violations: { id: string; help: string; nodes: { html: string }[] }[]
+}
+
+/** The violations of accessibility that axe finds on the page, one line each. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  // The inspector evaluates it, which the page's policy does not concern.
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
+  )
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))
+}
