@@ -37,8 +37,8 @@ test('a read key reads; actions unlock with a secret key, and lock again', async
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock · 1[45]:/ }).click()
   await page.getByRole('button', { name: 'Unlock' }).waitFor()
-  const kept = await page.evaluate(() =>
-    JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.body.innerHTML]),
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.body.innerHTML])',
   )
   expect(kept).not.toContain(READ.key)
   expect(kept).not.toContain(SECRET.key)

@@ -11,6 +11,11 @@ import { CHROMIUM } from './chromium.ts'
 
 const WAIT_MS_MAX = 10_000
 
+/** Runs in the page: the browser's own message about a violation does not always reach the console. */
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', event => {
+  console.error('violation of ' + event.violatedDirective + ' by ' + event.blockedURI + ' ' + event.sample)
+})`
+
 let launched: Promise<Browser> | undefined
 
 export interface PageOptions {
@@ -35,11 +40,7 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   page.on('request', request => {
     if (!request.url().startsWith(origin)) faults.push(`foreign request: ${request.url()}`)
   })
-  await page.addInitScript(() => {
-    addEventListener('securitypolicyviolation', event => {
-      console.error(`violation of ${event.violatedDirective} by ${event.blockedURI} ${event.sample}`)
-    })
-  })
+  await page.addInitScript({ content: REPORT_VIOLATIONS })
   onTestFinished(async () => {
     const unexpected = faults.filter(fault => !expected.some(part => fault.includes(part)))
     if (unexpected.length > 0) throw new Error(unexpected.join('\n'))
@@ -76,8 +77,6 @@ interface AxeResult {
 export async function axeViolations(page: Page): Promise<string[]> {
   // The inspector evaluates it, which the page's policy does not concern.
   await page.evaluate(AXE)
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
-  )
+  const { violations } = await page.evaluate<AxeResult>('axe.run()')
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html.slice(0, 200)}`))
 }
