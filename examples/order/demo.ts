@@ -54,6 +54,8 @@ function lookNext(runId: string): void {
   if (!stay) process.stdout.write('  keep the engine running        npm run demo -- --stay\n')
   else
     process.stdout.write(`
+The run in the console:  ${engine.url}/console/go/${runId}
+
 In another terminal, in this folder:
 
   export ENGINE_URL=${engine.url}

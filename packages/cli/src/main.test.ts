@@ -55,6 +55,7 @@ test('the program has all commands', () => {
     ...['', ' list', ' create', ' update', ' delete'].map(verb => `webhooks receivers${verb}`),
     'webhooks listen',
     'conform',
+    'console',
     'completion',
     ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
     ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),

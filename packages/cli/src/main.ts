@@ -7,6 +7,7 @@ import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
 import { completionCommand } from './commands/completion.ts'
 import { conformCommand } from './commands/conform/index.ts'
+import { consoleCommand } from './commands/console.ts'
 import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
@@ -88,6 +89,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)
+  consoleCommand(program)
   completionCommand(program, wholeProgram)
   if (!program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')

@@ -6,6 +6,7 @@ import pino from 'pino'
 import { closeInTime } from './compose/close-in-time.ts'
 import { createEngine, type Engine } from './compose.ts'
 import { type Config, ConfigError, readConfig, storeName } from './config/config.ts'
+import { consoleFiles } from './http/response/console-files.ts'
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv
@@ -151,6 +152,9 @@ function read(env: NodeJS.ProcessEnv, flags: Record<string, string>): Config {
 function bannerOf(config: Config, engine: Engine, port: number): string[] {
   return [
     `perdure listens on ${urlOf(config.host, port)}`,
+    ...(config.console && consoleFiles()
+      ? [`  console  ${config.publicUrl ?? urlOf(loopbackOf(config.host), port)}/console/`]
+      : []),
     `  store  ${storeName(config.store)}`,
     `  auth   ${authMode(engine.keys)}`,
     `  invokes are ${config.signingKeys.length > 0 ? 'signed' : 'not signed (ENGINE_SIGNING_KEY is not set)'}`,

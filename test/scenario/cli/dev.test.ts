@@ -109,7 +109,7 @@ describe('perdure dev with a runner', () => {
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)
     await dev.says(/^run {4}\| run_\w{26} {2}greet {2}succeeded after /m)
     await dev.says(/^dev {4}\| {3}webhooks {5}may go to 127\.0\.0\.0\/8,::1 /m)
-    expect(dev.output()).not.toContain('console')
+    await dev.says(/^dev {4}\| {3}console {2}http:\S+\/console\/$/m)
     // Without a terminal there are no colours.
     expect(dev.output()).not.toContain('\u001b')
   })

@@ -27,7 +27,6 @@ const DEV_SETTINGS = {
   ENGINE_DRAIN_TIMEOUT: '3s',
   ENGINE_WEBHOOK_ALLOW: '127.0.0.0/8,::1',
 }
-const CONSOLE_CHECK_MS_MAX = 2_000
 
 /** Runs until a signal ends it; returns the exit code. Throws the errors of starting the engine. */
 export async function develop(given: DevOptions): Promise<number> {
@@ -39,7 +38,7 @@ export async function develop(given: DevOptions): Promise<number> {
   const engine = await launchUnlessStopped(options, stopped)
   if (!engine) return EXIT.ok
   const forget = recordDev(recordOf(engine.url, given))
-  for (const line of await greeting(engine, given)) log.say(line)
+  for (const line of greeting(engine, given)) log.say(line)
   const reporting = new AbortController()
   const client = createClient({ url: engine.url, apiKey: env.ENGINE_API_KEY || undefined })
   const reporter = new RunReporter({ client, write: line => log.run(line), paint, signal: reporting.signal })
@@ -94,14 +93,13 @@ function recordOf(url: string, { flags, env }: DevOptions): Parameters<typeof re
   return { pid: process.pid, url, ...(store?.startsWith('sqlite:') && { store }) }
 }
 
-async function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOptions): Promise<string[]> {
+function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOptions): string[] {
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
   const allowed = flags['webhook-allow'] ?? env.ENGINE_WEBHOOK_ALLOW ?? DEV_SETTINGS.ENGINE_WEBHOOK_ALLOW
   return [
     ...banner,
     '',
     `  open ${url}`,
-    ...((await hasConsole(url)) ? [`  console      ${url}/console/`] : []),
     `  interface    ${url}/openapi.json`,
     `  webhooks     may go to ${allowed || 'public addresses only'} (ENGINE_WEBHOOK_ALLOW)`,
     `  watch runs   perdure runs watch${where}`,
@@ -111,20 +109,6 @@ async function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: 
       : `  runner       ${relative(process.cwd(), entry)}, restarted when a file changes`,
     '',
   ]
-}
-
-/** Whether the engine serves the console. */
-async function hasConsole(url: string): Promise<boolean> {
-  try {
-    const reply = await fetch(`${url}/console/`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(CONSOLE_CHECK_MS_MAX),
-    })
-    await reply.body?.cancel()
-    return reply.status < 400
-  } catch {
-    return false
-  }
 }
 
 /** Resolves at the first SIGINT or SIGTERM, or when stdout is closed. A second signal ends the process at once. */

@@ -1,0 +1,54 @@
+// `perdure console`: opens the console in a browser, signed in with a code that counts once, within a minute.
+
+import { spawn } from 'node:child_process'
+import { type Command, Option } from 'commander'
+import { type EngineOptions, engineCommand, show } from '../command-line/session.ts'
+
+interface ConsoleOptions extends EngineOptions {
+  kind: 'read' | 'secret'
+  browser: boolean
+}
+
+/** Adds `perdure console` to the program. */
+export function consoleCommand(program: Command): void {
+  engineCommand<ConsoleOptions>(
+    program
+      .command('console')
+      .description('open the console, signed in for 12 hours')
+      .addOption(new Option('--kind <kind>', 'what the session may do').choices(['read', 'secret']).default('read'))
+      .option('--no-browser', 'print the address only'),
+    ['perdure console', 'perdure console --no-browser --api-key pdk_secret_...'],
+    async session => {
+      const { client, options, json } = session
+      const { open } = await client.whoami({}, session)
+      const home = `${options.url.replace(/\/+$/, '')}/console/`
+      // Without keys there is nothing to sign in to, and no key that could make a code.
+      const made = open ? undefined : await client.makeSessionCode({ body: { kind: options.kind } }, session)
+      const url = made === undefined ? home : `${home}#code=${made.code}`
+      const isOpened = !json && options.browser && (await openBrowser(url))
+      await show(session, { url, ...(made && { expiresAt: made.expiresAt }) }, () =>
+        isOpened ? [`opened ${home}`] : [url],
+      )
+      return undefined
+    },
+  )
+}
+
+/** By platform: the program that opens an address. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+  linux: ['xdg-open'],
+}
+
+/** Opens the address in the browser of the user; false where there is no screen, or no program for it. */
+function openBrowser(url: string): Promise<boolean> {
+  const [program, ...args] = OPENERS[process.platform] ?? []
+  const hasScreen = process.platform !== 'linux' || !!(process.env.DISPLAY || process.env.WAYLAND_DISPLAY)
+  if (program === undefined || !process.stdout.isTTY || !hasScreen) return Promise.resolve(false)
+  return new Promise(resolve => {
+    const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true })
+    child.once('error', () => resolve(false)).once('spawn', () => resolve(true))
+    child.unref()
+  })
+}
