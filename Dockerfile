@@ -8,6 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/client/package.json packages/client/
 COPY packages/engine/package.json packages/engine/
+COPY packages/console/package.json packages/console/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/cli/package.json packages/cli/
 COPY packages/perdure/package.json packages/perdure/
@@ -25,6 +26,7 @@ COPY tsconfig.json tsconfig.base.json ./
 COPY scripts scripts
 COPY packages packages
 RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && npm run -s build:client \
+  && npm run -s build:console \
   && umask 077 && mkdir -p /empty
 
 # The example runner of compose.yaml. Build your own runners as images of their own.

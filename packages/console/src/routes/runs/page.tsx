@@ -18,6 +18,8 @@ import { Selected } from './selected.tsx'
 import { useRunList } from './use-run-list.ts'
 
 const NONE: ReadonlySet<string> = new Set()
+/** Rows that are read by scrolling; more are read when asked. */
+const ROWS_MAX = 5000
 const keyOf = (run: Run) => run.id
 
 export default function RunsPage() {
@@ -33,6 +35,8 @@ export default function RunsPage() {
   const shown = get('cols')?.split(',') ?? DEFAULT_COLUMNS
   const columns = useColumns(runs, shown, get, set)
   const filters = activeFilters(get, set)
+  // A page with fewer rows than asked for is that of a search that stopped at its time limit: it goes on when asked.
+  const isWhole = query.data?.pages.at(-1)?.items.length === input.limit
   return (
     <Page title="Runs" actions={<Button onClick={() => setChoosing(true)}>Columns</Button>}>
       <FilterBox get={get} set={set} />
@@ -52,7 +56,7 @@ export default function RunsPage() {
                 columns={columns}
                 rows={runs}
                 keyOf={keyOf}
-                hasMore={query.hasNextPage}
+                hasMore={isWhole && query.hasNextPage && runs.length < ROWS_MAX}
                 isLoadingMore={query.isFetchingNextPage}
                 onMore={() => void query.fetchNextPage()}
                 onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
@@ -61,7 +65,7 @@ export default function RunsPage() {
             )
           }
         </Loaded>
-        <GoOn runs={runs} query={query} />
+        {!(isWhole && runs.length < ROWS_MAX) && <GoOn runs={runs} query={query} />}
       </Panel>
       {selected.size > 0 && (
         <Selected runs={runs.filter(run => selected.has(run.id))} onClear={() => setSelected(NONE)} />

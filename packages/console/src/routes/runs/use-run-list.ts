@@ -10,6 +10,8 @@ import type { Run } from './columns.tsx'
 import { merge } from './merge.ts'
 import type { ListInput } from './query.ts'
 
+type Pages = InfiniteData<Page<Run>>
+
 const REFETCH_MS_MIN = 2000
 
 export function useRunList(input: ListInput, { isHeld }: { isHeld: boolean }) {
@@ -23,13 +25,14 @@ export function useRunList(input: ListInput, { isHeld }: { isHeld: boolean }) {
   const readAgain = useCallback(() => {
     readAt.current = Date.now()
     setNews(0)
+    if (isAtTop()) dropFurtherPages(JSON.parse(key) as ListInput)
     void refetch()
-  }, [refetch])
+  }, [refetch, key])
   useTopic('runs', {
     onBatch: ({ frames }) => {
       const queryKey = keyOf('listRuns', input)
       const state = queryClient.getQueryState(queryKey)
-      const pages = queryClient.getQueryData<InfiniteData<Page<Run>>>(queryKey)
+      const pages = queryClient.getQueryData<Pages>(queryKey)
       if (!pages) return
       const merged = merge(pages, frames)
       if (merged.pages !== pages)
@@ -46,6 +49,14 @@ export function useRunList(input: ListInput, { isHeld }: { isHeld: boolean }) {
     return () => clearTimeout(timer)
   }, [news, isHeld, readAgain])
   return { query, runs: itemsOf(query), news, readAgain }
+}
+
+/** Keeps the first page alone: reading again would read every page. */
+function dropFurtherPages(input: ListInput): void {
+  queryClient.setQueryData<Pages>(
+    keyOf('listRuns', input),
+    all => all && { pages: all.pages.slice(0, 1), pageParams: all.pageParams.slice(0, 1) },
+  )
 }
 
 /** Whether the page is scrolled to its top: rows that come in there move nothing away. */
