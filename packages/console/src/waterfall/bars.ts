@@ -83,6 +83,8 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
 /** The segments of a step, at least one. Ops that this version does not know are drawn as waits. */
 function segmentsOf(step: WaterfallStep, context: Context): Segment[] {
   const kind = (KINDS as Record<string, SegmentKind | undefined>)[step.op] ?? 'wait'
+  // A carried step was executed before this run: it takes no time here.
+  if (step.carried) return [{ kind, fromMs: 0, toMs: 0, attempt: step.attempt }]
   const fromMs = sinceOrigin(step.startedAt, context.originMs)
   const toMs = step.finishedAt === undefined ? undefined : sinceOrigin(step.finishedAt, context.originMs)
   if (kind === 'point') return [{ kind, fromMs, toMs: fromMs, attempt: step.attempt }]

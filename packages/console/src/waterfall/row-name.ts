@@ -24,8 +24,8 @@ export function opOf(op: string): { word: string; glyph: string } {
 export function barName(bar: Bar, attemptsMax?: number): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
   if (bar.attempt > 1) parts.push(`attempt ${bar.attempt}${attemptsMax === undefined ? '' : ` of ${attemptsMax}`}`)
-  parts.push(`started at ${durationText(bar.fromMs)}`)
-  if (bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
+  if (!bar.carried) parts.push(`started at ${durationText(bar.fromMs)}`)
+  if (!bar.carried && bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
     parts.push(`took ${durationText(bar.toMs - bar.fromMs)}`)
   return parts.filter(part => part !== '').join(', ')
 }

@@ -106,6 +106,12 @@ describe('bars', () => {
     ])
   })
 
+  it('of carried steps take no time: they were executed before the run', () => {
+    const [bar] = barsOf([step('reserve', 0, -5000, -4000, { carried: true })], INDEX, ORIGIN)
+    expect(bar).toMatchObject({ carried: true, fromMs: 0, toMs: 0 })
+    expect(barName(bar as never)).toBe('reserve, carried, succeeded')
+  })
+
   it('stay open while a step retries or waits', () => {
     const retrying = step('charge', 1, 10, undefined, { status: 'retrying', nextAttemptAt: at(900) })
     const [bar] = barsOf([retrying], indexFrames(FRAMES.slice(0, 4)), ORIGIN)

@@ -122,6 +122,6 @@ function tookText(row: Row, endMs: number): string {
   if (row.kind === 'fold')
     return row.fold.p50Ms === undefined ? '' : `${durationText(row.fold.p50Ms)} · ${durationText(row.fold.p95Ms ?? 0)}`
   const { bar } = row
-  if (bar.op === 'Emit' || bar.op === 'Webhook') return ''
+  if (bar.carried || bar.op === 'Emit' || bar.op === 'Webhook') return ''
   return durationText(Math.max((bar.toMs ?? endMs) - bar.fromMs, 0))
 }

@@ -41,7 +41,7 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
         </span>
       </p>
       {step ? <Outcome step={step} /> : <ChildOutcome bar={bar} />}
-      <Times bar={bar} view={view} step={step} />
+      {bar.carried ? <Source view={view} /> : <Times bar={bar} view={view} step={step} />}
       {bar.segments.length > 1 && <Attempts bar={bar} />}
       {step && <References step={step} isBundle={view.isBundle === true} />}
       {lines.length > 0 && (
@@ -75,6 +75,20 @@ function Outcome({ step }: { step: WaterfallStep }) {
 /** A step of a child run: its page has the rest. */
 function ChildOutcome({ bar }: { bar: Bar }) {
   return bar.error === undefined ? null : <ErrorText error={{ message: bar.error }} />
+}
+
+/** Where a carried step was executed. */
+function Source({ view }: { view: RunView }) {
+  const { replayOf } = view.run
+  if (replayOf === undefined) return null
+  return (
+    <dl className={css.facts}>
+      <dt>Executed in</dt>
+      <dd>
+        <Link target={{ to: 'run', params: { id: replayOf } }}>{replayOf}</Link>
+      </dd>
+    </dl>
+  )
 }
 
 function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallStep | undefined }) {
