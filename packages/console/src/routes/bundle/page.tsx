@@ -49,11 +49,7 @@ export default function BundlePage() {
           aria-label="Bundle file"
           onChange={event => void open(event.target.files?.[0])}
         />
-        {!view && (
-          <p className={css.how}>
-            <code>perdure runs export RUN &gt; run.json</code> makes one.
-          </p>
-        )}
+        {!view && <p className={css.how}>The tab Raw of a run saves one.</p>}
         {fault !== undefined && (
           <p role="alert" className={css.fault}>
             {fault}

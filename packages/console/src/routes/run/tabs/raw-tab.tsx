@@ -10,6 +10,11 @@ import css from './tabs.module.css'
 
 const PARTS = ['run', 'steps', 'frames'] as const
 
+/** The run and its parts as one document, which the page of bundles reads. */
+function bundleText({ run, steps, frames }: RunView): string {
+  return `{"perdure-bundle":1,"run":${sourceOf(run)},"steps":${sourceOf(steps)},"timeline":${sourceOf(frames)}}`
+}
+
 export function RawTab({ view }: { view: RunView }) {
   const [part, setPart] = useState<(typeof PARTS)[number]>('run')
   const text = sourceOf(view[part])
@@ -22,6 +27,7 @@ export function RawTab({ view }: { view: RunView }) {
           </Button>
         ))}
         <Button onClick={() => saveJson(`perdure-${part}.json`, text)}>Save</Button>
+        <Button onClick={() => saveJson('perdure-bundle.json', bundleText(view))}>Save as a bundle</Button>
       </div>
       <JsonTree key={part} text={text} label={part} />
     </div>
