@@ -1,9 +1,10 @@
 // Checks failures at the end of a simulation: steps are tried as often as their policy says, and every failed run has
 // a reason in the records of runners and registrations.
 
+import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure } from '../core/violation.ts'
 import { hashId } from '../workload/handler.ts'
-import type { WorkflowSpec } from '../workload/program.ts'
+import type { RunNode, WorkflowSpec } from '../workload/program.ts'
 import { leaves } from '../workload/runner.ts'
 import type { JudgedRun, Snapshot } from './snapshot.ts'
 
@@ -15,7 +16,7 @@ export function checkFailures(all: Snapshot): void {
     const { run } = record
     const spec = all.specs.find(({ name, app }) => name === run.workflow && app === run.app)
     checkAttempts(record, spec)
-    if (run.status === 'failed') checkReason(all, record)
+    if (run.status === 'failed') checkReason(all, record, spec)
     const known = run.runner === undefined || all.runnerIds.has(`${record.namespace} ${run.app} ${run.runner}`)
     ensure(
       known || run.status === 'cancelled' || run.error?.code === 'runner_not_registered',
@@ -27,16 +28,17 @@ export function checkFailures(all: Snapshot): void {
 }
 
 function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undefined): void {
-  const nodes = spec ? leaves(run.failure === undefined ? spec.body : spec.failureBody) : []
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.carried || spec === undefined) continue
-    const node = nodes.find(each => hashId(each.id) === step.id)
+    const node = nodeOf(step, run, spec)
     const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(node)}`
-    const { maxAttempts } = spec.retry
-    ensure(step.attempt <= maxAttempts, 'a step is tried no more than its policy says', detail, [id])
-    const given = node?.kind === 'run' && node.nonRetriable
+    const { maxAttempts } = node?.retry ?? spec.retry
+    const renews = pauses(run, spec)
+    ensure(renews || step.attempt <= maxAttempts, 'a step is tried no more than its policy says', detail, [id])
+    const given = node?.nonRetriable
+    const isSpent = renews ? step.attempt % maxAttempts === 0 : step.attempt === maxAttempts
     ensure(
-      step.status !== 'failed' || given || step.attempt === maxAttempts,
+      step.status !== 'failed' || given || isSpent,
       'a step fails for good only when its attempts are spent',
       detail,
       [id],
@@ -44,17 +46,31 @@ function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undef
   }
 }
 
-function checkReason({ runnerRecord }: Snapshot, { id, run, steps }: JudgedRun): void {
+/** Whether spent tries pause the run: those of an on-failure run never do. */
+function pauses(run: RunView, spec: WorkflowSpec | undefined): boolean {
+  return run.failure === undefined && spec?.whenExhausted === 'pause'
+}
+
+/** The callback of a step in its workflow. */
+function nodeOf({ id }: { id: string }, run: RunView, spec: WorkflowSpec | undefined): RunNode | undefined {
+  const nodes = spec ? leaves(run.failure === undefined ? spec.body : spec.failureBody) : []
+  const node = nodes.find(each => hashId(each.id) === id)
+  return node?.kind === 'run' ? node : undefined
+}
+
+function checkReason({ runnerRecord }: Snapshot, { id, run, steps }: JudgedRun, spec: WorkflowSpec | undefined): void {
   const detail = () => `${JSON.stringify(run)} ${JSON.stringify(steps)}`
   const { code, stepName } = run.error ?? { message: '' }
   const passes = runnerRecord.passes(id)
   if (code === 'step_failed') {
-    ensure(
-      steps.some(({ name, status }) => name === stepName && status === 'failed'),
-      'a run that a step failed has that step',
-      detail,
-      [id],
-    )
+    const failed = steps.filter(({ name, status }) => name === stepName && status === 'failed')
+    ensure(failed.length > 0, 'a run that a step failed has that step', detail, [id])
+    const isSpent = failed.every(step => step.op === 'StepRun' && !nodeOf(step, run, spec)?.nonRetriable)
+    ensure(!isSpent || !pauses(run, spec), 'a run whose workflow pauses is not failed by spent attempts', detail, [id])
+  } else if (code === 'runner_rejected' || code === 'nondeterministic') {
+    const codes = passes.map(({ gaveCode }) => gaveCode)
+    const isGiven = code === 'nondeterministic' ? codes.includes(code) : codes.every(given => given === undefined)
+    ensure(isGiven, 'a run has the code that its runner gave', detail, [id])
   } else if (code === 'runner_unreachable') {
     ensure(passes.length >= TRANSPORT_TRIES, 'the transport has its budget', detail, [id])
   } else if (code === 'runner_not_registered') {

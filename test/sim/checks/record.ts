@@ -63,6 +63,11 @@ export function isEnded(run: { status: string } | undefined): boolean {
   return run !== undefined && TERMINAL.includes(run.status)
 }
 
+/** Whether the attempts of the step are spent in a workflow that pauses then: a resume tries it again. */
+export function isSpent(step: Pick<Step, 'status' | 'attempt' | 'spentAt'>): boolean {
+  return step.status === 'failed' && step.spentAt === step.attempt
+}
+
 export function isDone(step: { status: string }): boolean {
   return SETTLED.includes(step.status)
 }

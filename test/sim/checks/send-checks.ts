@@ -8,7 +8,7 @@ import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck, MemoEntry } from '../workload/wire.ts'
-import { isDone, type RunRecord } from './record.ts'
+import { isDone, isSpent, type RunRecord } from './record.ts'
 
 /** A pass may be sent just before its run ends elsewhere, but no later than a lease lasts. */
 const CROSSING_MS = 20_000
@@ -98,7 +98,7 @@ function checkMemo(record: RunRecord, pass: Pass): void {
   }
   for (const [stepId, entry] of memo) {
     ensure(
-      same(request.steps[stepId], entry),
+      mayBeTakenBack(record, stepId) || same(request.steps[stepId], entry),
       'a memo only grows',
       () =>
         `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(entry)} became ${JSON.stringify(request.steps[stepId])}`,
@@ -118,7 +118,7 @@ export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): voi
     const entry = pass.memo[stepId]
     const before = memo.get(stepId)
     ensure(
-      before === undefined || entry?.pending || same(before, entry),
+      before === undefined || entry?.pending || mayBeTakenBack(record, stepId) || same(before, entry),
       'what a memo carried once stays',
       () => `pass ${pass.no} of ${id}, step ${stepId}: ${JSON.stringify(before)} became ${JSON.stringify(entry)}`,
       [id],
@@ -134,20 +134,28 @@ export function checkAck(record: RunRecord, pass: Pass, ack: CheckpointAck): voi
 function keepMemo(record: RunRecord, steps: Readonly<Record<string, MemoEntry>>): void {
   const { id, memo, order } = record
   const settled = Object.entries(steps).filter(([, entry]) => !entry.pending)
-  const ids = settled.map(([stepId]) => stepId)
-  const [shorter, longer] = ids.length < order.length ? [ids, order] : [order, ids]
+  const stays = (stepId: string) => !mayBeTakenBack(record, stepId)
+  const ids = settled.map(([stepId]) => stepId).filter(stays)
+  const kept = order.filter(stays)
+  const [shorter, longer] = ids.length < kept.length ? [ids, kept] : [kept, ids]
   ensure(
     shorter.every((stepId, i) => longer[i] === stepId),
     'results are carried in the same order every time',
-    () => `${id}: ${order} became ${ids}`,
+    () => `${id}: ${kept} became ${ids}`,
     [id],
   )
   record.order = longer
   for (const [stepId, entry] of settled) memo.set(stepId, entry)
 }
 
-/** All entries except a failed step whose next attempt is due. */
+/** Whether a resume may take the step's failure back: its attempts were spent in a workflow that pauses then. */
+function mayBeTakenBack({ steps }: RunRecord, stepId: string): boolean {
+  return steps.some(({ id, spentAt }) => id === stepId && spentAt !== undefined)
+}
+
+/** All entries except a failed step whose next attempt is due, or whose attempts a resume may have renewed. */
 function mustBeTold(step: Step, { sentAt, wall }: { sentAt: number; wall: Wall }): boolean {
+  if (isSpent(step)) return false
   return step.status !== 'retrying' || (!wall.wasSet && (step.nextAttemptAt ?? 0) > sentAt)
 }
 

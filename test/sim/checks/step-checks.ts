@@ -3,7 +3,7 @@
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { RunnerRecord } from '../workload/runner-record.ts'
-import { isDone, isEnded, type RunRecord } from './record.ts'
+import { isDone, isEnded, isSpent, type RunRecord } from './record.ts'
 
 const NEXT: Readonly<Record<string, readonly string[]>> = {
   waiting: ['waiting', 'succeeded', 'failed', 'cancelled'],
@@ -18,9 +18,11 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
     ensure(step?.id === old.id && step.op === old.op && step.name === old.name, 'a step stays where it is', detail, [
       runId,
     ])
-    if (isDone(old)) ensure(same(old, step), 'a settled step never changes', detail, [runId])
+    // A resume tries a step again whose attempts were spent.
+    const isRenewed = isSpent(old) && !(step?.status === 'failed' && step.attempt === old.attempt)
+    if (isDone(old) && !isRenewed) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
-      ensure(NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
+      ensure(isRenewed || NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
       ensure(old.attempt <= step.attempt, 'step attempts only rise', detail, [runId])
     }
   }

@@ -2,6 +2,7 @@
 // of them: a checker that no bug can trip would prove nothing.
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
+import type { PlantedInRunner } from '../workload/runner.ts'
 import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {
@@ -12,6 +13,8 @@ export interface PlantedBug {
   durationsByWall?: true
   /** A wait looks back to the wall time of its run's creation. */
   looksBackByWall?: true
+  /** The part of answers that the runners leave out, as if the engine ignored it. */
+  runner?: PlantedInRunner
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
 }
@@ -113,6 +116,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         : change.type === 'run.moved' && change.run.waitingFor?.kind === 'sleep'
           ? { ...change, run: { ...change.run, availableAt: (change.run.availableAt ?? 0) - 20 } }
           : change,
+    ),
+  },
+  { name: 'the policy of a step is ignored', runner: 'no policies' },
+  { name: 'the code of a runner is ignored', runner: 'no codes' },
+  {
+    name: 'a resume gives a spent step no new tries',
+    tamper: without(
+      change =>
+        change.type === 'step.moved' &&
+        change.step.status === 'retrying' &&
+        change.step.spentAt === change.step.attempt,
     ),
   },
   {

@@ -15,7 +15,7 @@ import { generateWorkflows } from '../workload/generate.ts'
 import { Journal } from '../workload/journal.ts'
 import { APPS, NAMESPACES } from '../workload/names.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
-import { SimRunner } from '../workload/runner.ts'
+import { type PlantedInRunner, SimRunner } from '../workload/runner.ts'
 import { type Pass, RunnerRecord } from '../workload/runner-record.ts'
 import { EngineHost } from './engine-host.ts'
 import { type FaultKind, Faults } from './faults.ts'
@@ -34,6 +34,8 @@ export interface WorldOptions {
   durationsByWall?: boolean | undefined
   /** A planted bug: a wait looks back to the wall time of its run's creation. */
   looksBackByWall?: boolean | undefined
+  /** A planted bug of the runners. */
+  runner?: PlantedInRunner | undefined
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]
 }
@@ -59,7 +61,7 @@ export interface World {
 }
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { seed, off, tamper, always, durationsByWall, looksBackByWall } = options
+  const { seed, off, tamper, always, durationsByWall, looksBackByWall, runner } = options
   const rng = new Rng(seed)
   const clock = new SimClock()
   const startedAt = clock.now()
@@ -74,7 +76,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt })
   clock.settled.onSettled = () => witness.look()
   const specs = generateWorkflows(rng.fork('workflows'))
-  const runners = createRunners({ specs, faults, runnerRecord, startedAt, rng: rng.fork('runners') })
+  const runners = createRunners({ specs, faults, runnerRecord, startedAt, planted: runner, rng: rng.fork('runners') })
   const wire = rng.fork('wire')
   const shared = { clock, faults, trace, rng: wire }
   // Either few enough to run out, or as many as in production.
@@ -123,6 +125,7 @@ function createRunners(options: {
   faults: Faults
   runnerRecord: RunnerRecord
   startedAt: number
+  planted: PlantedInRunner | undefined
   rng: Rng
 }): Map<string, SimRunner> {
   const { specs, rng, ...deps } = options

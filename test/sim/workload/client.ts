@@ -37,14 +37,15 @@ export class Client {
   /** Registers the runner. A repeated registration is its heartbeat. */
   register(runner: SimRunner): void {
     const { namespace, app, runnerId, url, workflows } = runner.deps
-    const registrations = workflows.map(({ name, triggers, retry, onFailure, invokeTimeoutMs }) => ({
+    const registrations = workflows.map(({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs }) => ({
       name,
       retry,
       onFailure,
       ...(triggers ? { triggers } : {}),
+      ...(whenExhausted ? { whenExhausted } : {}),
       ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
     }))
-    const body = { app, runner: runnerId, url, protocolVersion: 1, workflows: registrations }
+    const body = { app, runner: runnerId, url, protocolVersion: 1, features: ['step-policy'], workflows: registrations }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))
   }
 

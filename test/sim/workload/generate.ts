@@ -2,7 +2,7 @@
 
 import type { Rng } from '../core/random.ts'
 import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
-import type { Node, Sequence, StepKind, WorkflowSpec } from './program.ts'
+import type { Node, RunNode, Sequence, StepKind, WorkflowSpec } from './program.ts'
 
 const DEPTH_MAX = 2
 
@@ -47,7 +47,15 @@ function generateWorkflow(rng: Rng, self: { app: string; name: string; level: nu
     body: grower.sequence(rng.int(1, 5), 0),
     failureBody: grower.sequence(rng.int(0, 2), DEPTH_MAX),
     throwsOften: rng.chance(0.15) ? 0.1 : 0,
+    throwsFatallyOften: rng.fork('fatal').chance(0.1) ? 0.05 : 0,
+    ...(rng.fork('exhausted').chance(0.3) ? { whenExhausted: 'pause' as const } : {}),
   }
+}
+
+/** A few steps have a policy of their own. */
+function policyOf(rng: Rng): Pick<RunNode, 'retry'> {
+  if (!rng.chance(0.25)) return {}
+  return { retry: { maxAttempts: rng.int(1, 4), initialMs: rng.pick([0, 50, 1000]) } }
 }
 
 class Grower {
@@ -112,6 +120,7 @@ class Grower {
           failures: rng.pick([[0], [0], [0], [0, 0, 1], [0, 1, 2], [0, 0, 9]]),
           nonRetriable: rng.chance(0.1),
           catchable: insideCatch && rng.chance(0.7),
+          ...policyOf(rng.fork(`policy ${leaf.id}`)),
           ...(rng.chance(0.1) ? { retryAfterMs: rng.int(0, 3000) } : {}),
           logLines: rng.chance(0.3) ? rng.int(1, 2) : 0,
         }

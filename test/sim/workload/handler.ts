@@ -10,7 +10,7 @@ export type Found = Exclude<Node, { kind: 'all' | 'race' | 'caught' | 'log' }>
 /** The state of a branch of the handler. */
 type Flow =
   | { state: 'done' }
-  | { state: 'threw'; error: StepError }
+  | { state: 'threw'; error: StepError; stepName: string }
   /** The branch waits for a step that is parked, or was found in this very pass. */
   | { state: 'suspended' }
 
@@ -68,7 +68,7 @@ export function walk(body: Sequence, memo: Readonly<Record<string, MemoEntry>>):
     const entry = memo[hashId(node.id)]
     if (entry === undefined) walked.found.push(node)
     if (entry === undefined || entry.pending) return { state: 'suspended' }
-    return entry.error === undefined ? { state: 'done' } : { state: 'threw', error: entry.error }
+    return entry.error === undefined ? { state: 'done' } : { state: 'threw', error: entry.error, stepName: node.name }
   }
 }
 

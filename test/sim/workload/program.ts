@@ -27,6 +27,8 @@ export interface RunNode extends Leaf {
   failures: readonly number[]
   nonRetriable: boolean
   catchable: boolean
+  /** The policy of the step, in place of the workflow's. */
+  retry?: { maxAttempts: number; initialMs: number }
   retryAfterMs?: number
   logLines: number
 }
@@ -61,10 +63,13 @@ export interface WorkflowSpec {
   triggers?: { event: string }[]
   retry: { maxAttempts: number; initialMs: number; factor: number; maxMs: number; jitter: number }
   onFailure: boolean
+  whenExhausted?: 'pause'
   invokeTimeoutMs?: number
   body: Sequence
   /** The body of on-failure runs. */
   failureBody: Sequence
   /** How often the handler itself throws, outside any step. */
   throwsOften: number
+  /** How often the handler throws what must not be repeated. */
+  throwsFatallyOften: number
 }

@@ -29,6 +29,8 @@ export interface Pass {
   reported: Map<string, { node: Found; at: number }>
   /** The token of the result, for a pass that returned. */
   returned?: string
+  /** The code of the error that ended the handler. */
+  gaveCode?: string
   rootLines: LogLine[]
 }
 

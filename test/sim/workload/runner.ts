@@ -6,7 +6,7 @@ import { unitOf } from '../core/random.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
 import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
-import type { Answer, Checkpoint, CheckpointAck, LogLine, Opcode } from './wire.ts'
+import type { Answer, Checkpoint, CheckpointAck, LogLine, Opcode, StepError } from './wire.ts'
 
 export interface RunnerDeps {
   namespace: string
@@ -18,7 +18,12 @@ export interface RunnerDeps {
   runnerRecord: RunnerRecord
   /** Epoch ms from which `sleepUntil` steps count. */
   startedAt: number
+  /** A planted bug. */
+  planted?: PlantedInRunner | undefined
 }
+
+/** The part of answers that a runner leaves out, as if the engine ignored it. */
+export type PlantedInRunner = 'no codes' | 'no policies'
 
 export class SimRunner {
   readonly deps: RunnerDeps
@@ -63,12 +68,26 @@ export class SimRunner {
     if (unitOf(`throw ${pass.no}`) < spec.throwsOften) {
       return json(500, { error: { message: `pass ${pass.no} threw` }, logs: lines.all })
     }
-    if (walked.flow.state === 'threw') return json(400, { error: walked.flow.error, logs: lines.all })
+    if (unitOf(`fatal ${pass.no}`) < spec.throwsFatallyOften) {
+      const code = unitOf(`code ${pass.no}`) < 0.5 ? 'handler_failed' : 'nondeterministic'
+      return this.#ended(pass, { message: `pass ${pass.no} threw for good`, code }, lines)
+    }
+    if (walked.flow.state === 'threw') {
+      const { error, stepName } = walked.flow
+      return this.#ended(pass, { ...error, code: 'step_failed', stepName }, lines)
+    }
     if (walked.flow.state === 'done') {
       pass.returned = `${request.ctx.runId}|returned|${pass.no}`
       return json(200, { data: { token: pass.returned }, logs: lines.all })
     }
     return json(206, { opcodes: this.#report(pass, walked, lines, now), logs: lines.all })
+  }
+
+  /** The answer of a handler that an error has ended. */
+  #ended(pass: Pass, error: StepError & { code: string }, lines: Lines): Answer {
+    pass.gaveCode = error.code
+    const { code: _, ...rest } = error
+    return json(400, { error: this.deps.planted === 'no codes' ? rest : error, logs: lines.all })
   }
 
   #spec({ request }: Pass): WorkflowSpec | undefined {
@@ -112,6 +131,7 @@ export class SimRunner {
       name: node.name,
       ...(failed ? { error: { name: 'SimError', message: token } } : { data: { token } }),
       ...(failed && node.nonRetriable ? { retriable: false } : {}),
+      ...(failed && node.retry && this.deps.planted !== 'no policies' ? { retry: node.retry } : {}),
       ...(node.catchable ? { catchable: true } : {}),
       ...(failed && node.retryAfterMs !== undefined ? { retryAfterMs: node.retryAfterMs } : {}),
     }

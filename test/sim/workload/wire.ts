@@ -4,6 +4,9 @@
 export interface StepError {
   message: string
   name?: string
+  /** The cause of the end of the handler, in a 4xx. */
+  code?: string
+  stepName?: string
 }
 
 export interface MemoEntry {
@@ -40,6 +43,7 @@ export interface Opcode {
   data?: unknown
   error?: StepError
   retriable?: boolean
+  retry?: { maxAttempts: number; initialMs: number }
   retryAfterMs?: number
   catchable?: boolean
   sleepMs?: number
