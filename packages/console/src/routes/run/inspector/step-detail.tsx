@@ -9,6 +9,7 @@ import { JsonTree } from '../../../ui/json/json-tree.tsx'
 import { CopyButton } from '../../../ui/overlay/copy.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { exactTime, localTime } from '../../../ui/time.ts'
+import { shortName } from '../../../ui/visible-text.ts'
 import type { Row } from '../../../waterfall/folds.ts'
 import type { Bar, LogFrame, WaterfallStep } from '../../../waterfall/model.ts'
 import { opOf } from '../../../waterfall/row-name.ts'
@@ -42,7 +43,8 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
       </p>
       {step ? <Outcome step={step} /> : <ChildOutcome bar={bar} />}
       {bar.carried ? <Source view={view} /> : <Times bar={bar} view={view} step={step} />}
-      {bar.segments.length > 1 && <Attempts bar={bar} />}
+      {bar.attempt > 1 &&
+        (step && !view.isBundle ? <MeasuredAttempts view={view} bar={bar} /> : <Attempts bar={bar} />)}
       {step && <References step={step} isBundle={view.isBundle === true} />}
       {lines.length > 0 && (
         <section>
@@ -130,6 +132,30 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
         <code className={css.id}>{bar.id.slice(0, 12)}…</code> <CopyButton text={bar.id} label="Copy the step id" />
       </dd>
     </dl>
+  )
+}
+
+/** The attempts as the engine keeps them: with what the runner measured, and their errors whole. */
+function MeasuredAttempts({ view, bar }: { view: RunView; bar: Bar }) {
+  const { data } = useRead('getRunStep', { id: view.run.id, stepId: bar.id }, { keep: false })
+  if (!data) return <Attempts bar={bar} />
+  return (
+    <section>
+      <h3>Attempts</h3>
+      <ol className={css.attempts}>
+        {data.attempts.map(({ attempt, status, endedAt, ranAt, ranMs, runner, error }) => (
+          <li key={attempt} value={attempt}>
+            <Status status={status} />
+            <span className={css.when}>
+              at {durationText(Math.max(Date.parse(ranAt ?? endedAt) - view.originMs, 0))}
+              {ranMs === undefined ? '' : `, took ${durationText(ranMs)}`}
+              {runner === undefined ? '' : `, on ${shortName(runner)}`}
+            </span>
+            {error !== undefined && <ErrorText error={error} isShort={attempt === bar.attempt} />}
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
 

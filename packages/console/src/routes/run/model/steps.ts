@@ -5,10 +5,9 @@ import { keyOf } from '../../../data/queries.ts'
 import { readClient, useSession } from '../../../session/session.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 
-/** All steps of a run, in execution order. An engine answers them as a list; the client may give it as a page. */
+/** All steps of a run, in execution order: without a limit they are one page. */
 async function readSteps(id: string, signal: AbortSignal): Promise<WaterfallStep[]> {
-  const reply: unknown = await readClient().listRunSteps({ id }, { signal })
-  return Array.isArray(reply) ? reply : (reply as { items: WaterfallStep[] }).items
+  return (await readClient().listRunSteps({ id }, { signal })).items
 }
 
 /** The query of the steps of a run. */

@@ -107,7 +107,7 @@ class FrameFlow {
       this.#renewTimer = setTimeout(
         () => {
           this.#renewTimer = undefined
-          void renew('getRun', 'listRunSteps', 'explainRun')
+          void renew('getRun', 'listRunSteps', 'explainRun', 'listRunPasses', 'getRunStep')
         },
         isEnd ? 0 : this.#hasMany() ? RENEW_MS_MANY : RENEW_MS,
       )
