@@ -1,0 +1,158 @@
+// The page of a run: its timeline live, its actions, the comparison of a fork with its source, and a run from a file.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { flow, openEngine, run, StepFailure, unique, wait } from '../kit/index.ts'
+
+const engine = await openEngine()
+const { api, url } = engine
+const pageOf = (runId: string, query = '') => `${url}/console/n/default/runs/${runId}${query}`
+const BIG = '12345678901234567890'
+
+/** A workflow whose step `charge` fails `failures` times. */
+async function order(failures: number) {
+  const [name, approved] = [unique('order'), unique('approved')]
+  let left = failures
+  const charge = () => {
+    if (left-- > 0) throw new StepFailure('the card was declined', { retryAfterMs: 300 })
+    return { charged: true }
+  }
+  const stages = [run('reserve', ({ event }) => event.data), run('charge', charge), wait('approval', approved)]
+  const registration = { retry: { maxAttempts: 2 } }
+  await engine.runner({ workflows: { [name]: { handler: flow(stages), registration } } })
+  return { name, approved }
+}
+
+/** Sends an event whose data is JSON text, so that its numbers are as they are written. */
+async function send(name: string, data: string): Promise<string> {
+  const body = `{"name":${JSON.stringify(name)},"data":${data}}`
+  const reply = await fetch(`${url}/events`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return ((await reply.json()) as { runId: string }).runId
+}
+
+test('bars grow live, a retry is two attempts, and the wait is explained until it ends', async () => {
+  const { name, approved } = await order(1)
+  const page = await openPage(url)
+  const runId = await send(name, '{}')
+  await page.goto(pageOf(runId))
+  await page.getByRole('row', { name: /^charge, succeeded, attempt 2, started at/ }).waitFor()
+  const segments = page.locator('#step-row-1 [data-kind]')
+  expect(await segments.evaluateAll(all => all.map(one => one.getAttribute('data-kind')))).toEqual([
+    'failed',
+    'backoff',
+    'run',
+  ])
+  await page.getByText(`waits`).getByText(`for event “${approved}”`).waitFor()
+  const link = page.getByRole('link', { name: `Send ${approved}…` })
+  expect(await link.getAttribute('href')).toContain(`/events/send?name=${approved}`)
+  await api.send({ name: approved })
+  await page.getByText('It succeeded after').waitFor()
+  await page.getByRole('button', { name: 'Edit and replay…' }).waitFor()
+})
+
+test.each(['light', 'dark'] as const)('a failed run and its tabs have no violation in %s', async colorScheme => {
+  const { name } = await order(2)
+  const runId = await send(name, '{"text":"<img src=x onerror=alert(1)> \\u202e"}')
+  await api.reaches(runId, 'failed')
+  const page = await openPage(url, { colorScheme })
+  await page.goto(pageOf(runId, '?step=charge'))
+  await page.getByRole('complementary', { name: 'Selected step' }).getByText('the card was declined').first().waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  const tabs = ['Logs', 'Input and result', 'Tree', 'Passes', 'Audit', 'Raw']
+  for (const tab of colorScheme === 'light' ? tabs : tabs.slice(0, 1)) {
+    await page.getByRole('tab', { name: tab }).click()
+    expect(await axeViolations(page), tab).toEqual([])
+  }
+  await page.getByRole('tab', { name: 'Input and result' }).click()
+  expect(await page.getByRole('tree', { name: 'the input' }).innerText()).toContain('<img src=x onerror=alert(1)> ')
+  await page.getByText('U+202E').first().waitFor()
+})
+
+test('a number of 20 digits is edited and arrives to the letter; the fork is compared with its source', async () => {
+  const { name } = await order(2)
+  const runId = await send(name, `{"amount":${BIG}}`)
+  await api.reaches(runId, 'failed')
+  const page = await openPage(url)
+  await page.goto(pageOf(runId))
+  await page.getByRole('button', { name: 'Edit and replay…' }).waitFor()
+  await page.keyboard.press('e')
+  const editor = page.getByRole('textbox', { name: 'Input of the new run' })
+  await editor.waitFor()
+  await editor.press('Control+a')
+  await page.keyboard.type(`{"amount":`)
+  await page.getByRole('status').getByText('This is not JSON at character').waitFor()
+  await page.keyboard.type(`${BIG}1}`)
+  await page.getByRole('region', { name: 'Changes of the input' }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Replay with this input' }).click()
+  const link = page.getByRole('dialog').getByRole('link', { name: /^run_/ })
+  const forkId = await link.innerText()
+  expect(await (await fetch(`${url}/runs/${forkId}`)).text()).toContain(`"input":{"amount":${BIG}1}`)
+  await page.getByRole('link', { name: 'Compare it with its source' }).click()
+  await page.getByText('First divergence: reserve, other result.').waitFor()
+  await page.getByRole('region', { name: 'Difference of the inputs' }).getByText(`${BIG}1`).waitFor()
+})
+
+test('a retry from a step lists what it keeps, and the fork shows it pale', async () => {
+  const { name } = await order(2)
+  const runId = await send(name, '{}')
+  await api.reaches(runId, 'failed')
+  const page = await openPage(url)
+  await page.goto(pageOf(runId))
+  await page.getByRole('button', { name: 'Retry from there…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('keeps the results of 1 step and executes “charge”').waitFor()
+  expect(await dialog.getByRole('listitem').allTextContents()).toEqual(['✓reserve', '✕charge'])
+  await dialog.getByRole('button', { name: 'Retry from here' }).click()
+  await dialog.getByRole('link', { name: /^run_/ }).click()
+  await page.getByRole('row', { name: /^charge, succeeded/ }).waitFor()
+  expect(await page.locator('#step-row-0 [data-carried]').count()).toBe(1)
+})
+
+test('a bundle of 10,000 steps is folded, walked through by keys and drawn in part', async () => {
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/bundle`)
+  const buffer = Buffer.from(bundleOf(10_000))
+  await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
+  await page.getByRole('row', { name: /^import-row-0…9999, 10000 steps, 10 failed/ }).waitFor()
+  const grid = page.getByRole('treegrid')
+  await grid.focus()
+  for (const key of ['ArrowDown', 'ArrowRight', 'n', 'n']) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(0)
+  }
+  await page.getByRole('complementary', { name: 'Selected step' }).getByText('row 1821 is bad').first().waitFor()
+  expect(await grid.getAttribute('aria-rowcount')).toBe('10002')
+  expect(await page.getByRole('row').count()).toBeLessThan(80)
+  await page.keyboard.press('z')
+  await page.getByRole('button', { name: 'Zoom out' }).waitFor()
+  await page.keyboard.press('[')
+  await page.getByRole('slider', { name: 'Moment of the run' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('step')).toBe('import-row-1821')
+  expect(await axeViolations(page)).toEqual([])
+})
+
+/** A run whose every 911th step failed. */
+function bundleOf(count: number): string {
+  const origin = Date.parse('2026-03-01T09:00:00Z')
+  const at = (ms: number) => new Date(origin + ms).toISOString()
+  const run = { id: 'run_1', workflow: 'import', app: 'shop', status: 'failed', triggerKind: 'event', attempt: 1 }
+  const steps = Array.from({ length: count }, (_, index) => ({
+    ...{ id: `id${index}`, name: `import-row-${index}`, op: 'StepRun', index, attempt: 1 },
+    ...{ startedAt: at(index * 3), finishedAt: at(index * 3 + 40), durationMs: 40 },
+    ...(index % 911 === 910
+      ? { status: 'failed', error: { message: `row ${index} is bad` } }
+      : { status: 'succeeded', data: index }),
+  }))
+  const frame = (seq: number, ms: number, more: object) => ({ seq, ts: at(ms), runId: run.id, attempt: 1, ...more })
+  const timeline = [
+    frame(1, 0, { kind: 'run_status', status: 'queued' }),
+    frame(2, 1, { kind: 'run_status', status: 'running' }),
+    ...steps.map(({ name, index, status }) =>
+      frame(index + 3, index * 3 + 40, { kind: 'step_status', name, index, status }),
+    ),
+    frame(count + 3, count * 3 + 50, { kind: 'run_status', status: 'failed' }),
+  ]
+  const times = { createdAt: at(0), startedAt: at(1), finishedAt: at(count * 3 + 50), durationMs: count * 3 + 49 }
+  return JSON.stringify({ 'perdure-bundle': 1, run: { ...run, ...times }, steps, timeline })
+}
