@@ -40,7 +40,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'workflow',
       header: 'Workflow',
-      width: '18%',
+      width: '17%',
       sort: by('workflow'),
       render: ({ workflow }) => <span title={workflow}>{workflow}</span>,
     },
@@ -54,12 +54,12 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
         </Link>
       ),
     },
-    { id: 'trigger', header: 'Trigger', width: '150px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'trigger', header: 'Trigger', width: '132px', isSecondary: true, render: run => <Trigger run={run} /> },
     { id: 'why', header: 'At', render: run => <Why run={run} /> },
     {
       id: 'started',
       header: 'Created',
-      width: '104px',
+      width: '92px',
       align: 'end',
       sort: by('started'),
       render: run => <Ago at={run.createdAt} />,
@@ -77,7 +77,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'app',
       header: 'App',
-      width: '110px',
+      width: '88px',
       isSecondary: true,
       sort: by('app'),
       render: run => <span title={run.app}>{run.app}</span>,
