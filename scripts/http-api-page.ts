@@ -12,6 +12,7 @@ import {
   type Reply,
 } from '../packages/protocol/src/operations/index.ts'
 import { accessText, TAGS } from '../packages/protocol/src/operations/texts.ts'
+import { ATTRIBUTES_MAX } from '../packages/protocol/src/wire/bounds.ts'
 import { fieldsTable, linked, table, typeText } from './schema-text.ts'
 
 const INTRO = `# HTTP API
@@ -96,6 +97,8 @@ function parameterType(param: QueryParam): string {
       return `one or more of ${param.values.map(value => `\`${value}\``).join(' ')}, separated by commas`
     case 'names':
       return `up to ${param.maxItems} strings of 1 to ${param.maxLength} characters, separated by commas`
+    case 'attributes':
+      return `up to ${ATTRIBUTES_MAX} texts \`key:value\`, each a parameter of its own`
     case 'integer':
       return param.maximum === Number.MAX_SAFE_INTEGER
         ? `integer from ${param.minimum}`

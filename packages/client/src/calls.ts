@@ -7,7 +7,7 @@ import type { OperationId } from './routes.ts'
 /** A parameter as the caller passes it: a timestamp may be a Date, a flag is a boolean, a list may be its one value. */
 type Given<Param extends QueryParam> = Param extends { kind: 'timestamp' }
   ? Date | string
-  : Param extends { kind: 'enums' | 'names' }
+  : Param extends { kind: 'enums' | 'names' | 'attributes' }
     ? ParamValue<Param> | ParamValue<Param>[number]
     : ParamValue<Param>
 

@@ -48,8 +48,10 @@ export function requestOf(
   })
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) {
-    const text = queryText(value)
-    if (text !== undefined) query.set(name, text)
+    for (const each of REPEATED.has(name) ? [value].flat() : [value]) {
+      const text = queryText(each)
+      if (text !== undefined) query.append(name, text)
+    }
   }
   const headers: Record<string, string> = {}
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
@@ -61,6 +63,9 @@ export function requestOf(
     ...(body === undefined ? {} : { body: json.stringify(body) }),
   }
 }
+
+/** Parameters that are given once for each value: their values may contain commas. */
+const REPEATED: ReadonlySet<string> = new Set(['attribute'])
 
 function queryText(value: unknown): string | undefined {
   if (value === undefined || value === false) return undefined

@@ -58,6 +58,7 @@ export { hashStepId, positionalStepId } from './wire/step-id.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'
 export {
+  ATTRIBUTES_FEATURE,
   CONNECT_SUBPROTOCOL,
   DIALLED_HOST_HEADER,
   MEMO_OP_FEATURE,

@@ -2,5 +2,6 @@
 
 export * from './api/schema.ts'
 export * from './connect/schema.ts'
+export { AttributeChangesSchema, AttributesSchema } from './wire/attributes-schema.ts'
 export { OPCODES_MAX } from './wire/bounds.ts'
 export * from './wire/schema.ts'

@@ -28,6 +28,13 @@ export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const untilOption = (what = 'runs') =>
   new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
+export const attributesOption = (what: string) =>
+  new Option('--attribute <key:value>', `${what}; may be given several times`).argParser<string[]>(
+    (text, others = []) => {
+      if (!/^[\w.-]+:/.test(text)) throw new InvalidArgumentError('It must be key:value.')
+      return [...others, text]
+    },
+  )
 export const limitOption = (rows: string, preset: number) =>
   new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
 

@@ -1,11 +1,18 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import type { EventRecord, SendEventReply, Triggered } from '@perdure/protocol'
+import type { Attributes, EventRecord, SendEventReply, Triggered } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { wholeId } from '../command-line/ids.ts'
-import { appOption, jsonOption, limitOption, timeoutOption, type WaitOptions } from '../command-line/options.ts'
+import {
+  appOption,
+  attributesOption,
+  jsonOption,
+  limitOption,
+  timeoutOption,
+  type WaitOptions,
+} from '../command-line/options.ts'
 import { engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { details } from '../output/details.ts'
@@ -23,6 +30,7 @@ interface SendOptions extends WaitOptions {
   targetApp?: string
   at?: string
   delay?: string
+  attribute?: string[]
   wait?: true
 }
 
@@ -43,6 +51,7 @@ export function eventsCommands(program: Command): void {
     .addOption(new Option('--delay <duration>', 'the event arrives later: 30s, 2h, 7d').conflicts('wait'))
     .option('--runner <id>', 'pin the started runs to this runner')
     .option('--target-app <name>', 'route a cross-app trigger to this app')
+    .addOption(attributesOption('an attribute of the started runs; a number or a boolean is sent as such'))
     .option('--wait', 'follow the started runs; exit with 1 if one does not succeed, or if none starts')
     .addOption(timeoutOption())
   engineCommand<SendOptions>(
@@ -89,10 +98,10 @@ export function eventsCommands(program: Command): void {
 async function send(session: Session<SendOptions>, name = ''): Promise<number | undefined> {
   const { client, terminal, options } = session
   checkWait(options)
-  const { data, wait, app, dedupeId, runner, targetApp, at, delay } = options
+  const { data, wait, app, dedupeId, runner, targetApp, at, delay, attribute } = options
   const payload = data === undefined ? {} : { data: await jsonOption('--data', data, terminal) }
   const reply = await client.sendEvent(
-    { body: { name, app, dedupeId, runner, targetApp, at, delay, ...payload } },
+    { body: { name, app, dedupeId, runner, targetApp, at, delay, attributes: attributesOf(attribute), ...payload } },
     session,
   )
   await show(session, reply, () => outcome(reply))
@@ -102,6 +111,18 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
   if (started.length > 0) return waitForRuns(session, started)
   terminal.say('there is no run to wait for')
   return EXIT.refused
+}
+
+/** The attributes of `--attribute`; a value that is a JSON number or boolean is one. */
+function attributesOf(given: readonly string[] | undefined): Attributes | undefined {
+  if (!given) return undefined
+  const entries = given.map(text => {
+    const colon = text.indexOf(':')
+    const value = text.slice(colon + 1)
+    const scalar = /^(true|false|-?\d+(\.\d+)?)$/.test(value) ? (JSON.parse(value) as number | boolean) : value
+    return [text.slice(0, colon), String(scalar) === value ? scalar : value] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 /** The effect of the event, a line for each workflow it triggered. */

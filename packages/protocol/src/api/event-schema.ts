@@ -1,6 +1,7 @@
 // Schemas of events: the body and the replies of `POST /events`, and the records of the event log.
 
 import Type from 'typebox'
+import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
@@ -16,6 +17,7 @@ export const SendEventSchema = Type.Object({
   targetApp: Type.Optional(
     name(APP_NAME_CHARS_MAX, 'Sends the event to another app: only the triggers of this app are considered'),
   ),
+  attributes: Type.Optional(AttributesSchema),
   at: Type.Optional(timestamp('When the event arrives, at most 366 days from now; everything is decided then')),
   delay: Type.Optional(
     Type.Union([Type.String({ maxLength: 32 }), Type.Number()], {
@@ -34,6 +36,7 @@ export const ScheduledEventSchema = Type.Object({
   dedupeId: optionalText(),
   runner: optionalText(),
   targetApp: optionalText(),
+  attributes: Type.Optional(AttributesSchema),
   createdAt: timestamp('When it was sent'),
 })
 

@@ -1,6 +1,7 @@
 // Schemas of runs, their log lines, timeline and counts. A field that does not apply is left out, never null.
 
 import Type from 'typebox'
+import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { StepStatusSchema } from './step-schema.ts'
@@ -62,6 +63,7 @@ export const RunSummarySchema = Type.Object({
   currentStepName: optionalText('The step that the run is at'),
   error: Type.Optional(RunErrorSchema),
   waitingFor: Type.Optional(WaitingForSchema),
+  attributes: Type.Optional(AttributesSchema),
 })
 export const RunSchema = Type.Object({
   ...RunSummarySchema.properties,

@@ -3,6 +3,7 @@
 // fields.
 
 import Type from 'typebox'
+import { AttributeChangesSchema } from '../wire/attributes-schema.ts'
 import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
 import {
   EngineFeatures,
@@ -61,6 +62,7 @@ export const CheckpointSchema = Type.Object({
   seq: Type.Integer({ minimum: 1, description: 'Number of the checkpoint within the invoke, from 1.' }),
   opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
   logs: Type.Optional(Type.Array(RunnerLogLineSchema)),
+  attributes: Type.Optional(AttributeChangesSchema),
 })
 
 /** The engine's current record of one step. Without `data`, `error` and `pending` the step succeeded as reported. */

@@ -12,6 +12,7 @@ import {
   type Reply,
 } from '../operations/index.ts'
 import { accessText, TAGS } from '../operations/texts.ts'
+import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTES_MAX } from '../wire/bounds.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
@@ -108,6 +109,9 @@ function queryParameters({ query = {} }: Operation): JsonSchema[] {
   }))
 }
 
+/** The key of an attribute, a colon and its value. */
+const ATTRIBUTE_PATTERN = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}:`
+
 function parameterSchema(param: QueryParam): JsonSchema {
   const initial = 'default' in param ? { default: param.default } : {}
   switch (param.kind) {
@@ -123,6 +127,8 @@ function parameterSchema(param: QueryParam): JsonSchema {
       const items = { type: 'string', minLength: 1, maxLength: param.maxLength }
       return { type: 'array', items, minItems: 1, maxItems: param.maxItems }
     }
+    case 'attributes':
+      return { type: 'array', items: { type: 'string', pattern: ATTRIBUTE_PATTERN }, maxItems: ATTRIBUTES_MAX }
     case 'integer':
       return { type: 'integer', minimum: param.minimum, maximum: param.maximum, ...initial }
     case 'timestamp':

@@ -3,6 +3,7 @@
 
 import type { TSchema } from 'typebox'
 import * as api from '../api/schema.ts'
+import { AttributesSchema } from '../wire/attributes-schema.ts'
 import * as wire from '../wire/schema.ts'
 
 export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
@@ -11,6 +12,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   RunSummary: api.RunSummarySchema,
   RunError: api.RunErrorSchema,
   WaitingFor: api.WaitingForSchema,
+  Attributes: AttributesSchema,
   RunExplanation: api.RunExplanationSchema,
   StepRecord: api.StepRecordSchema,
   StepDetail: api.StepDetailSchema,

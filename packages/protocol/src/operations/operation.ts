@@ -17,6 +17,8 @@ export type QueryParam = { description: string } & (
   | { kind: 'enums'; values: readonly string[] }
   /** Names separated by commas, none of which contains one. */
   | { kind: 'names'; maxLength: number; maxItems: number }
+  /** Attributes, each as `key:value`; may be given several times. */
+  | { kind: 'attributes' }
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }
   /** RFC 3339; parsed to epoch ms. */
   | { kind: 'timestamp' }
@@ -29,7 +31,7 @@ export type QueryParams = Readonly<Record<string, QueryParam>>
 /** The type of a parsed parameter. */
 export type ParamValue<Param extends QueryParam> = Param extends { kind: 'enums'; values: readonly (infer Value)[] }
   ? readonly Value[]
-  : Param extends { kind: 'names' }
+  : Param extends { kind: 'names' | 'attributes' }
     ? readonly string[]
     : Param extends { values: readonly (infer Value)[] }
       ? Value

@@ -72,6 +72,11 @@ export const runs = {
         maxItems: RUN_IDS_MAX,
         description: 'Only these runs; ids without a run match nothing',
       },
+      attribute: {
+        kind: 'attributes',
+        description:
+          'Only runs with this attribute, as `key:value`; given several times, only runs with all of them. Numbers and booleans are compared as JSON writes them',
+      },
       q: {
         kind: 'text',
         maxLength: 256,
@@ -113,6 +118,11 @@ export const runs = {
         summary: 'Every run that contains an order number, longest first',
         query: { q: '4711', deep: '1', sort: 'duration' },
         reply: [sample.SUCCEEDED],
+      },
+      {
+        summary: 'The runs of a customer',
+        query: { attribute: 'customer:c-17' },
+        reply: [{ ...sample.WAITING, attributes: { customer: 'c-17' } }],
       },
       {
         summary: 'The runs that one event started',

@@ -42,6 +42,14 @@ export const OPCODES_MAX = 10_000
 /** Maximum number of invokes that a Connect runner executes at once. */
 export const CONNECT_CONCURRENCY_MAX = 100_000
 
+/** Bounds of the attributes of a run (`docs/concepts.md#attributes`). */
+export const ATTRIBUTES_MAX = 32
+export const ATTRIBUTE_KEY_CHARS_MAX = 64
+export const ATTRIBUTE_VALUE_CHARS_MAX = 256
+
+/** Maximum size of the progress that a run reports, in bytes of its JSON. */
+export const PROGRESS_BYTES_MAX = 16 * 1024
+
 /** Bounds of the features that a registration lists. */
 export const FEATURES_MAX = 64
 export const FEATURE_CHARS_MAX = 64

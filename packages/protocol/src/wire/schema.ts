@@ -2,6 +2,7 @@
 // documentation derive from them. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
+import { attributeMembers } from './attributes-schema.ts'
 import {
   APP_NAME_CHARS_MAX,
   CRON_CHARS_MAX,
@@ -50,6 +51,7 @@ export const WorkflowRegistrationSchema = Type.Object({
       description: 'What a run does that has spent the tries of a step or of a pass; it fails by default.',
     }),
   ),
+  ...attributeMembers,
   ...flowControlMembers,
 })
 

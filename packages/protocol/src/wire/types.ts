@@ -2,6 +2,7 @@
 // load them.
 
 import type { Static } from 'typebox'
+import type { AttributeChangesSchema, AttributesSchema } from './attributes-schema.ts'
 import type * as schema from './schema.ts'
 
 export type RegisterRequest = Static<typeof schema.RegisterRequestSchema>
@@ -12,6 +13,8 @@ export type RetryPolicy = Static<typeof schema.RetryPolicySchema>
 export type StepError = Static<typeof schema.StepErrorSchema>
 export type LogLevel = Static<typeof schema.LogLevelSchema>
 export type RunnerLogLine = Static<typeof schema.RunnerLogLineSchema>
+export type Attributes = Static<typeof AttributesSchema>
+export type AttributeChanges = Static<typeof AttributeChangesSchema>
 export type Opcode = Static<typeof schema.OpcodeSchema>
 export type OpcodeOf<Op extends Opcode['op']> = Extract<Opcode, { op: Op }>
 export type InvokeContext = Static<typeof schema.InvokeContextSchema>

@@ -27,5 +27,8 @@ export const STEP_POLICY_FEATURE = 'step-policy'
 /** The feature of `op` in memo entries (`docs/wire-protocol.md#the-memo`). */
 export const MEMO_OP_FEATURE = 'memo-op'
 
+/** The feature of `attributes` in answers and checkpoints (`docs/wire-protocol.md#attributes`). */
+export const ATTRIBUTES_FEATURE = 'attributes'
+
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'

@@ -2,6 +2,7 @@
 
 import type { Client } from '@perdure/client'
 import {
+  type Attributes,
   RUN_SORT_KEYS,
   type Run,
   type RunSummary,
@@ -13,6 +14,7 @@ import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
 import {
   appOption,
+  attributesOption,
   limitOption,
   runTypeOption,
   sinceOption,
@@ -38,6 +40,7 @@ interface ListOptions {
   error?: string
   runner?: string
   ids?: string[]
+  attribute?: string[]
   query?: string
   deep?: true
   since?: string
@@ -70,6 +73,7 @@ export function readCommands(runs: Command): void {
     .option('--error <fingerprint>', 'only failed runs with this error')
     .option('--runner <id>', 'only runs that are pinned to this runner')
     .option('--ids <list>', 'only these runs', text => text.split(','))
+    .addOption(attributesOption('only runs with this attribute'))
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
     .option('--deep', 'extend --query to inputs, results and errors')
     .addOption(sinceOption())
@@ -83,6 +87,7 @@ export function readCommands(runs: Command): void {
     [
       'perdure runs list --workflow order --status queued,waiting',
       'perdure runs list --status failed --since 2h',
+      'perdure runs list --attribute customer:c-17 --attribute plan:pro',
       'perdure runs list --query ada@example.org --deep',
       'perdure runs list --limit 1000 --json | jq -r .id',
     ],
@@ -103,13 +108,26 @@ export function readCommands(runs: Command): void {
 
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
-  const { query: q, app, workflow, status, runType, waitingFor, error, runner } = options
+  const { query: q, app, workflow, status, runType, waitingFor, error, runner, attribute } = options
   const [eventId, replayOf, parentRunId] = await Promise.all(
     [options.event, options.replayOf, options.parent].map(id => id && wholeId(session, id)),
   )
   const ids = options.ids && (await Promise.all(options.ids.map(id => wholeId(session, id))))
   const { deep, since, until, partial, sort, dir, limit } = options
-  const filters = { app, workflow, status, runType, eventId, replayOf, parentRunId, waitingFor, error, runner, ids }
+  const filters = {
+    app,
+    workflow,
+    status,
+    runType,
+    eventId,
+    replayOf,
+    parentRunId,
+    waitingFor,
+    error,
+    runner,
+    ids,
+    attribute,
+  }
   const query: ListParams = { ...filters, q, deep, since, until, partial, sort, dir, limit }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
@@ -150,6 +168,7 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['started', withAge(run.startedAt)],
         ['finished', withAge(run.finishedAt)],
         ['took', took(run)],
+        ['attributes', run.attributes && attributesText(run.attributes)],
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
@@ -171,6 +190,12 @@ const IDS_SHOWN = 10
 function idsText(ids: readonly string[]): string {
   const more = ids.length - IDS_SHOWN
   return `${ids.slice(0, IDS_SHOWN).join(' ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function attributesText(attributes: Attributes): string {
+  return Object.entries(attributes)
+    .map(([key, value]) => `${key}:${value}`)
+    .join(', ')
 }
 
 function waiting(what: WaitingFor | undefined): string | undefined {

@@ -1,0 +1,39 @@
+// Schemas of the attributes of a run: what a registration, an event and a handler give (`docs/concepts.md#attributes`).
+
+import Type from 'typebox'
+import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX, EXPRESSION_CHARS_MAX } from './bounds.ts'
+import { name } from './schema-parts.ts'
+
+const KEY = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
+const Key = Type.String({ pattern: KEY })
+const bounds = { maxProperties: ATTRIBUTES_MAX, additionalProperties: false } as const
+
+const values = [Type.String({ maxLength: ATTRIBUTE_VALUE_CHARS_MAX }), Type.Number(), Type.Boolean()] as const
+
+export const AttributesSchema = Type.Record(Key, Type.Union([...values]), {
+  ...bounds,
+  description: 'Facts about the run by which runs are found: strings, numbers and booleans',
+})
+
+/** Attributes to set; null removes one. */
+export const AttributeChangesSchema = Type.Record(Key, Type.Union([...values, Type.Null()]), {
+  ...bounds,
+  // One answer may replace all attributes by others.
+  maxProperties: 2 * ATTRIBUTES_MAX,
+})
+
+/** The members of a registration that give a run its first attributes. */
+export const attributeMembers = {
+  attributes: Type.Optional(
+    Type.Record(Key, name(EXPRESSION_CHARS_MAX), {
+      ...bounds,
+      description: 'First attributes of a run: each a CEL expression over its `event`',
+    }),
+  ),
+  inheritAttributes: Type.Optional(
+    Type.Array(Key, {
+      maxItems: ATTRIBUTES_MAX,
+      description: 'Attributes that a run of the workflow takes from the run that started it as a child',
+    }),
+  ),
+}
