@@ -8,6 +8,7 @@ import { eventsContract } from './resources/events.ts'
 import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
 import { timersContract } from './resources/timers.ts'
+import { attributesContract } from './runs/attributes.ts'
 import { claimsContract } from './runs/claims.ts'
 import { liveContract } from './runs/live.ts'
 import { readsContract } from './runs/reads.ts'
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     deliveriesContract(open)
     readsContract(open)
     runListsContract(open)
+    attributesContract(open)
     stringsContract(open, nameCharsMax)
     longNamesContract(open)
     namespacesContract(open)

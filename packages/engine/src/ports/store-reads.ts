@@ -52,6 +52,8 @@ export interface RunFilter extends Omit<ReplayFilter, 'status'> {
   /** The runner that the run is pinned to. */
   runner?: string
   ids?: readonly string[]
+  /** Attributes as `key:value`, all of which the run has. */
+  attribute?: readonly string[]
   eventId?: string
   replayOf?: string
   /** Part of the id, the workflow or the app, in upper or lower case. */

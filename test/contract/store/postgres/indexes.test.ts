@@ -40,6 +40,8 @@ const BYTES_MAX: Record<string, number> = {
   'run_watches.event_name': ofRunner(256),
   'dedupes.dedupe_id': name(256),
   'runners.runner_key': name(KEY_CHARS_MAX),
+  // A key and a colon before the value.
+  'run_attributes.attribute': 65 + ofRunner(256),
   // A bounded key, attempt and index.
   'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
   'deliveries.destination': ofRunner(KEY_CHARS_MAX),

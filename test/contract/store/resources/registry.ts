@@ -136,6 +136,8 @@ export function registryContract(open: OpenStore): void {
         whenExhausted: 'pause',
         invokeTimeoutMs: 5000,
         flowControl: { concurrency: [{ limit: 3, scope: 'app' }], timeouts: { queueMs: 5 } },
+        attributes: { customer: 'event.data.customer' },
+        inheritAttributes: ['customer'],
       }
       await write(store(), [
         { type: 'app.seen', app },

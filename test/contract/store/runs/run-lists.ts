@@ -52,6 +52,9 @@ function variedRuns(count: number): Run[] {
       ...(next() < 0.2 ? { runner: pick(['r-1', 'r-2']) } : {}),
       ...(next() < 0.2 ? { triggerKind: 'cron' as const, cron: '* * * * *' } : {}),
       ...(next() < 0.2 ? { eventId: pick(['evt_1', 'evt_2']) } : {}),
+      ...(next() < 0.6
+        ? { attributes: { customer: pick(['c-1', 'c-2']), vip: next() < 0.3, items: between(1, 3) } }
+        : {}),
       ...(next() < 0.2 ? { replayOf: pick(['run_a', 'run_b']) } : {}),
     })
   })
@@ -72,6 +75,7 @@ const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name
   error: [NO_CARD],
   runner: ['r-1'],
   ids: [['run_a', ...ids(RUNS.slice(20, 50))], ['run_a']],
+  attribute: [['customer:c-1'], ['vip:true', 'items:2'], ['customer:c-1', 'customer:c-2'], ['none:1']],
   runType: ['cron', 'event'],
   eventId: ['evt_1'],
   replayOf: ['run_a'],
@@ -94,6 +98,9 @@ const FILTERS: RunFilter[] = [
   { status: ['succeeded', 'failed'], app: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
   { app: 'mail', workflow: 'refund', status: ['failed'] },
+  { attribute: ['customer:c-2', 'items:1'], status: ['running', 'failed'], since: NOW + 5, q: 'o' },
+  { attribute: ['vip:false'], replayOf: 'run_a' },
+  { attribute: ['items:3'], app: 'shop', until: NOW + 30, q: 'order', deep: true },
 ]
 
 export function runListsContract(open: OpenStore): void {

@@ -1,5 +1,6 @@
 // A model of the list of runs in plain code, with which the tests compare the store.
 
+import { attributeTexts } from '../../../../packages/engine/src/domain/model/attributes.ts'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
@@ -21,6 +22,7 @@ const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFi
   error: (run, fingerprint) => run.status === 'failed' && errorFingerprint(run) === fingerprint,
   runner: (run, runner) => run.runner === runner,
   ids: (run, ids) => ids.includes(run.id),
+  attribute: (run, texts) => texts.every(text => attributeTexts(run.attributes).includes(text)),
   runType: (run, runType) => run.triggerKind === runType,
   eventId: (run, eventId) => run.eventId === eventId,
   replayOf: (run, replayOf) => run.replayOf === replayOf,

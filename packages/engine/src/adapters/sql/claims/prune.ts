@@ -101,7 +101,8 @@ function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<nu
       ids.push(id)
     }
     if (ids.length === 0) break
-    for (const table of ['steps', 'logs', 'frames', 'run_watches']) yield* remove(table, 'run_id', ids)
+    for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes'])
+      yield* remove(table, 'run_id', ids)
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)
     yield* remove('runs', 'id', ids)

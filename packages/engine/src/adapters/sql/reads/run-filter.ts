@@ -47,6 +47,7 @@ const TERMS: {
   waitingFor: kind => equals('waiting_kind', kind),
   error: fingerprint => equals('error_key', fingerprint),
   runner: runner => equals('runner', runner),
+  attribute: havingAll,
   ids: ids => oneOf('id', ids),
   // A literal: the planner must see that a partial index is meant.
   runType: runType => {
@@ -80,6 +81,17 @@ export function matchedStatuses(statuses: readonly RunStatus[]): RunStatus[] {
 
 function ofStatuses(statuses: readonly RunStatus[]): Term {
   return oneOf('status', matchedStatuses(statuses))
+}
+
+/** Whether the run has all of the attributes: one lookup for each. */
+export function havingAll(attributes: readonly string[]): Term {
+  const sql = `EXISTS (SELECT 1 FROM run_attributes AS a
+    WHERE a.namespace = runs.namespace AND a.attribute = ? AND a.run_id = runs.id)`
+  return {
+    sql: attributes.map(() => sql).join(' AND '),
+    params: [...attributes],
+    columns: ['namespace', 'id'],
+  }
 }
 
 function oneOf(column: string, values: readonly string[]): Term {

@@ -7,7 +7,16 @@ import type { RunPosition } from '../../../domain/view/run-order.ts'
 import type { RunQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { RUNS } from '../tables/runs.ts'
-import { allOf, equals, type FilterName, filterTerms, inNamespace, matchedStatuses, type Term } from './run-filter.ts'
+import {
+  allOf,
+  equals,
+  type FilterName,
+  filterTerms,
+  havingAll,
+  inNamespace,
+  matchedStatuses,
+  type Term,
+} from './run-filter.ts'
 import { CURRENT_STEP } from './run-queries.ts'
 
 const RUN_SUMMARY = RUNS.selectWithout('input', 'result', 'eventIds')
@@ -39,6 +48,8 @@ const INDEXED: { readonly [Name in FilterName]: 'few' | 'many' | 'none' } = {
   replayOf: 'few',
   eventId: 'few',
   parentRunId: 'few',
+  // Its index is a table of its own.
+  attribute: 'many',
   error: 'many',
   waitingFor: 'many',
   runner: 'many',
@@ -57,8 +68,25 @@ const TIMES = ['since', 'until'] as const
 const LIVE_STATUSES = RUN_STATUSES.filter(status => !isTerminal(status))
 const FEW = FILTERS_BY_ID.filter(name => INDEXED[name] === 'few')
 
+/** The table of attributes as a walk sees it: a run for each. */
+const ATTRIBUTED = '(SELECT namespace, attribute, run_id AS id FROM run_attributes) AS runs'
+/** Runs with an attribute are found first, and then sorted, if they are not more. */
+const SORTED_MAX = 5000
+
+/** Counts the runs with each attribute of the query, where the count decides how the list is walked. */
+export function attributeCountQueries(namespace: string, query: RunQuery): Query[] {
+  const { attribute = [] } = query
+  if (attribute.length === 0 || (attribute.length === 1 && orderOf(query).length === 1)) return []
+  return attribute.map(text => ({
+    sql: 'SELECT count(*) FROM (SELECT 1 FROM run_attributes WHERE namespace = ? AND attribute = ? LIMIT ?) AS first',
+    params: [namespace, text, SORTED_MAX + 1],
+  }))
+}
+
 /** A walk along one index, or along two at once. */
 interface Walk {
+  /** The table of attributes, where the walk is along it. */
+  source: 'runs' | typeof ATTRIBUTED
   /** Lists of terms, each answered by an index in the walk's order; the walk merges them. */
   branches: Term[][]
   /** Terms that each run on the way must be compared with. */
@@ -75,8 +103,9 @@ export class RunListing {
   #scan = SCAN_FIRST
   #after: RunPosition | undefined
 
-  constructor(namespace: string, query: RunQuery) {
-    this.#walk = walkOf(namespace, query)
+  /** `counts`: the results of `attributeCountQueries`. */
+  constructor(namespace: string, query: RunQuery, counts: readonly number[] = []) {
+    this.#walk = walkOf(namespace, narrowestFirst(query, counts), Math.min(...counts) <= SORTED_MAX)
     this.#isDeep = query.q !== undefined && query.deep === true
     this.#after = query.after
   }
@@ -139,11 +168,17 @@ export class RunListing {
 
   /** The first `count` runs of the walk after the position, whether they match the rest or not. */
   #walked(columns: readonly string[], count: number): Query {
-    const { branches, order } = this.#walk
+    const { branches, order, source } = this.#walk
+    if (source === ATTRIBUTED && columns.some(column => column !== 'id')) {
+      const ids = this.#walked([], count)
+      const selected = [...new Set(['id', ...columns])].join(', ')
+      const sql = `SELECT ${selected} FROM runs WHERE id IN (${wrapped(ids.sql)}) ORDER BY ${this.#order()}`
+      return { sql, params: ids.params }
+    }
     const selected = [...new Set([...order, ...columns])].join(', ')
     const position = this.#behind()
     const lists = branches.map(branch => allOf([...branch, ...position]))
-    const sql = lists.map(({ terms }) => `SELECT ${selected} FROM runs WHERE ${terms.join(' AND ')}`)
+    const sql = lists.map(({ terms }) => `SELECT ${selected} FROM ${source} WHERE ${terms.join(' AND ')}`)
     return {
       sql: `${sql.join(' UNION ALL ')} ORDER BY ${this.#order()} LIMIT ?`,
       params: [...lists.flatMap(({ params }) => params), count],
@@ -168,10 +203,34 @@ function wrapped(sql: string): string {
   return `SELECT id FROM (${sql}) AS list`
 }
 
-function walkOf(namespace: string, query: RunQuery): Walk {
-  const terms = filterTerms(query)
+function narrowestFirst(query: RunQuery, counts: readonly number[]): RunQuery {
+  const { attribute } = query
+  if (attribute === undefined || counts.length < 2) return query
+  const ranked = attribute.map((text, i) => [text, counts[i] as number] as const).sort(([, a], [, b]) => a - b)
+  return { ...query, attribute: ranked.map(([text]) => text) }
+}
+
+/** Along the attribute that comes first; `isFew`: so few runs have it that they are sorted. */
+function walkOf(namespace: string, query: RunQuery, isFew: boolean): Walk {
+  const [attribute, ...others] = query.attribute ?? []
   const order = orderOf(query)
   const led = leads(order, query)
+  const byIndex = walkAlong(namespace, query, led)
+  if (attribute === undefined) return byIndex
+  if (led[0] === 'attribute') {
+    const rest = others.length === 0 ? byIndex.rest : [...byIndex.rest, havingAll(others)]
+    return { ...byIndex, source: ATTRIBUTED, rest }
+  }
+  if (!isFew || order.length === 1 || FEW.some(name => query[name] !== undefined)) return byIndex
+  const sql = 'id IN (SELECT run_id FROM run_attributes WHERE namespace = ? AND attribute = ?)'
+  const found: Term = { sql, params: [namespace, attribute], columns: ['id'] }
+  return { ...byIndex, branches: byIndex.branches.map(branch => [...branch, found]) }
+}
+
+function walkAlong(namespace: string, query: RunQuery, led: readonly FilterName[]): Walk {
+  const [attribute] = query.attribute ?? []
+  const terms = filterTerms(query)
+  if (led.includes('attribute')) terms.set('attribute', equals('attribute', attribute as string))
   const others = led.filter(name => name !== 'status').map(name => terms.get(name) as Term)
   // A walk along the index by status is the merged walks of each status.
   const branches = led.includes('status')
@@ -179,8 +238,9 @@ function walkOf(namespace: string, query: RunQuery): Walk {
     : [others]
   return {
     branches: branches.map(branch => [inNamespace(namespace), ...branch]),
+    source: 'runs',
     rest: [...terms].filter(([name]) => !led.includes(name)).map(([, term]) => term),
-    order,
+    order: orderOf(query),
     dir: query.dir === 'asc' ? 'ASC' : 'DESC',
   }
 }

@@ -66,7 +66,7 @@ import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-qu
 import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { passNumberQueries, passReportQueries, passReports, runOfPasses } from './pass-queries.ts'
-import { RunListing } from './run-list-queries.ts'
+import { attributeCountQueries, RunListing } from './run-list-queries.ts'
 import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView } from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
@@ -113,7 +113,9 @@ export class SqlReads implements Reads {
     query: RunQuery,
     { signal, enough }: { signal?: AbortSignal | undefined; enough?: AbortSignal },
   ): Promise<PartOfRuns> {
-    const listing = new RunListing(this.#namespace, query)
+    const counting = attributeCountQueries(this.#namespace, query)
+    const counts = counting.length === 0 ? [] : (await this.#read(counting)).map(([row]) => row?.[0] as number)
+    const listing = new RunListing(this.#namespace, query, counts)
     const found: RunView[] = []
     const isDone = async (read: ReadRows) => {
       const sizes = listing.sizesQuery()

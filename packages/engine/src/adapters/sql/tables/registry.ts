@@ -51,6 +51,8 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     whenExhausted: optional(text),
     invokeTimeoutMs: optional(integer),
     flowControl: optional(json),
+    attributes: optional(json),
+    inheritAttributes: optional(json),
     updatedAt: integer,
   },
 })

@@ -62,6 +62,8 @@ export const RUNS = table<Run>()('runs', {
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),
+    // Statements of its own change it: most runs have none.
+    attributes: optional(json),
     // Claims share room by it.
     destination: derived(text, runDestination),
     slot1: derived(optional(text), ({ holds }: Run) => holds?.slots?.[0]?.id),
@@ -169,6 +171,19 @@ function roomlessAt(run: Run): number | undefined {
   if (isTerminal(run.status)) return undefined
   return run.status === 'paused' || run.cancelRequested ? run.availableAt : runDeadline(run)
 }
+
+/** One attribute of a run, in its indexed form. */
+interface RunAttribute {
+  namespace: string
+  attribute: string
+  runId: string
+}
+
+export const RUN_ATTRIBUTES = table<RunAttribute>()('run_attributes', {
+  key: ['namespace', 'attribute', 'run_id'],
+  fixed: { namespace: text, attribute: text, runId: text },
+  indexes: { run_attributes_of: { on: 'run_id' } },
+})
 
 /** An event that cancels a live run. */
 interface RunWatch {

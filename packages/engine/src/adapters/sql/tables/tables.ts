@@ -12,13 +12,14 @@ import { FRAMES } from './frames.ts'
 import { LOGS } from './logs.ts'
 import { PAYLOADS } from './payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from './registry.ts'
-import { RUN_WATCHES, RUNS } from './runs.ts'
+import { RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from './runs.ts'
 import { STEPS } from './steps.ts'
 import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
 
 export const TABLES: readonly TableSchema[] = [
   RUNS,
   RUN_WATCHES,
+  RUN_ATTRIBUTES,
   STEPS,
   FRAMES,
   LOGS,

@@ -2,6 +2,7 @@
 // flow-control rows must match their state; and registered workflows must have their schedules.
 
 import { cronsOf } from '../../../domain/arrival/schedules.ts'
+import { type Attributes, attributeTexts } from '../../../domain/model/attributes.ts'
 import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
 import type { Workflow } from '../../../domain/model/workflow.ts'
 import type { Row } from '../description/values.ts'
@@ -26,6 +27,35 @@ export async function* runContents(snapshot: Snapshot, [from, to]: readonly [str
   )
   yield* unreadable('step.readable', steps, row => JSON.parse(row[2] as string))
 }
+
+/** The rows by which lists find a run by its attributes are exactly those of its attributes: over a range of run ids. */
+export async function* attributeContents(snapshot: Snapshot, [from, to]: readonly [string, string]): Violations {
+  const runs = await snapshot.rows(
+    'SELECT id, namespace, attributes FROM runs WHERE id > ? AND id <= ? AND attributes IS NOT NULL',
+    [from, to],
+  )
+  const rows = await snapshot.rows(
+    'SELECT run_id, namespace, attribute FROM run_attributes WHERE run_id > ? AND run_id <= ?',
+    [from, to],
+  )
+  if (runs.length === 0 && rows.length === 0) return
+  const found = new Map<string, Set<string>>()
+  for (const [id, namespace, text] of rows as [string, string, string][]) {
+    const texts = found.get(id) ?? new Set()
+    found.set(id, texts.add(`${namespace}\n${text}`))
+  }
+  for (const [id, namespace, json] of runs as [string, string, string][]) {
+    const texts = found.get(id) ?? new Set()
+    found.delete(id)
+    const wanted = attributeTexts(JSON.parse(json) as Attributes)
+    const missing = wanted.find(text => !texts.has(`${namespace}\n${text}`))
+    const message = missing ? `has the attribute ${missing}, by which lists would not find it` : STRAY_ATTRIBUTES
+    if (missing || texts.size > wanted.length) yield { check: 'run.attributes', subject: id, message }
+  }
+  for (const id of found.keys()) yield { check: 'run.attributes', subject: id, message: STRAY_ATTRIBUTES }
+}
+
+const STRAY_ATTRIBUTES = 'is found by attributes that it does not have'
 
 export async function* eventContents(snapshot: Snapshot): Violations {
   const at = EVENTS.columns.indexOf('triggered')

@@ -3,7 +3,14 @@
 
 import type { Check, Snapshot, Violation, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
-import { eventContents, flowContents, runContents, scheduleContents, slotContents } from './contents.ts'
+import {
+  attributeContents,
+  eventContents,
+  flowContents,
+  runContents,
+  scheduleContents,
+  slotContents,
+} from './contents.ts'
 import { eventReferences, runReferences } from './references.ts'
 import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
@@ -22,6 +29,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   for await (const range of rangesOfIds(snapshot, 'runs')) {
     yield* violationsOf(snapshot, RUN_CHECKS, range)
     yield* runContents(snapshot, range)
+    yield* attributeContents(snapshot, range)
     yield* runReferences(snapshot, range)
   }
   yield* eventContents(snapshot)

@@ -1,5 +1,6 @@
 // The row operations of every change. Called by unit-request.ts for each change of a unit.
 
+import { attributeTexts } from '../../../domain/model/attributes.ts'
 import type { Change } from '../../../domain/model/change.ts'
 import { isTerminal } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
@@ -54,6 +55,8 @@ const APPENDS: {
     appendPayload(to, run.id, run.input)
     for (const { event, if: condition = null } of run.cancelOn ?? [])
       appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
+    if (run.attributes === undefined) return
+    for (const text of attributeTexts(run.attributes)) appendOperation(to, 'attribute.create', text, run.id, run.fence)
   },
   'run.moved': (to, { run, frames }) => {
     const { id, status, finishedAt = null } = run
@@ -62,6 +65,11 @@ const APPENDS: {
     } else appendMove(to, 'run.update', { table: RUNS, object: run, key: [id] })
     for (const frame of frames) appendRow(to, 'frame.insert', FRAMES, { ...frame, runId: run.id })
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
+  },
+  'run.attributed': (to, { namespace, runId, attributes, added, removed }) => {
+    appendOperation(to, 'run.attributes', attributes === undefined ? null : JSON.stringify(attributes), runId)
+    for (const text of removed) appendOperation(to, 'attribute.delete', namespace, text, runId)
+    for (const text of added) appendOperation(to, 'attribute.insert', namespace, text, runId)
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),
   'app.runnerArrived': (to, { at, namespace, app, workflows }) => {

@@ -14,7 +14,7 @@ import { FRAMES } from '../tables/frames.ts'
 import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
-import { QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
+import { QUEUE_ORDER, RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
@@ -58,6 +58,12 @@ export const OPERATIONS = {
   'startQueue.wake': `UPDATE runs SET available_at = ?i
     WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
+  'run.attributes': 'UPDATE runs SET attributes = ? WHERE id = ?',
+  // Those of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
+  'attribute.create': `INSERT INTO run_attributes (namespace, attribute, run_id)
+    SELECT namespace, ?, id FROM runs WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
+  'attribute.insert': insert(RUN_ATTRIBUTES, 'ON CONFLICT DO NOTHING'),
+  'attribute.delete': 'DELETE FROM run_attributes WHERE namespace = ? AND attribute = ? AND run_id = ?',
   'watch.insert': insert(RUN_WATCHES),
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert(PAYLOADS, ONCE),
