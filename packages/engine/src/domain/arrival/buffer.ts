@@ -4,6 +4,7 @@
 
 import type { Report } from '../expressions/matching.ts'
 import { keyOf } from '../expressions/matching.ts'
+import { type Attributes, mergedAttributes } from '../model/attributes.ts'
 import type { Change, Guard } from '../model/change.ts'
 import { type FlowPolicy, type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
@@ -34,6 +35,8 @@ interface Buffer {
   /** The ids of its events, the first one first. */
   eventIds: string[]
   runner?: string
+  /** The attributes that came with the events of the run; those of a later event count more. */
+  attributes?: Attributes
   /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
   trace?: Traceparent
   /** The singleton key of the run, if the workflow has the policy. */
@@ -166,6 +169,7 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
     runner: pin,
     trace,
     singletonKey,
+    attributes: rule.countMax === undefined ? input.attributes : mergedAttributes(open?.attributes, input.attributes),
   }
   if (rule.countMax === undefined) return { ...newest, data }
   const payload = data ?? 'null'
@@ -174,9 +178,9 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, eventIds, runner: pin, trace, singletonKey, data } = buffer
+  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
   const carried = { namespace, ...event, receivedAt: now, data }
-  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, report })
+  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, attributes, report })
 }

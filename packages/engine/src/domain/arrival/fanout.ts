@@ -2,6 +2,7 @@
 // wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
 import { EventSubject, isAwaited, isTriggered, type Report } from '../expressions/matching.ts'
+import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -38,6 +39,8 @@ export interface FanoutInput {
   event: Omit<Event, 'woke' | 'triggered'>
   targetApp?: string | undefined
   pin?: string | undefined
+  /** Attributes of the runs that the event starts. */
+  attributes?: Attributes | undefined
   /** The trace that the started runs continue. */
   trace?: Traceparent | undefined
   catalog: CatalogView
@@ -60,7 +63,16 @@ export function waiterKey(waiter: { runId: string; stepIndex: number }): string 
 }
 
 export function fanout(input: FanoutInput): Fanout {
-  const { assumptions, catalog, report, pin, trace, drafted = NOTHING, now = input.event.receivedAt } = input
+  const {
+    assumptions,
+    catalog,
+    report,
+    pin,
+    attributes,
+    trace,
+    drafted = NOTHING,
+    now = input.event.receivedAt,
+  } = input
   const { namespace, id, name: eventName, app, source, scheduledAt, receiverId, data, receivedAt } = input.event
   const triggered: Triggered[] = []
   const warnings: string[] = []
@@ -96,6 +108,7 @@ export function fanout(input: FanoutInput): Fanout {
       subject,
       workflow,
       pin,
+      attributes,
       trace,
       catalog,
       assumptions,

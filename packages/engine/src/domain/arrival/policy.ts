@@ -2,6 +2,7 @@
 // file of its own; trigger-workflow.ts holds their order.
 
 import { type DroppingPolicy, dropKeyOf, type EventSubject, type Report } from '../expressions/matching.ts'
+import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
@@ -18,6 +19,8 @@ export interface ArrivalInput {
   subject: EventSubject
   workflow: Workflow
   pin?: string | undefined
+  /** Attributes of the run that the event starts. */
+  attributes?: Attributes | undefined
   /** The trace that the started run continues. */
   trace?: Traceparent | undefined
   catalog: CatalogView

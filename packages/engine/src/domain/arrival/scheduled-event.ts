@@ -1,6 +1,7 @@
 // Events that arrive later (docs/events.md#send-an-event-later): a flow-control row keeps the event as it was sent, and
 // everything is decided when it arrives.
 
+import type { Attributes } from '../model/attributes.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import { splice } from '../text/json-splice.ts'
 import { type JsonText, objectMember } from '../text/json-text.ts'
@@ -18,6 +19,7 @@ export interface ScheduledEvent {
   dedupeId?: string
   runner?: string
   targetApp?: string
+  attributes?: Attributes
   trace?: Traceparent
   createdAt: number
 }

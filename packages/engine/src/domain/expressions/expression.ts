@@ -17,8 +17,8 @@ import {
 } from './metering.ts'
 import { AUTOMATON_BYTES_MAX, literalPattern, type Pattern } from './pattern.ts'
 
-/** The use of an expression, which decides its type: a condition, the key of a policy, or a number. */
-export type Purpose = 'condition' | 'key' | 'number'
+/** The use of an expression, which decides its type: a condition, the key of a policy, a number or an attribute. */
+export type Purpose = 'condition' | 'key' | 'number' | 'attribute'
 
 export interface Subject {
   name: string
@@ -48,13 +48,16 @@ const NESTING_MAX = 2
 const SCALARS = new Set(['string', 'boolean', 'number', 'bigint'])
 const COMPREHENSIONS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind'])
 
+const SCALAR_RESULT = {
+  types: ['string', 'int', 'uint', 'double', 'bool', 'null', 'dyn'],
+  expected: 'a string, number, bool or null',
+} as const
+
 /** The types that CEL may derive for the result, and their names in errors. */
 const RESULTS: Record<Purpose, { types: readonly string[]; expected: string }> = {
   condition: { types: ['bool', 'dyn'], expected: 'a bool' },
-  key: {
-    types: ['string', 'int', 'uint', 'double', 'bool', 'null', 'dyn'],
-    expected: 'a string, number, bool or null',
-  },
+  key: SCALAR_RESULT,
+  attribute: SCALAR_RESULT,
   number: { types: ['int', 'uint', 'double', 'dyn'], expected: 'a number' },
 }
 
@@ -98,6 +101,18 @@ export class Expression {
     if (value === null) return { ok: true, value }
     if (SCALARS.has(typeof value)) return { ok: true, value: String(value) }
     return { ok: false, error: `the key gives ${nameOf(value)}, not a string, number, bool or null` }
+  }
+
+  /** A string, a number or a boolean; null for null. An integer beyond the safe ones is its text. */
+  attribute(scope: Scope, meter = new Meter()): Evaluated<string | number | boolean | null> {
+    const result = this.#evaluate(scope, meter)
+    if (!result.ok) return result
+    const { value } = result
+    const isSafe = typeof value === 'bigint' && Number.isSafeInteger(Number(value))
+    const scalar = typeof value === 'bigint' ? (isSafe ? Number(value) : String(value)) : value
+    if (scalar === null || typeof scalar === 'string' || typeof scalar === 'boolean') return { ok: true, value: scalar }
+    if (typeof scalar === 'number' && Number.isFinite(scalar)) return { ok: true, value: scalar }
+    return { ok: false, error: `the attribute gives ${nameOf(value)}, not a string, number, bool or null` }
   }
 
   number(scope: Scope, meter = new Meter()): Evaluated<number> {

@@ -99,6 +99,13 @@ export function evaluateNumber(source: string, event: EventSubject): Evaluated<n
   )
 }
 
+/** The value of an attribute for the event. */
+export function evaluateAttribute(source: string, event: EventSubject): Evaluated<string | number | boolean | null> {
+  return evaluateOnce({ source, use: 'attribute', event: event.event, async: undefined }, () =>
+    compiled(source, 'attribute').attribute({ event: event.subject }),
+  )
+}
+
 function evaluateKey(source: string, event: EventSubject): Evaluated<string | null> {
   return evaluateOnce({ source, use: 'key', event: event.event, async: undefined }, () =>
     compiled(source, 'key').key({ event: event.subject }),

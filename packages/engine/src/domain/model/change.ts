@@ -3,6 +3,7 @@
 import type { RunError, StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { StoredKey } from './api-key.ts'
+import type { Attributes } from './attributes.ts'
 import type { ControlAction } from './control-action.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -33,6 +34,15 @@ export type Change =
    * flight can be aborted.
    */
   | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
+  /** The run's attributes after a decision that moves it too; those added and removed are in their indexed form. */
+  | {
+      type: 'run.attributed'
+      namespace: string
+      runId: string
+      attributes?: Attributes
+      added: string[]
+      removed: string[]
+    }
   /** Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. */
   | { type: 'run.cancelRequested'; runId: string; at: number }
   /** Makes every queued run of the app available that is held because no runner could be reached. */
@@ -107,6 +117,7 @@ export function changesCatalog(change: Change): boolean {
 const CHANGES_CATALOG = {
   'run.created': false,
   'run.moved': false,
+  'run.attributed': false,
   'run.cancelRequested': false,
   'app.runnerArrived': false,
   'slots.freed': false,

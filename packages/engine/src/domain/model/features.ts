@@ -2,6 +2,7 @@
 // use only what is named (docs/wire-protocol.md#features).
 
 import {
+  ATTRIBUTES_FEATURE,
   MEMO_OP_FEATURE,
   recipientOf,
   SIGNATURE_FEATURE,
@@ -15,6 +16,7 @@ export const ENGINE_FEATURES: readonly string[] = [
   STEP_POLICY_FEATURE,
   MEMO_OP_FEATURE,
   STEP_TIMES_FEATURE,
+  ATTRIBUTES_FEATURE,
 ]
 
 /** Whether the runner named the feature. */

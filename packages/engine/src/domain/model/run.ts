@@ -10,6 +10,7 @@ import {
 } from '@perdure/protocol'
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
+import type { Attributes } from './attributes.ts'
 import type { CancelOn, Holds } from './flow-control.ts'
 import type { PassSent } from './step.ts'
 
@@ -64,6 +65,8 @@ export interface Run {
   finishedAt?: number
   finishedSeq?: number
   waitingFor?: WaitingFor
+  /** Absent: the run has none. */
+  attributes?: Attributes
   /** Singleton key of a run that an event started. At most one live run of the workflow has it. */
   singletonKey?: string
   /** Events that cancel the run; fixed at creation. */

@@ -22,6 +22,10 @@ export interface Workflow {
   /** Deadline of one invoke, if the registration sets one. */
   invokeTimeoutMs?: number
   flowControl?: FlowControl
+  /** Expressions over a new run's event: its first attributes. */
+  attributes?: Record<string, string>
+  /** Keys of the attributes that a child takes from its parent. */
+  inheritAttributes?: string[]
   updatedAt: number
 }
 

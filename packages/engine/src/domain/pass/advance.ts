@@ -13,11 +13,11 @@ import { type End, finish } from '../run/finish.ts'
 import { PASS_TRIES_DEFAULT, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import { frameError } from '../view/timeline-frames.ts'
-import type { Outcome } from './answer/outcome.ts'
+import type { Outcome, Reported } from './answer/outcome.ts'
 import { applyOpcodes } from './apply-opcodes.ts'
+import { changeAttributes } from './attributes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
-import type { PassOpcode } from './opcodes/opcode.ts'
 import { park, settleDue } from './park.ts'
 
 /** Maximum size of a run's stored state (docs/operating.md#bounds). */
@@ -49,8 +49,10 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, outcome, context)
   switch (outcome.kind) {
-    case 'returned':
-      return end({ status: 'succeeded', result: outcome.data })
+    case 'returned': {
+      const error = changeAttributes(draft, outcome.attributes)
+      return error ? fail(error) : end({ status: 'succeeded', result: outcome.data })
+    }
     case 'rejected': {
       const error = withKnownStep(state, outcome.error)
       const spent = error.code === 'step_failed' && pauses() ? spentStep(state, error) : undefined
@@ -66,7 +68,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
       return pauses() ? pause(outcome.error) : fail(outcome.error)
     }
     case 'opcodes': {
-      const how = applyReported(draft, state, outcome.opcodes, context)
+      const how = applyReported(draft, state, outcome, context)
       return how ? end(how) : (continueOrPark(draft, context) ?? fail(STUCK))
     }
   }
@@ -83,11 +85,11 @@ function withKnownStep({ steps }: RunState, error: RunError): RunError {
 export function applyReported(
   draft: Draft,
   state: RunState,
-  opcodes: readonly PassOpcode[],
+  { opcodes, attributes }: Pick<Extract<Reported, { kind: 'opcodes' }>, 'opcodes' | 'attributes'>,
   context: PassContext,
 ): End | undefined {
   if (draft.run.transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })
-  const failed = applyOpcodes(draft, state, opcodes, context)
+  const failed = changeAttributes(draft, attributes) ?? applyOpcodes(draft, state, opcodes, context)
   // An event that the run emitted may cancel the run.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)

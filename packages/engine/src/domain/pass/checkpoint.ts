@@ -34,7 +34,7 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
-  const ended = applyReported(draft, state, reported.opcodes, context)
+  const ended = applyReported(draft, state, reported, context)
   if (ended) return end(ended)
   settleDue(draft)
   // A pause and a resume during the pass leave the run queued although its owner still holds it.

@@ -19,7 +19,7 @@ type ReadPolicy<P extends keyof FlowControl> = (
 /** The members of a registration that are policies. One that `FlowControl` lacks does not compile. */
 type RegisteredPolicy = Exclude<
   keyof WorkflowRegistration,
-  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted'
+  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted' | 'attributes' | 'inheritAttributes'
 >
 
 /**

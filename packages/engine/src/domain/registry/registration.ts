@@ -39,13 +39,16 @@ export function registeredWorkflow(options: {
   now: number
 }): Workflow {
   const { namespace, app, registration, field, now } = options
-  const { name, triggers, retry, onFailure, handlerRetries, whenExhausted } = registration
+  const { name, triggers, retry, onFailure, handlerRetries, whenExhausted, attributes, inheritAttributes } =
+    registration
   const flowControl = flowControlOf(registration, field)
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
     if (trigger.if !== undefined) checkedExpression(`${field}.triggers[${i}].if`, trigger.if, 'condition')
     if (trigger.cron !== undefined) checkCron(`${field}.triggers[${i}].cron`, trigger.cron)
   }
+  for (const [key, source] of Object.entries(attributes ?? {}))
+    checkedExpression(`${field}.attributes.${key}`, source, 'attribute')
   return {
     namespace,
     app,
@@ -58,6 +61,8 @@ export function registeredWorkflow(options: {
     ...(whenExhausted === 'pause' ? { whenExhausted } : {}),
     ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
     ...(flowControl === undefined ? {} : { flowControl }),
+    ...(attributes === undefined ? {} : { attributes }),
+    ...(inheritAttributes === undefined ? {} : { inheritAttributes }),
   }
 }
 

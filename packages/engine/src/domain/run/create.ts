@@ -3,7 +3,9 @@
 
 import type { RunError } from '@perdure/protocol'
 import type { Report } from '../expressions/matching.ts'
+import { attributed, inheritedAttributes } from '../expressions/new-attributes.ts'
 import { holdsOf } from '../holds/holds.ts'
+import type { Attributes } from '../model/attributes.ts'
 import type { Event } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import { stepErrorOf } from '../model/step.ts'
@@ -46,6 +48,11 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
   }
 }
 
+/** A run with the attributes that its workflow's registration gives to a new one. */
+function queuedAnew(origin: Origin, under: Under): Run {
+  return queued(attributed(origin, under.workflow, under.report ?? (() => {})), under)
+}
+
 const UNHELD: Under = { workflow: undefined }
 
 /** The fields of an event that make a run. */
@@ -60,9 +67,10 @@ export function eventRun(options: {
   singletonKey?: string | undefined
   /** The events of the buffer that became the run. */
   eventIds?: string[] | undefined
+  attributes?: Attributes | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, trace, singletonKey, eventIds } = options
+  const { event, workflow, pin, trace, singletonKey, eventIds, attributes } = options
   const origin: Origin = {
     namespace: event.namespace,
     id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
@@ -78,8 +86,9 @@ export function eventRun(options: {
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
     ...(eventIds === undefined ? {} : { eventIds }),
+    ...(attributes === undefined ? {} : { attributes }),
   }
-  return queued(origin, options)
+  return queuedAnew(origin, options)
 }
 
 /** Name of the event that a scheduled run's handler receives. */
@@ -106,7 +115,7 @@ export function cronRun(options: {
     input: JSON.stringify({ cron, scheduledAt: timestamp(scheduledAt) }),
     createdAt: now,
   }
-  return queued(origin, options)
+  return queuedAnew(origin, options)
 }
 
 /** The child of a RunWorkflow step. It inherits the parent's pin only within the same app (docs/concepts.md#children). */
@@ -120,6 +129,7 @@ export function childRun(options: {
   under: Under
 }): Run {
   const { parent, step, app, workflow, input, now, under } = options
+  const attributes = inheritedAttributes(parent, under.workflow)
   const origin: Origin = {
     namespace: parent.namespace,
     id: derivedId('run', now, parent.id, step.id),
@@ -133,12 +143,13 @@ export function childRun(options: {
     ...(input === undefined ? {} : { input }),
     ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
     ...(parent.trace === undefined ? {} : { trace: parent.trace }),
+    ...(attributes === undefined ? {} : { attributes }),
   }
-  return queued(origin, under)
+  return queuedAnew(origin, under)
 }
 
 /**
- * The run that follows a failed run whose workflow has an onFailure handler: same event, input, priority and pin. It drops
+ * The run that follows a failed run whose workflow has an onFailure handler: same event, input, priority, attributes and pin. It drops
  * the pin if the run failed because that runner is not registered. No hold delays it and no timeout ends it, since it
  * cleans up (docs/concepts.md#on-failure-runs).
  */
@@ -158,6 +169,7 @@ export function onFailureRun(failed: Run, error: RunError, now: number): Run {
     ...(pin === undefined ? {} : { runner: pin }),
     ...(failed.trace === undefined ? {} : { trace: failed.trace }),
     ...(failed.priority === undefined ? {} : { priority: failed.priority }),
+    ...(failed.attributes === undefined ? {} : { attributes: failed.attributes }),
   }
   return queued(origin, UNHELD)
 }
@@ -190,6 +202,7 @@ export function forkedRun(options: {
     ...(input === undefined ? {} : { input }),
     ...(source.runner === undefined ? {} : { runner: source.runner }),
     ...(trace === undefined ? {} : { trace }),
+    ...(source.attributes === undefined ? {} : { attributes: source.attributes }),
   }
   return queued(origin, source.failure === undefined ? under : UNHELD)
 }

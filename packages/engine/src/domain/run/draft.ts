@@ -8,6 +8,7 @@
 
 import type { RunError } from '@perdure/protocol'
 import type { Start } from '../holds/throttle.ts'
+import { type Attributes, attributeTexts } from '../model/attributes.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
 import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
@@ -68,6 +69,24 @@ export class Draft {
   /** Changes fields of the run's row that have no frame. */
   set(fields: Partial<Omit<Run, 'status' | 'fence'>>): void {
     Object.assign(this.#moving(), fields)
+  }
+
+  /** Gives the run these attributes in place of those it has. */
+  setAttributes(attributes: Attributes): void {
+    const { namespace, id: runId } = this.run
+    const before = new Set(attributeTexts(this.run.attributes))
+    const after = attributeTexts(attributes)
+    const added = after.filter(text => !before.delete(text))
+    const isEmpty = after.length === 0
+    this.#moving().attributes = isEmpty ? undefined : attributes
+    this.changes.push({
+      type: 'run.attributed',
+      namespace,
+      runId,
+      ...(isEmpty ? {} : { attributes }),
+      added,
+      removed: [...before],
+    })
   }
 
   /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */

@@ -30,6 +30,7 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     currentStepName: run.currentStepName,
     error: run.error,
     waitingFor: run.waitingFor && waitingForText(run.waitingFor),
+    attributes: run.attributes,
   }
 }
 

@@ -1,13 +1,14 @@
 // Reads the ids in paths and the parameters in queries (docs/errors.md#how-requests-are-checked). Used by every route. An
 // unusable parameter is 400, naming it.
 
+import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX } from '@perdure/protocol'
 import { ID_CHARS_MAX, type QueryParam, type QueryParams, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-/** The values of an operation's parameters. Each may be given once. */
+/** The values of an operation's parameters. Each may be given once, but for attributes. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,
@@ -16,13 +17,20 @@ export function readQuery<const Params extends QueryParams>(
   const values: Record<string, unknown> = {}
   for (const name in params) {
     const value = query[name]
+    const param = params[name] as QueryParam
+    if (param.kind === 'attributes') {
+      if (value !== undefined) values[name] = attributes(name, [value].flat())
+      continue
+    }
     if (typeof value === 'object') throw invalid(name, 'must be given once')
-    values[name] = readParam(name, value, params[name] as QueryParam)
+    values[name] = readParam(name, value, param)
   }
   return values as QueryValues<Params>
 }
 
-function readParam(name: string, value: string | undefined, param: QueryParam): unknown {
+type SingleParam = Exclude<QueryParam, { kind: 'attributes' }>
+
+function readParam(name: string, value: string | undefined, param: SingleParam): unknown {
   if (param.kind === 'flag') return flag(name, value)
   if (value === undefined) return 'default' in param ? param.default : undefined
   switch (param.kind) {
@@ -45,6 +53,22 @@ function readParam(name: string, value: string | undefined, param: QueryParam): 
     case 'timestamp':
       return timestamp(name, value)
   }
+}
+
+const ATTRIBUTE_KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
+
+/** Attributes as `key:value`, each once. The value begins after the first colon. */
+function attributes(name: string, given: readonly string[]): string[] {
+  if (given.length > ATTRIBUTES_MAX) throw invalid(name, `must not be given more than ${ATTRIBUTES_MAX} times`)
+  for (const text of given) {
+    const colon = text.indexOf(':')
+    if (!ATTRIBUTE_KEY.test(text.slice(0, Math.max(0, colon)))) {
+      const key = `1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
+      throw invalid(name, `must be key:value, with a key of ${key}`)
+    }
+    checkLength(name, text.slice(colon + 1), ATTRIBUTE_VALUE_CHARS_MAX)
+  }
+  return [...new Set(given)]
 }
 
 function flag(name: string, value: string | undefined): boolean {

@@ -50,6 +50,8 @@ interface Node {
   enum?: readonly unknown[]
   format?: string
   properties?: Record<string, Node>
+  patternProperties?: Record<string, Node>
+  maxProperties?: number
   required?: readonly string[]
   items?: Node
   minItems?: number
@@ -75,6 +77,9 @@ function faultOf(schema: Node, value: unknown, field: string): Fault | undefined
   if (schema.properties && typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return faultOfMembers(schema, value as Record<string, unknown>, field)
   }
+  if (schema.patternProperties && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return faultOfRecord(schema, value as Record<string, unknown>, field)
+  }
   if (schema.items && Array.isArray(value)) {
     const { minItems: min = 0, maxItems: max = Number.POSITIVE_INFINITY } = schema
     if (value.length < min) return { field, problem: `must not have fewer than ${min} items` }
@@ -87,6 +92,25 @@ function faultOf(schema: Node, value: unknown, field: string): Fault | undefined
   }
   const [valid, errors] = Errors(schema as TSchema, value)
   return valid ? undefined : { field, problem: problemOf(schema, errors[0]) }
+}
+
+/** Records have one schema for all members whose names match a pattern, and take no others. */
+function faultOfRecord(
+  { patternProperties = {}, maxProperties = Number.POSITIVE_INFINITY }: Node,
+  value: Record<string, unknown>,
+  field: string,
+): Fault | undefined {
+  const names = Object.keys(value)
+  if (names.length > maxProperties) return { field, problem: `must not have more than ${maxProperties} members` }
+  for (const [pattern, member] of Object.entries(patternProperties)) {
+    const allowed = new RegExp(pattern, 'u')
+    for (const name of names) {
+      if (!allowed.test(name)) return { field, problem: `has a member whose name does not match ${pattern}` }
+      const fault = faultOf(member, value[name], `${field}.${name}`)
+      if (fault) return fault
+    }
+  }
+  return undefined
 }
 
 /** Only a branch of the value's JSON type can name the fault. */

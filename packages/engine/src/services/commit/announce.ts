@@ -29,6 +29,7 @@ type Unannounced = Extract<
   | {
       type:
         | 'dedupe.claimed'
+        | 'run.attributed'
         | 'delivery.attempted'
         | 'app.seen'
         | 'flow.deleted'

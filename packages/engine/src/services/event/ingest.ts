@@ -6,6 +6,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import { scheduledEvent } from '../../domain/arrival/scheduled-event.ts'
+import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import {
@@ -34,6 +35,8 @@ export interface IncomingEvent {
   bodyDedupeId?: string
   runner?: string
   targetApp?: string
+  /** Attributes of the runs that the event starts. */
+  attributes?: Attributes
   /** The webhook receiver that took it in. */
   receiverId?: string
   /** The instant of the schedule that sends it. */
@@ -117,6 +120,7 @@ export class Ingest {
             event,
             targetApp: incoming.targetApp,
             pin: incoming.runner,
+            attributes: incoming.attributes,
             trace: incoming.trace,
             catalog: catalog.view(namespace),
             assumptions,

@@ -2,7 +2,7 @@
 // (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
 // pass-loop.ts.
 
-import { MEMO_OP_FEATURE, RESPONSE_BYTES_MAX, STEP_POLICY_FEATURE } from '@perdure/protocol'
+import { ATTRIBUTES_FEATURE, MEMO_OP_FEATURE, RESPONSE_BYTES_MAX, STEP_POLICY_FEATURE } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { ENGINE_FEATURES, knows, signedRecipient } from '../../domain/model/features.ts'
@@ -73,7 +73,10 @@ export class Invoker {
       const { runner } = reserved
       const { url } = runner
       const startedAt = clock.now()
-      const negotiated = { stepPolicy: knows(runner, STEP_POLICY_FEATURE) }
+      const negotiated = {
+        stepPolicy: knows(runner, STEP_POLICY_FEATURE),
+        attributes: knows(runner, ATTRIBUTES_FEATURE),
+      }
       const body = invokeBody(active, { now, traceparent, withOps: knows(runner, MEMO_OP_FEATURE) })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))

@@ -27,6 +27,8 @@ function reader({ properties }: Branch) {
 export interface Negotiated {
   /** Failed steps may carry a retry policy. Otherwise it is an unknown field, and ignored. */
   stepPolicy: boolean
+  /** Answers and checkpoints may carry attributes. Otherwise they are ignored. */
+  attributes: boolean
 }
 
 /** The opcodes of the object that is written in `text`, or what is wrong with them. */

@@ -2,18 +2,24 @@
 // trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
 
 import type { RunError, StepError } from '@perdure/protocol'
-import { CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
+import { AttributeChangesSchema, CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
+import type { AttributeChanges } from '../../model/attributes.ts'
 import { stepErrorOf } from '../../model/step.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { type Negotiated, readOpcodes } from './opcodes.ts'
 
+/** What a handler says about its run. */
+export interface RunReport {
+  attributes?: AttributeChanges
+}
+
 export type Outcome = PassLines &
   (
-    | { kind: 'returned'; data?: JsonText }
-    | { kind: 'opcodes'; opcodes: PassOpcode[] }
+    | ({ kind: 'returned'; data?: JsonText } & RunReport)
+    | ({ kind: 'opcodes'; opcodes: PassOpcode[] } & RunReport)
     /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
     /** The pass is repeated, within its budget of tries. */
@@ -27,9 +33,10 @@ export type PassError = StepError & { code: 'handler_failed' | 'runner_unreachab
 const CODES_OF_RUNNERS = ['step_failed', 'handler_failed', 'nondeterministic'] as const
 
 const checkpointSeq = Compile(CheckpointSchema.properties.seq)
+const attributeChanges = Compile(AttributeChangesSchema)
 const stepError = Compile(SentErrorSchema)
 
-const NOTHING: Negotiated = { stepPolicy: false }
+const NOTHING: Negotiated = { stepPolicy: false, attributes: false }
 
 /** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
@@ -40,7 +47,7 @@ export function readAnswer(status: number, body: string, negotiated: Negotiated 
   if (!parsed && (status === 200 || status === 206))
     return transportFailed('The runner answered with a body that is not a JSON object.')
   const lines = readLines(parsed, body)
-  if (parsed && status === 200) return readReturned(body, lines)
+  if (parsed && status === 200) return readReturned(parsed, body, { lines, negotiated })
   if (parsed && status === 206) return readReported(parsed, body, { lines, negotiated })
   const error = readError(parsed, body)
   if (status >= 400 && status < 500) {
@@ -93,21 +100,41 @@ function invalidResponse(problem: string, lines: PassLines, what = 'answer'): Ex
   return { kind: 'rejected', error: { message, code: 'invalid_response' }, ...lines }
 }
 
-function readReturned(body: string, lines: PassLines): Outcome {
+interface Reading {
+  lines: PassLines
+  negotiated: Negotiated
+}
+
+function readReturned(parsed: object, body: string, { lines, negotiated }: Reading): Outcome {
   if (isTooDeep(body, ENVELOPE_DEPTH[200])) return invalidResponse(TOO_DEEP, lines)
+  const report = readReport(parsed, negotiated)
+  if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines)
   const data = objectMember(body, 'data')
-  return { kind: 'returned', data, ...lines }
+  return { kind: 'returned', data, ...report, ...lines }
 }
 
 function readReported(
   parsed: object,
   text: JsonText,
-  { lines, negotiated, what = 'answer' }: { lines: PassLines; negotiated: Negotiated; what?: string },
+  { lines, negotiated, what = 'answer' }: Reading & { what?: string },
 ): Reported {
   if (isTooDeep(text, ENVELOPE_DEPTH[206])) return invalidResponse(TOO_DEEP, lines, what)
   const opcodes = readOpcodes(parsed, text, negotiated)
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines, what)
-  return { kind: 'opcodes', opcodes, ...lines }
+  const report = readReport(parsed, negotiated)
+  if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines, what)
+  return { kind: 'opcodes', opcodes, ...report, ...lines }
+}
+
+const NO_REPORT: RunReport = {}
+
+/** What the message says about the run, or what is wrong with it. */
+function readReport(parsed: object, negotiated: Negotiated): RunReport | string {
+  const { attributes = null } = parsed as { attributes?: unknown }
+  if (attributes === null || !negotiated.attributes) return NO_REPORT
+  if (attributeChanges.Check(attributes)) return { attributes }
+  const [first] = attributeChanges.Errors(attributes)
+  return `/attributes${first?.instancePath ?? ''} ${first?.message ?? 'has the wrong shape'}`
 }
 
 const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`

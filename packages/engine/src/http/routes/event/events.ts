@@ -87,7 +87,7 @@ function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly 
 function incomingEvent(request: FastifyRequest): { event: IncomingEvent; later: Later | undefined } {
   const body = bodyOf(request)
   const checked = checkEvent(body?.value)
-  const { name, app, dedupeId, runner, targetApp } = checked
+  const { name, app, dedupeId, runner, targetApp, attributes } = checked
   checkName('name', name)
   checkName('app', app)
   checkName('dedupeId', dedupeId)
@@ -100,6 +100,7 @@ function incomingEvent(request: FastifyRequest): { event: IncomingEvent; later: 
   if (dedupeId !== undefined) event.dedupeId = dedupeId
   if (runner !== undefined) event.runner = runner
   if (targetApp !== undefined) event.targetApp = targetApp
+  if (attributes !== undefined) event.attributes = attributes
   const data = body && objectMember(body.text, 'data')
   if (data !== undefined) event.data = data
   return { event, later: laterOf(checked) }

@@ -48,7 +48,8 @@ function readPosition([dueAt, id, ...rest]: unknown[]): ScheduledQuery['after'] 
 }
 
 function scheduledText(row: FlowRow): JsonText {
-  const { id, name, app, dedupeId, runner, targetApp, createdAt, data } = scheduledEvent(row)
+  const { id, name, app, dedupeId, runner, targetApp, attributes, createdAt, data } = scheduledEvent(row)
   const at = timestamp(row.dueAt as number)
-  return splice({ id, name, at, app, dedupeId, runner, targetApp, createdAt: timestamp(createdAt) }, { data })
+  const head = { id, name, at, app, dedupeId, runner, targetApp, attributes, createdAt: timestamp(createdAt) }
+  return splice(head, { data })
 }
