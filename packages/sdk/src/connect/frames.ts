@@ -40,6 +40,6 @@ export function checkpointText(id: string, seq: number, report: CheckpointReport
 }
 
 /** JSON text of the payload of an `invoke.checkpoint`. */
-export function checkpointPayload(seq: number, { opcodes, logs }: CheckpointReport): string {
-  return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}}`
+export function checkpointPayload(seq: number, { opcodes, logs, fields = '' }: CheckpointReport): string {
+  return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}${fields}}`
 }

@@ -4,6 +4,7 @@
 
 import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
+import type { RunReport } from '../run/run-report.ts'
 import { byteLength } from '../wire/text-size.ts'
 import type { Discoveries } from './discoveries.ts'
 import type { Settlement } from './memo.ts'
@@ -13,6 +14,8 @@ import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 export interface CheckpointReport {
   readonly opcodes: string
   readonly logs: string
+  /** Further fields of the frame, each after a comma. */
+  readonly fields?: string
 }
 
 /** The payload of `checkpoint.ack`: the reported steps are durable. */
@@ -36,14 +39,19 @@ const REPORT_RESERVE_BYTES = 2048
 export class Checkpoints {
   readonly #checkpointer: Checkpointer
   readonly #logs: LogBuffer
+  readonly #report: RunReport
   readonly #beforeReport: () => void
   #underWay = false
 
   /** `beforeReport` may write log lines that the report is to have. */
-  constructor(checkpointer: Checkpointer, logs: LogBuffer, beforeReport: () => void) {
+  constructor(
+    checkpointer: Checkpointer,
+    { logs, report, beforeReport }: { logs: LogBuffer; report: RunReport; beforeReport: () => void },
+  ) {
     this.#beforeReport = beforeReport
     this.#checkpointer = checkpointer
     this.#logs = logs
+    this.#report = report
   }
 
   get underWay(): boolean {
@@ -54,14 +62,15 @@ export class Checkpoints {
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
     this.#underWay = true
     this.#beforeReport()
+    const fields = this.#report.take()
+    const most = RESPONSE_BYTES_MAX - REPORT_RESERVE_BYTES - byteLength(fields)
     const reported = new Map<string, EncodedOpcode>()
-    for (const opcode of discoveries.take(RESPONSE_BYTES_MAX - 2 * REPORT_RESERVE_BYTES)) {
+    for (const opcode of discoveries.take(most - REPORT_RESERVE_BYTES)) {
       reported.set(opcode.id, opcode)
     }
     const opcodes = `[${[...reported.values()].map(({ text }) => text).join(',')}]`
-    const room = RESPONSE_BYTES_MAX - REPORT_RESERVE_BYTES - byteLength(opcodes)
-    const logs = this.#logs.drain([...reported.keys()], room)
-    const { steps, stop = false } = await this.#checkpointer({ opcodes, logs })
+    const logs = this.#logs.drain([...reported.keys()], most - byteLength(opcodes))
+    const { steps, stop = false } = await this.#checkpointer({ opcodes, logs, fields })
     this.#underWay = false
     return { settlements: steps.map(step => settlement(step, reported.get(step.id))), stop }
   }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { LogBuffer } from '../run/log-buffer.ts'
+import { RunReport } from '../run/run-report.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { answerOf } from './answer.ts'
 import { TestRun } from './engine.testkit.ts'
@@ -45,12 +46,14 @@ describe('results that do not fit together', () => {
   })
 })
 
+const report = new RunReport({})
+
 describe('logs', () => {
   test('are dropped in favour of the result', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 500; i++) logs.append(logs.root, { level: 'info', message: 'm'.repeat(2_000) })
     const data = JSON.stringify('€'.repeat(300_000))
-    const { status, body } = answerOf({ kind: 'returned', data }, logs)
+    const { status, body } = answerOf({ kind: 'returned', data }, { logs, report })
     expect(status).toBe(200)
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(CAP)
     expect(Buffer.byteLength(body)).toBeGreaterThan(CAP - 3_000)
@@ -63,7 +66,7 @@ describe('logs', () => {
     const logs = new LogBuffer()
     for (let i = 0; i < 500; i++) logs.append(logs.root, { level: 'info', message: 'm'.repeat(2_000) })
     const data = JSON.stringify('r'.repeat(CAP - 16 * 1024 - 2))
-    const { body } = answerOf({ kind: 'returned', data }, logs)
+    const { body } = answerOf({ kind: 'returned', data }, { logs, report })
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(CAP)
     expect(JSON.parse(body).data).toHaveLength(data.length - 2)
   })

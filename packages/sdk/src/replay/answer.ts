@@ -5,6 +5,7 @@ import { RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
 import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/pass.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
+import type { RunReport } from '../run/run-report.ts'
 import { placed } from '../wire/error-place.ts'
 import { failedStepOf, NondeterminismError, toStepError } from '../wire/errors.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
@@ -20,13 +21,19 @@ const LOG_RESERVE_BYTES = 2048
 /** A refusal may quote the request, which can be long. */
 const REFUSAL_CHARS_MAX = 1024
 
+/** The log lines and the report of a pass. */
+interface Reports {
+  readonly logs: LogBuffer
+  readonly report: RunReport
+}
+
 /** Builds the answer of a pass from its outcome. `lastStep` is the step that the handler awaited last. */
-export function answerOf(outcome: Outcome, logs: LogBuffer, lastStep?: string): Answer {
+export function answerOf(outcome: Outcome, { logs, report }: Reports, lastStep?: string): Answer {
   switch (outcome.kind) {
     case 'returned':
-      return withLogs(200, outcome.data === undefined ? '' : `"data":${outcome.data}`, logs)
+      return withLogs(200, outcome.data === undefined ? '' : `"data":${outcome.data}`, { logs, fields: report.take() })
     case 'opcodes':
-      return answerOpcodes(outcome.opcodes, logs)
+      return answerOpcodes(outcome.opcodes, { logs, fields: report.take() })
     case 'threw':
       return answerThrown(outcome, logs, lastStep)
     case 'cancelled':
@@ -57,25 +64,31 @@ function answerThrown(
 
 /** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs}`. */
 function answerError(status: number, error: StepError, logs: LogBuffer): Answer {
-  return withLogs(status, `"error":${JSON.stringify(error)}`, logs)
+  return withLogs(status, `"error":${JSON.stringify(error)}`, { logs, fields: '' })
 }
 
-function answerOpcodes(opcodes: EncodedOpcode[], logs: LogBuffer): Answer {
-  const fitting = selectFitting(opcodes)
+/** The log lines, and the fields of the report, each after a comma. */
+interface Rest {
+  readonly logs: LogBuffer
+  readonly fields: string
+}
+
+function answerOpcodes(opcodes: EncodedOpcode[], { logs, fields }: Rest): Answer {
+  const fitting = selectFitting(opcodes, byteLength(fields))
   if (fitting.length < opcodes.length) {
     const deferred = opcodes.length - fitting.length
     const message = `${deferred} steps discovered together exceed one answer and are taken up by the next pass`
     logs.append(logs.root, { level: 'warn', message })
   }
-  return withLogs(206, `"opcodes":[${fitting.map(({ text }) => text).join(',')}]`, logs)
+  return withLogs(206, `"opcodes":[${fitting.map(({ text }) => text).join(',')}]`, { logs, fields })
 }
 
 /**
  * Selects the opcodes that fit into one answer. The next pass discovers the others again. For a finished step that would
  * repeat its callback, so finished steps are selected first.
  */
-function selectFitting(opcodes: EncodedOpcode[]): EncodedOpcode[] {
-  const budget = RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES
+function selectFitting(opcodes: EncodedOpcode[], reportBytes: number): EncodedOpcode[] {
+  const budget = RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES - reportBytes
   const chars = opcodes.reduce((sum, { text }) => sum + text.length + 1, 0)
   if (chars * 3 <= budget) return opcodes
   let bytes = 0
@@ -92,9 +105,10 @@ function selectFitting(opcodes: EncodedOpcode[]): EncodedOpcode[] {
   return opcodes.filter(opcode => kept.has(opcode))
 }
 
-function withLogs(status: number, fields: string, logs: LogBuffer): Answer {
-  const head = fields === '' ? '{"logs":' : `{${fields},"logs":`
+function withLogs(status: number, outcome: string, { logs, fields }: Rest): Answer {
+  const head = outcome === '' ? '{"logs":' : `{${outcome},"logs":`
+  const tail = `${fields}}`
   const text = logs.encode(Number.POSITIVE_INFINITY)
-  if (!exceeds(`${head}${text}}`, RESPONSE_BYTES_MAX)) return { status, body: `${head}${text}}` }
-  return { status, body: `${head}${logs.encode(RESPONSE_BYTES_MAX - byteLength(head) - 1)}}` }
+  if (!exceeds(head + text + tail, RESPONSE_BYTES_MAX)) return { status, body: head + text + tail }
+  return { status, body: head + logs.encode(RESPONSE_BYTES_MAX - byteLength(head) - byteLength(tail)) + tail }
 }

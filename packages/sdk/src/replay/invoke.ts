@@ -9,6 +9,7 @@ import { type Outcome, Pass } from '../pass/pass.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { LogBuffer } from '../run/log-buffer.ts'
 import type { WorkflowEvent } from '../run/run-context.ts'
+import { RunReport } from '../run/run-report.ts'
 import { type RunnerLog, toConsole } from '../run/runner-log.ts'
 import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
 import { collects } from '../workflow/create-workflow.ts'
@@ -41,6 +42,7 @@ export async function invoke(
     return answerRefusal(400, `Workflow "${workflow.name}" has no onFailure handler`)
   }
   const logs = new LogBuffer()
+  const report = new RunReport(ctx)
   const memo = new Memo(request.steps)
   let isOnOtherPath = false
   const beforeReport = () => {
@@ -48,10 +50,10 @@ export async function invoke(
     isOnOtherPath = true
     warnOfOtherPath(logs, { pass, memo })
   }
-  const pass: Pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, logs, beforeReport))
+  const pass: Pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport }))
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
-  const environment = { pass, ctx, logs, cancellation, middleware: chain, beganAt }
+  const environment = { pass, ctx, logs, report, cancellation, middleware: chain, beganAt }
   const runContext = createRunContext(environment)
   const args: WorkflowArgs = {
     event: event as WorkflowEvent,
@@ -71,7 +73,7 @@ export async function invoke(
   warn(logs, { pass, memo, outcome })
   const thrown = outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined ? outcome.error : undefined
   if (thrown !== undefined) log('error', `${nameOf(ctx)} threw outside its steps: ${textOf(thrown)}`)
-  const answer = answerOf(outcome, logs, pass.lastAwaited)
+  const answer = answerOf(outcome, { logs, report }, pass.lastAwaited)
   // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.
   if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
   return answer

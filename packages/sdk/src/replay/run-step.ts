@@ -10,6 +10,7 @@ import type { Cancellation } from '../run/cancellation.ts'
 import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
+import type { RunReport } from '../run/run-report.ts'
 import { placed } from '../wire/error-place.ts'
 import { isNonRetriable, retryAfterMsOf, StepTimeoutError, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
@@ -22,6 +23,7 @@ export interface PassEnvironment {
   readonly pass: Pass
   readonly ctx: InvokeContext
   readonly logs: LogBuffer
+  readonly report: RunReport
   readonly cancellation: Cancellation
   readonly middleware: MiddlewareChain
   /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */

@@ -17,6 +17,7 @@ import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow
 import { durationMs } from './duration-ms.ts'
 import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
+import { warnOfUnknownReport } from './warnings.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
   const { pass, middleware } = environment
@@ -68,7 +69,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
 }
 
 export function createRunContext(environment: PassEnvironment): RunContext {
-  const { ctx, logs, pass } = environment
+  const { ctx, logs, pass, report } = environment
   let logger: Logger | undefined
   return {
     runId: ctx.runId,
@@ -83,6 +84,10 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     get logger() {
       logger ??= createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root)
       return logger
+    },
+    attributes: values => {
+      report.setAttributes(values)
+      if (!report.isKnown) warnOfUnknownReport(logs)
     },
     webhook: {
       send: (name: string, options: { url: string; data?: unknown }) =>

@@ -17,7 +17,7 @@ import { lossOf } from '../wire/lossy.ts'
  */
 const WARNING_SCOPE = '@replay'
 /** Position of each kind of warning. The engine stores each position once, so each kind is logged once per run. */
-const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2, stray: 3 }
+const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2, stray: 3, unknownReport: 4 }
 
 const NAMES_MAX = 5
 
@@ -66,6 +66,12 @@ export function warnOfLoss(logs: LogBuffer, { name, hashedId }: StepId, result: 
 export function warnOfStray(logs: LogBuffer, error: unknown): void {
   const message = `A promise was rejected, and nothing awaits it: ${textOf(error)}`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.stray }, { level: 'error', message })
+}
+
+/** Logs that the engine does not know attributes, and so stores none. */
+export function warnOfUnknownReport(logs: LogBuffer): void {
+  const message = 'This engine does not know attributes of runs: ctx.attributes has no effect.'
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
 }
 
 /** Beginning of the scope of warnings about the results of a step. */

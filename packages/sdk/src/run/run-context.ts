@@ -36,6 +36,9 @@ export interface StepContext {
   readonly logger: Logger
 }
 
+/** Attributes to set, by key; null removes one, and undefined changes nothing. */
+export type AttributeValues = Readonly<Record<string, string | number | boolean | null | undefined>>
+
 /** The run's identity, its logger, and steps whose names the SDK chooses. */
 export interface RunContext {
   readonly runId: string
@@ -58,6 +61,11 @@ export interface RunContext {
   random(): Promise<number>
   /** Returns a random UUID (version 4), stored as a step. */
   uuid(): Promise<string>
+  /**
+   * Sets attributes of the run: facts by which it is found in lists. They are stored with the pass, together with its steps.
+   * A key has up to 64 letters, digits, `_`, `.` or `-`; a string up to 256 characters; a run up to 32 attributes.
+   */
+  attributes(values: AttributeValues): void
   readonly webhook: {
     /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>

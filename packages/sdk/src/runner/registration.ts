@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  ATTRIBUTES_FEATURE,
   MEMO_OP_FEATURE,
   PROTOCOL_VERSION,
   type RegisterReply,
@@ -198,6 +199,7 @@ export function registerRequest(
       ...(handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : []),
       STEP_POLICY_FEATURE,
       MEMO_OP_FEATURE,
+      ATTRIBUTES_FEATURE,
     ],
     workflows: handler.workflows,
   }

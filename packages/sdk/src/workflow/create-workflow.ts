@@ -70,6 +70,10 @@ interface Definition<Input> {
    * children and its parent, until somebody resumes it, which gives new attempts and tries. Default: it fails.
    */
   whenExhausted?: 'fail' | 'pause'
+  /** First attributes of a run, by which it is found: each a CEL expression over `event`, such as `event.data.customerId`. */
+  attributes?: Readonly<Record<string, string>>
+  /** Keys of the attributes that a run of this workflow takes from its parent when it starts as a child. */
+  inheritAttributes?: readonly string[]
   /** Middleware around the passes and steps of this workflow, inside the runner's. The first is the outermost. */
   middleware?: readonly Middleware[]
   /**
@@ -139,7 +143,7 @@ type AnyWorkflowOptions = Definition<never> &
 
 function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
   checkOptionNames(options)
-  const { name, triggers, onFailure, input, middleware, cancelOn, ...policies } = options
+  const { name, triggers, onFailure, input, middleware, cancelOn, inheritAttributes, ...policies } = options
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   }
@@ -153,6 +157,7 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   if (triggers !== undefined) {
     registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
   }
+  if (inheritAttributes) registration.inheritAttributes = [...inheritAttributes]
   if (cancelOn) registration.cancelOn = [cancelOn].flat().map(readCancelOn)
   if (onFailure) registration.onFailure = true
   if (input !== undefined && !isSchema(input)) {

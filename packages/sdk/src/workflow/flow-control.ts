@@ -8,7 +8,7 @@ import type { EventDefinition } from '../schema/event.ts'
 /** The flow control fields of a registration. */
 type Policies = Omit<
   WorkflowRegistration,
-  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted'
+  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted' | 'attributes' | 'inheritAttributes'
 >
 type Policy<Name extends keyof Policies> = NonNullable<Policies[Name]>
 

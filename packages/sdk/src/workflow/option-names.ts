@@ -35,6 +35,8 @@ const OPTIONS = {
   onFailure: true,
   handlerRetries: true,
   whenExhausted: true,
+  attributes: true,
+  inheritAttributes: true,
 }
 const TRIGGER = { event: true, if: true, cron: true }
 
