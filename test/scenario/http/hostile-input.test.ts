@@ -27,6 +27,8 @@ function allows(param: QueryParam, text: string): boolean {
       return text.split(',').every(value => param.values.includes(value))
     case 'names':
       return text.split(',').every(value => allows({ ...param, kind: 'name' }, value))
+    case 'attributes':
+      return /^[\w.-]{1,64}:/.test(text) && [...text.slice(text.indexOf(':') + 1)].length <= 256
     case 'integer':
       return /^[+-]?\d+$/.test(text)
     case 'timestamp':

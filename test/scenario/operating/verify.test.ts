@@ -50,7 +50,7 @@ beforeAll(async () => {
         sleep('nap', 20),
         child('kid', kid, {}),
       ]),
-      [kid]: flow([run('one')]),
+      [kid]: { handler: flow([run('one')]), registration: { attributes: { kind: '"kid"' } } },
       [parked]: {
         handler: flow([child('waits', `${parked}-kid`, {})]),
         registration: { cancelOn: [{ event: 'never' }], singleton: { mode: 'skip' } },
@@ -128,6 +128,9 @@ const PLANTED: [check: string, sql: string][] = [
   ['seq.run', `INSERT INTO frames (run_id, seq, ts, status, attempt) VALUES ('run_none', 2, 1, 'queued', 1)`],
   ['run.readable', `UPDATE runs SET waiting_for = '{' WHERE id = ${OF('waiting')}`],
   ['step.readable', `UPDATE steps SET error = '{' WHERE error IS NOT NULL`],
+  ['run.attributes', 'DELETE FROM run_attributes'],
+  ['run.attributes', `UPDATE runs SET attributes = NULL`],
+  ['run.attributes', `UPDATE run_attributes SET run_id = 'run_none'`],
   ['event.readable', `UPDATE events SET triggered = '{}'`],
   ['event.runs', `UPDATE events SET triggered = '[{"workflow":"w","app":"a","runId":"run_01Z"}]'`],
   ['run.event', 'DELETE FROM events'],
