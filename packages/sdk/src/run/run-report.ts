@@ -1,4 +1,4 @@
-// What a handler says about its run: its attributes. Sent with the next answer or checkpoint of the pass. Used by `ctx`, the
+// The report of a handler about its run: attributes. It is sent with the next answer or checkpoint of the pass. Used by `ctx`, the
 // checkpoints and the answer.
 
 import {

@@ -59,7 +59,7 @@ export const OPERATIONS = {
     WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
   'run.attributes': 'UPDATE runs SET attributes = ? WHERE id = ?',
-  // Those of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
+  // Adds an attribute of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
   'attribute.create': `INSERT INTO run_attributes (namespace, attribute, run_id)
     SELECT namespace, ?, id FROM runs WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
   'attribute.insert': insert(RUN_ATTRIBUTES, 'ON CONFLICT DO NOTHING'),

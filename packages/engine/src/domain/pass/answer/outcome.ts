@@ -11,7 +11,7 @@ import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { type Negotiated, readOpcodes } from './opcodes.ts'
 
-/** What a handler says about its run. */
+/** The report of a handler about its run. */
 export interface RunReport {
   attributes?: AttributeChanges
 }
@@ -128,7 +128,7 @@ function readReported(
 
 const NO_REPORT: RunReport = {}
 
-/** What the message says about the run, or what is wrong with it. */
+/** Reads the report of the message about the run. A text: what is wrong with it. */
 function readReport(parsed: object, negotiated: Negotiated): RunReport | string {
   const { attributes = null } = parsed as { attributes?: unknown }
   if (attributes === null || !negotiated.attributes) return NO_REPORT
