@@ -41,7 +41,7 @@ test('the program has all commands', () => {
       ' bulk-replay',
       ' errors',
     ].map(verb => `runs${verb}`),
-    ...['', ' send', ' list', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
+    ...['', ' send', ' list', ' names', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
     ...['', ' list', ' put', ' delete', ' pause', ' resume', ' fire'].map(verb => `schedules${verb}`),
     'apps',
     'runners',

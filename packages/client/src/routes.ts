@@ -35,6 +35,7 @@ export const ROUTES = {
   listControlActions: 'GET /control-actions pages',
   sendEvent: 'POST /events',
   listEvents: 'GET /events pages',
+  listEventNames: 'GET /event-names pages',
   streamEvents: 'GET /events/stream stream',
   getEvent: 'GET /events/{id}',
   listScheduledEvents: 'GET /scheduled-events pages',

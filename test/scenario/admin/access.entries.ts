@@ -81,6 +81,7 @@ export const ENTRIES: Record<string, Entry> = {
   listControlActions: { finds: ({ run, fork }) => ['', `runId=${run}`, `runId=${fork}`, 'action=replay'] },
   sendEvent: { body: { name: AWAITED }, elsewhere: { woke: 0, triggered: [] } },
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },
+  listEventNames: { finds: () => ['', `prefix=${WORKFLOW}`] },
   streamEvents: { stream: true },
   getEvent: { id: 'event' },
   listScheduledEvents: { finds: () => [''] },

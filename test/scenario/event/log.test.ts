@@ -101,3 +101,28 @@ describe('GET /events', () => {
     expect(pages.map(({ events }) => events.length)).toEqual([100, 1, 1, 101])
   })
 })
+
+describe('filters of the log', () => {
+  test('by the beginning of the name, the source and the time of arrival; and the names that events have', async () => {
+    const base = unique('filtered')
+    const [first, second] = [(await sendMany(`${base}/one`, 1))[0], (await sendMany(`${base}/two`, 1))[0]]
+    const arrived = (await api.event(second as string)).receivedAt
+    const found = async (query: string) => (await page(query)).events.map(({ id }) => id)
+    expect(await found(`prefix=${base}/&source=api`)).toEqual([second, first])
+    expect(await found(`prefix=${base}/o`)).toEqual([first])
+    expect(await found(`prefix=${base}/&source=emit`)).toEqual([])
+    expect(await found(`prefix=${base}/&since=${arrived}`)).toContain(second)
+    expect(await found(`prefix=${base}/&until=${arrived}`)).not.toContain(second)
+    const names = await api.get(`/event-names?prefix=${base}/&limit=1`)
+    expect(names.json).toMatchObject([{ name: `${base}/one`, lastEventId: first }])
+    const cursor = encodeURIComponent(names.headers.get('x-next-cursor') ?? '')
+    const next = await api.get(`/event-names?prefix=${base}/&limit=1&cursor=${cursor}`)
+    expect(next.json).toMatchObject([{ name: `${base}/two`, lastAt: arrived }])
+    expect(next.headers.get('x-next-cursor')).toBeNull()
+    expect(await api.get(`/event-names?cursor=${cursor}`)).toMatchObject({ status: 400, code: 'invalid_cursor' })
+  })
+
+  test.each(['source=mail', 'since=yesterday', 'until=5', 'prefix='])('refuse %s', async query => {
+    expect(await api.get(`/events?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
+  })
+})

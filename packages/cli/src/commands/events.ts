@@ -1,6 +1,13 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import type { Attributes, EventRecord, SendEventReply, Triggered } from '@perdure/protocol'
+import {
+  type Attributes,
+  EVENT_SOURCES,
+  type EventName,
+  type EventRecord,
+  type SendEventReply,
+  type Triggered,
+} from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
@@ -10,7 +17,9 @@ import {
   attributesOption,
   jsonOption,
   limitOption,
+  sinceOption,
   timeoutOption,
+  untilOption,
   type WaitOptions,
 } from '../command-line/options.ts'
 import { engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
@@ -33,6 +42,22 @@ interface SendOptions extends WaitOptions {
   attribute?: string[]
   wait?: true
 }
+
+interface ListOptions {
+  app?: string
+  name?: string
+  prefix?: string
+  source?: EventRecord['source']
+  since?: string
+  until?: string
+  limit: number
+}
+
+const NAME_COLUMNS: Column<EventName>[] = [
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'LAST', cell: ({ lastAt }) => relative(lastAt) },
+  { title: 'EVENT', cell: ({ lastEventId }) => lastEventId, whole: true },
+]
 
 /** Adds `perdure events` to the program. */
 export function eventsCommands(program: Command): void {
@@ -69,16 +94,29 @@ export function eventsCommands(program: Command): void {
     .description('list events, newest first')
     .addOption(appOption())
     .option('--name <name>', 'only events of this name')
+    .option('--prefix <text>', 'only events whose name begins with this text')
+    .addOption(new Option('--source <source>', 'only events from there').choices(EVENT_SOURCES))
+    .addOption(sinceOption('events'))
+    .addOption(untilOption('events'))
     .addOption(limitOption('events', 30))
-  engineCommand<{ app?: string; name?: string; limit: number }>(
+  engineCommand<ListOptions>(
     listing,
     ['perdure events list --name order.placed', 'perdure events list --limit 500 --json | jq -c .data'],
     async session => {
-      const { app, name, limit } = session.options
-      const rows = session.client.pages.listEvents({ app, name, limit }, session)
-      return list(session, rows, COLUMNS, { limit })
+      const rows = session.client.pages.listEvents(session.options, session)
+      return list(session, rows, COLUMNS, { limit: session.options.limit })
     },
   )
+
+  const naming = events
+    .command('names')
+    .description('list the names that events have, in alphabetical order')
+    .option('--prefix <text>', 'only names that begin with this text')
+    .addOption(limitOption('names', 100))
+  engineCommand<{ prefix?: string; limit: number }>(naming, ['perdure events names --prefix order/'], async session => {
+    const rows = session.client.pages.listEventNames(session.options, session)
+    return list(session, rows, NAME_COLUMNS, { limit: session.options.limit })
+  })
 
   scheduledCommands(events)
 

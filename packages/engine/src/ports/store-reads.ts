@@ -135,12 +135,36 @@ export const ATTEMPTS_READ_MAX = 1000
 
 export type RunCounts = Record<RunStatus, number>
 
-export interface EventQuery {
-  app?: string
-  name?: string
+export interface EventFilter {
+  app?: string | undefined
+  name?: string | undefined
+  /** The beginning of the name. */
+  prefix?: string | undefined
+  source?: Event['source'] | undefined
+  /** Only events that arrived then or later. */
+  since?: number | undefined
+  /** Only events that arrived before. */
+  until?: number | undefined
+}
+
+export interface EventQuery extends EventFilter {
   limit: number
   /** Position of the last row of the page before. */
   before?: number
+}
+
+export interface EventNamesQuery {
+  prefix?: string | undefined
+  limit: number
+  /** The last name of the page before. */
+  after?: string | undefined
+}
+
+/** A name of the log, with its newest event. */
+export interface NamedEvents {
+  name: string
+  lastAt: number
+  lastEventId: string
 }
 
 /** A page of events ends with the one that brings its data over this many characters. */
@@ -292,6 +316,8 @@ export interface Reads {
   runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]>
   /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]>
+  /** The names of the log's events, in their order as bytes: a lookup for each name, however many events it has. */
+  eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]>
   /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the schedules of the API by id, from after `after`: as many as the limit, or fewer where their data is large. */

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { EVENT_SOURCES } from './values.ts'
 
 /** Maximum length of the dedupe id of an event, in characters. */
 const DEDUPE_ID_CHARS_MAX = 256
@@ -144,13 +145,20 @@ export const EventRecordSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
   app: optionalText(),
-  source: text('api', 'emit', 'schedule'),
+  source: text(...EVENT_SOURCES),
   scheduledAt: Type.Optional(timestamp('The instant of the schedule that sent it')),
   receiverId: optionalText('The webhook receiver that took it in'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
   receivedAt: timestamp('When the event arrived'),
   woke: count('Number of waiting runs that the event woke'),
   triggered: Type.Array(TriggeredSchema),
+})
+
+/** A name that events of the log have. */
+export const EventNameSchema = Type.Object({
+  name: Type.String(),
+  lastAt: timestamp('When the newest event of the name arrived'),
+  lastEventId: Type.String({ description: 'The id of that event' }),
 })
 
 /** One frame of `GET /events/stream`. */

@@ -26,6 +26,7 @@ export type Triggered = Static<typeof schema.TriggeredSchema>
 export type DryRunReply = Static<typeof schema.DryRunReplySchema>
 export type DryRunWorkflow = Static<typeof schema.DryRunWorkflowSchema>
 export type EventRecord = Static<typeof schema.EventRecordSchema>
+export type EventName = Static<typeof schema.EventNameSchema>
 export type ErrorBody = Static<typeof schema.ErrorBodySchema>
 export type RunStatusFrame = Static<typeof schema.RunStatusFrameSchema>
 export type ErrorGroup = Static<typeof schema.ErrorGroupSchema>

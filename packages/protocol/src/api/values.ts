@@ -28,6 +28,8 @@ export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] 
 /** How much of each step a list shows: `summary` leaves out results and stacks. */
 export const STEP_FIELDS = ['all', 'summary'] as const
 
+/** Where an event came from: a caller or a webhook, a run, or a schedule of the API. */
+export const EVENT_SOURCES = ['api', 'emit', 'schedule'] as const
 export const RUN_TYPES = ['event', 'cron'] as const
 
 /** The sort keys of `GET /runs`. */

@@ -40,6 +40,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   DryRunReply: api.DryRunReplySchema,
   DryRunWorkflow: api.DryRunWorkflowSchema,
   EventRecord: api.EventRecordSchema,
+  EventName: api.EventNameSchema,
   EventFrame: api.EventFrameSchema,
   ScheduledEvent: api.ScheduledEventSchema,
   ScheduleEntry: api.ScheduleEntrySchema,

@@ -1,9 +1,16 @@
 // Operations that send and read events.
 
 import * as api from '../api/schema.ts'
+import { EVENT_SOURCES } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
+
+const PREFIX_PARAM = {
+  kind: 'name',
+  maxLength: NAME_CHARS_MAX,
+  description: 'Only names that begin with this text, in this upper and lower case',
+} as const
 
 export const events = {
   sendEvent: {
@@ -44,12 +51,37 @@ export const events = {
     query: {
       app: APP_PARAM,
       name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
+      prefix: PREFIX_PARAM,
+      source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from there' },
+      since: { kind: 'timestamp', description: 'Only events that arrived at or after this time' },
+      until: { kind: 'timestamp', description: 'Only events that arrived before this time' },
       limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },
     reply: page('A page of events', api.EventRecordSchema),
     errors: ['invalid_cursor'],
     examples: [{ summary: 'The newest orders', query: { name: sample.EVENT.name, limit: '2' }, reply: [sample.EVENT] }],
+  },
+
+  listEventNames: {
+    method: 'GET',
+    path: '/event-names',
+    summary: 'List the names that events of the log have, in alphabetical order',
+    access: 'read',
+    query: {
+      prefix: PREFIX_PARAM,
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('A page of names', api.EventNameSchema),
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'Names of orders',
+        query: { prefix: 'order/' },
+        reply: [{ name: sample.EVENT.name, lastAt: sample.EVENT.receivedAt, lastEventId: sample.EVENT_ID }],
+      },
+    ],
   },
 
   streamEvents: {

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
+import type { EventFilter, EventNamesQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import {
   aLeasedRun,
   anEvent,
@@ -58,6 +59,78 @@ export function eventsContract(open: OpenStore): void {
       }
       expect(pages.flat()).toEqual(all.map(({ id }) => id).reverse())
       expect(pages.map(({ length }) => length)).toEqual([18, 2])
+    })
+
+    it('are filtered by name, its beginning, source and time of arrival, in any combination', async () => {
+      const minute = 60_000
+      const events = Array.from({ length: 120 }, (_, i) =>
+        anEvent({
+          name: ['order/paid', 'order/sent', 'user', 'orders'][i % 4] as string,
+          source: i % 3 === 0 ? 'emit' : 'api',
+          // Some are committed later than they arrived.
+          receivedAt: NOW + (i + (i % 5 === 0 ? 4 : 0)) * minute,
+          ...(i % 2 === 0 ? { app: 'shop' } : {}),
+        }),
+      )
+      for (const event of events) await write(store(), { type: 'event.recorded', event })
+      await write(store(), { type: 'event.recorded', event: anEvent({ namespace: 'other', name: 'order/paid' }) })
+      const filters: EventFilter[] = [
+        { prefix: 'order' },
+        { prefix: 'order/', source: 'emit' },
+        { prefix: 'none' },
+        { since: NOW + 31 * minute },
+        { until: NOW + 30 * minute },
+        { since: NOW + 40 * minute, until: NOW + 43 * minute },
+        { since: NOW + 10 * minute, until: NOW + 100 * minute, app: 'shop', source: 'api', name: 'user' },
+        { since: NOW + 1000 * minute },
+        { until: NOW },
+        { app: 'none' },
+      ]
+      for (const filter of filters) {
+        const { app, name, prefix = '', source, since = 0, until = Number.POSITIVE_INFINITY } = filter
+        const matching = events.filter(
+          event =>
+            (app ?? event.app) === event.app &&
+            (name ?? event.name) === event.name &&
+            (source ?? event.source) === event.source &&
+            event.name.startsWith(prefix) &&
+            event.receivedAt >= since &&
+            event.receivedAt < until,
+        )
+        const found: string[] = []
+        for (let before: number | undefined; ; ) {
+          const page = await store()
+            .in(NS)
+            .events({ ...filter, limit: 7, before })
+          found.push(...page.map(({ event }) => event.id))
+          before = page.at(-1)?.position
+          if (page.length < 7) break
+        }
+        expect(found, JSON.stringify(filter)).toEqual(matching.map(({ id }) => id).reverse())
+      }
+    })
+
+    it('have names, each with its newest event, in pages', async () => {
+      for (const name of ['b', 'a/2', 'a/1', 'b', 'a', 'c'])
+        await write(store(), { type: 'event.recorded', event: anEvent({ name }) })
+      const newest = anEvent({ name: 'a/1', receivedAt: NOW + 5 })
+      await write(store(), { type: 'event.recorded', event: newest })
+      await write(store(), { type: 'event.recorded', event: anEvent({ namespace: 'other', name: 'aa' }) })
+      const names = async (query: Omit<EventNamesQuery, 'limit'>, limit = 9) =>
+        (
+          await store()
+            .in(NS)
+            .eventNames({ ...query, limit })
+        ).map(({ name }) => name)
+      expect(await names({})).toEqual(['a', 'a/1', 'a/2', 'b', 'c'])
+      expect(await names({}, 2)).toEqual(['a', 'a/1'])
+      expect(await names({ after: 'a/1' }, 2)).toEqual(['a/2', 'b'])
+      expect(await names({ prefix: 'a/' })).toEqual(['a/1', 'a/2'])
+      expect(await names({ prefix: 'a/', after: 'a/1' })).toEqual(['a/2'])
+      expect(await names({ prefix: 'd' })).toEqual([])
+      expect(await store().in(NS).eventNames({ prefix: 'a/1', limit: 1 })).toEqual([
+        { name: 'a/1', lastAt: NOW + 5, lastEventId: newest.id },
+      ])
     })
 
     it('finds the waits of a name, oldest first, and only those that still wait', async () => {

@@ -7,7 +7,17 @@ import { EngineError } from '../../domain/model/errors.ts'
 
 /** The list that a cursor belongs to. The page size is not part of it: it may change from page to page. */
 export interface CursorScope {
-  kind: 'runs' | 'events' | 'deliveries' | 'keys' | 'actions' | 'scheduled' | 'schedules' | 'steps' | 'passes'
+  kind:
+    | 'runs'
+    | 'events'
+    | 'eventNames'
+    | 'deliveries'
+    | 'keys'
+    | 'actions'
+    | 'scheduled'
+    | 'schedules'
+    | 'steps'
+    | 'passes'
   namespace: string
   filter: Record<string, string | undefined>
 }

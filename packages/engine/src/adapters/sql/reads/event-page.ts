@@ -3,22 +3,31 @@
 import { EVENT_PAGE_CHARS_MAX, type EventQuery, type PositionedEvent } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { positionedEvent } from '../tables/events.ts'
-import { eventSizesQuery, eventsQuery } from './event-queries.ts'
+import { eventNamesQuery } from './event-names-query.ts'
+import {
+  eventSizesQuery,
+  eventsQuery,
+  type PositionedQuery,
+  positionQuery,
+  positionsQuery,
+  wellBefore,
+  wellBehind,
+} from './event-queries.ts'
 
 /** A slice ends with the event that brings its data over this many bytes. */
 const SLICE_BYTES_MAX = 4 * 1024 * 1024
 
-export async function eventPage(
-  read: (query: Query) => Promise<Row[]>,
-  namespace: string,
-  query: EventQuery,
-): Promise<PositionedEvent[]> {
-  const sizes = (await read(eventSizesQuery(namespace, query))) as [bytes: number][]
+type ReadRows = (query: Query) => Promise<Row[]>
+
+export async function eventPage(read: ReadRows, namespace: string, query: EventQuery): Promise<PositionedEvent[]> {
+  const bounded = await withNames(read, namespace, await withPositions(read, namespace, query))
+  if (bounded.names?.length === 0) return []
+  const sizes = (await read(eventSizesQuery(namespace, bounded))) as [bytes: number][]
   const events: PositionedEvent[] = []
   let chars = 0
   for (const limit of slices(sizes.map(([bytes]) => bytes))) {
-    const before = events.at(-1)?.position ?? query.before
-    for (const row of await read(eventsQuery(namespace, { ...query, before, limit }))) {
+    const before = events.at(-1)?.position ?? bounded.before
+    for (const row of await read(eventsQuery(namespace, { ...bounded, before, limit }))) {
       const found = positionedEvent(row)
       events.push(found)
       chars += found.event.data?.length ?? 0
@@ -26,6 +35,47 @@ export async function eventPage(
     }
   }
   return events
+}
+
+/** Further names with a prefix are found along the log. */
+const NAMES_MAX = 20
+
+async function withNames(read: ReadRows, namespace: string, query: PositionedQuery): Promise<PositionedQuery> {
+  const { prefix, name } = query
+  if (prefix === undefined || name !== undefined) return query
+  const names = (await read(eventNamesQuery(namespace, { prefix, limit: NAMES_MAX + 1 }))).map(row => row[0] as string)
+  return names.length > NAMES_MAX ? query : { ...query, names }
+}
+
+/** The query with the positions between which its times are, so that no page looks at the rest of the log. */
+async function withPositions(read: ReadRows, namespace: string, query: EventQuery): Promise<PositionedQuery> {
+  const { since, until, before } = query
+  if (since === undefined && until === undefined) return query
+  const [[first, last] = []] = (await read(positionsQuery(namespace))) as [number | null, number | null][]
+  if (first == null || last == null) return query
+  const log = { read, namespace, first, last }
+  const from = since === undefined ? undefined : await firstFrom(log, wellBefore(since))
+  const end = until === undefined ? undefined : await firstFrom(log, wellBehind(until))
+  return { ...query, from, before: end === undefined ? before : Math.min(end, before ?? end) }
+}
+
+interface Log {
+  read: ReadRows
+  namespace: string
+  first: number
+  last: number
+}
+
+/** The first position whose event arrived at the time or later, by bisection; behind the last one if none did. */
+async function firstFrom({ read, namespace, first, last }: Log, time: number): Promise<number> {
+  let [low, high] = [first, last + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [[position, receivedAt] = []] = (await read(positionQuery(namespace, middle))) as [number, number][]
+    if (position === undefined || receivedAt === undefined || receivedAt >= time) high = middle
+    else low = position + 1
+  }
+  return low
 }
 
 /** How many events each slice has. */

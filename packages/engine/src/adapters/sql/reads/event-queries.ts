@@ -3,6 +3,7 @@
 import type { EventQuery } from '../../../ports/store-reads.ts'
 import type { Query, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
+import { behindPrefix } from './event-names-query.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
 export function eventQuery(namespace: string, id: string): Query {
@@ -18,17 +19,55 @@ export function bufferRunsQuery(namespace: string, firstEventIds: readonly strin
   }
 }
 
+export interface PositionedQuery extends EventQuery {
+  /** Matching events are from this position on. */
+  from?: number | undefined
+  /** Every name with the prefix, if there are few. */
+  names?: readonly string[] | undefined
+}
+
 /** Rows of `SELECT_EVENT`, newest first. */
-export function eventsQuery(namespace: string, query: EventQuery): Query {
+export function eventsQuery(namespace: string, query: PositionedQuery): Query {
   return newest(SELECT_EVENT, namespace, query)
 }
 
 /** The bytes of the data of each event of `eventsQuery`. Neither database loads the texts for it. */
-export function eventSizesQuery(namespace: string, query: EventQuery): Query {
+export function eventSizesQuery(namespace: string, query: PositionedQuery): Query {
   return newest('coalesce(octet_length(data), 0)', namespace, query)
 }
 
-function newest(columns: string, namespace: string, { app, name, limit, before }: EventQuery): Query {
+/** The log's order and that of arrival differ by less than this. */
+const DISORDER_MS_MAX = 600_000
+
+/** The first position from one on, and when its event arrived: a lookup. */
+export function positionQuery(namespace: string, from: number): Query {
+  const sql = 'SELECT position, received_at FROM events WHERE namespace = ? AND position >= ? ORDER BY position LIMIT 1'
+  return { sql, params: [namespace, from] }
+}
+
+/** The first and the last position of the namespace. */
+export function positionsQuery(namespace: string): Query {
+  const sql = 'SELECT min(position), max(position) FROM events WHERE namespace = ?'
+  return { sql, params: [namespace] }
+}
+
+/** A time such that no event before the first one from then on arrived at `since` or later; likewise for `until`. */
+export const wellBefore = (since: number) => since - DISORDER_MS_MAX
+export const wellBehind = (until: number) => until + DISORDER_MS_MAX
+
+/** Along the log; or, with the names that a prefix stands for, along the events of each. */
+function newest(columns: string, namespace: string, query: PositionedQuery): Query {
+  const { names, prefix: _, ...rest } = query
+  if (names === undefined || query.name !== undefined) return listed(columns, namespace, query)
+  const lists = names.map(name => listed('position', namespace, { ...rest, name }))
+  const union = lists.map(({ sql }) => `SELECT position FROM (${sql}) AS one`).join(' UNION ALL ')
+  const sql = `SELECT ${columns} FROM events WHERE position IN (
+    SELECT position FROM (${union}) AS all_names ORDER BY position DESC LIMIT ?) ORDER BY position DESC`
+  return { sql, params: [...lists.flatMap(({ params }) => params), query.limit] }
+}
+
+function listed(columns: string, namespace: string, query: PositionedQuery): Query {
+  const { app, name, prefix, source, since, until, limit, before, from } = query
   const terms = ['namespace = ?']
   const params: Value[] = [namespace]
   const add = (term: string, value: Value | undefined) => {
@@ -38,6 +77,12 @@ function newest(columns: string, namespace: string, { app, name, limit, before }
   }
   add('app = ?', app)
   add('name = ?', name)
+  add('name >= ?', prefix)
+  add('name < ?', prefix === undefined ? undefined : behindPrefix(prefix))
+  add('source = ?', source)
+  add('received_at >= ?', since)
+  add('received_at < ?', until)
+  add('position >= ?', from)
   add('position < ?', before)
   const sql = `SELECT ${columns} FROM events WHERE ${terms.join(' AND ')} ORDER BY position DESC LIMIT ?`
   return { sql, params: [...params, limit] }

@@ -18,8 +18,10 @@ import type {
   EndpointStats,
   ErrorGroup,
   ErrorGroupsQuery,
+  EventNamesQuery,
   EventQuery,
   HeldRun,
+  NamedEvents,
   PartOfRuns,
   PassReports,
   PositionedEvent,
@@ -63,6 +65,7 @@ import { controlActionsQuery, replayableQueries } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
+import { eventNamesQuery, namedEvents } from './event-names-query.ts'
 import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { passNumberQueries, passReportQueries, passReports, runOfPasses } from './pass-queries.ts'
@@ -240,6 +243,11 @@ export class SqlReads implements Reads {
 
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]> {
     return this.#scanRows(signal, rows => eventPage(rows, this.#namespace, query))
+  }
+
+  eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]> {
+    const named = eventNamesQuery(this.#namespace, query)
+    return this.#scanRows(signal, async rows => (await rows(named)).map(namedEvents))
   }
 
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {

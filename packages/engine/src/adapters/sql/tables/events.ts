@@ -22,7 +22,8 @@ export const EVENTS = table<Event>()('events', {
     data: optional(text),
   },
   indexes: {
-    events_listed: { on: 'namespace, position, app' },
+    events_listed: { on: 'namespace, position, source' },
+    events_of_app: { on: 'namespace, app, position', where: 'app IS NOT NULL' },
     events_named: { on: 'namespace, name, position' },
   },
 })

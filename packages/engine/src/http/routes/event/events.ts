@@ -50,10 +50,9 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   }
 
   mount(app, context, operations.listEvents, async (request, reply, query) => {
-    const { limit, cursor } = query
-    const filter = { app: query.app, name: query.name }
+    const { limit, cursor, ...filter } = query
     const { namespace } = request.actor
-    const scope = { kind: 'events', namespace, filter } as const
+    const scope = { kind: 'events', namespace, filter: textsOf(filter) } as const
     const before = decodeCursor(cursor, scope, readPosition)
     // One row more than the limit shows whether there is a next page.
     const rows = { ...filter, before, limit: limit + 1 }
@@ -67,6 +66,19 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
       page.map(({ event }) => event),
     )
     return sendJson(reply, 200, list(linked.map(eventText)))
+  })
+
+  mount(app, context, operations.listEventNames, async (request, reply, { prefix, limit, cursor }) => {
+    const { namespace } = request.actor
+    const scope = { kind: 'eventNames', namespace, filter: textsOf({ prefix }) } as const
+    const after = decodeCursor(cursor, scope, readName)
+    const query = { prefix, after, limit: limit + 1 }
+    const found = await scan(context, reply, signal => deps.store.in(namespace).eventNames(query, signal))
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    if (found.length > limit && last) reply.header('x-next-cursor', encodeCursor(scope, [last.name]))
+    const names = page.map(({ name, lastAt, lastEventId }) => ({ name, lastAt: timestamp(lastAt), lastEventId }))
+    return sendJson(reply, 200, JSON.stringify(names))
   })
 
   mount(app, context, operations.getEvent, async (request, reply) => {
@@ -122,4 +134,14 @@ function isCutOff(page: readonly PositionedEvent[]): boolean {
 
 function readPosition([position, ...rest]: unknown[]): number | undefined {
   return isPosition(position) && rest.length === 0 ? position : undefined
+}
+
+function readName([name, ...rest]: unknown[]): string | undefined {
+  return typeof name === 'string' && rest.length === 0 ? name : undefined
+}
+
+/** The filters that are given, as a cursor is bound to them. */
+function textsOf(filter: Readonly<Record<string, string | number | undefined>>): Record<string, string> {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
 }
