@@ -3,8 +3,8 @@
 import { EVENT_PAGE_CHARS_MAX, type EventQuery, type PositionedEvent } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { positionedEvent } from '../tables/events.ts'
-import { eventNamesQuery } from './event-names-query.ts'
 import {
+  eventNamesQuery,
   eventSizesQuery,
   eventsQuery,
   type PositionedQuery,

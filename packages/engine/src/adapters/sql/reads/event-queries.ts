@@ -1,9 +1,8 @@
 // Queries about the event log. Called by the store and its reads.
 
-import type { EventQuery } from '../../../ports/store-reads.ts'
-import type { Query, Value } from '../description/values.ts'
+import type { EventNamesQuery, EventQuery, NamedEvents } from '../../../ports/store-reads.ts'
+import type { Query, Row, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
-import { behindPrefix } from './event-names-query.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
 export function eventQuery(namespace: string, id: string): Query {
@@ -102,4 +101,29 @@ export function eventsSinceQuery({ namespace, eventName, runId, after, limit }: 
   const sql = `SELECT ${SELECT_EVENT} FROM events
     WHERE namespace = ? AND name = ? AND position > ${from} ORDER BY position LIMIT ?`
   return { sql, params: [namespace, eventName, after > 0 ? after : runId, limit] }
+}
+
+/** Sorts behind every character of a name. */
+const LAST = '\u{10ffff}'
+
+/** The least text that is greater than every name with the prefix. */
+const behindPrefix = (prefix: string) => prefix + LAST
+
+/** Rows for `namedEvents`. Walks the index by name from one name to the next. */
+export function eventNamesQuery(namespace: string, { prefix = '', after, limit }: EventNamesQuery): Query {
+  const isNext = after === undefined ? 'name >= ?' : 'name > ?'
+  const newest = (column: string) =>
+    `(SELECT ${column} FROM events WHERE namespace = ? AND name = names.found ORDER BY position DESC LIMIT 1)`
+  const sql = `WITH RECURSIVE names (found, number) AS (
+      SELECT (SELECT min(name) FROM events WHERE namespace = ? AND ${isNext} AND name < ?), 1
+      UNION ALL
+      SELECT (SELECT min(name) FROM events WHERE namespace = ? AND name > found AND name < ?), number + 1
+      FROM names WHERE found IS NOT NULL AND number < ?)
+    SELECT found, ${newest('received_at')}, ${newest('id')} FROM names WHERE found IS NOT NULL ORDER BY number`
+  const behind = behindPrefix(prefix)
+  return { sql, params: [namespace, after ?? prefix, behind, namespace, behind, limit, namespace, namespace] }
+}
+
+export function namedEvents([name, lastAt, lastEventId]: Row): NamedEvents {
+  return { name: name as string, lastAt: lastAt as number, lastEventId: lastEventId as string }
 }
