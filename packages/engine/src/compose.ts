@@ -119,7 +119,7 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const schedules = new Schedules({ ...core, ingest, assertActive })
-  const timers = createTimers(core, { ingest, schedules, timersMax: bounds.timersMax })
+  const timers = createTimers(core, { ingest, schedules, runs, assertActive, timersMax: bounds.timersMax })
   const health = new Health({ ...core, queue: core.backends.queue })
   return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health } satisfies HttpParts
 }

@@ -4,6 +4,7 @@
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
 export {
+  BULK_ACTIONS,
   CATCH_UPS,
   CONTROL_ACTIONS,
   DELIVERY_KINDS,

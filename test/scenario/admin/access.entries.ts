@@ -23,6 +23,7 @@ export interface Holdings {
   key: string
   scheduled: string
   schedule: string
+  bulk: string
 }
 
 export interface Entry {
@@ -78,6 +79,10 @@ export const ENTRIES: Record<string, Entry> = {
   replayRun: { id: 'run' },
   retryRunFromStep: { id: 'run', body: { step: 'work' } },
   bulkReplayRuns: { body: { app: APP }, elsewhere: { matched: 0, replayed: 0, skipped: 0 } },
+  startBulk: { body: { action: 'cancel', filter: { app: APP } } },
+  listBulks: { finds: () => [''] },
+  getBulk: { id: 'bulk' },
+  stopBulk: { id: 'bulk' },
   listControlActions: { finds: ({ run, fork }) => ['', `runId=${run}`, `runId=${fork}`, 'action=replay'] },
   sendEvent: { body: { name: AWAITED }, elsewhere: { woke: 0, triggered: [] } },
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },

@@ -252,7 +252,16 @@ async function fillTheNorth(): Promise<Holdings> {
     key: await made('createApiKey'),
     scheduled: await scheduled(),
     schedule: await schedules(),
+    bulk: await bulk(),
   }
+}
+
+/** Two jobs that find nothing: a list has a second page. */
+async function bulk(): Promise<string> {
+  const body = { action: 'cancel', ids: ['run_none'] }
+  const start = async () => ((await north.post('/bulk', body)).json as { bulkId: string }).bulkId
+  await start()
+  return start()
 }
 
 /** Two events that arrive later: a list has a second page. */

@@ -49,7 +49,7 @@ const shop = new PlainRunner({
 beforeAll(() => shop.listen())
 
 /** Replacements for the examples' own ids, by prefix, for a receiver's slug and secret, and for the key of the request. */
-type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'slug' | 'secret' | 'token', string>>
+type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'blk' | 'slug' | 'secret' | 'token', string>>
 
 async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
   // The example of `register` replaces the address.
@@ -117,6 +117,11 @@ async function session(): Promise<Ids> {
 }
 
 /** Creates what an operation's examples need; for most operations a finished order. */
+async function bulk(): Promise<Ids> {
+  const { bulkId } = (await api.post('/bulk', { action: 'cancel', ids: ['run_none'] })).json as { bulkId: string }
+  return { blk: bulkId }
+}
+
 const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
   cancelRun: waiting,
@@ -137,12 +142,14 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   pauseSchedule: schedule,
   resumeSchedule: schedule,
   fireSchedule: schedule,
+  getBulk: bulk,
+  stopBulk: bulk,
 }
 
 /** The example with the ids of this engine, signed with the secret if there is one. */
 function asHere(example: Example, ids: Ids): Example {
   const text = JSON.stringify({ ...example, reply: undefined }).replace(
-    /\b(run|evt|dlv|whe|whr|key)_[0-9A-Z]{26}/g,
+    /\b(run|evt|dlv|whe|whr|key|blk)_[0-9A-Z]{26}/g,
     (sample, prefix: keyof Ids) => ids[prefix] ?? sample,
   )
   const here = JSON.parse(text.replace('pdk_secret_...', KEY)) as Example

@@ -12,6 +12,7 @@ import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
+import { Bulk } from '../services/run/bulk.ts'
 import { Control } from '../services/run/control.ts'
 import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
@@ -61,6 +62,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     explain,
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
+    bulk: new Bulk({ ...core, assertActive }),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     metrics: async namespace => core.metrics.text(namespace, await readGauges(gauges)),

@@ -5,6 +5,7 @@ import type { Claim } from '../ports/store.ts'
 import { TIMER_LEASE_MS, Timers, type TimersDeps } from '../services/event/timers.ts'
 import { Driver } from '../services/pass/driver.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
+import { type BulkSliceDeps, BulkSlices } from '../services/run/bulk-slice.ts'
 import { LaneLoop } from '../services/support/lane.ts'
 import { type EngineCore, laneDeps } from './core.ts'
 import type { RunnersPart } from './runners.ts'
@@ -54,8 +55,14 @@ export function createRuns(
   }
 }
 
-export function createTimers(core: EngineCore, firing: Pick<TimersDeps, 'ingest' | 'schedules' | 'timersMax'>) {
-  const work = new Timers({ ...core, ...firing })
+/** The parts that due rows act on. */
+type Timed = Pick<TimersDeps, 'ingest' | 'schedules' | 'timersMax'> &
+  Pick<BulkSliceDeps, 'assertActive'> & { runs: Pick<RunsPart, 'interrupt' | 'withdraw'> }
+
+export function createTimers(core: EngineCore, { runs, assertActive, ...firing }: Timed) {
+  const { interrupt, withdraw } = runs
+  const slices = new BulkSlices({ ...core, interrupt, withdraw, assertActive })
+  const work = new Timers({ ...core, ...firing, bulk: row => slices.work(row) })
   const claim = (claim: Claim) => core.store.claimTimers(claim)
   return {
     work,

@@ -29,6 +29,7 @@ import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
+import { bulkRoutes } from './routes/run/bulk.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
@@ -71,6 +72,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runPassRoutes(app, context)
   namespaceStreamRoutes(app, context)
   controlRoutes(app, context)
+  bulkRoutes(app, context)
   registryRoutes(app, context)
   webhookDeliveryRoutes(app, context)
   webhookEndpointRoutes(app, context)

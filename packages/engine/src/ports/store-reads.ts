@@ -2,6 +2,7 @@
 // routes that list and show things.
 
 import type { RunError } from '@perdure/protocol'
+import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '../domain/model/delivery.ts'
@@ -207,6 +208,20 @@ export interface ScheduledQuery {
   after?: { dueAt: number; id: string }
 }
 
+export interface BulkJobsQuery {
+  limit: number
+  /** The sort position of the last row of the page before: newest first by (dueAt, id). */
+  before?: { dueAt: number; id: string } | undefined
+}
+
+export interface BulkResultsQuery {
+  limit: number
+  /** Only results of these runs. */
+  runIds?: readonly string[]
+  /** Run id of the last row of the page before. */
+  after?: string | undefined
+}
+
 export interface DeliveryFilter {
   status?: DeliveryStatus
   app?: string
@@ -332,6 +347,13 @@ export interface Reads {
   schedules(): Promise<FlowRow[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
   replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
+  /** How many runs of each status match the filter. */
+  statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts>
+  /** Rows of bulk actions, newest first. */
+  bulkJobs(query: BulkJobsQuery): Promise<FlowRow[]>
+  /** Results of the bulk action, by run id. */
+  bulkResults(bulkId: string, query: BulkResultsQuery): Promise<BulkResult[]>
+  bulkCounts(bulkId: string): Promise<BulkCounts>
   /** Newest first. */
   controlActions(query: ControlQuery): Promise<ControlAction[]>
 }

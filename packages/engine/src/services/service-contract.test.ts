@@ -96,6 +96,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       ...setting,
       ingest: { arrive: async () => {} },
       schedules: { arrive: async () => {} },
+      bulk: async () => {},
       timersMax: 10,
     }),
 }

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { optionalFlag, text } from '../wire/schema-parts.ts'
 
 export * from './admin-schema.ts'
+export * from './bulk-schema.ts'
 export * from './control-schema.ts'
 export * from './error-group-schema.ts'
 export * from './event-schema.ts'

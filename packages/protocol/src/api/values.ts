@@ -47,6 +47,11 @@ export const CONTROL_ACTIONS = [
   'replay',
   'retry_from_step',
   'bulk_replay',
+  'bulk.cancel',
+  'bulk.pause',
+  'bulk.resume',
+  'bulk.replay',
+  'bulk.retry-failed-step',
   'scheduled_event.delete',
   'schedule.put',
   'schedule.delete',
@@ -62,6 +67,11 @@ export const CONTROL_ACTIONS = [
   'key.create',
   'key.revoke',
 ] as const
+
+/** The actions of `POST /bulk`. */
+export const BULK_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry-failed-step'] as const
+export const BULK_STATUSES = ['running', 'stopped', 'done'] as const
+export const BULK_OUTCOMES = ['done', 'skipped', 'failed'] as const
 
 /** The kinds of API key: what each opens is in docs/operating.md#keys-and-namespaces. */
 export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const

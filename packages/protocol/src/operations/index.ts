@@ -1,6 +1,7 @@
 // Every operation of the HTTP API, by group and by id.
 
 import { admin } from './admin.ts'
+import { bulk } from './bulk.ts'
 import { control } from './control.ts'
 import { events } from './events.ts'
 import { health, meta } from './health.ts'
@@ -21,7 +22,7 @@ export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 const runs = { ...runLists, ...runSteps }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
-const groups = { runs: { ...runs, ...statistics }, control, events, schedules, registry, webhooks, admin, health, meta }
+const groups = { runs: { ...runs, ...statistics }, control, bulk, events, schedules, registry, webhooks, admin, health, meta }
 export type Group = keyof typeof groups
 
 /** Every operation by its id, which is its name in the client and in the OpenAPI document. */
@@ -29,6 +30,7 @@ export const operations = {
   ...runs,
   ...statistics,
   ...control,
+  ...bulk,
   ...events,
   ...schedules,
   ...registry,

@@ -9,6 +9,7 @@ export const TAGS: Record<Group, { title: string; description: string }> = {
   schedules: { title: 'Schedules', description: 'List, make, pause and fire schedules' },
   runs: { title: 'Runs', description: 'Read runs, their steps and logs, and follow them live' },
   control: { title: 'Run control', description: 'Act on runs, and read the audit log' },
+  bulk: { title: 'Many runs at once', description: 'Act on many runs, as jobs that survive restarts' },
   registry: { title: 'Apps, runners, workflows', description: 'Register runners and list what they serve' },
   webhooks: { title: 'Webhooks', description: 'Deliveries, endpoints and receivers' },
   admin: {

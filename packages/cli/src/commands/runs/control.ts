@@ -2,21 +2,23 @@
 
 import type { RunSummary } from '@perdure/protocol'
 import type { Command } from 'commander'
+import { UsageError } from '../../command-line/flags.ts'
 import { checkWait, waitForRuns } from '../../command-line/follow.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { jsonOption, timeoutOption, type WaitOptions } from '../../command-line/options.ts'
 import { engineCommand, type Session, show } from '../../command-line/session.ts'
+import { actOnMany, type ManyOptions, manyOptions, namesOne } from './many.ts'
 
-interface ForkOptions extends WaitOptions {
+interface ForkOptions extends WaitOptions, ManyOptions {
   input?: string
-  step: string
+  step?: string
   wait?: true
 }
 
 const ACTIONS = [
-  ['cancel', 'cancelRun', 'cancel a run, its running steps and its children'],
-  ['pause', 'pauseRun', 'pause a run at its next step boundary'],
-  ['resume', 'resumeRun', 'resume a paused run from its next step'],
+  ['cancel', 'cancelRun', 'cancel a run, its running steps and its children; or many runs'],
+  ['pause', 'pauseRun', 'pause a run at its next step boundary; or many runs'],
+  ['resume', 'resumeRun', 'resume a paused run from its next step; or many runs'],
 ] as const
 
 const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'] as const
@@ -24,16 +26,17 @@ const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'
 /** Adds `cancel`, `pause`, `resume`, `replay` and `retry` to `perdure runs`. */
 export function controlCommands(runs: Command): void {
   for (const [verb, operation, description] of ACTIONS) {
-    const command = runs.command(`${verb} <id>`).description(description)
-    engineCommand(command, [`perdure runs ${verb} run_01K...`], async (session, given = '') => {
+    const command = manyOptions(runs.command(`${verb} [id]`).description(description))
+    const examples = [`perdure runs ${verb} run_01K...`, `perdure runs ${verb} --workflow process-order --preview`]
+    engineCommand<ManyOptions>(command, examples, async (session, given = '') => {
+      if (!namesOne(session, given)) return actOnMany(session, { action: verb })
       const id = await wholeId(session, given)
       return showRun(session, await session.client[operation]({ id }, session))
     })
   }
 
-  const replaying = runs
-    .command('replay <id>')
-    .description('run a finished run again from the start, as a new run')
+  const replaying = manyOptions(runs.command('replay [id]'))
+    .description('run a finished run again from the start, as a new run; or many runs')
     .option('--input <json>', 'input of the new run: JSON, @file, or - for standard input (default: the same)')
     .option(...WAIT)
     .addOption(timeoutOption())
@@ -48,15 +51,20 @@ export function controlCommands(runs: Command): void {
       checkWait(session.options)
       const { input } = session.options
       const body = input === undefined ? {} : { body: { input: await jsonOption('--input', input, session.terminal) } }
+      if (!namesOne(session, given)) return actOnMany(session, { action: 'replay', ...body.body })
       const id = await wholeId(session, given)
       return forked(session, await session.client.replayRun({ id, ...body }, session))
     },
   )
 
-  const retrying = runs
-    .command('retry <id>')
-    .description('run a finished run again from a step on, as a new run that keeps earlier results')
-    .requiredOption('--step <name>', 'the step to start from; name:n is the n-th repeat of a name')
+  const retrying = manyOptions(runs.command('retry [id]'))
+    .description(
+      'run a finished run again from a step on, as a new run that keeps earlier results; or many failed runs',
+    )
+    .option(
+      '--step <name>',
+      'the step to start from; name:n is the n-th repeat of a name; with a filter: the one that failed',
+    )
     .option(...WAIT)
     .addOption(timeoutOption())
   engineCommand<ForkOptions>(
@@ -65,6 +73,9 @@ export function controlCommands(runs: Command): void {
     async (session, given = '') => {
       checkWait(session.options)
       const { step } = session.options
+      const isOne = namesOne(session, given)
+      if (isOne !== (step !== undefined)) throw new UsageError('--step belongs to a run id')
+      if (step === undefined) return actOnMany(session, { action: 'retry-failed-step' })
       const id = await wholeId(session, given)
       return forked(session, await session.client.retryRunFromStep({ id, body: { step } }, session))
     },

@@ -13,6 +13,9 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   // Never called: the timers let their events arrive.
   event: () => undefined,
   schedule: () => undefined,
+  // Never called: the timers have their slices worked off.
+  bulk: () => undefined,
+  bulkInput: () => undefined,
 }
 
 /** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */

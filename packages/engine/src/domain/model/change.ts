@@ -4,6 +4,7 @@ import type { RunError, StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { StoredKey } from './api-key.ts'
 import type { Attributes } from './attributes.ts'
+import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -91,6 +92,8 @@ export type Change =
   | { type: 'key.revoked'; namespace: string; id: string; at: number }
   /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
+  /** The outcome of a bulk action for a run; the first result of a run stays. */
+  | { type: 'bulkResult.recorded'; result: BulkResult }
 
 /**
  * An event or a finished child settles a parked step. Applies only while the step is `waiting`: the step takes the
@@ -147,6 +150,7 @@ const CHANGES_CATALOG = {
   'key.created': false,
   'key.revoked': false,
   'control.recorded': false,
+  'bulkResult.recorded': false,
 } as const satisfies Record<Change['type'], boolean>
 
 type CatalogChangeType = keyof {

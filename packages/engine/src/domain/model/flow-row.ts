@@ -1,5 +1,5 @@
 // The durable state of flow control: one row per workflow, policy and key. Its `state` belongs to the policy. An event that
-// arrives later is such a row too, of no workflow. Its version
+// arrives later, and a bulk action, are such rows too, of no workflow. Its version
 // guards it, so that of two concurrent events only one can be the first (ARCHITECTURE.md#how-races-are-settled).
 
 import { createHash } from 'node:crypto'
@@ -7,9 +7,9 @@ import type { JsonText } from '../text/json-text.ts'
 
 /**
  * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, a
- * schedule of the API.
+ * schedule of the API, a bulk action with what it was given.
  */
-export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event' | 'schedule'
+export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event' | 'schedule' | 'bulk' | 'bulkInput'
 
 export interface FlowRow {
   id: string

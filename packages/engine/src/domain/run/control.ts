@@ -136,6 +136,15 @@ function endingStep(steps: readonly Step[], run: Run): Step | undefined {
   return candidates.find(isAtEnd) ?? candidates.at(-1) ?? failed.find(isAtEnd)
 }
 
+/** The step whose failure ended the run, if one did. */
+export function failedStep({ run, steps }: RunState): Step | undefined {
+  if (run.status !== 'failed') return undefined
+  return endingStep(
+    [...steps.values()].sort((a, b) => a.index - b.index),
+    run,
+  )
+}
+
 /** When the next timer of parked steps is due, if one has a timer: of a paused run, timers alone go on. */
 export function nextTimer(steps: Iterable<Step>): number | undefined {
   let next: number | undefined

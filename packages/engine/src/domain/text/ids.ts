@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 
-export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | 'key'
+export type IdPrefix = 'run' | 'evt' | 'dlv' | 'att' | 'whe' | 'whr' | 'act' | 'key' | 'blk'
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_LENGTH = 10

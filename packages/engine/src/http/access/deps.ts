@@ -14,6 +14,7 @@ import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Schedules } from '../../services/event/schedules.ts'
 import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
+import type { Bulk } from '../../services/run/bulk.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
@@ -34,6 +35,7 @@ export interface HttpDeps {
   passes: Passes
   registry: Registry
   control: Control
+  bulk: Bulk
   endpoints: Endpoints
   deliveries: Deliveries
   receivers: Receivers

@@ -18,6 +18,8 @@ export interface CursorScope {
     | 'schedules'
     | 'steps'
     | 'passes'
+    | 'bulks'
+    | 'bulkResults'
   namespace: string
   filter: Record<string, string | undefined>
 }

@@ -36,6 +36,7 @@ type Unannounced = Extract<
         | 'key.revoked'
         | 'secrets.sealed'
         | 'control.recorded'
+        | 'bulkResult.recorded'
     }
 >
 

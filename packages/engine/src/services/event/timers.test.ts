@@ -51,6 +51,7 @@ async function setUp() {
       report,
       ingest: { arrive: async () => {} },
       schedules: { arrive: async () => {} },
+      bulk: async () => {},
       timersMax: 10,
     })
     for (const row of rows) {

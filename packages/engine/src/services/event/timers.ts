@@ -1,5 +1,5 @@
 // Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs, events that were
-// sent for later arrive. The lease
+// sent for later arrive, bulk actions work off their next slice. The lease
 // only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
 // claimed.
 
@@ -20,6 +20,8 @@ export const TIMER_LEASE_MS = 15_000
 export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log' | 'report'> {
   ingest: Pick<Ingest, 'arrive'>
   schedules: Pick<Schedules, 'arrive'>
+  /** Works off a slice of a bulk action. */
+  bulk(row: FlowRow): Promise<void>
   /** Most rows under way at once. */
   timersMax: number
 }
@@ -51,6 +53,7 @@ export class Timers implements Stoppable {
   #carryOut(row: FlowRow): Promise<void> {
     if (row.policy === 'event') return this.#deps.ingest.arrive(row)
     if (row.policy === 'schedule') return this.#deps.schedules.arrive(row)
+    if (row.policy === 'bulk') return this.#deps.bulk(row)
     return this.#fire(row)
   }
 

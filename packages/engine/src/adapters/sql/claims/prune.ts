@@ -55,6 +55,9 @@ const OVER_CLAIMS = `DELETE FROM flow_rows WHERE id IN (
 const OLD_ROLLUPS = `DELETE FROM run_rollups WHERE (span, namespace, app, workflow, at) IN (
     SELECT span, namespace, app, workflow, at FROM run_rollups WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
   RETURNING at`
+const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
+    SELECT bulk_id, run_id FROM bulk_results WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
+  RETURNING run_id`
 
 /** Rows older than this may have been removed, so that their absence is not a violation (see verify). */
 const MARK = `INSERT INTO prune_marks (what, up_to) VALUES (?, ?i)
@@ -76,7 +79,8 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
     case 'dedupes':
       return (yield* query(OVER_DEDUPES, [before, limit])).length
     case 'claims':
-      return (yield* query(OVER_CLAIMS, [before, limit])).length
+      // The results of a bulk action go before its row.
+      return (yield* query(OLD_RESULTS, [before, limit])).length || (yield* query(OVER_CLAIMS, [before, limit])).length
     case 'rollups.5m':
     case 'rollups.1h':
       return (yield* query(OLD_ROLLUPS, [rows.slice('rollups.'.length), before, limit])).length

@@ -1,6 +1,7 @@
 // The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
 import { STEPS_MAX } from '@perdure/protocol'
+import type { BulkCounts, BulkResult } from '../../../domain/model/bulk.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
@@ -12,6 +13,8 @@ import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import type {
   BufferRun,
+  BulkJobsQuery,
+  BulkResultsQuery,
   ControlQuery,
   DeliveryPage,
   DeliveryQuery,
@@ -29,6 +32,7 @@ import type {
   ReplayableRuns,
   ReplayFilter,
   RunCounts,
+  RunFilter,
   RunQuery,
   RunStatsQuery,
   RunStatusNow,
@@ -55,12 +59,21 @@ import {
 } from '../rollups/newest-queries.ts'
 import { runSeries, seriesQueries } from '../rollups/series-queries.ts'
 import { runTotals, totalsQueries } from '../rollups/totals-queries.ts'
+import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { LOGS } from '../tables/logs.ts'
 import { STEPS } from '../tables/steps.ts'
+import {
+  bulkCounts,
+  bulkCountsQuery,
+  bulkJobsQuery,
+  bulkResultsQuery,
+  statusCounts,
+  statusCountsQuery,
+} from './bulk-queries.ts'
 import { controlActionsQuery, replayableQueries } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
@@ -282,6 +295,25 @@ export class SqlReads implements Reads {
     const [[counts], ids] = (await this.#scan(signal, read => read(queries))) as [Row[], Row[]]
     const [matched, finished] = counts as [number, number]
     return { matched, finished, runIds: ids.map(([id]) => id as string) }
+  }
+
+  statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts> {
+    const query = statusCountsQuery(this.#namespace, filter)
+    return this.#scanRows(signal, async rows => statusCounts(await rows(query)))
+  }
+
+  async bulkJobs(query: BulkJobsQuery): Promise<FlowRow[]> {
+    return (await this.#rows(bulkJobsQuery(this.#namespace, query))).map(FLOW_ROWS.fromRow)
+  }
+
+  async bulkResults(bulkId: string, query: BulkResultsQuery): Promise<BulkResult[]> {
+    // Neither dialect has an empty list.
+    if (query.runIds?.length === 0) return []
+    return (await this.#rows(bulkResultsQuery(bulkId, query))).map(BULK_RESULTS.fromRow)
+  }
+
+  async bulkCounts(bulkId: string): Promise<BulkCounts> {
+    return bulkCounts(await this.#rows(bulkCountsQuery(bulkId)))
   }
 
   async controlActions(query: ControlQuery): Promise<ControlAction[]> {

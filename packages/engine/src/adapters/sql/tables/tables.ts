@@ -3,6 +3,7 @@
 import type { TableSchema } from '../description/table.ts'
 import { ADMIN_REVISION, API_KEYS, NAMESPACES } from './admin.ts'
 import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING } from './bookkeeping.ts'
+import { BULK_RESULTS } from './bulk-results.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
 import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
@@ -35,6 +36,7 @@ export const TABLES: readonly TableSchema[] = [
   RUNNERS,
   WORKFLOWS,
   CONTROL_ACTIONS,
+  BULK_RESULTS,
   API_KEYS,
   NAMESPACES,
   ADMIN_REVISION,

@@ -139,6 +139,9 @@ const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
   idempotency: row => row.expiresAt !== undefined,
   event: (row, state) => row.availableAt !== undefined && row.dueAt !== undefined && 'name' in state,
   schedule: (row, state) => (row.availableAt !== undefined) === 'nextAt' in state && 'eventName' in state,
+  bulk: (row, state) =>
+    row.dueAt !== undefined && 'status' in state && (state.status === 'running') === (row.availableAt !== undefined),
+  bulkInput: (_row, state) => 'ids' in state || 'input' in state,
 }
 
 function isPaused(state: string): boolean {

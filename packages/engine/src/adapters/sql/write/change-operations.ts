@@ -10,6 +10,7 @@ import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
 import type { Table } from '../description/table.ts'
 import type { Value } from '../description/values.ts'
 import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
+import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { EVENTS } from '../tables/events.ts'
@@ -133,6 +134,7 @@ const APPENDS: {
     appendOperation(to, 'admin.changed')
   },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
+  'bulkResult.recorded': (to, { result }) => appendRow(to, 'bulkResult.insert', BULK_RESULTS, result),
 }
 
 /** A parked wait takes its run's namespace along, for the index that events find it by. */

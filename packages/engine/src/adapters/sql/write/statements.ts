@@ -6,6 +6,7 @@ import { SEQ_SPAN } from '../../../domain/model/seq.ts'
 import type { Table } from '../description/table.ts'
 import { ADMIN_REVISION, API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { CATALOG_REVISION } from '../tables/bookkeeping.ts'
+import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
@@ -91,6 +92,7 @@ export const OPERATIONS = {
   'sealing.set': 'UPDATE sealing SET sealed = ?i',
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
+  'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),
   'control.put': upsert(CONTROL_ACTIONS, ['id']),
   'key.insert': insert(API_KEYS),
   'key.revoke': 'UPDATE api_keys SET revoked_at = ?i WHERE id = ? AND revoked_at IS NULL',

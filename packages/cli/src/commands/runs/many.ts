@@ -1,0 +1,99 @@
+// `perdure runs cancel|pause|resume|replay|retry` with a filter instead of an id: many runs at once, as a job of the engine.
+
+import type { Bulk, BulkPreview, BulkRequest, RunStatus } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { EXIT } from '../../command-line/exit.ts'
+import { UsageError } from '../../command-line/flags.ts'
+import { appOption, runTypeOption, sinceOption, statusesOption, untilOption } from '../../command-line/options.ts'
+import { type Session, show } from '../../command-line/session.ts'
+
+export interface ManyOptions {
+  app?: string
+  workflow?: string
+  status?: RunStatus[]
+  runType?: 'event' | 'cron'
+  since?: string
+  until?: string
+  error?: string
+  preview?: true
+  yes?: true
+}
+
+type Filter = NonNullable<BulkRequest['filter']>
+
+const POLL_MS = 500
+const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until or --error'
+
+/** Adds the options that select many runs. */
+export function manyOptions(command: Command): Command {
+  return command
+    .addOption(appOption())
+    .option('--workflow <name>', 'only runs of this workflow')
+    .addOption(statusesOption())
+    .addOption(runTypeOption())
+    .addOption(sinceOption())
+    .addOption(untilOption())
+    .option('--error <fingerprint>', 'only failed runs with this fingerprint of `perdure runs errors`')
+    .option('--preview', 'count the runs, and change none')
+    .option('-y, --yes', 'do not ask for confirmation')
+}
+
+/** Whether the command names one run; throws for both an id and a filter, or neither. */
+export function namesOne({ options }: Session<ManyOptions>, id: string): boolean {
+  const hasFilter = Object.keys(filterOf(options)).length > 0
+  if (id !== '' && (hasFilter || options.preview)) throw new UsageError('give either a run id or a filter, not both')
+  if (id === '' && !hasFilter) throw new UsageError(`give a run id, or a filter: ${OPTIONS}`)
+  return id !== ''
+}
+
+/** Carries out the action on every run that the filter matches, and waits for the end. */
+export async function actOnMany(
+  session: Session<ManyOptions>,
+  wanted: Pick<BulkRequest, 'action' | 'input'>,
+): Promise<number> {
+  const { client, options, terminal } = session
+  const body = { ...wanted, filter: filterOf(options) }
+  const isAsked = terminal.interactive && !options.yes
+  if (options.preview || isAsked) {
+    const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, session)) as unknown as BulkPreview
+    if (options.preview) return preview(session, counted)
+    if (!(await terminal.confirm(`${wanted.action} ${runsText(counted.eligible)}?`))) {
+      terminal.say('nothing was changed')
+      return EXIT.refused
+    }
+  } else if (!options.yes) {
+    throw new UsageError('without a terminal to ask on, give --yes, or --preview')
+  }
+  const { bulkId } = await client.startBulk({ body }, session)
+  terminal.say(`${bulkId} is under way; it goes on if this command is interrupted`)
+  const job = await finished(session, bulkId)
+  await show(session, job, () => [summary(job)])
+  return job.failed > 0 ? EXIT.refused : EXIT.ok
+}
+
+async function preview(session: Session<ManyOptions>, counted: BulkPreview): Promise<number> {
+  await show(session, counted, () => [
+    `${counted.matched} matched, ${counted.eligible} to act on, ${counted.skipped} would be skipped; nothing was changed`,
+    ...counted.sample.map(({ id, workflow, status }) => `${id} ${workflow} ${status}`),
+  ])
+  return EXIT.ok
+}
+
+async function finished({ client, signal }: Session<unknown>, id: string): Promise<Bulk> {
+  for (;;) {
+    const { results: _, ...job } = await client.getBulk({ id, limit: 1 }, { signal })
+    if (job.status !== 'running') return job
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    signal.throwIfAborted()
+  }
+}
+
+function filterOf({ status, app, workflow, runType, since, until, error }: ManyOptions): Filter {
+  const given = { app, workflow, status, runType, since, until, error }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+const runsText = (count: number) => `${count} ${count === 1 ? 'run' : 'runs'}`
+
+const summary = ({ matched, done, skipped, failed, status }: Bulk) =>
+  `${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`

@@ -1,0 +1,148 @@
+// A bulk action (docs/concepts.md#many-runs-at-once): one action on many runs, as a durable job. Its progress is a flow-control
+// row, which the timers lane claims slice by slice; the ids and the input that it was given, which never change, are another.
+
+import { RUN_STATUSES } from '@perdure/protocol'
+import { splice } from '../text/json-splice.ts'
+import { type JsonText, objectMember } from '../text/json-text.ts'
+import type { Traceparent } from '../text/traceparent.ts'
+import { type FlowRow, firstVersion, flowRowId } from './flow-row.ts'
+import { isTerminal, type Run, type RunStatus } from './run.ts'
+
+export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-failed-step'
+export type BulkOutcome = 'done' | 'skipped' | 'failed'
+export type BulkCounts = Record<BulkOutcome, number>
+
+/** Jobs and their results are kept so long. */
+export const BULK_KEPT_MS = 30 * 86_400_000
+
+/** Selects the runs: every field that is present narrows it. Times are epoch ms. */
+export interface BulkFilter {
+  app?: string
+  workflow?: string
+  /** `running` also matches waiting. */
+  status?: readonly RunStatus[]
+  runType?: 'event' | 'cron'
+  since?: number
+  until?: number
+  error?: string
+  parentRunId?: string
+}
+
+export interface BulkJob {
+  id: string
+  namespace: string
+  action: BulkAction
+  status: 'running' | 'stopped' | 'done'
+  /** Absent: the job has a list of ids. */
+  filter?: BulkFilter
+  actor?: string
+  /** Its entry in the audit log. */
+  auditId: string
+  trace?: Traceparent
+  createdAt: number
+  finishedAt?: number
+  /** How far the job is: the last run of the list, or how many of the ids. */
+  after?: string
+  at?: number
+  /** Once the job has ended; before, the results are counted. */
+  counts?: BulkCounts
+}
+
+/** The part of a request that never changes and may be large. */
+export interface BulkInput {
+  ids?: readonly string[]
+  input?: JsonText
+}
+
+/** The outcome for one run. */
+export interface BulkResult {
+  bulkId: string
+  runId: string
+  outcome: BulkOutcome
+  newRunId?: string
+  error?: string
+  expiresAt: number
+}
+
+export function bulkRowId(namespace: string, bulkId: string, policy: 'bulk' | 'bulkInput' = 'bulk'): string {
+  return flowRowId({ namespace, app: '', workflow: '', policy, key: bulkId })
+}
+
+/** The job's row; with `availableAt`, the timers lane carries on with it then. */
+export function bulkRow(job: BulkJob, version: number, availableAt: number | undefined): FlowRow {
+  const { id: key, namespace, ...state } = job
+  return {
+    id: bulkRowId(namespace, key),
+    namespace,
+    app: '',
+    workflow: '',
+    policy: 'bulk',
+    key,
+    version,
+    dueAt: job.createdAt,
+    expiresAt: job.createdAt + BULK_KEPT_MS,
+    state: JSON.stringify(state),
+    ...(availableAt === undefined ? {} : { availableAt }),
+  }
+}
+
+export function bulkJob({ key, namespace, state }: Pick<FlowRow, 'key' | 'namespace' | 'state'>): BulkJob {
+  return { ...(JSON.parse(state) as Omit<BulkJob, 'id' | 'namespace'>), id: key, namespace }
+}
+
+/** The rows of a new job. */
+export function newBulkRows(job: BulkJob, { ids, input }: BulkInput): FlowRow[] {
+  const row = bulkRow(job, firstVersion(job.id), job.createdAt)
+  if (ids === undefined && input === undefined) return [row]
+  const { dueAt: _, availableAt: __, ...fixed } = row
+  const given: FlowRow = {
+    ...fixed,
+    id: bulkRowId(job.namespace, job.id, 'bulkInput'),
+    policy: 'bulkInput',
+    state: splice({ ids }, { input }),
+  }
+  return [row, given]
+}
+
+/** Reads the row that `newBulkRows` stored beside the job's, the input to the letter. */
+export function bulkInput(row: Pick<FlowRow, 'state'> | undefined): BulkInput {
+  if (!row) return {}
+  const { ids } = JSON.parse(row.state) as { ids?: string[] }
+  const input = objectMember(row.state, 'input')
+  return { ...(ids && { ids }), ...(input === undefined ? {} : { input }) }
+}
+
+const live = RUN_STATUSES.filter(status => !isTerminal(status))
+const ended = RUN_STATUSES.filter(isTerminal)
+
+/** The statuses whose runs an action applies to. */
+export const ELIGIBLE: { readonly [Action in BulkAction]: readonly RunStatus[] } = {
+  cancel: live,
+  pause: live.filter(status => status !== 'paused'),
+  resume: ['paused'],
+  replay: ended,
+  'retry-failed-step': ['failed'],
+}
+
+export function isEligible(action: BulkAction, { status, error }: Pick<Run, 'status' | 'error'>): boolean {
+  if (!ELIGIBLE[action].includes(status)) return false
+  return action !== 'retry-failed-step' || error?.code === 'step_failed'
+}
+
+/** The action makes new runs, which a suspended namespace does not start. */
+export function forks(action: BulkAction): boolean {
+  return action === 'replay' || action === 'retry-failed-step'
+}
+
+/**
+ * New runs are made in the order of the old ones. An action that ends or pauses runs begins with the newest, so that the room that
+ * it frees is not taken by a run that it is about to end.
+ */
+export function orderOf(action: BulkAction): 'asc' | 'desc' {
+  return action === 'cancel' || action === 'pause' ? 'desc' : 'asc'
+}
+
+/** The filter with the runs left out that were created after the job. */
+export function filterOf({ filter = {}, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>): BulkFilter {
+  return { ...filter, until: Math.min(filter.until ?? Number.MAX_SAFE_INTEGER, createdAt + 1) }
+}

@@ -1,0 +1,130 @@
+// Bulk actions: `POST /bulk` and the jobs that it starts (docs/http-api.md#post-bulk).
+
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { type BulkFilter, forks } from '../../../domain/model/bulk.ts'
+import { invalid } from '../../../domain/model/errors.ts'
+import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import { objectMember } from '../../../domain/text/json-text.ts'
+import { optionalTimestamp, timestamp as timestampText } from '../../../domain/text/timestamp.ts'
+import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import { runSummary } from '../../../domain/view/run-summary.ts'
+import type { BulkRequest, BulkView } from '../../../services/run/bulk.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
+import { type Body, bodyOf } from '../../request/body.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
+import { pathId } from '../../request/query.ts'
+import { timestamp } from '../../request/timestamp.ts'
+import { checkName, validator } from '../../request/validate.ts'
+import { sendJson } from '../../response/reply.ts'
+
+const checkRequest = validator(operations.startBulk.body.schema)
+type WireRequest = ReturnType<typeof checkRequest>
+
+export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { bulk, store, control } = context.deps
+
+  mount(app, context, operations.startBulk, async (request, reply) => {
+    const { actor } = request
+    const { dryRun, ...wanted } = bulkRequest(bodyOf(request))
+    if (!dryRun) {
+      const trace = readTraceparent(request.headers.traceparent)
+      const bulkId = await bulk.start({ ...actor, ...(trace && { trace }) }, wanted)
+      return sendJson(reply, 202, JSON.stringify({ bulkId }))
+    }
+    if (forks(wanted.action)) control.assertActive(actor.namespace)
+    const counted = scan(context, reply, signal => bulk.preview(actor.namespace, wanted, signal), {
+      timeoutMs: context.limits.bulkScanMs,
+      tooWide: () => invalid('filter', 'matches too many runs to count: give since, until or workflow'),
+    })
+    const { sample, ...counts } = await counted
+    return sendJson(reply, 200, JSON.stringify({ ...counts, sample: sample.map(runSummary) }))
+  })
+
+  mount(app, context, operations.listBulks, async (request, reply, { limit, cursor }) => {
+    const { namespace } = request.actor
+    const scope = { kind: 'bulks', namespace, filter: {} } as const
+    const before = decodeCursor(cursor, scope, ([dueAt, id, ...rest]) =>
+      isPosition(dueAt) && typeof id === 'string' && rest.length === 0 ? { dueAt, id } : undefined,
+    )
+    const { rows, jobs } = await bulk.list(namespace, { limit: limit + 1, before })
+    const last: FlowRow | undefined = rows[limit - 1]
+    if (rows.length > limit && last) {
+      reply.header('x-next-cursor', encodeCursor(scope, [last.dueAt as number, last.id]))
+    }
+    return sendJson(reply, 200, JSON.stringify(jobs.slice(0, limit).map(present)))
+  })
+
+  mount(app, context, operations.getBulk, async (request, reply, { limit, cursor }) => {
+    const { namespace } = request.actor
+    const id = pathId(request, 'bulk job')
+    const scope = { kind: 'bulkResults', namespace, filter: { id } } as const
+    const after = decodeCursor(cursor, scope, ([runId, ...rest]) =>
+      typeof runId === 'string' && rest.length === 0 ? runId : undefined,
+    )
+    const job = await bulk.read(namespace, id)
+    const found = await store.in(namespace).bulkResults(id, { limit: limit + 1, after })
+    const page = found.slice(0, limit)
+    const last = page.at(-1)
+    const nextCursor = found.length > limit && last ? encodeCursor(scope, [last.runId]) : undefined
+    if (nextCursor) reply.header('x-next-cursor', nextCursor)
+    const results = page.map(({ runId, outcome, newRunId, error }) => ({ runId, outcome, newRunId, error }))
+    return sendJson(reply, 200, JSON.stringify({ ...present(job), results, nextCursor }))
+  })
+
+  mount(app, context, operations.stopBulk, async (request, reply) =>
+    sendJson(reply, 200, JSON.stringify(present(await bulk.stop(request.actor, pathId(request, 'bulk job'))))),
+  )
+}
+
+function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean } {
+  const { action, filter, ids, dryRun, ...rest } = checkRequest(body?.value)
+  if ((filter === undefined) === (ids === undefined)) throw invalid('filter', 'or ids is required, and not both')
+  for (const [i, id] of (ids ?? []).entries()) checkName(`ids[${i}]`, id)
+  if ('input' in rest && action !== 'replay') throw invalid('input', 'is only for the action replay')
+  const input = body && objectMember(body.text, 'input')
+  return {
+    action,
+    ...(filter && { filter: filterOf(filter) }),
+    ...(ids && { ids }),
+    ...(input === undefined ? {} : { input }),
+    ...(dryRun === undefined ? {} : { dryRun }),
+  }
+}
+
+/** Requires a member, so that an empty filter does not act on every run. */
+function filterOf({ status, since, until, ...names }: NonNullable<WireRequest['filter']>): BulkFilter {
+  for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
+  const filter: BulkFilter = {
+    ...names,
+    ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
+    ...(since === undefined ? {} : { since: timestamp('filter.since', since) }),
+    ...(until === undefined ? {} : { until: timestamp('filter.until', until) }),
+  }
+  if (Object.keys(filter).length > 0) return filter
+  throw invalid('filter', 'must have a member: it would match every run')
+}
+
+function present({ id, action, status, filter, actor, counts, createdAt, finishedAt }: BulkView) {
+  const { done, skipped, failed } = counts
+  const shown = filter && {
+    ...filter,
+    since: optionalTimestamp(filter.since),
+    until: optionalTimestamp(filter.until),
+  }
+  return {
+    id,
+    action,
+    status,
+    filter: shown,
+    actor,
+    matched: done + skipped + failed,
+    done,
+    skipped,
+    failed,
+    createdAt: timestampText(createdAt),
+    finishedAt: optionalTimestamp(finishedAt),
+  }
+}

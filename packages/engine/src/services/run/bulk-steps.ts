@@ -1,0 +1,118 @@
+// The steps of a bulk action on one run: the decision of the same action on a single run. Called by bulk-slice.
+
+import type { BulkAction, BulkInput, BulkJob } from '../../domain/model/bulk.ts'
+import type { Unit } from '../../domain/model/change.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import type { Run } from '../../domain/model/run.ts'
+import { cancel, failedStep, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
+import type { Under } from '../../domain/run/create.ts'
+import { RunState } from '../../domain/run/state.ts'
+import type { Core } from '../commit/core.ts'
+import { decideInTurns } from '../commit/turns.ts'
+
+export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'clock' | 'report'> {
+  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
+  assertActive(namespace: string): void
+  /** Aborts the invoke in flight of a run that was just ended. */
+  interrupt(runId: string): void
+  /** Takes the pass of a run that was just paused out of the queue for runner room. */
+  withdraw(runId: string): void
+}
+
+/** A decision about one run, that is made again after a lost race. */
+export interface BulkStep {
+  decide(): Unit
+  /** Reads what the decision rests on again. */
+  reload?(): Promise<void>
+  newRunId?: string
+  /** Called when the decision is durable. */
+  afterwards?(): void
+}
+
+interface Subject {
+  job: BulkJob
+  given: BulkInput
+  runId: string
+  /** Id and time of a fork. */
+  newRun: { id: string; now: number }
+}
+
+export class BulkSteps {
+  readonly #deps: BulkStepsDeps
+
+  constructor(deps: BulkStepsDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws EngineError a refusal, when the run's state does not allow the action. */
+  of(subject: Subject): Promise<BulkStep> {
+    return ACTIONS[subject.job.action](this.#deps, subject)
+  }
+}
+
+type StepOf = (deps: BulkStepsDeps, subject: Subject) => Promise<BulkStep>
+
+const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
+  cancel: (deps, subject) =>
+    onState(deps, subject, {
+      decide: state => cancel(state, { now: deps.clock.now(), catalog: deps.catalog.view(subject.job.namespace) }),
+      afterwards: () => deps.interrupt(subject.runId),
+    }),
+  pause: (deps, subject) =>
+    onState(deps, subject, {
+      decide: state => {
+        const paused = pause(state, deps.clock.now())
+        if (!paused) throw new EngineError('conflict', `Run ${subject.runId} is paused already.`)
+        return paused
+      },
+      afterwards: () => deps.withdraw(subject.runId),
+    }),
+  resume: (deps, subject) => onState(deps, subject, { decide: state => resume(state, deps.clock.now()) }),
+  replay: async (deps, { job, given, runId, newRun }) => {
+    deps.assertActive(job.namespace)
+    const source = await deps.store.in(job.namespace).run(runId)
+    if (!source) throw noRun(runId)
+    const how = { ...newRun, input: given.input, under: underOf(deps, source), trace: job.trace }
+    return forked(newRun.id, await decideInTurns(job.namespace, () => replay(source, how)))
+  },
+  'retry-failed-step': async (deps, { job, runId, newRun }) => {
+    deps.assertActive(job.namespace)
+    const state = await load(deps, job, runId)
+    const step = failedStep(state)
+    if (!step) throw new EngineError('conflict', `Run ${runId} did not end because a step failed.`)
+    const how = { ...newRun, step: step.id, under: underOf(deps, state.run), trace: job.trace }
+    return forked(newRun.id, await decideInTurns(job.namespace, () => retryFromStep(state, how)))
+  },
+}
+
+async function onState(
+  deps: BulkStepsDeps,
+  { job, runId }: Subject,
+  { decide, afterwards }: { decide: (state: RunState) => Unit; afterwards?: () => void },
+): Promise<BulkStep> {
+  let state = await load(deps, job, runId)
+  const reload = async () => {
+    state = await load(deps, job, runId)
+  }
+  return { decide: () => decide(state), reload, ...(afterwards && { afterwards }) }
+}
+
+/** The source is finished and never changes: there is nothing to guard. */
+function forked(newRunId: string, { changes }: Pick<Unit, 'changes'>): BulkStep {
+  return { decide: () => ({ guards: [], changes }), newRunId }
+}
+
+async function load({ store }: BulkStepsDeps, { namespace }: BulkJob, runId: string): Promise<RunState> {
+  const loaded = await store.loadRun(runId)
+  if (loaded?.run.namespace !== namespace) throw noRun(runId)
+  return RunState.loaded(loaded)
+}
+
+function noRun(runId: string): EngineError {
+  return new EngineError('not_found', `There is no run ${runId}.`)
+}
+
+/** A fork is under its workflow's flow control as it is now. */
+function underOf({ catalog, report }: BulkStepsDeps, { namespace, app, workflow }: Run): Under {
+  return { workflow: catalog.view(namespace).workflow(app, workflow), report }
+}

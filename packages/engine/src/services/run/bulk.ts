@@ -1,0 +1,193 @@
+// Bulk actions (docs/http-api.md#post-bulk): counts what one would do, starts a job, stops it, and reads it. The timers lane hands the
+// job's slices to bulk-slice. Called by the HTTP routes.
+
+import {
+  type BulkAction,
+  type BulkCounts,
+  type BulkFilter,
+  type BulkInput,
+  type BulkJob,
+  bulkJob,
+  bulkRow,
+  bulkRowId,
+  ELIGIBLE,
+  forks,
+  isEligible,
+  newBulkRows,
+  orderOf,
+} from '../../domain/model/bulk.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
+import type { Reads, RunFilter, RunView } from '../../ports/store-reads.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { auditDetail } from './bulk-audit.ts'
+
+/** Runs of a page that a count or a slice reads. */
+const PAGE = 200
+const SAMPLE_MAX = 20
+
+export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
+  /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
+  assertActive(namespace: string): void
+}
+
+/** A bulk action as it was asked for: with a filter or with ids. */
+export interface BulkRequest extends BulkInput {
+  action: BulkAction
+  filter?: BulkFilter
+}
+
+export interface BulkPreview {
+  matched: number
+  eligible: number
+  skipped: number
+  sample: RunView[]
+}
+
+/** A job with the counts of its results. */
+export type BulkView = BulkJob & { counts: BulkCounts }
+
+export class Bulk {
+  readonly #deps: BulkDeps
+  readonly #audit: Audit
+
+  constructor(deps: BulkDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /** Resolves when the job is durable; it begins at once. */
+  async start(actor: Actor, { action, filter, ids, input }: BulkRequest): Promise<string> {
+    const { announcer, clock, ids: idSource, assertActive } = this.#deps
+    const { namespace, label, trace } = actor
+    if (forks(action)) assertActive(namespace)
+    const createdAt = clock.now()
+    const given = { ...(ids && { ids: [...new Set(ids)] }), ...(input === undefined ? {} : { input }) }
+    const entry = this.#audit.entry(actor, { action: `bulk.${action}` })
+    const job: BulkJob = {
+      id: idSource.next('blk', createdAt),
+      namespace,
+      action,
+      status: 'running',
+      auditId: entry.id,
+      createdAt,
+      ...(filter && { filter }),
+      ...(label === undefined ? {} : { actor: label }),
+      ...(trace === undefined ? {} : { trace }),
+    }
+    const changes: Change[] = newBulkRows(job, given).map(row => ({ type: 'flow.saved', row }))
+    await this.#audit.record({ guards: [], changes }, { ...entry, detail: auditDetail(job) })
+    announcer.announce(changes)
+    return job.id
+  }
+
+  /** Counts what a job would do now. The signal gives it up. */
+  async preview(namespace: string, request: BulkRequest, signal: AbortSignal): Promise<BulkPreview> {
+    const { action, filter, ids } = request
+    const reads = this.#deps.store.in(namespace)
+    if (ids) return previewOf(action, await runsNamed(reads, ids), new Set(ids).size)
+    const counts = await reads.statusCounts(filter ?? {}, signal)
+    const matched = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    const found = eligibleRuns(reads, { action, filter: filter ?? {} }, signal)
+    const sample: RunView[] = []
+    let eligible = 0
+    // The statuses say nothing of the step that failed: those runs are looked at.
+    const isCounted = action !== 'retry-failed-step'
+    for await (const run of found) {
+      if (sample.length < SAMPLE_MAX) sample.push(run)
+      eligible++
+      if (isCounted && sample.length === SAMPLE_MAX) break
+    }
+    if (isCounted) eligible = ELIGIBLE[action].reduce((sum, status) => sum + counts[status], 0)
+    return { matched, eligible, skipped: matched - eligible, sample }
+  }
+
+  /** @throws EngineError `not_found`. */
+  async read(namespace: string, bulkId: string): Promise<BulkView> {
+    return this.#view(bulkJob(await this.#row(namespace, bulkId)))
+  }
+
+  async list(namespace: string, query: { limit: number; before?: { dueAt: number; id: string } | undefined }) {
+    const rows = await this.#deps.store.in(namespace).bulkJobs(query)
+    return { rows, jobs: await Promise.all(rows.map(row => this.#view(bulkJob(row)))) }
+  }
+
+  /** The runs that the job has not reached stay as they are. A job that has ended stays as it is. */
+  async stop(actor: Actor, bulkId: string): Promise<BulkView> {
+    const { store, clock, announcer, log } = this.#deps
+    const { namespace } = actor
+    let row = await this.#row(namespace, bulkId)
+    const stopped = await decideAndCommit<Unit & { row: FlowRow }>({
+      store,
+      decide: async assumptions => {
+        if (assumptions.flow.has(row.id)) row = await this.#row(namespace, bulkId)
+        const job = bulkJob(row)
+        if (job.status !== 'running') return undefined
+        const ended = bulkRow({ ...job, status: 'stopped', finishedAt: clock.now() }, row.version + 1, undefined)
+        const guard = { type: 'flow', id: row.id, version: row.version } as const
+        return { guards: [guard], changes: [{ type: 'flow.saved', row: ended }], row: ended }
+      },
+      unit: ({ guards, changes }) => ({ guards, changes }),
+      onStale: () => true,
+    })
+    const view = await this.#view(bulkJob(stopped?.row ?? row))
+    if (!stopped) return view
+    announcer.announce(stopped.changes)
+    // The row's version has risen, so no slice adds a result any more.
+    await this.#audit
+      .record({ guards: [], changes: [] }, { ...endEntry(view), detail: auditDetail(view) })
+      .catch(err => log.error({ err, bulkId }, 'the counts of a stopped job were not recorded'))
+    return view
+  }
+
+  async #row(namespace: string, bulkId: string): Promise<FlowRow> {
+    const row = await this.#deps.store.flowRow(bulkRowId(namespace, bulkId))
+    if (!row) throw new EngineError('not_found', `There is no bulk job ${bulkId}.`)
+    return row
+  }
+
+  async #view(job: BulkJob): Promise<BulkView> {
+    return { ...job, counts: job.counts ?? (await this.#deps.store.in(job.namespace).bulkCounts(job.id)) }
+  }
+}
+
+/** The audit entry of a job, without its detail. */
+export function endEntry({ auditId: id, namespace, action, actor, createdAt }: BulkJob) {
+  return { id, namespace, action: `bulk.${action}` as const, createdAt, ...(actor === undefined ? {} : { actor }) }
+}
+
+function previewOf(action: BulkAction, runs: readonly RunView[], matched: number): BulkPreview {
+  const eligible = runs.filter(run => isEligible(action, run))
+  const sample = eligible.slice(0, SAMPLE_MAX)
+  return { matched, eligible: eligible.length, skipped: matched - eligible.length, sample }
+}
+
+async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[]> {
+  const runs: RunView[] = []
+  for (let at = 0; at < ids.length; at += PAGE) {
+    const page = ids.slice(at, at + PAGE)
+    runs.push(...(await reads.runs({ ids: page, limit: page.length })))
+  }
+  return runs
+}
+
+async function* eligibleRuns(
+  reads: Reads,
+  { action, filter }: { action: BulkAction; filter: RunFilter },
+  signal: AbortSignal,
+): AsyncGenerator<RunView> {
+  for (let after: { id: string } | undefined; ; ) {
+    const page: RunView[] = await reads.runs(
+      { ...filter, dir: orderOf(action), limit: PAGE, ...(after && { after }) },
+      signal,
+    )
+    yield* page.filter(run => isEligible(action, run))
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) return
+    after = { id: last.id }
+    signal.throwIfAborted()
+  }
+}

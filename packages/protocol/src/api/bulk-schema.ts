@@ -1,0 +1,79 @@
+// Schemas of bulk actions: one action on many runs, as a durable job (docs/concepts.md#many-runs-at-once).
+
+import Type from 'typebox'
+import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
+import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, RUN_TYPES } from './values.ts'
+
+/** Most runs that one request names. */
+export const BULK_IDS_MAX = 1000
+const RUN_ID_CHARS_MAX = 128
+
+export const BulkFilterSchema = Type.Object({
+  app: Type.Optional(name(APP_NAME_CHARS_MAX)),
+  workflow: Type.Optional(name(NAME_CHARS_MAX)),
+  status: Type.Optional(
+    Type.Union([RunStatusSchema, Type.Array(RunStatusSchema, { minItems: 1, maxItems: 7 })], {
+      description: 'One status or several; `running` also matches waiting',
+    }),
+  ),
+  runType: Type.Optional(text(...RUN_TYPES)),
+  since: Type.Optional(timestamp('Only runs created then or later')),
+  until: Type.Optional(timestamp('Only runs created before')),
+  error: Type.Optional(
+    Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Only failed runs with this fingerprint of `GET /errors`' }),
+  ),
+  parentRunId: Type.Optional(name(RUN_ID_CHARS_MAX, 'Only children of this run')),
+})
+
+/** Either `filter`, with at least one member, or `ids`. */
+export const BulkRequestSchema = Type.Object({
+  action: text(...BULK_ACTIONS),
+  filter: Type.Optional(BulkFilterSchema),
+  ids: Type.Optional(
+    Type.Array(name(RUN_ID_CHARS_MAX), {
+      minItems: 1,
+      maxItems: BULK_IDS_MAX,
+      description: 'The runs; each counts once',
+    }),
+  ),
+  input: Type.Optional(Type.Unknown({ description: 'Input of every new run; only with `replay`' })),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Counts the runs, and changes nothing' })),
+})
+
+export const BulkStartedSchema = Type.Object({ bulkId: Type.String() })
+
+export const BulkPreviewSchema = Type.Object({
+  matched: count('Runs that were found, and ids that name no run'),
+  eligible: count('Runs whose state allows the action'),
+  skipped: count('All others'),
+  sample: Type.Array(RunSummarySchema, { maxItems: 20, description: 'The first of the eligible runs' }),
+})
+
+export const BulkSchema = Type.Object({
+  id: Type.String(),
+  action: text(...BULK_ACTIONS),
+  status: text(...BULK_STATUSES),
+  filter: Type.Optional(BulkFilterSchema),
+  actor: optionalText('Label of the API key that made the call'),
+  matched: count('Runs that were found so far, and ids that name no run'),
+  done: count('Runs on which the action was carried out'),
+  skipped: count('Runs whose state does not allow the action, and ids that name no run'),
+  failed: count('Runs on which it failed'),
+  createdAt: timestamp(),
+  finishedAt: Type.Optional(timestamp()),
+})
+
+export const BulkResultSchema = Type.Object({
+  runId: Type.String(),
+  outcome: text(...BULK_OUTCOMES),
+  newRunId: optionalText('The run forked from it'),
+  error: optionalText('Why it was skipped or failed'),
+})
+
+export const BulkDetailSchema = Type.Object({
+  ...BulkSchema.properties,
+  results: Type.Array(BulkResultSchema, { description: 'One of each run that was looked at, by run id' }),
+  nextCursor: optionalText('Where the next page of results begins'),
+})

@@ -1,0 +1,195 @@
+// Bulk actions on both databases: what a dry run counts, what a job does to each run, once, whichever engine works it off
+// (docs/concepts.md#many-runs-at-once).
+
+import type { Bulk, BulkDetail, BulkPreview, ControlAction, RunStatus } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import {
+  type Api,
+  EngineProcess,
+  flow,
+  freshSchema,
+  openEngine,
+  openRunner,
+  returned,
+  run,
+  step,
+  tempStoreFile,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+
+const KEY = 'secret-key-of-ops'
+const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
+const env = { ENGINE_API_KEYS: keys, ENGINE_QUEUE: 'memory' }
+/** Two slices of a job. */
+const RUNS = 90
+const STORES = [
+  ['sqlite', async () => tempStoreFile()],
+  ['postgres', freshSchema],
+] as const
+
+describe.each(STORES)('on %s', async (_, freshStore) => {
+  const engine = await openEngine({ storeFile: await freshStore(), env })
+  const api = engine.api.as(KEY)
+
+  /** An app whose workflow does what the event's data says: returns, fails in its second step, or waits without end. */
+  async function openApp() {
+    const name = unique('many')
+    const failing = step('StepRun', 'charge', { error: { message: 'declined' }, retriable: false })
+    const runner = await openRunner({
+      workflows: {
+        [name]: (invoke, record) => {
+          const second = { fail: failing, wait: wait('w', `never-${name}`) }[invoke.event.data as string]
+          return flow([run('a'), ...(second ? [second] : [])])(invoke, record)
+        },
+      },
+    })
+    await runner.register(api)
+    const start = async (data: string, status: RunStatus) => {
+      const { runId } = await api.send({ name, app: runner.app, data })
+      await api.reaches(runId, status)
+      return runId
+    }
+    return { app: runner.app, name, record: runner.record, start }
+  }
+
+  const bulk = async (body: object) => {
+    const answer = await api.post('/bulk', body)
+    expect(answer.status, answer.text).toBe(202)
+    return (answer.json as { bulkId: string }).bulkId
+  }
+  const read = async (id: string, query = '') => (await api.get(`/bulk/${id}${query}`)).json as BulkDetail
+  const ended = (id: string) =>
+    until(async () => (await read(id)).status !== 'running' && read(id), { what: 'the end of the job' })
+  const preview = async (body: object) => (await api.post('/bulk', { ...body, dryRun: true })).json as BulkPreview
+  const forksOf = async (app: string) =>
+    (await api.runs(`?app=${app}&limit=200`)).filter(({ replayOf }) => replayOf !== undefined)
+
+  test('a dry run counts what the job then does, and changes nothing', async () => {
+    const { app, start } = await openApp()
+    const waiting = [await start('wait', 'waiting'), await start('wait', 'waiting')]
+    await start('', 'succeeded')
+    const failed = await start('fail', 'failed')
+    const wanted = { action: 'cancel', filter: { app } }
+    const counted = await preview(wanted)
+    expect(counted).toMatchObject({ matched: 4, eligible: 2, skipped: 2 })
+    expect(counted.sample.map(({ id }) => id)).toEqual(waiting.toReversed())
+    expect((await api.runs(`?app=${app}&status=waiting`)).length).toBe(2)
+    const retry = { action: 'retry-failed-step', filter: { app } }
+    expect(await preview(retry)).toMatchObject({ matched: 4, eligible: 1, skipped: 3, sample: [{ id: failed }] })
+
+    const done = await ended(await bulk(wanted))
+    expect(done).toMatchObject({ status: 'done', matched: 4, done: 2, skipped: 2, failed: 0, actor: 'ops' })
+    for (const id of waiting) expect((await api.run(id)).status).toBe('cancelled')
+    expect(done.results.find(({ runId }) => runId === failed)).toMatchObject({
+      outcome: 'skipped',
+      error: expect.stringContaining('failed'),
+    })
+    const [entry, ...others] = (await api.get('/control-actions?action=bulk.cancel')).json as ControlAction[]
+    expect(others).toEqual([])
+    expect(entry).toMatchObject({
+      actor: 'ops',
+      detail: { bulkId: done.id, matched: 4, done: 2, skipped: 2, failed: 0 },
+    })
+  })
+
+  test('pause and resume by ids: an id counts once, an unknown one is skipped', async () => {
+    const { start } = await openApp()
+    const ids = [await start('wait', 'waiting'), await start('wait', 'waiting')]
+    const given = [...ids, ...ids, 'run_unknown']
+    expect(await preview({ action: 'pause', ids: given })).toMatchObject({ matched: 3, eligible: 2, skipped: 1 })
+    expect(await ended(await bulk({ action: 'pause', ids: given }))).toMatchObject({ matched: 3, done: 2, skipped: 1 })
+    for (const id of ids) expect((await api.run(id)).status).toBe('paused')
+    expect(await ended(await bulk({ action: 'resume', ids }))).toMatchObject({ matched: 2, done: 2 })
+    for (const id of ids) await api.reaches(id, 'waiting')
+  })
+
+  test('replay forks each finished run with the input; a retry keeps the steps before the one that failed', async () => {
+    const { app, record, start } = await openApp()
+    const failed = [await start('fail', 'failed'), await start('fail', 'failed')]
+    const job = await ended(await bulk({ action: 'replay', filter: { app, status: 'failed' }, input: 'again' }))
+    const made = await forksOf(app)
+    expect(job).toMatchObject({ matched: 2, done: 2 })
+    expect(job.results.map(({ runId, newRunId }) => [runId, newRunId]).sort()).toEqual(
+      made.map(({ id, replayOf }) => [replayOf, id]).sort(),
+    )
+    for (const { id } of made) expect(await api.succeeded(id)).toMatchObject({ input: 'again' })
+
+    const [one] = failed as [string, string]
+    const { results } = await ended(await bulk({ action: 'retry-failed-step', ids: [one, made[0]?.id] }))
+    expect(results.map(({ outcome }) => outcome).sort()).toEqual(['done', 'skipped'])
+    const retried = results.find(({ runId }) => runId === one)?.newRunId as string
+    await api.failed(retried)
+    expect(record.names(retried)).toEqual(['charge'])
+  })
+
+  test('bad input names the field', async () => {
+    const bad: [object, string][] = [
+      [{ action: 'cancel' }, 'filter'],
+      [{ action: 'cancel', filter: {} }, 'filter'],
+      [{ action: 'cancel', filter: { app: 'a' }, ids: ['run_1'] }, 'filter'],
+      [{ action: 'cancel', filter: { ap: 'a' } }, 'filter.ap'],
+      [{ action: 'cancel', filter: { status: 'gone' } }, 'filter.status'],
+      [{ action: 'cancel', ids: [] }, 'ids'],
+      [{ action: 'cancel', ids: Array(1001).fill('run_1') }, 'ids'],
+      [{ action: 'cancel', ids: ['run_1'], input: 1 }, 'input'],
+      [{ action: 'explode', ids: ['run_1'] }, 'action'],
+    ]
+    for (const [body, field] of bad) {
+      const { status, json } = await api.post('/bulk', body)
+      expect([status, (json as { error: { details: object } }).error], JSON.stringify(body)).toMatchObject([
+        400,
+        { code: 'invalid_request', details: { field } },
+      ])
+    }
+    expect((await api.get('/bulk/blk_unknown')).status).toBe(404)
+    expect((await api.post('/bulk/blk_unknown/stop')).status).toBe(404)
+  })
+})
+
+const OPENERS = {
+  'is killed': async () => {
+    const process = await new EngineProcess({ env }).start()
+    return { api: process.api.as(KEY), again: async () => (await process.restart()).api.as(KEY) }
+  },
+  'leaves a shared database': async () => {
+    const storeFile = await freshSchema()
+    const engine = await openEngine({ storeFile, env })
+    const again = async () => {
+      await engine.stop()
+      return (await openEngine({ storeFile, env })).api.as(KEY)
+    }
+    return { api: engine.api.as(KEY), again }
+  },
+}
+
+test.each(Object.entries(OPENERS))(
+  'a job goes on when its engine %s, and no run is forked twice; a stop ends it',
+  async (_, open) => {
+    const { api, again } = await open()
+    const name = unique('many')
+    const runner = await openRunner({ workflows: { [name]: () => returned() } })
+    await runner.register(api)
+    const body = JSON.stringify({ name, app: runner.app })
+    await Promise.all(Array.from({ length: RUNS }, () => api.postText('/events', body)))
+    await until(async () => (await api.get(`/runs?app=${runner.app}&status=queued,running&limit=1`)).text === '[]')
+    const begin = async (at: Api) =>
+      ((await at.post('/bulk', { action: 'replay', filter: { workflow: name } })).json as { bulkId: string }).bulkId
+    const bulkId = await begin(api)
+    const progress = async (at: Api) => (await at.get(`/bulk/${bulkId}?limit=200`)).json as BulkDetail
+    await until(async () => (await progress(api)).done > 20, { what: 'some results' })
+
+    const next = await again()
+    const job = await until(async () => (await progress(next)).status === 'done' && progress(next))
+    expect(job).toMatchObject({ matched: RUNS, done: RUNS, skipped: 0, failed: 0 })
+    const made = (await next.runs(`?app=${runner.app}&limit=200`)).flatMap(({ replayOf }) => replayOf ?? [])
+    expect(made.sort()).toEqual(job.results.map(({ runId }) => runId))
+
+    const path = `/bulk/${await begin(next)}`
+    const stopped = (await next.post(`${path}/stop`)).json as Bulk
+    expect(stopped.status).toBe('stopped')
+    expect(((await next.get(path)).json as Bulk).matched).toBe(stopped.matched)
+    expect(((await next.get('/bulk?limit=1')).json as Bulk[])[0]).toMatchObject({ status: 'stopped' })
+  },
+)
