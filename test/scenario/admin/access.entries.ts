@@ -79,7 +79,7 @@ export const ENTRIES: Record<string, Entry> = {
   replayRun: { id: 'run' },
   retryRunFromStep: { id: 'run', body: { step: 'work' } },
   bulkReplayRuns: { body: { app: APP }, elsewhere: { matched: 0, replayed: 0, skipped: 0 } },
-  startBulk: { body: { action: 'cancel', filter: { app: APP } } },
+  startBulk: { body: { action: 'cancel', filter: { app: APP } }, elsewhere: {} },
   listBulks: { finds: () => [''] },
   getBulk: { id: 'bulk' },
   stopBulk: { id: 'bulk' },
