@@ -40,6 +40,7 @@ test('the program has all commands', () => {
       ' retry',
       ' bulk-replay',
       ' errors',
+      ' erase',
     ].map(verb => `runs${verb}`),
     ...['', ' send', ' list', ' names', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
     ...['', ' list', ' put', ' delete', ' pause', ' resume', ' fire'].map(verb => `schedules${verb}`),

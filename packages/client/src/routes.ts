@@ -31,6 +31,7 @@ export const ROUTES = {
   resumeRun: 'POST /runs/{id}/resume',
   replayRun: 'POST /runs/{id}/replay',
   retryRunFromStep: 'POST /runs/{id}/retry-from-step',
+  eraseRun: 'DELETE /runs/{id}',
   bulkReplayRuns: 'POST /runs/bulk-replay',
   startBulk: 'POST /bulk',
   listBulks: 'GET /bulk pages',

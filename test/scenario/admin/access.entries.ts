@@ -24,6 +24,7 @@ export interface Holdings {
   scheduled: string
   schedule: string
   bulk: string
+  erasable: string
 }
 
 export interface Entry {
@@ -78,6 +79,7 @@ export const ENTRIES: Record<string, Entry> = {
   resumeRun: { id: 'paused' },
   replayRun: { id: 'run' },
   retryRunFromStep: { id: 'run', body: { step: 'work' } },
+  eraseRun: { id: 'erasable' },
   bulkReplayRuns: { body: { app: APP }, elsewhere: { matched: 0, replayed: 0, skipped: 0 } },
   startBulk: { body: { action: 'cancel', filter: { app: APP } }, elsewhere: {} },
   listBulks: { finds: () => [''] },

@@ -253,6 +253,7 @@ async function fillTheNorth(): Promise<Holdings> {
     scheduled: await scheduled(),
     schedule: await schedules(),
     bulk: await bulk(),
+    erasable: (await north.send({ name: 'nobody' })).eventId,
   }
 }
 

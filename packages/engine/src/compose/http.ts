@@ -14,6 +14,7 @@ import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Control } from '../services/run/control.ts'
+import { Erasure } from '../services/run/erase.ts'
 import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
 import type { AdminPart } from './admin.ts'
@@ -62,6 +63,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     explain,
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
+    erasure: new Erasure(core),
     bulk: new Bulk({ ...core, assertActive }),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,

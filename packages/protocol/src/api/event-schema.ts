@@ -149,6 +149,7 @@ export const EventRecordSchema = Type.Object({
   scheduledAt: Type.Optional(timestamp('The instant of the schedule that sent it')),
   receiverId: optionalText('The webhook receiver that took it in'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
+  erased: optionalFlag('The payload was erased with the last run that had it'),
   receivedAt: timestamp('When the event arrived'),
   woke: count('Number of waiting runs that the event woke'),
   triggered: Type.Array(TriggeredSchema),

@@ -52,6 +52,7 @@ export const CONTROL_ACTIONS = [
   'bulk.resume',
   'bulk.replay',
   'bulk.retry-failed-step',
+  'run.erase',
   'scheduled_event.delete',
   'schedule.put',
   'schedule.delete',

@@ -77,6 +77,18 @@ export const control = {
     ],
   },
 
+  eraseRun: {
+    method: 'DELETE',
+    path: '/runs/{id}',
+    summary: 'Erase a finished run with its steps, logs, timeline and deliveries',
+    description:
+      'The payload of its event goes too, unless another run has it; the record of the event stays. The entry in the audit log stays. The id is never used again.',
+    access: 'secret',
+    reply: { status: 204, description: 'The run is erased' },
+    errors: ['not_found', 'run_not_finished'],
+    examples: [{ summary: 'Erase an order', path: { id: sample.RUN_ID } }],
+  },
+
   bulkReplayRuns: {
     method: 'POST',
     path: '/runs/bulk-replay',

@@ -22,7 +22,18 @@ export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 const runs = { ...runLists, ...runSteps }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
-const groups = { runs: { ...runs, ...statistics }, control, bulk, events, schedules, registry, webhooks, admin, health, meta }
+const groups = {
+  runs: { ...runs, ...statistics },
+  control,
+  bulk,
+  events,
+  schedules,
+  registry,
+  webhooks,
+  admin,
+  health,
+  meta,
+}
 export type Group = keyof typeof groups
 
 /** Every operation by its id, which is its name in the client and in the OpenAPI document. */

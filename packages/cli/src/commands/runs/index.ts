@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { group } from '../../command-line/session.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
+import { eraseCommand } from './erase.ts'
 import { errorsCommand } from './errors.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
@@ -27,4 +28,5 @@ export function runsCommands(program: Command): void {
   controlCommands(runs)
   bulkReplayCommand(runs)
   errorsCommand(runs)
+  eraseCommand(runs)
 }

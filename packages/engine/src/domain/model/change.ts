@@ -90,6 +90,11 @@ export type Change =
   | { type: 'key.created'; key: StoredKey }
   /** Ends a key at a time; one that has ended keeps its time. */
   | { type: 'key.revoked'; namespace: string; id: string; at: number }
+  /**
+   * Removes an ended run with all rows of its own, for good. Its events lose their data unless another run has it, which a run of
+   * such an event has, and a fork or the source of this run.
+   */
+  | { type: 'run.erased'; namespace: string; runId: string; replayOf?: string; eventIds: readonly string[]; at: number }
   /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
   /** The outcome of a bulk action for a run; the first result of a run stays. */
@@ -149,6 +154,7 @@ const CHANGES_CATALOG = {
   'flow.deleted': false,
   'key.created': false,
   'key.revoked': false,
+  'run.erased': false,
   'control.recorded': false,
   'bulkResult.recorded': false,
 } as const satisfies Record<Change['type'], boolean>

@@ -21,6 +21,8 @@ export interface Event {
   /** The webhook receiver that took it in. */
   receiverId?: string
   data?: JsonText
+  /** The data was erased with the last run that had it. */
+  erased?: true
   receivedAt: number
   woke: number
   triggered: Triggered[]

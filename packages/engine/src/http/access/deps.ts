@@ -16,6 +16,7 @@ import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
 import type { Control } from '../../services/run/control.ts'
+import type { Erasure } from '../../services/run/erase.ts'
 import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
@@ -36,6 +37,7 @@ export interface HttpDeps {
   registry: Registry
   control: Control
   bulk: Bulk
+  erasure: Erasure
   endpoints: Endpoints
   deliveries: Deliveries
   receivers: Receivers

@@ -35,6 +35,7 @@ type Unannounced = Extract<
         | 'flow.deleted'
         | 'key.revoked'
         | 'secrets.sealed'
+        | 'run.erased'
         | 'control.recorded'
         | 'bulkResult.recorded'
     }

@@ -2,7 +2,7 @@
 
 import type { DedupeKey, Event } from '../../../domain/model/event.ts'
 import type { PositionedEvent } from '../../../ports/store-reads.ts'
-import { integer, json, optional, text, unique } from '../description/column.ts'
+import { flag, integer, json, optional, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'
 
@@ -20,6 +20,7 @@ export const EVENTS = table<Event>()('events', {
     woke: integer,
     triggered: json,
     data: optional(text),
+    erased: flag,
   },
   indexes: {
     events_listed: { on: 'namespace, position, source' },

@@ -7,6 +7,7 @@ import { BULK_RESULTS } from './bulk-results.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
 import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
+import { ERASED_RUNS } from './erased-runs.ts'
 import { DEDUPES, EVENTS } from './events.ts'
 import { FLOW_ROWS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
@@ -37,6 +38,7 @@ export const TABLES: readonly TableSchema[] = [
   WORKFLOWS,
   CONTROL_ACTIONS,
   BULK_RESULTS,
+  ERASED_RUNS,
   API_KEYS,
   NAMESPACES,
   ADMIN_REVISION,

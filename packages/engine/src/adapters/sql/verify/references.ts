@@ -96,9 +96,10 @@ async function missingIn(
       const some = wanted.slice(at, at + PAGE)
       const ids = Array.from({ length: PAGE }, (_, i) => (some[Math.min(i, some.length - 1)] as Reference).id)
       const holes = ids.map(() => '?').join(', ')
-      const found = new Set(
-        (await snapshot.rows(`SELECT id FROM ${table} WHERE id IN (${holes})`, ids)).map(([id]) => id),
-      )
+      const rows = await snapshot.rows(`SELECT id FROM ${table} WHERE id IN (${holes})`, ids)
+      if (table === 'runs')
+        rows.push(...(await snapshot.rows(`SELECT id FROM erased_runs WHERE id IN (${holes})`, ids)))
+      const found = new Set(rows.map(([id]) => id))
       for (const { check, subject, reference, id } of some) {
         if (!found.has(id)) yield { check, subject, message: `${reference}, which does not exist` }
       }

@@ -13,6 +13,7 @@ import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
@@ -48,6 +49,9 @@ function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>
   to.push(...key)
 }
 
+const ERASE_SENT = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries'] as const
+const ERASE_OWN = ['erase.steps', 'erase.logs', 'erase.frames', 'watch.delete', 'erase.input', 'erase.run'] as const
+
 const APPENDS: {
   [Type in Change['type']]: (to: Value[], change: Extract<Change, { type: Type }>) => void
 } = {
@@ -71,6 +75,13 @@ const APPENDS: {
     appendOperation(to, 'run.attributes', attributes === undefined ? null : JSON.stringify(attributes), runId)
     for (const text of removed) appendOperation(to, 'attribute.delete', namespace, text, runId)
     for (const text of added) appendOperation(to, 'attribute.insert', namespace, text, runId)
+  },
+  'run.erased': (to, { namespace, runId, replayOf = '', eventIds, at }) => {
+    // The steps name deliveries, so they go after these.
+    for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
+    for (const name of ERASE_OWN) appendOperation(to, name, runId)
+    for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace, id, id, runId, replayOf, replayOf)
+    appendRow(to, 'erase.mark', ERASED_RUNS, { id: runId, namespace, erasedAt: at })
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),
   'app.runnerArrived': (to, { at, namespace, app, workflows }) => {

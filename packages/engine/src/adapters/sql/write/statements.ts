@@ -9,6 +9,7 @@ import { CATALOG_REVISION } from '../tables/bookkeeping.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
@@ -33,6 +34,10 @@ export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 /** Parameters: status, end, end, id. */
 const IS_LATE = `(SELECT 1 FROM rollup_marks AS m WHERE m.status = ?
     AND (m.ended_at > ?i OR (m.ended_at = ?i AND m.run_id >= ?)))`
+
+/** Deliveries of a run: its notices, and the sends of its steps. */
+const SENT = `SELECT id FROM deliveries WHERE source_run_id = ?
+  UNION ALL SELECT delivery_id FROM steps WHERE run_id = ? AND delivery_id IS NOT NULL`
 
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
@@ -65,6 +70,18 @@ export const OPERATIONS = {
     SELECT namespace, ?, id FROM runs WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
   'attribute.insert': insert(RUN_ATTRIBUTES, 'ON CONFLICT DO NOTHING'),
   'attribute.delete': 'DELETE FROM run_attributes WHERE namespace = ? AND attribute = ? AND run_id = ?',
+  'erase.attempts': `DELETE FROM delivery_attempts WHERE delivery_id IN (${SENT})`,
+  'erase.sentPayloads': `DELETE FROM payloads WHERE id IN (${SENT})`,
+  'erase.deliveries': `DELETE FROM deliveries WHERE id IN (${SENT})`,
+  'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
+  'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
+  'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
+  'erase.input': 'DELETE FROM payloads WHERE id = ?',
+  'erase.run': 'DELETE FROM runs WHERE id = ?',
+  'erase.event': `UPDATE events SET data = NULL, erased = 1 WHERE id = ? AND namespace = ?
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = ? OR first_event_id = ?)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE replay_of = ? OR replay_of = ? OR id = ?)`,
+  'erase.mark': insert(ERASED_RUNS, 'ON CONFLICT (id, namespace) DO NOTHING'),
   'watch.insert': insert(RUN_WATCHES),
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert(PAYLOADS, ONCE),

@@ -16,7 +16,18 @@ export function eventFrame(event: Event): JsonText {
   return splice(frame, { data: event.data })
 }
 
-function head({ id, name, app, source, scheduledAt, receiverId, receivedAt, woke, triggered }: Event): EventRecord {
+function head({
+  id,
+  name,
+  app,
+  source,
+  scheduledAt,
+  receiverId,
+  erased,
+  receivedAt,
+  woke,
+  triggered,
+}: Event): EventRecord {
   return {
     id,
     name,
@@ -24,6 +35,7 @@ function head({ id, name, app, source, scheduledAt, receiverId, receivedAt, woke
     source,
     scheduledAt: optionalTimestamp(scheduledAt),
     receiverId,
+    erased,
     receivedAt: timestamp(receivedAt),
     woke,
     triggered: wireTriggered(triggered),

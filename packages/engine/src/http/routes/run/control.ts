@@ -27,7 +27,7 @@ const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
 type ReplayFilters = { [Name in keyof BulkReplayRequest | keyof ReplayFilter]: ReplayFilter[Name] }
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { control, store } = context.deps
+  const { control, erasure, store } = context.deps
   /** Forks start runs: a suspended namespace refuses them before the body is read (docs/operating.md#suspended-namespaces). */
   const mountFork = <const Op extends Operation>(operation: Op, handler: Handler<Op>): void =>
     mount(app, context, operation, handler, {
@@ -54,6 +54,11 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
   mountFork(operations.retryRunFromStep, async (request, reply) => {
     const step = requiredStep(bodyOf(request))
     return sendRun(reply, await control.retryFromStep(actorWithTrace(request), pathId(request, 'run'), step))
+  })
+
+  mount(app, context, operations.eraseRun, async (request, reply) => {
+    await erasure.erase(request.actor, pathId(request, 'run'))
+    return reply.code(204).send()
   })
 
   mountFork(operations.bulkReplayRuns, async (request, reply) => {

@@ -1,0 +1,48 @@
+// Erases a finished run for good (docs/concepts.md#erasing-a-run). Called by the HTTP routes.
+
+import type { Unit } from '../../domain/model/change.ts'
+import { EngineError } from '../../domain/model/errors.ts'
+import { isTerminal } from '../../domain/model/run.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+
+export type ErasureDeps = Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'>
+
+export class Erasure {
+  readonly #deps: ErasureDeps
+  readonly #audit: Audit
+
+  constructor(deps: ErasureDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /** @throws EngineError `not_found`, or `run_not_finished`. */
+  async erase(actor: Actor, runId: string): Promise<void> {
+    const { store, announcer } = this.#deps
+    const erased = await decideAndCommit<Unit>({
+      store,
+      decide: () => this.#decide(actor.namespace, runId),
+      unit: unit => unit,
+      commit: unit => this.#audit.commit(actor, unit, { action: 'run.erase', runId }),
+      onStale: () => true,
+    })
+    if (erased) announcer.announce(erased.changes)
+  }
+
+  async #decide(namespace: string, runId: string): Promise<Unit> {
+    const { store, clock } = this.#deps
+    const run = await store.in(namespace).run(runId)
+    if (!run) throw new EngineError('not_found', `There is no run ${runId}.`)
+    const { status, fence, trigger, eventIds = [], replayOf } = run
+    if (!isTerminal(status)) {
+      const message = `Run ${runId} is ${status}: only a finished run can be erased.`
+      throw new EngineError('run_not_finished', message, { details: { status } })
+    }
+    // A fork names the event of its source in its trigger.
+    const events = [...new Set([...(trigger.id === undefined ? [] : [trigger.id]), ...eventIds])]
+    const erased = { namespace, runId, eventIds: events, at: clock.now(), ...(replayOf && { replayOf }) }
+    return { guards: [{ type: 'run', runId, fence }], changes: [{ type: 'run.erased', ...erased }] }
+  }
+}

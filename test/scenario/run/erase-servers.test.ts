@@ -1,0 +1,86 @@
+// Erasing a run: no row of the database has a byte of its payloads (docs/concepts.md#erasing-a-run).
+
+import { readFileSync } from 'node:fs'
+import type { ControlAction, EventRecord } from '@perdure/protocol'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import {
+  flow,
+  freshSchema,
+  openDatabase,
+  openEngine,
+  openRunner,
+  run,
+  step,
+  tempStoreFile,
+  unique,
+  wait,
+} from '../../kit/index.ts'
+
+const CANARY = 'a-canary-of-the-payload'
+const STORES = [
+  ['sqlite', async () => tempStoreFile()],
+  ['postgres', freshSchema],
+] as const
+
+test.each(STORES)('erases every payload of a finished run, on %s', async (kind, freshStore) => {
+  const storeFile = await freshStore()
+  const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory' } })
+  const { api } = engine
+  const name = unique('erased')
+  const sent = step('Webhook', 'tell', { webhookUrl: 'http://127.0.0.1:9/', data: CANARY })
+  const never = wait('w', `never-${name}`)
+  const runner = await openRunner({
+    workflows: {
+      [name]: (invoke, record) => {
+        const isLive = invoke.event.data === 'live'
+        return flow([run('a', () => CANARY), isLive ? never : sent], () => CANARY)(invoke, record)
+      },
+    },
+  })
+  await runner.register(api)
+  const live = await api.send({ name, app: runner.app, data: 'live' })
+  await api.reaches(live.runId, 'waiting')
+  expect(await api.request('DELETE', `/runs/${live.runId}`)).toMatchObject({ status: 409, code: 'run_not_finished' })
+
+  // Longer than what a row takes, so that it is stored beside it.
+  const { runId, eventId } = await api.send({ name, app: runner.app, data: CANARY.repeat(1000) })
+  await api.succeeded(runId)
+  const fork = ((await api.post(`/runs/${runId}/replay`)).json as { id: string }).id
+  await api.succeeded(fork)
+  const event = async () => (await api.get(`/events/${eventId}`)).json as EventRecord & { erased?: boolean }
+  expect((await api.request('DELETE', `/runs/${runId}`)).status).toBe(204)
+  expect((await api.get(`/runs/${runId}`)).status).toBe(404)
+  expect((await event()).data).toContain(CANARY)
+  expect((await api.request('DELETE', `/runs/${fork}`)).status).toBe(204)
+  expect(await event()).toMatchObject({ erased: true, triggered: [{ runId }] })
+  expect(await event()).not.toHaveProperty('data')
+  expect((await api.request('DELETE', `/runs/${fork}`)).status).toBe(404)
+  const entries = (await api.get('/control-actions?action=run.erase')).json as ControlAction[]
+  expect(entries.map(entry => entry.runId)).toEqual([fork, runId])
+
+  // The live run has a step with the canary in its result.
+  expect((await api.post(`/runs/${live.runId}/cancel`)).status).toBe(200)
+  expect((await api.request('DELETE', `/runs/${live.runId}`)).status).toBe(204)
+  await engine.stop()
+  expect(await textOf(kind, storeFile)).not.toContain(CANARY)
+})
+
+/** Every byte of the database, after its free pages were given back; of PostgreSQL, every row. */
+async function textOf(kind: 'sqlite' | 'postgres', storeFile: string): Promise<string> {
+  if (kind === 'sqlite') {
+    const database = await openDatabase(storeFile)
+    database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+    return readFileSync(storeFile, 'latin1')
+  }
+  const client = new Client({ connectionString: storeFile })
+  await client.connect()
+  try {
+    const { rows } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()')
+    const texts: unknown[] = []
+    for (const { tablename } of rows) texts.push((await client.query(`SELECT t::text FROM "${tablename}" t`)).rows)
+    return JSON.stringify(texts)
+  } finally {
+    await client.end()
+  }
+}
