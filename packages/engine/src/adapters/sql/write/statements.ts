@@ -9,6 +9,7 @@ import { CATALOG_REVISION } from '../tables/bookkeeping.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
@@ -73,6 +74,8 @@ export const OPERATIONS = {
   'erase.attempts': `DELETE FROM delivery_attempts WHERE delivery_id IN (${SENT})`,
   'erase.sentPayloads': `DELETE FROM payloads WHERE id IN (${SENT})`,
   'erase.deliveries': `DELETE FROM deliveries WHERE id IN (${SENT})`,
+  // The roll-ups count it later.
+  'erase.keepEnd': `${KEEP_ENDS} (?)`,
   'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
   'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
