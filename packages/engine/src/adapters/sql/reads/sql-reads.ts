@@ -71,10 +71,11 @@ import {
   bulkCountsQuery,
   bulkJobsQuery,
   bulkResultsQuery,
+  controlActionsQuery,
+  replayableQueries,
   statusCounts,
   statusCountsQuery,
-} from './bulk-queries.ts'
-import { controlActionsQuery, replayableQueries } from './control-queries.ts'
+} from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'

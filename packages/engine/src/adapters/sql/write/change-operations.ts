@@ -50,7 +50,15 @@ function appendMove<T>(to: Value[], name: OperationName, move: { table: Table<T>
 }
 
 const ERASE_SENT = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries'] as const
-const ERASE_OWN = ['erase.steps', 'erase.logs', 'erase.frames', 'watch.delete', 'erase.input', 'erase.run'] as const
+const ERASE_OWN = [
+  'erase.keepEnd',
+  'erase.steps',
+  'erase.logs',
+  'erase.frames',
+  'watch.delete',
+  'erase.input',
+  'erase.run',
+] as const
 
 const APPENDS: {
   [Type in Change['type']]: (to: Value[], change: Extract<Change, { type: Type }>) => void
