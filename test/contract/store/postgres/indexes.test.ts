@@ -42,6 +42,8 @@ const BYTES_MAX: Record<string, number> = {
   'runners.runner_key': name(KEY_CHARS_MAX),
   // A key and a colon before the value.
   'run_attributes.attribute': 65 + ofRunner(256),
+  // The index has the ids of schedules alone, which are ASCII.
+  'flow_rows.key': 128,
   // A bounded key, attempt and index.
   'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
   'deliveries.destination': ofRunner(KEY_CHARS_MAX),
@@ -60,7 +62,7 @@ const BYTES_MAX: Record<string, number> = {
         'endpoint_id',
       ],
       ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
-      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue', 'span'],
+      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue', 'span', 'source'],
     ].map(column => [column, OURS]),
   ),
 }
