@@ -15,7 +15,7 @@ import { BENCH_APP } from '../rig/runner.ts'
 import { SEQUENCE_3, SEQUENCE_50 } from '../rig/workflows.ts'
 
 const READERS = [100, 1000]
-const PATHS = ['/runs/stream']
+const PATHS = ['/runs/stream', '/stream?topics=runs']
 const IN_FLIGHT = 100
 const WARM_UP_SECONDS = 3
 const RUNS_OF_50 = 9

@@ -12,11 +12,13 @@ import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
 import { eventsCommands } from './commands/events.ts'
 import { initCommand } from './commands/init/index.ts'
+import { limitsCommand } from './commands/limits.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { schedulesCommands } from './commands/schedules.ts'
 import { serve } from './commands/serve.ts'
 import { statsCommands } from './commands/stats.ts'
+import { streamCommand } from './commands/stream.ts'
 import { webhooksCommands } from './commands/webhooks/index.ts'
 import { forTerminal } from './output/text.ts'
 
@@ -84,8 +86,10 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   runsCommands(program)
   eventsCommands(program)
   schedulesCommands(program)
+  streamCommand(program)
   registryCommands(program)
   statsCommands(program)
+  limitsCommand(program)
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)

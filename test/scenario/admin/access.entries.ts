@@ -32,6 +32,8 @@ export interface Entry {
   id?: keyof Holdings
   /** The operation is a list: queries that find something here, and nothing from another namespace. */
   finds?: (held: Holdings) => string[]
+  /** Parameters that the operation cannot do without. */
+  query?: string
   /** A valid body. */
   body?: unknown
   /** Fields that the answer to another namespace has, at least. */
@@ -90,6 +92,7 @@ export const ENTRIES: Record<string, Entry> = {
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },
   listEventNames: { finds: () => ['', `prefix=${WORKFLOW}`] },
   streamEvents: { stream: true },
+  streamTopics: { stream: true, query: 'topics=runs,events' },
   getEvent: { id: 'event' },
   listScheduledEvents: { finds: () => [''] },
   deleteScheduledEvent: { id: 'scheduled' },
@@ -104,6 +107,7 @@ export const ENTRIES: Record<string, Entry> = {
   connect: { socket: true },
   listApps: { finds: () => [''] },
   listRunners: { finds: () => ['', `app=${APP}`] },
+  listLimits: { finds: () => [] },
   listWorkflows: { finds: () => ['', `app=${APP}`] },
   getHealth: { common: true },
   getReadiness: { common: true },

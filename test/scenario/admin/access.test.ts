@@ -121,7 +121,9 @@ async function findsNothing(operation: ListedOperation, query: string): Promise<
   expect(headers.get('x-next-cursor')).toBeNull()
 }
 
-test.each(ALL.filter(operation => entryOf(operation).stream))('$id shows its own namespace alone', async ({ path }) => {
+test.each(ALL.filter(operation => entryOf(operation).stream))('$id shows its own namespace alone', async operation => {
+  const { query } = entryOf(operation)
+  const path = query === undefined ? operation.path : `${operation.path}?${query}`
   const app = `south-${path.split('/')[1]}`
   const runner = await new PlainRunner({ app, workflows: { [app]: flow([run('work')]) } }).listen()
   await runner.register(south)
@@ -202,7 +204,11 @@ describe.each(ALL)('$id ($access)', operation => {
 type Answer = Awaited<ReturnType<Api['request']>>
 
 /** One valid request. When the path needs an id and none is given, the id is unknown. */
-async function ask(api: Api, operation: ListedOperation, { id = 'nobody', query = '' } = {}): Promise<Answer> {
+async function ask(
+  api: Api,
+  operation: ListedOperation,
+  { id = 'nobody', query = entryOf(operation).query ?? '' } = {},
+): Promise<Answer> {
   const { body } = entryOf(operation)
   const path = `${operation.path.replace('{stepId}', stepId('work')).replace(/\{\w+\}/, id)}${query && `?${query}`}`
   return api.request(operation.method, path, {

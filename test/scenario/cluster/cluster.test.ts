@@ -18,6 +18,7 @@ import {
   run,
   type SseMessage,
   sleep,
+  step,
   stepId,
   unique,
   until,
@@ -164,6 +165,21 @@ for (const [wire, env] of Object.entries(WIRES)) {
       const { runId } = await two.api.send({ name })
       const frames = (await one.api.stream(runId)).messages.map(({ data }) => data.status)
       expect(frames.at(-1)).toBe('succeeded')
+    })
+
+    test('a stream of several topics at one sends what the other does, a run once per interval', async () => {
+      const { name } = await workflow(flow([run('a'), step('Webhook', 'hook', { webhookUrl: 'http://127.0.0.1:9/' })]))
+      const has = (messages: readonly SseMessage[], kind: string) => messages.some(({ data }) => data.kind === kind)
+      const isEnd = ({ data }: SseMessage) => data.workflow === name && data.status === 'succeeded'
+      const stream = await one.api.follow('/stream?topics=runs,events,deliveries', {
+        stopWhen: messages => messages.some(isEnd) && has(messages, 'event') && has(messages, 'delivery'),
+      })
+      await until(async () => {
+        await two.api.send({ name })
+        return Promise.race([stream.over.then(() => true), new Promise(done => setTimeout(done, 50, false))])
+      })
+      const { messages } = await stream.over
+      expect(messages.find(isEnd)?.data).toMatchObject({ attempt: 1, startedAt: expect.any(String) })
     })
 
     test('the stream of a run at one sends each step while the other drives it', async () => {

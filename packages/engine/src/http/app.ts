@@ -28,6 +28,8 @@ import { scheduleRoutes } from './routes/event/schedules.ts'
 import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
+import { topicStreamRoute } from './routes/operating/stream.ts'
+import { limitRoutes } from './routes/registry/limits.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
 import { bulkRoutes } from './routes/run/bulk.ts'
 import { controlRoutes } from './routes/run/control.ts'
@@ -71,9 +73,11 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runStepRoutes(app, context)
   runPassRoutes(app, context)
   namespaceStreamRoutes(app, context)
+  topicStreamRoute(app, context, runFeeds)
   controlRoutes(app, context)
   bulkRoutes(app, context)
   registryRoutes(app, context)
+  limitRoutes(app, context)
   webhookDeliveryRoutes(app, context)
   webhookEndpointRoutes(app, context)
   webhookReceiverRoutes(app, context)

@@ -47,7 +47,7 @@ export interface Gauges {
   lanes: LaneGauge[]
   /** Registered sockets of Connect runners. */
   sockets: number
-  streams: { run: number; runs: number; events: number }
+  streams: { run: number; runs: number; events: number; topics: number }
   dependencies: Record<string, 'ok' | 'unavailable'>
   draining: boolean
   /** How many numbers a limiter in memory keeps. */

@@ -2,6 +2,7 @@
 // routes that list and show things.
 
 import type { RunError } from '@perdure/protocol'
+import type { LimitRows } from '../domain/explain/limits.ts'
 import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
@@ -133,6 +134,13 @@ export interface PassReports {
 
 /** Most attempts of a step that are read. */
 export const ATTEMPTS_READ_MAX = 1000
+
+export interface LimitsQuery {
+  app?: string | undefined
+  workflow?: string | undefined
+  /** Limits of each kind. */
+  limit: number
+}
 
 export type RunCounts = Record<RunStatus, number>
 
@@ -309,6 +317,8 @@ export interface Reads {
   lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]>
   /** The steps of the newest 200 ended runs of the scope. */
   stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
+  /** The runs that hold or wait for concurrency limits and throttles. */
+  limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */

@@ -159,6 +159,10 @@ export const RunStatusFrameSchema = Type.Object({
   status: RunStatusSchema,
   currentStepName: optionalText(),
   attempt: Type.Optional(Type.Integer()),
+  startedAt: Type.Optional(timestamp('First start of the run; only in `GET /stream`')),
+  durationMs: Type.Optional(
+    count('From the first start to the end; only in `GET /stream`, and of a run that has ended'),
+  ),
   error: Type.Optional(
     Type.Object(
       {

@@ -18,6 +18,7 @@ import { receivers } from './webhook-receivers.ts'
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
 export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
+export { STREAM_TOPICS } from './streams.ts'
 
 const runs = { ...runLists, ...runSteps }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import * as wire from '../wire/schema.ts'
+import { limits } from './limits.ts'
 import { APP_PARAM, type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
 
@@ -93,4 +94,6 @@ export const registry = {
     reply: ok('Every workflow', Type.Array(api.WorkflowSchema)),
     examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [sample.WORKFLOW] }],
   },
+
+  ...limits,
 } as const satisfies Record<string, Operation>

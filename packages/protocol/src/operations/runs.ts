@@ -6,6 +6,7 @@ import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS, WAITING_KINDS 
 import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
+import { streams } from './streams.ts'
 
 /** Characters of a fingerprint, and more, so that any other text finds nothing. */
 const FINGERPRINT_CHARS_MAX = 64
@@ -255,4 +256,6 @@ export const runs = {
     errors: ['not_found'],
     examples: [{ summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME }],
   },
+
+  ...streams,
 } as const satisfies Record<string, Operation>

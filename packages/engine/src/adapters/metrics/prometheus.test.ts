@@ -10,7 +10,7 @@ const IDLE: Gauges = {
     { lane: 'deliveries', underWay: 0 },
   ],
   sockets: 2,
-  streams: { run: 1, runs: 0, events: 4 },
+  streams: { run: 1, runs: 0, events: 4, topics: 2 },
   dependencies: { store: 'ok', queue: 'unavailable' },
   draining: false,
 }

@@ -52,6 +52,16 @@ function slotId(run: Subject, scope: ConcurrencyScope, source?: string, key?: st
   return idOf(scope, scope === 'app' ? [run.namespace, run.app] : [run.namespace], undefined, key)
 }
 
+/** The scope of a slot of the run, found from its id: the ids of an app or a namespace contain no expression. */
+export function slotScope(
+  { namespace, app, workflow }: Pick<Run, 'namespace' | 'app' | 'workflow'>,
+  { id, key }: Slot,
+): { scope: ConcurrencyScope; app?: string; workflow?: string } {
+  if (id === idOf('namespace', [namespace], undefined, key)) return { scope: 'namespace' }
+  if (id === idOf('app', [namespace, app], undefined, key)) return { scope: 'app', app }
+  return { scope: 'workflow', app, workflow }
+}
+
 function ownScope({ namespace, app, workflow }: Subject): string[] {
   return [namespace, app, workflow]
 }

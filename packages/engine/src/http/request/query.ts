@@ -105,7 +105,7 @@ const ID = new RegExp(`^[\\w-]{1,${ID_CHARS_MAX}}$`)
 /** The `:id` of the path. A text that cannot be an id is not found without a read of the store. */
 export function pathId(request: FastifyRequest, noun: string): string {
   const { id } = request.params as { id: string }
-  if (!ID.test(id)) throw notFound(noun)
+  if (!isId(id)) throw notFound(noun)
   return id
 }
 
@@ -117,6 +117,11 @@ export function pathStepId(request: FastifyRequest): string {
   const { stepId } = request.params as { stepId: string }
   if (stepId.length > 2 * STEP_ID_CHARS_MAX) throw notFound('step')
   return stepId
+}
+
+/** Whether the text can be an id. */
+export function isId(text: string): boolean {
+  return ID.test(text)
 }
 
 export function notFound(noun: string): EngineError {

@@ -30,7 +30,12 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
   return {
     lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
     sockets: deps.connections.size,
-    streams: { run: live.runs.size, runs: live.moves.size, events: live.events.size },
+    streams: {
+      run: live.runs.size,
+      runs: live.moves.size,
+      events: live.events.size,
+      topics: live.topicStreams,
+    },
     dependencies: readiness.checks,
     draining: readiness.draining,
     limiterEntries: deps.limiter.entries,

@@ -8,6 +8,7 @@ import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
+import { UpdatePublisher } from '../live/update-publisher.ts'
 import { countChange } from './commit-metrics.ts'
 
 /** Frames of woken runs read at once: an event may wake thousands of runs, and their frames are not worth that many reads. */
@@ -45,10 +46,12 @@ export class Announcer {
   readonly #deps: AnnouncerDeps
   /** Woken runs whose frame is being read, unless a later change of the run was published since. */
   readonly #woken = new Set<string>()
+  readonly #updates: UpdatePublisher
   #interrupt: (runId: string) => void = () => {}
 
   constructor(deps: Omit<AnnouncerDeps, 'metrics'> & Partial<AnnouncerDeps>) {
     this.#deps = { metrics: NO_METRICS, ...deps }
+    this.#updates = new UpdatePublisher(this.#deps.live)
   }
 
   /**
@@ -67,6 +70,7 @@ export class Announcer {
       this.#notify(change, namespace)
     }
     this.#publishRuns(changes)
+    this.#updates.publish(changes, namespace)
   }
 
   #publishRuns(changes: readonly Change[]): void {
@@ -112,6 +116,7 @@ export class Announcer {
         break
       case 'delivery.created':
       case 'delivery.moved':
+        this.#deps.live.deliveries.publish(change.delivery.namespace, change.delivery)
         if (change.delivery.availableAt !== undefined) this.#deps.queue.wake('deliveries', change.delivery.availableAt)
         break
       default:
@@ -132,7 +137,8 @@ export class Announcer {
 
   /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */
   async #publishWoken({ runId, at }: StepWoken, namespace: string): Promise<void> {
-    if (!this.#deps.live.moves.has(namespace) || this.#woken.size >= WOKEN_READS_MAX) return
+    const { moves, updates } = this.#deps.live
+    if (!(moves.has(namespace) || updates.has(namespace)) || this.#woken.size >= WOKEN_READS_MAX) return
     this.#woken.add(runId)
     // A frame that cannot be read is missed, as others may be.
     const frame = await this.#deps.store
@@ -140,7 +146,9 @@ export class Announcer {
       .status(runId)
       .catch(() => undefined)
     if (!this.#woken.delete(runId)) return
-    if (frame?.status === 'queued' && frame.ts === at) this.#deps.live.moves.publish(namespace, { runId, ...frame })
+    if (frame?.status !== 'queued' || frame.ts !== at) return
+    moves.publish(namespace, { runId, ...frame })
+    updates.publish(namespace, { runId, ...frame })
   }
 
   #wakeRuns(at: number | undefined): void {

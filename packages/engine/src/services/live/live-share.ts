@@ -1,10 +1,13 @@
 // Notifies streams that are open on one engine of what other engines commit. Each engine announces the keys its streams
 // follow, and gets messages for those alone: what no stream follows costs no message. Compose opens it where there is a bus.
 
+import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import { BROADCAST_BYTES_MAX, type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store-reads.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { Gathered } from './gathered.ts'
 import type { Live, RunMove, Topic } from './live.ts'
 
 /** How often an engine announces all followed keys again; the others forget those that it does not. */
@@ -12,12 +15,16 @@ const FOLLOW_EVERY_MS = 5000
 const FOLLOW_EXPIRES_MS = 15_000
 /** Followed keys of a topic in memory. Streams beyond that find out by reading the store from time to time. */
 const FOLLOWED_KEYS_MAX = 10_000
-/** Events of other engines read at once for event streams here. A stream of more than that skips some: it is best effort. */
-const EVENT_READS_MAX = 1000
+/** Items of other engines read at once for streams here. A stream of more than that skips some: it is best effort. */
+const READS_MAX = 1000
 /** Notifications of runs are sent together, this long after the first. */
 const RUNS_GATHER_MS = 5
 
-type TopicName = 'runs' | 'moves' | 'events'
+/** Updates of runs are sent together, the last of each run, this long after the first. */
+const UPDATES_GATHER_MS = 50
+
+const TOPICS = ['runs', 'moves', 'events', 'updates', 'deliveries'] as const
+type TopicName = (typeof TOPICS)[number]
 
 export interface LiveShareDeps {
   bus: Bus
@@ -31,6 +38,7 @@ export class LiveShare extends RepeatingTask {
   readonly #deps: LiveShareDeps
   /** Runs to notify other engines of. */
   readonly #changedRuns = new Set<string>()
+  readonly #updates: Gathered<string>
   #reads = 0
   #cancelGather: () => void = () => {}
 
@@ -38,11 +46,18 @@ export class LiveShare extends RepeatingTask {
     const { bus, live, clock } = deps
     super({ clock, everyMs: FOLLOW_EVERY_MS, run: () => this.#announceFollowed(), onFailure: () => {} })
     this.#deps = deps
-    const followed = {
+    this.#updates = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishUpdates(texts) })
+    const followed: Record<TopicName, FollowedKeys> = {
       runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
       moves: this.#share('moves', live.moves, (namespace, move) => this.#publishMove(namespace, move)),
       events: this.#share('events', live.events, (namespace, { id }) =>
         bus.publish('event', JSON.stringify([namespace, id])),
+      ),
+      updates: this.#share('updates', live.updates, (namespace, update) =>
+        this.#updates.set(`${namespace}\n${update.runId}`, JSON.stringify([namespace, update])),
+      ),
+      deliveries: this.#share('deliveries', live.deliveries, (namespace, { id }) =>
+        bus.publish('delivery', JSON.stringify([namespace, id])),
       ),
     }
     bus.on('follow', text => {
@@ -58,13 +73,24 @@ export class LiveShare extends RepeatingTask {
     })
     bus.on('event', text => {
       const [namespace, id] = JSON.parse(text) as [string, string]
-      void this.#readEvent(namespace, id)
+      void this.#readFor(live.events, namespace, reads => reads.event(id))
+    })
+    bus.on('updates', text => {
+      for (const part of JSON.parse(text) as string[]) {
+        const [namespace, update] = JSON.parse(part) as [string, RunUpdate]
+        live.updates.publishHere(namespace, update)
+      }
+    })
+    bus.on('delivery', text => {
+      const [namespace, id] = JSON.parse(text) as [string, string]
+      void this.#readFor(live.deliveries, namespace, async reads => (await reads.delivery(id))?.delivery)
     })
     bus.onReconnect(() => this.#announceFollowed())
   }
 
   override stop(deadline?: AbortSignal): Promise<void> {
     this.#cancelGather()
+    this.#updates.stop()
     return super.stop(deadline)
   }
 
@@ -77,7 +103,7 @@ export class LiveShare extends RepeatingTask {
 
   #announceFollowed(): void {
     const { bus, live } = this.#deps
-    for (const name of ['runs', 'moves', 'events'] as const)
+    for (const name of TOPICS)
       for (const keys of broadcastBatches(live[name].keys)) bus.publish('follow', JSON.stringify([name, ...keys]))
   }
 
@@ -99,17 +125,20 @@ export class LiveShare extends RepeatingTask {
     if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('move', text)
   }
 
-  /** An event may be too long for a message, so each engine reads it from the store. */
-  async #readEvent(namespace: string, id: string): Promise<void> {
-    const { live, store } = this.#deps
-    if (!live.events.has(namespace) || this.#reads >= EVENT_READS_MAX) return
+  #publishUpdates(texts: Iterable<string>): void {
+    for (const batch of broadcastBatches(texts)) {
+      const text = JSON.stringify(batch)
+      if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('updates', text)
+    }
+  }
+
+  /** Reads an item that another engine committed: events and deliveries may be too long for a message. */
+  async #readFor<T>(topic: Topic<T>, namespace: string, read: (reads: Reads) => Promise<T | undefined>): Promise<void> {
+    if (!topic.has(namespace) || this.#reads >= READS_MAX) return
     this.#reads++
-    const event = await store
-      .in(namespace)
-      .event(id)
-      .catch(() => undefined)
+    const item = await read(this.#deps.store.in(namespace)).catch(() => undefined)
     this.#reads--
-    if (event) live.events.publishHere(namespace, event)
+    if (item) topic.publishHere(namespace, item)
   }
 }
 

@@ -1,7 +1,9 @@
 // Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss
 // anything takes a notification as "read again", and reads the rest from the store.
 
+import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
+import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { RunStatusNow } from '../../ports/store-reads.ts'
 
@@ -15,6 +17,12 @@ export class Live {
   readonly moves = new Topic<RunMove>()
   /** By namespace: the events recorded in it. */
   readonly events = new Topic<Event>()
+  /** By namespace: the state of each run after a commit, for lists of runs. */
+  readonly updates = new Topic<RunUpdate>()
+  /** By namespace: each new or changed delivery. */
+  readonly deliveries = new Topic<Delivery>()
+  /** Open streams of several topics; they are not counted as listeners of namespaces. */
+  topicStreams = 0
 }
 
 /** The listeners that other engines have. */

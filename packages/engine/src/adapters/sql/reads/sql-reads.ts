@@ -1,6 +1,7 @@
 // The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
 import { STEPS_MAX } from '@perdure/protocol'
+import type { LimitRows } from '../../../domain/explain/limits.ts'
 import type { BulkCounts, BulkResult } from '../../../domain/model/bulk.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
@@ -24,6 +25,7 @@ import type {
   EventNamesQuery,
   EventQuery,
   HeldRun,
+  LimitsQuery,
   NamedEvents,
   PartOfRuns,
   PassReports,
@@ -83,7 +85,16 @@ import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventNamesQuery, eventQuery, namedEvents } from './event-queries.ts'
 import { passNumberQueries, passReportQueries, passReports, runOfPasses } from './pass-queries.ts'
 import { attributeCountQueries, RunListing } from './run-list-queries.ts'
-import { firstInStartQueueQuery, heldBeforeQuery, logsQuery, runQuery, runView } from './run-queries.ts'
+import {
+  firstInStartQueueQuery,
+  heldBeforeQuery,
+  limitQueries,
+  limitRows,
+  logsQuery,
+  runQuery,
+  runView,
+  sampleQuery,
+} from './run-queries.ts'
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
 import { eventSchedulePage, scheduledPage } from './scheduled-page.ts'
@@ -179,6 +190,15 @@ export class SqlReads implements Reads {
 
   stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]> {
     return this.#scanRows(signal, async rows => stepDurations(await rows(stepDurationsQuery(this.#namespace, scope))))
+  }
+
+  limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows> {
+    return this.#scan(signal, async read => {
+      const rows = await read(limitQueries(this.#namespace, query))
+      const groups = rows.slice(1).flat()
+      const [samples = []] = groups.length === 0 ? [] : await read([sampleQuery(groups)])
+      return limitRows(this.#namespace, rows, samples)
+    })
   }
 
   async heldBefore(run: HeldRun): Promise<number> {

@@ -46,7 +46,8 @@ function runMessage({ seq, ts, runId, workflow, app, status, attempt, error }: R
   return sseMessage({ event: kind, data: JSON.stringify(frame) })
 }
 
-function eventMessage(event: Event): string {
+/** The message of an event in the streams of events. */
+export function eventMessage(event: Event): string {
   // The data is the sender's text, perhaps with line breaks, which in JSON are only between tokens.
   return sseMessage({ event: 'event', data: eventFrame(event).replace(/[\r\n]/g, ' ') })
 }

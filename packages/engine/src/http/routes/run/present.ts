@@ -1,12 +1,13 @@
 // Runs, log lines and audit entries on the wire (docs/http-api.md#runs). Payloads keep their exact text.
 
-import type { ControlAction as WireControlAction } from '@perdure/protocol'
+import type { RunStatusFrame, ControlAction as WireControlAction } from '@perdure/protocol'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import { type EveryField, runSummary } from '../../../domain/view/run-summary.ts'
+import type { RunUpdate } from '../../../domain/view/run-updates.ts'
 import type { RunView } from '../../../ports/store-reads.ts'
 
 /** The reply of `GET /runs/{id}`: the summary with the events of its buffer, `input` and `result`. */
@@ -30,4 +31,10 @@ export function controlActionText(entry: ControlAction): JsonText {
     createdAt: timestamp(createdAt),
   }
   return splice(head, { detail })
+}
+
+/** The frame of a run on the stream of many runs. */
+export function updateFrame({ ts, startedAt, ...update }: RunUpdate): RunStatusFrame {
+  const started = startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }
+  return { kind: 'run_status', ...update, ts: timestamp(ts), ...started }
 }

@@ -1,5 +1,6 @@
 // Webhook deliveries: the log, and redelivery (docs/webhooks.md#deliveries).
 
+import type { DeliveryFrame } from '@perdure/protocol'
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
@@ -65,6 +66,11 @@ function deliveryDetailText(delivery: Delivery, attempts: readonly DeliveryAttem
 /** The exact text; a send without data has the body `null`. */
 function payloadOf({ payload = 'null' }: Delivery): { payload: JsonText } {
   return { payload }
+}
+
+/** The frame of a delivery on a stream: without the payload. */
+export function deliveryFrame(delivery: Delivery): DeliveryFrame {
+  return { kind: 'delivery', ...head(delivery) }
 }
 
 function head(delivery: Delivery) {

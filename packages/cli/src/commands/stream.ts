@@ -1,0 +1,47 @@
+// `perdure stream`: follows runs, events, deliveries and timelines on one connection.
+
+import type { DeliveryFrame, StreamFrame } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { appOption, wholeNumber } from '../command-line/options.ts'
+import { engineCommand, stream } from '../command-line/session.ts'
+import type { Paint } from '../output/colour.ts'
+import { plain } from '../output/text.ts'
+import { clockTime } from '../output/time.ts'
+import { eventLine, frameLine, runStatusLine } from '../output/timeline.ts'
+
+interface StreamOptions {
+  app?: string
+  workflow?: string
+  every?: number
+}
+
+/** Adds `perdure stream` to the program. */
+export function streamCommand(program: Command): void {
+  const command = program
+    .command('stream <topics>')
+    .description('follow runs, events, deliveries and run:ID on one connection, until interrupted')
+    .addOption(appOption())
+    .option('--workflow <name>', 'only runs of this workflow')
+    .option('--every <ms>', 'shortest time between two lines of a run', wholeNumber('--every', 100, 5000))
+  engineCommand<StreamOptions>(
+    command,
+    ['perdure stream runs,deliveries --app shop', 'perdure stream run:run_01K...,events --json | jq -c .kind'],
+    (session, topics = '') => {
+      const { app, workflow, every } = session.options
+      const frames = session.client.streamTopics({ topics: topics.split(','), app, workflow, every }, session)
+      return stream(session, frames, streamLine)
+    },
+  )
+}
+
+function streamLine(frame: StreamFrame, paint: Paint): string {
+  if (frame.kind === 'event') return eventLine(frame, paint)
+  if (frame.kind === 'delivery') return deliveryLine(frame, paint)
+  // Only frames of the topic `runs` name the workflow.
+  if (frame.kind === 'run_status' && frame.workflow !== undefined) return runStatusLine(frame, paint)
+  return frameLine(frame, paint)
+}
+
+function deliveryLine({ id, updatedAt, status, url, attemptCount }: DeliveryFrame, paint: Paint): string {
+  return [paint('dim', clockTime(updatedAt)), id, status, plain(url), `attempt ${attemptCount}`].join('  ')
+}

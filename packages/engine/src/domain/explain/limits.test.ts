@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { type LimitedRun, type LimitRows, limitsOf } from './limits.ts'
+
+const holder = (id: string): LimitedRun => ({
+  ...{ namespace: 'default', id, app: 'shop', workflow: 'w' },
+  holds: {
+    slots: [
+      { id: 's1', limit: 20 },
+      { id: 's2', limit: 1, key: 'k' },
+    ],
+  },
+})
+const rows = (fields: Partial<LimitRows>): LimitRows => ({
+  ...{ holders: [], forSlots: [], forStarts: [], isPart: { forSlots: false, forStarts: false } },
+  ...fields,
+})
+
+test('a run counts for each of its slots, and ten holders are named', () => {
+  const ids = Array.from({ length: 12 }, (_, i) => `run_${i}`)
+  const limits = limitsOf(rows({ holders: ids.map(holder) }))
+  expect(limits.map(limit => limit.kind === 'concurrency' && [limit.held, limit.holders.length])).toEqual([
+    [12, 10],
+    [12, 10],
+  ])
+})
+
+test('the limit with the most waiting runs is first, also one that nobody holds', () => {
+  const waiting = { id: 's2', waiting: 3, oldestAt: 5, sample: holder('run_9') }
+  const limits = limitsOf(rows({ holders: [holder('run_1')], forSlots: [waiting] }))
+  expect(limits).toMatchObject([
+    { key: 'k', limit: 1, waiting: 3, oldestAt: 5, held: 1 },
+    { limit: 20, waiting: 0, held: 1 },
+  ])
+})

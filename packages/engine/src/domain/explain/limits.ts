@@ -1,0 +1,110 @@
+// The concurrency limits and throttles that hold runs back, as `GET /limits` shows them (docs/flow-control.md#why-does-it-wait).
+// The rows come from the reads of the store.
+
+import { slotScope } from '../holds/holds.ts'
+import type { ConcurrencyScope } from '../model/flow-control.ts'
+import type { Run } from '../model/run.ts'
+
+/** Runs that are counted at most, of all limits together. */
+export const LIMIT_RUNS_COUNTED_MAX = 10_000
+/** Holders of a limit that are named. */
+const HOLDERS_MAX = 10
+
+/** A run with what its limits are read from. */
+export type LimitedRun = Pick<Run, 'namespace' | 'id' | 'app' | 'workflow' | 'holds' | 'startedAt'>
+
+/** The runs that wait for one slot, or in one start queue. */
+export interface HeldRuns {
+  /** The id of the slot or the throttle. */
+  id: string
+  waiting: number
+  oldestAt: number
+  /** When the next start of a throttle is free. */
+  nextAt?: number
+  /** One of them. */
+  sample: LimitedRun
+}
+
+/** Everything that limits are made of. */
+export interface LimitRows {
+  holders: LimitedRun[]
+  forSlots: HeldRuns[]
+  forStarts: HeldRuns[]
+  /** More runs wait than were counted. */
+  isPart: { forSlots: boolean; forStarts: boolean }
+}
+
+interface Limit {
+  scope: ConcurrencyScope
+  app?: string
+  workflow?: string
+  key?: string
+  limit: number
+  oldestAt?: number
+}
+
+export interface ConcurrencyLimitNow extends Limit {
+  kind: 'concurrency'
+  held: number
+  waiting: number
+  /** At least so many wait: not all were counted. */
+  isPart: boolean
+  holders: LimitedRun[]
+}
+
+export interface ThrottleNow extends Limit {
+  kind: 'throttle'
+  periodMs: number
+  inLine: number
+  isPart: boolean
+  nextStartAt?: number
+}
+
+export type LimitNow = ConcurrencyLimitNow | ThrottleNow
+
+/** The limits that runs hold or wait for, those with the most waiting runs first. */
+export function limitsOf(rows: LimitRows): LimitNow[] {
+  const slots = new Map<string, ConcurrencyLimitNow>()
+  const slotOf = (run: LimitedRun, id: string): ConcurrencyLimitNow | undefined => {
+    const slot = run.holds?.slots?.find(slot => slot.id === id)
+    if (!slot) return undefined
+    const known = slots.get(id)
+    if (known) return known
+    const { limit, key } = slot
+    const isPart = rows.isPart.forSlots
+    const made: ConcurrencyLimitNow = {
+      ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit },
+      ...{ held: 0, waiting: 0, isPart, holders: [] },
+    }
+    slots.set(id, made)
+    return made
+  }
+  for (const run of rows.holders) {
+    for (const { id } of run.holds?.slots ?? []) {
+      const slot = slotOf(run, id)
+      if (!slot) continue
+      slot.held++
+      if (slot.holders.length < HOLDERS_MAX) slot.holders.push(run)
+    }
+  }
+  for (const { id, waiting, oldestAt, sample } of rows.forSlots) {
+    const slot = slotOf(sample, id)
+    if (slot) Object.assign(slot, { waiting, oldestAt })
+  }
+  const throttles = rows.forStarts.flatMap(held => throttleOf(held, rows.isPart.forStarts))
+  return [...slots.values(), ...throttles].sort((a, b) => waitingFor(b) - waitingFor(a) || heldOf(b) - heldOf(a))
+}
+
+function throttleOf({ sample, waiting, oldestAt, nextAt }: HeldRuns, isPart: boolean): ThrottleNow[] {
+  const throttle = sample.holds?.throttle
+  if (!throttle) return []
+  const { limit, periodMs, key } = throttle
+  const { app, workflow } = sample
+  const next = nextAt === undefined ? {} : { nextStartAt: nextAt }
+  const scope = { scope: 'workflow', app, workflow } as const
+  return [{ kind: 'throttle', ...scope, ...named(key), limit, periodMs, inLine: waiting, isPart, oldestAt, ...next }]
+}
+
+const named = (key: string | undefined) => (key === undefined ? {} : { key })
+const waitingFor = (limit: LimitNow) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
+const heldOf = (limit: LimitNow) => (limit.kind === 'throttle' ? 0 : limit.held)

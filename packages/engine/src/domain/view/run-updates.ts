@@ -1,0 +1,108 @@
+// Derives from a unit how a list of runs changes: the new state of each run, with all that a row of the list shows. Called by
+// services/commit/announce for the streams of many runs.
+
+import type { Change } from '../model/change.ts'
+import { type Run, type RunStatus, runDurationMs } from '../model/run.ts'
+import { isSettled, type Step } from '../model/step.ts'
+import { type MoveError, moveError, statusFrames } from './timeline-frames.ts'
+
+/** The state of a run after a commit. A field that is absent did not change with it. */
+export interface RunUpdate {
+  runId: string
+  workflow: string
+  app: string
+  /** The newest seq of the commit, and its time. */
+  seq: number
+  ts: number
+  status: RunStatus
+  attempt: number
+  startedAt?: number
+  durationMs?: number
+  /** The newest unsettled step, else the newest; the step that failed, of a run that failed. */
+  currentStepName?: string
+  /** Only with a status that has one. */
+  error?: MoveError
+}
+
+interface StepNow {
+  step: Step
+  ts: number
+}
+
+/**
+ * The update of each run whose status or steps the unit changes. A pass that goes on commits its steps without their run:
+ * `lastOf` answers the last update of that run, if it is known.
+ */
+export function runUpdates(
+  changes: readonly Change[],
+  lastOf: (runId: string) => RunUpdate | undefined = () => undefined,
+): RunUpdate[] {
+  const steps = currentSteps(changes)
+  const updates: RunUpdate[] = []
+  for (const change of changes) {
+    if (change.type !== 'run.created' && change.type !== 'run.moved') continue
+    const { id } = change.run
+    const update = runUpdate(change, steps.get(id))
+    if (update) updates.push(update)
+    steps.delete(id)
+  }
+  for (const [runId, { step, ts }] of steps) {
+    const last = lastOf(runId)
+    if (last) updates.push({ ...last, seq: step.seq, ts, currentStepName: step.name })
+  }
+  return updates
+}
+
+function runUpdate(
+  change: Extract<Change, { type: 'run.created' | 'run.moved' }>,
+  now: StepNow | undefined,
+): RunUpdate | undefined {
+  const { run } = change
+  const last = statusFrames(change).at(-1)
+  const newest = last ?? (now && { seq: now.step.seq, ts: now.ts })
+  if (newest === undefined) return undefined
+  const error = last && moveError(last)
+  return {
+    runId: run.id,
+    workflow: run.workflow,
+    app: run.app,
+    seq: newest.seq,
+    ts: newest.ts,
+    status: run.status,
+    attempt: run.attempt,
+    ...times(run),
+    ...currentStep(run, now),
+    ...(error && { error }),
+  }
+}
+
+/** As a list shows it: none of a run that succeeded or was cancelled, and of one that failed the step that failed. */
+function currentStep({ status, error }: Run, now: StepNow | undefined): Pick<RunUpdate, 'currentStepName'> {
+  if (status === 'succeeded' || status === 'cancelled') return {}
+  const name = error?.stepName ?? now?.step.name
+  return name === undefined ? {} : { currentStepName: name }
+}
+
+function times(run: Run): Pick<RunUpdate, 'startedAt' | 'durationMs'> {
+  const { startedAt } = run
+  const durationMs = runDurationMs(run)
+  return { ...(startedAt !== undefined && { startedAt }), ...(durationMs !== undefined && { durationMs }) }
+}
+
+/** By run: the newest unsettled step of the unit, else the newest. */
+function currentSteps(changes: readonly Change[]): Map<string, StepNow> {
+  const current = new Map<string, StepNow>()
+  for (const change of changes) {
+    if (change.type !== 'step.recorded' && change.type !== 'step.moved') continue
+    const { step, at = step.startedAt } = change
+    const before = current.get(step.runId)
+    if (before && !isMoreCurrent(step, before.step)) continue
+    current.set(step.runId, { step, ts: isSettled(step.status) ? (step.finishedAt ?? at) : at })
+  }
+  return current
+}
+
+function isMoreCurrent(step: Step, other: Step): boolean {
+  const [isOpen, isOtherOpen] = [!isSettled(step.status), !isSettled(other.status)]
+  return isOpen === isOtherOpen ? step.index > other.index : isOpen
+}

@@ -1,0 +1,39 @@
+// `GET /limits`: the limits of flow control that runs hold or wait for (docs/flow-control.md#why-does-it-wait).
+
+import type { LimitStatus } from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { type LimitedRun, type LimitNow, limitsOf } from '../../../domain/explain/limits.ts'
+import { optionalTimestamp } from '../../../domain/text/timestamp.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { scan } from '../../access/scan.ts'
+import { sendJson } from '../../response/reply.ts'
+
+export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
+  mount(app, context, operations.listLimits, async (request, reply, query) => {
+    const reads = context.deps.store.in(request.actor.namespace)
+    const rows = await scan(context, reply, signal => reads.limits(query, signal))
+    return sendJson(reply, 200, JSON.stringify(limitsOf(rows).slice(0, query.limit).map(presentLimit)))
+  })
+}
+
+function presentLimit(limit: LimitNow): LimitStatus {
+  if (limit.kind === 'throttle') {
+    const { isPart, inLine, oldestAt, nextStartAt, ...rest } = limit
+    const times = { oldestAt: optionalTimestamp(oldestAt), nextStartAt: optionalTimestamp(nextStartAt) }
+    return { ...rest, inLine: counted(inLine, isPart), ...times }
+  }
+  const { isPart, waiting, oldestAt, holders, ...rest } = limit
+  const shown = { waiting: counted(waiting, isPart), oldestAt: optionalTimestamp(oldestAt) }
+  return { ...rest, ...shown, holders: holders.map(presentHolder) }
+}
+
+/** A number, or as a text the least that it can be. */
+function counted(count: number, isPart: boolean): number | string {
+  return isPart && count > 0 ? `${Math.min(count, 10_000)}+` : count
+}
+
+function presentHolder({ id, workflow, app, startedAt }: LimitedRun) {
+  return { runId: id, workflow, app, startedAt: optionalTimestamp(startedAt) }
+}

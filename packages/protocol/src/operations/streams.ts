@@ -1,0 +1,50 @@
+// The stream of several topics on one connection.
+
+import * as api from '../api/schema.ts'
+import { NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_PARAM, ID_CHARS_MAX, type Operation } from './operation.ts'
+import * as sample from './samples.ts'
+
+/** The topics, for messages and descriptions. */
+export const STREAM_TOPICS = 'runs, events, deliveries, run:ID'
+
+export const streams = {
+  streamTopics: {
+    method: 'GET',
+    path: '/stream',
+    summary: 'Follow runs, events, deliveries and the timelines of single runs on one connection',
+    description:
+      'Live from the moment of connecting. Of each run and delivery the last state in an interval is sent, best effort: `run_status` frames of the topic `runs` have what a row of `GET /runs` shows, and an absent field did not change. `run:ID` sends the whole timeline of that run, without a gap, and the stream stays open after its end.',
+    access: 'read',
+    query: {
+      topics: {
+        kind: 'names',
+        maxLength: 4 + ID_CHARS_MAX,
+        maxItems: 50,
+        description: `What to follow: some of ${STREAM_TOPICS}, separated by commas`,
+      },
+      app: { ...APP_PARAM, description: 'Only runs, events and deliveries of this app; not for `run:ID`' },
+      workflow: {
+        kind: 'name',
+        maxLength: NAME_CHARS_MAX,
+        description: 'Only runs of this workflow; not for `run:ID`',
+      },
+      every: {
+        kind: 'integer',
+        minimum: 100,
+        maximum: 5000,
+        default: 250,
+        description: 'Shortest time between two writes of runs, events and deliveries, in ms',
+      },
+    },
+    reply: { status: 200, description: 'Frames of the topics', schema: api.StreamFrameSchema, stream: true },
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'An order starts',
+        query: { topics: 'runs,deliveries', app: sample.RUN.app },
+        reply: { ...sample.FRAME, workflow: sample.RUN.workflow, app: sample.RUN.app, attempt: 1 },
+      },
+    ],
+  },
+} as const satisfies Record<string, Operation>

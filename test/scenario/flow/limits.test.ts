@@ -1,0 +1,78 @@
+// `GET /limits`: what holds runs back, and which runs hold it (docs/flow-control.md#why-does-it-wait).
+
+import { expect, test } from 'vitest'
+import { gate, type Handler, returned, scenario, unique, until, waitsFor } from '../../kit/index.ts'
+
+const { api, clock, workflow } = await scenario()
+
+const limitsOf = async (query: string) => (await api.get(`/limits?${query}`)).json as Record<string, unknown>[]
+
+/** A workflow whose runs stay in their one pass until the test ends. */
+async function openHeld(registration: Record<string, unknown>) {
+  const started = new Set<string>()
+  const handler: Handler = async ({ ctx }) => {
+    started.add(ctx.runId)
+    await gate().opened
+    return returned(null)
+  }
+  const { name } = await workflow(handler, { registration })
+  const send = async (data: Record<string, unknown> = {}) => {
+    clock.jump(1)
+    return (await api.send({ name, data })).runId as string
+  }
+  const start = async (data: Record<string, unknown> = {}) => {
+    const runId = await send(data)
+    await until(() => started.has(runId))
+    return runId
+  }
+  return { name, send, start }
+}
+
+test('a concurrency limit names its scope, key, holders and how many wait since when', async () => {
+  const { name, send, start } = await openHeld({ concurrency: { limit: 2, key: 'event.data.user' } })
+  const holders = [await start({ user: 'ada' }), await start({ user: 'ada' })]
+  const waiting = [await send({ user: 'ada' }), await send({ user: 'ada' }), await send({ user: 'ada' })]
+  for (const runId of waiting) await waitsFor(api, runId, 'concurrency')
+  const alone = await start({ user: 'eve' })
+  const { app } = await api.run(alone)
+  const oldestAt = (await api.run(waiting[0] as string)).createdAt
+  const common = { kind: 'concurrency', scope: 'workflow', app, workflow: name, limit: 2 }
+  const holder = (runId: string) => ({ runId, workflow: name, app, startedAt: expect.any(String) })
+  expect(await limitsOf(`workflow=${name}`)).toEqual([
+    { ...common, key: 'ada', held: 2, waiting: 3, oldestAt, holders: holders.map(holder) },
+    { ...common, key: 'eve', held: 1, waiting: 0, holders: [holder(alone)] },
+  ])
+  expect(await limitsOf(`workflow=${name}&limit=1`)).toHaveLength(1)
+  expect(await limitsOf(`workflow=${name}&app=elsewhere`)).toEqual([])
+})
+
+test.each([
+  ['app', (app: string) => ({ app })],
+  ['namespace', () => ({})],
+])('a limit of the %s names no workflow', async (scope, names) => {
+  const { name, start } = await openHeld({ concurrency: { limit: 3, scope, key: `'${unique(scope)}'` } })
+  const { app } = await api.run(await start())
+  const [limit] = await limitsOf(`workflow=${name}`)
+  expect(limit).toMatchObject({ kind: 'concurrency', scope, ...names(app), held: 1, limit: 3 })
+  expect([limit?.workflow, scope === 'namespace' && limit?.app]).toEqual([
+    undefined,
+    scope === 'namespace' ? undefined : false,
+  ])
+})
+
+test('a throttle tells how many are in line, and when the next may start', async () => {
+  const { name, send, start } = await openHeld({ throttle: { limit: 1, period: '1h' } })
+  const { app, startedAt } = await api.run(await start())
+  const next = [await send(), await send()]
+  for (const runId of next) await waitsFor(api, runId, 'throttle')
+  const [limit, ...others] = await limitsOf(`workflow=${name}`)
+  const oldestAt = (await api.run(next[0] as string)).createdAt
+  const common = { kind: 'throttle', scope: 'workflow', app, workflow: name, limit: 1, periodMs: 3_600_000 }
+  expect(limit).toEqual({ ...common, inLine: 2, oldestAt, nextStartAt: expect.any(String) })
+  expect(Date.parse(String(limit?.nextStartAt))).toBeGreaterThanOrEqual(Date.parse(String(startedAt)))
+  expect(others).toEqual([])
+})
+
+test.each(['app=', 'limit=x', 'scope=app', `workflow=${'x'.repeat(300)}`])('%s is refused', async query => {
+  expect(await api.get(`/limits?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
+})
