@@ -56,7 +56,8 @@ describe('routing', () => {
     ['DELETE', '/runs', 'GET, HEAD'],
     ['POST', '/runs', 'GET, HEAD'],
     ['PUT', '/events', 'GET, HEAD, POST'],
-    ['PATCH', '/runs/run_1', 'GET, HEAD'],
+    ['PATCH', '/runs/run_1', 'DELETE, GET, HEAD'],
+    ['DELETE', '/runs/stats', 'GET, HEAD'],
     ['GET', '/runs/run_1/cancel', 'POST'],
     ['GET', '/register', 'POST'],
     ['OPTIONS', '/runs', 'GET, HEAD'],
@@ -295,7 +296,12 @@ function mounted(tree: string): string[] {
 }
 
 /** Literal paths with routes that refuse, since the router would take them for ids. */
-const REFUSED = ['GET /runs/bulk-replay', 'DELETE /webhook-endpoints/stats', 'PATCH /webhook-endpoints/stats']
+const REFUSED = [
+  'GET /runs/bulk-replay',
+  ...['bulk-replay', 'facets', 'series', 'stats', 'stream'].map(name => `DELETE /runs/${name}`),
+  'DELETE /webhook-endpoints/stats',
+  'PATCH /webhook-endpoints/stats',
+]
 
 test('every route is an operation, and every operation has its route', async () => {
   const { app } = await testApp({ config: { console: false } })
