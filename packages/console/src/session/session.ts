@@ -4,6 +4,7 @@
 import { ApiError, type Calls, type Client } from '@perdure/client'
 import { useSyncExternalStore } from 'react'
 import { syncClock } from '../data/time/clock.ts'
+import { ENGINE_URL } from '../router/base.ts'
 import { clientWith } from './client.ts'
 import { forgetToken, keepToken, tokenOf } from './tokens.ts'
 
@@ -56,6 +57,15 @@ export function useSession(): Session {
 export const readClient = (): Client => reader
 /** The client for writes: unlocked, or the same as for reads on an open engine. */
 export const writeClient = (): Client => writer ?? reader
+
+/** Reads a text that the client has no method for, such as the metrics. */
+export async function readText(path: string, signal: AbortSignal): Promise<string> {
+  const token = tokenOf(session.namespace)
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(ENGINE_URL + path, { headers, signal, cache: 'no-store', credentials: 'omit' })
+  if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
+  return answer.text()
+}
 
 /** Whether writes are possible now: the engine is open, or a secret key unlocked them. */
 export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {

@@ -1,0 +1,117 @@
+// The audit log: who did what, and on which run.
+
+import { useMemo } from 'react'
+import { type Item, itemsOf, usePages } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { Link, useQuery } from '../../router/router.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { Visible } from '../../ui/visible.tsx'
+
+type Entry = Item<'listControlActions'>
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { id: 'when', header: 'When', width: '112px', render: ({ createdAt }) => <Moment at={createdAt} /> },
+  { id: 'action', header: 'Action', width: '160px', render: ({ action }) => action },
+  {
+    id: 'actor',
+    header: 'By',
+    width: '18%',
+    render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
+  },
+  { id: 'run', header: 'Run', width: '27%', render: entry => <Runs entry={entry} /> },
+  { id: 'detail', header: 'Detail', isSecondary: true, render: ({ detail }) => <Detail detail={detail} /> },
+]
+
+export default function AuditPage() {
+  const [get, set] = useQuery('audit')
+  const [action, runId, actor, since] = [get('action'), get('run'), get('actor'), get('since')]
+  // A relative window begins anew only when the URL changes.
+  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const query = usePages('listControlActions', {
+    limit: 100,
+    action: action as Entry['action'],
+    runId,
+    actor,
+    since: from,
+  })
+  const entries = itemsOf(query)
+  const seen = [...new Set(entries.map(({ action }) => action))].sort()
+  const filters = (['action', 'run', 'actor', 'since'] as const).flatMap(name => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
+  return (
+    <Page title="Audit">
+      <FilterBar
+        label="Filter the audit log"
+        fields={[
+          { name: 'action', label: 'Action', value: action, known: seen, onChange: action => set({ action }) },
+          { name: 'actor', label: 'By', value: actor, onChange: actor => set({ actor }) },
+          { name: 'run', label: 'Run', value: runId, onChange: run => set({ run }) },
+          {
+            name: 'since',
+            label: 'Since',
+            value: since,
+            choices: ['1h', '24h', '7d', '30d'],
+            onChange: since => set({ since }),
+          },
+        ]}
+      />
+      <Panel isFlush>
+        <Loaded query={query}>
+          {() =>
+            entries.length > 0 ? (
+              <DataTable
+                label="Audit entries"
+                columns={COLUMNS}
+                rows={entries}
+                keyOf={({ id }) => id}
+                hasMore={query.hasNextPage}
+                isLoadingMore={query.isFetchingNextPage}
+                onMore={() => void query.fetchNextPage()}
+              />
+            ) : filters.length > 0 ? (
+              <FilteredEmpty what="actions" filters={filters} />
+            ) : (
+              <Empty title="Nobody has acted yet">
+                <p>
+                  Cancels, pauses, replays, and changes of webhooks, schedules and keys appear here, each with who made
+                  it.
+                </p>
+              </Empty>
+            )
+          }
+        </Loaded>
+      </Panel>
+    </Page>
+  )
+}
+
+function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {
+  const link = (id: string) => <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+  if (runId === undefined) return newRunId === undefined ? null : link(newRunId)
+  return (
+    <>
+      {link(runId)}
+      {newRunId !== undefined && <> → {link(newRunId)}</>}
+    </>
+  )
+}
+
+const DETAIL_MAX = 300
+
+function Detail({ detail }: { detail: unknown }) {
+  if (detail === undefined) return null
+  const text = JSON.stringify(detail).slice(0, DETAIL_MAX)
+  return (
+    <code title={text}>
+      <Visible text={text} />
+    </code>
+  )
+}

@@ -1,0 +1,87 @@
+// The engine: version, store, readiness, limits and features, and what its metrics say of lanes, commits and streams.
+
+import { useQuery as useCached } from '@tanstack/react-query'
+import { useRead } from '../../data/queries.ts'
+import { readText, useSession } from '../../session/session.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { type Sample, samplesOf } from './metrics.ts'
+
+const METRICS_STALE_MS = 10_000
+
+const COLUMNS: readonly Column<Sample>[] = [
+  { id: 'name', header: 'Metric', render: ({ name, help }) => <span title={help}>{name}</span> },
+  { id: 'labels', header: 'Of', width: '34%', render: ({ labels }) => <code title={labels}>{labels}</code> },
+  { id: 'value', header: 'Value', width: '160px', align: 'end', render: ({ value }) => value },
+]
+
+export default function EnginePage() {
+  const { whoami } = useSession()
+  const ready = useRead('getReadiness', {}, { staleMs: METRICS_STALE_MS })
+  const metrics = useCached({
+    queryKey: ['metrics', whoami?.namespace],
+    queryFn: async ({ signal }) => samplesOf(await readText('/metrics', signal)),
+    staleTime: METRICS_STALE_MS,
+  })
+  return (
+    <Page title="Engine">
+      {whoami && (
+        <Panel title="This engine">
+          <Facts
+            facts={[
+              ['Version', whoami.version],
+              ['Store', whoami.store === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
+              ['Its clock', whoami.now],
+              ['Access', whoami.open ? 'open, this machine only' : 'by key'],
+              ['Namespace', whoami.suspended ? `${whoami.namespace}, suspended` : whoami.namespace],
+              ['Streams', `${whoami.limits.streams} of a namespace, ${whoami.limits.keyStreams} of a key`],
+              ['Bulk replay', `${whoami.limits.bulkReplay} runs at once`],
+              ['Wire features', whoami.features.join(', ')],
+            ]}
+          />
+        </Panel>
+      )}
+      <Panel title="Readiness">
+        <Loaded query={ready} rows={1}>
+          {({ status, checks, draining }) => (
+            <Facts
+              facts={[
+                [
+                  'Takes requests',
+                  <Status
+                    key="s"
+                    status={status === 'ready' ? 'succeeded' : 'failed'}
+                    word={draining ? 'draining' : status}
+                  />,
+                ],
+                ...Object.entries(checks).map(
+                  ([name, state]) =>
+                    [
+                      name,
+                      <Status key={name} status={state === 'ok' ? 'succeeded' : 'failed'} word={state} />,
+                    ] as const,
+                ),
+              ]}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      <Panel title="Metrics" isFlush>
+        <Loaded query={metrics}>
+          {samples => (
+            <DataTable
+              label="Metrics"
+              columns={COLUMNS}
+              rows={samples}
+              keyOf={({ name, labels }) => `${name}{${labels}}`}
+              isDense
+            />
+          )}
+        </Loaded>
+      </Panel>
+    </Page>
+  )
+}

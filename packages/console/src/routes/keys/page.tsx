@@ -1,0 +1,195 @@
+// API keys: who may call the engine. A new key is shown once.
+
+import type { Calls } from '@perdure/client'
+import { useState } from 'react'
+import { type Item, itemsOf, usePages, useWrite } from '../../data/queries.ts'
+import { useNow } from '../../data/time/clock.ts'
+import { useSession } from '../../session/session.ts'
+import { Button, WriteButton } from '../../ui/button.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { CopyButton } from '../../ui/overlay/copy.tsx'
+import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import css from './keys.module.css'
+
+type Key = Item<'listApiKeys'>
+type NewKey = Calls['createApiKey']['reply']
+
+const KINDS = [
+  ['read', 'reads everything, changes nothing'],
+  ['event', 'sends events'],
+  ['runner', 'registers a runner and its workflows'],
+  ['secret', 'does everything'],
+] as const
+
+const COLUMNS: readonly Column<Key>[] = [
+  { id: 'label', header: 'Label', render: ({ label }) => <Visible text={label.slice(0, 128)} /> },
+  { id: 'kind', header: 'Kind', width: '96px', render: ({ kind }) => kind },
+  { id: 'id', header: 'Id', width: '25%', isSecondary: true, render: ({ id }) => <code title={id}>{id}</code> },
+  { id: 'created', header: 'Created', width: '120px', align: 'end', render: key => <Created of={key} /> },
+  {
+    id: 'used',
+    header: 'Last used',
+    width: '120px',
+    align: 'end',
+    render: ({ lastUsedAt }) => <Moment at={lastUsedAt} />,
+  },
+  { id: 'acts', header: 'Actions', width: '110px', render: key => <Revoke of={key} /> },
+]
+
+export default function KeysPage() {
+  const [isCreating, setCreating] = useState(false)
+  const [made, setMade] = useState<NewKey>()
+  const { whoami } = useSession()
+  const query = usePages('listApiKeys', { limit: 100 })
+  const keys = itemsOf(query)
+  const isOpen = whoami?.open
+  return (
+    <Page
+      title="Keys"
+      actions={
+        <WriteButton
+          kind="primary"
+          disabledBecause={isOpen ? 'The first key is made by the command below' : undefined}
+          onClick={() => setCreating(true)}
+        >
+          New key…
+        </WriteButton>
+      }
+    >
+      <Panel isFlush>
+        <Loaded query={query}>
+          {() =>
+            keys.length === 0 ? (
+              <Empty title={isOpen ? 'This engine is open' : 'No key yet'}>
+                <p>
+                  Everybody on this machine may call it, and nobody else. The first key closes it: from then on every
+                  program needs one. It is made on the engine&apos;s machine.
+                </p>
+                <Snippet text="perdure keys create --kind secret --label ops" />
+              </Empty>
+            ) : (
+              <DataTable
+                label="API keys"
+                columns={COLUMNS}
+                rows={keys}
+                keyOf={({ id }) => id}
+                hasMore={query.hasNextPage}
+                isLoadingMore={query.isFetchingNextPage}
+                onMore={() => void query.fetchNextPage()}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+      {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
+      {made && <MadeDialog made={made} onClose={() => setMade(undefined)} />}
+    </Page>
+  )
+}
+
+function Created({ of: { source, createdAt } }: { of: Key }) {
+  return source === 'settings' ? <span title="From the engine's settings">settings</span> : <Moment at={createdAt} />
+}
+
+function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
+  const [isAsking, setAsking] = useState(false)
+  const revoke = useWrite('revokeApiKey', ['listApiKeys'])
+  const now = useNow()
+  if (revokedAt !== undefined && Date.parse(revokedAt) <= now) return <span className={css.mute}>revoked</span>
+  return (
+    <>
+      <WriteButton
+        disabledBecause={source === 'settings' ? "It is in the engine's settings: take it out there" : undefined}
+        onClick={() => setAsking(true)}
+      >
+        Revoke…
+      </WriteButton>
+      {isAsking && (
+        <Confirm
+          title={`Revoke ${label.slice(0, 80)}`}
+          action="Revoke"
+          isDanger
+          onClose={() => setAsking(false)}
+          onConfirm={() => revoke.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
+        >
+          Programs that use this key are refused within a second, and their streams end. It cannot be taken back.
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function CreateDialog({ onMade, onClose }: { onMade(made: NewKey): void; onClose(): void }) {
+  const [kind, setKind] = useState<Key['kind']>('read')
+  const [label, setLabel] = useState('')
+  const create = useWrite('createApiKey', ['listApiKeys'])
+  const make = () =>
+    create.mutate(
+      { body: { kind, ...(label === '' ? {} : { label }) } },
+      {
+        onSuccess: made => {
+          onMade(made)
+          onClose()
+        },
+      },
+    )
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <WriteButton kind="primary" onClick={make}>
+            Create
+          </WriteButton>
+        </>
+      }
+    >
+      <form
+        className={css.form}
+        onSubmit={event => {
+          event.preventDefault()
+          make()
+        }}
+      >
+        <label>
+          Label
+          <input data-autofocus="" value={label} maxLength={128} onChange={event => setLabel(event.target.value)} />
+        </label>
+        <fieldset>
+          <legend>Kind</legend>
+          {KINDS.map(([each, what]) => (
+            <label key={each}>
+              <input type="radio" name="kind" checked={kind === each} onChange={() => setKind(each)} />
+              <strong>{each}</strong> {what}
+            </label>
+          ))}
+        </fieldset>
+        {create.error && <p role="alert">{create.error.message}</p>}
+      </form>
+    </Dialog>
+  )
+}
+
+function MadeDialog({ made, onClose }: { made: NewKey; onClose(): void }) {
+  return (
+    <Dialog
+      title={`The key ${made.label}`}
+      onClose={onClose}
+      actions={<Button onClick={onClose}>I have stored it</Button>}
+    >
+      <p>It is shown this once. Store it where the program finds it, as ENGINE_API_KEY.</p>
+      <div className={css.secret}>
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy the key" />
+      </div>
+    </Dialog>
+  )
+}

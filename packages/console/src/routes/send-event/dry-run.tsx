@@ -1,0 +1,98 @@
+// What an event would do on the engine as it is now: each workflow with its trigger, the verdict of its filter and its policies,
+// and for a name that no workflow knows, the nearest one.
+
+import type { DryRunReply } from '@perdure/protocol'
+import { useQuery as useCached } from '@tanstack/react-query'
+import { useRead } from '../../data/queries.ts'
+import { readClient, useSession } from '../../session/session.ts'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { nearest } from './nearest.ts'
+import css from './send-event.module.css'
+
+type Verdict = DryRunReply['workflows'][number]
+
+export function DryRun({ body, name }: { body: Record<string, unknown> | undefined; name: string }) {
+  const { namespace } = useSession()
+  const query = useCached({
+    queryKey: [namespace, 'dryRun', JSON.stringify(body)],
+    queryFn: async ({ signal }) =>
+      (await readClient().sendEvent({ body: body as never, dryRun: true }, { signal })) as unknown as DryRunReply,
+    enabled: body !== undefined,
+    staleTime: 0,
+  })
+  if (body === undefined)
+    return <p className={css.mute}>Type a name and JSON data: nothing is sent until you press Send.</p>
+  return (
+    <Loaded query={query}>
+      {reply => (
+        <div className={css.form} aria-live="polite">
+          {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
+          {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
+          {reply.workflows.length === 0 && <NoTrigger name={name} />}
+          {reply.workflows.map(verdict => (
+            <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
+          ))}
+          <p className={css.mute}>
+            {reply.waiters === 0
+              ? 'No run waits for it.'
+              : `It would wake ${reply.waiters} waiting ${reply.waiters === 1 ? 'run' : 'runs'}.`}
+          </p>
+          {reply.warnings?.map(warning => (
+            <p key={warning} className={css.problem}>
+              {warning}
+            </p>
+          ))}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function NoTrigger({ name }: { name: string }) {
+  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  const names = workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? []))
+  const guess = nearest(name, names)
+  return (
+    <p>
+      No workflow has a trigger for <strong>{name}</strong>
+      {guess === undefined ? '.' : ': did you mean '}
+      {guess !== undefined && <strong>{guess}</strong>}
+      {guess !== undefined && '?'}
+    </p>
+  )
+}
+
+const OUTCOMES: Record<NonNullable<Verdict['outcome']>, string> = {
+  run: 'starts a run',
+  deduped: 'nothing: its idempotency key counted before',
+  dropped: 'nothing: a rate limit drops it',
+  skipped: 'nothing: a run of the singleton is alive',
+  debounced: 'joins a burst, which becomes one run',
+  batched: 'joins a batch, which becomes one run',
+}
+
+function WorkflowVerdict({ verdict }: { verdict: Verdict }) {
+  const { workflow, app, trigger, matches, reason, outcome, cancels = [], policies } = verdict
+  const keys = Object.entries(policies ?? {}).flatMap(([policy, states]) =>
+    [states].flat().flatMap(state => {
+      const { key, error, value } = state as { key?: string; error?: string; value?: number }
+      const shown = error ?? key ?? value
+      return shown === undefined || shown === '' ? [] : [`${policy} ${shown}`]
+    }),
+  )
+  return (
+    <section className={css.verdict} data-matches={matches || undefined}>
+      <h3>
+        <span aria-hidden="true">{matches ? '✓' : '✕'}</span> {workflow} <span className={css.mute}>{app}</span>
+      </h3>
+      <p>{matches ? (outcome === undefined ? 'matches' : OUTCOMES[outcome]) : (reason ?? 'its filter is false')}</p>
+      {trigger.if !== undefined && <code>{trigger.if}</code>}
+      {keys.length > 0 && <p className={css.mute}>{keys.join(' · ')}</p>}
+      {cancels.length > 0 && (
+        <p>
+          It cancels {cancels.length === 1 ? 'the run' : `${cancels.length} runs,`} {cancels.slice(0, 3).join(', ')}.
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,157 @@
+// Receivers: addresses of the engine at which other systems post. A post whose signature holds becomes an event.
+
+import type { Calls } from '@perdure/client'
+import { useState } from 'react'
+import { useRead, useWrite } from '../../data/queries.ts'
+import { ENGINE_URL } from '../../router/base.ts'
+import { Link, useNavigate } from '../../router/router.tsx'
+import { useSession, whyNoWrite } from '../../session/session.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { copyText } from '../../ui/overlay/copy.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { Menu } from '../../ui/overlay/menu.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+type Receiver = Calls['listWebhookReceivers']['reply'][number]
+
+const addressOf = ({ slug }: Receiver) => `${ENGINE_URL}/webhooks/${slug}`
+
+export function Receivers({ shown }: { shown: string | undefined }) {
+  const query = useRead('listWebhookReceivers', {})
+  const [secret, setSecret] = useState<string>()
+  const columns: readonly Column<Receiver>[] = [
+    {
+      id: 'state',
+      header: 'State',
+      width: '104px',
+      render: ({ enabled }) => (
+        <Status status={enabled ? 'succeeded' : 'paused'} word={enabled ? 'enabled' : 'disabled'} />
+      ),
+    },
+    {
+      id: 'name',
+      header: 'Name',
+      width: '16%',
+      render: ({ id, name }) => <Link target={{ to: 'receiver', params: { id } }}>{name ?? id}</Link>,
+    },
+    {
+      id: 'event',
+      header: 'Becomes the event',
+      render: ({ eventName }) => <Link target={{ to: 'events', query: { name: eventName } }}>{eventName}</Link>,
+    },
+    { id: 'scheme', header: 'Signature', width: '140px', render: ({ scheme }) => scheme },
+    {
+      id: 'address',
+      header: 'Address',
+      width: '26%',
+      isSecondary: true,
+      render: receiver => <code title={addressOf(receiver)}>{addressOf(receiver)}</code>,
+    },
+    {
+      id: 'updated',
+      header: 'Changed',
+      width: '104px',
+      align: 'end',
+      isSecondary: true,
+      render: ({ updatedAt }) => <Moment at={updatedAt} />,
+    },
+    {
+      id: 'acts',
+      header: 'Actions',
+      width: '96px',
+      render: receiver => <Actions of={receiver} onSecret={setSecret} />,
+    },
+  ]
+  return (
+    <>
+      <Panel title="Receivers" isFlush>
+        <Loaded query={query}>
+          {receivers =>
+            receivers.length === 0 ? (
+              <Empty title="No receiver yet">
+                <p>
+                  A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events
+                  of them.
+                </p>
+                <Snippet text="perdure webhooks receivers create --scheme github --event github/push" />
+              </Empty>
+            ) : (
+              <DataTable
+                label="Receivers"
+                columns={columns}
+                rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
+                keyOf={({ id }) => id}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+      {secret !== undefined && (
+        <SecretOnce title="The receiver's secret" secret={secret} onClose={() => setSecret(undefined)} />
+      )}
+    </>
+  )
+}
+
+function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: string): void }) {
+  const { id, name, eventName, enabled } = receiver
+  const [asks, setAsks] = useState<'rotate' | 'delete'>()
+  const navigate = useNavigate()
+  const update = useWrite('updateWebhookReceiver', ['listWebhookReceivers'])
+  const remove = useWrite('deleteWebhookReceiver', ['listWebhookReceivers'])
+  const locked = whyNoWrite(useSession())
+  const onError = (error: Error) => toast(error.message, { isError: true })
+  const close = () => setAsks(undefined)
+  return (
+    <>
+      <Menu
+        label="⋯"
+        name={`Actions on ${name ?? id}`}
+        items={[
+          { label: 'Copy its address', onSelect: () => void copyText(addressOf(receiver)) },
+          { label: 'Its events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
+          {
+            label: enabled ? 'Disable' : 'Enable',
+            disabledBecause: locked,
+            onSelect: () => update.mutate({ id, body: { enabled: !enabled } }, { onError }),
+          },
+          { label: 'Rotate the secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
+          { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
+        ]}
+      />
+      {asks === 'rotate' && (
+        <Confirm
+          title="Rotate the secret"
+          action="Rotate"
+          keep="Keep the secret"
+          onClose={close}
+          onConfirm={() =>
+            update.mutate(
+              { id, body: { rotateSecret: true } },
+              { onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)), onError },
+            )
+          }
+        >
+          The new secret is shown once. Posts that are signed with the old one are taken for a day more.
+        </Confirm>
+      )}
+      {asks === 'delete' && (
+        <Confirm
+          title={`Delete ${name ?? id}`}
+          action="Delete"
+          isDanger
+          onClose={close}
+          onConfirm={() => remove.mutate({ id }, { onError })}
+        >
+          Posts to its address are refused from then on. The events that it made stay.
+        </Confirm>
+      )}
+    </>
+  )
+}

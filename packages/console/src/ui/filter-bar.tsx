@@ -1,0 +1,76 @@
+// A row of filters that live in the URL: texts, applied with Enter, and choices.
+
+import { useEffect, useId, useRef } from 'react'
+import { useKeys } from '../keys/keys.ts'
+import css from './filter-bar.module.css'
+
+export interface FilterField {
+  name: string
+  label: string
+  value: string | undefined
+  onChange(value: string | undefined): void
+  /** The choices; without them the field is a text. The empty choice is "any". */
+  choices?: readonly string[]
+  /** Completions of a text. */
+  known?: readonly string[]
+}
+
+/** The key f goes to the first field. */
+export function FilterBar({ label, fields }: { label: string; fields: readonly FilterField[] }) {
+  const bar = useRef<HTMLElement>(null)
+  useKeys(label, [{ keys: 'f', label: 'Filter', run: () => bar.current?.querySelector<HTMLElement>('input')?.focus() }])
+  return (
+    <search ref={bar} className={css.bar} aria-label={label}>
+      {fields.map(field =>
+        field.choices ? <Choice key={field.name} {...field} /> : <Text key={field.name} {...field} />,
+      )}
+    </search>
+  )
+}
+
+function Choice({ label, value = '', choices = [], onChange }: FilterField) {
+  return (
+    <label className={css.field}>
+      <span>{label}</span>
+      <select value={value} onChange={event => onChange(event.target.value || undefined)}>
+        <option value="">any</option>
+        {choices.map(choice => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Text({ label, value = '', known = [], onChange }: FilterField) {
+  const input = useRef<HTMLInputElement>(null)
+  const list = useId()
+  useEffect(() => {
+    if (input.current) input.current.value = value
+  }, [value])
+  const apply = () => {
+    const text = input.current?.value.trim() ?? ''
+    if (text !== value) onChange(text || undefined)
+  }
+  return (
+    <label className={css.field}>
+      <span>{label}</span>
+      <input
+        ref={input}
+        defaultValue={value}
+        list={known.length > 0 ? list : undefined}
+        spellCheck={false}
+        autoComplete="off"
+        onBlur={apply}
+        onKeyDown={event => event.key === 'Enter' && apply()}
+      />
+      {known.length > 0 && (
+        <datalist id={list}>
+          {known.map(each => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}

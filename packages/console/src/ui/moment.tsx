@@ -1,0 +1,16 @@
+// A moment as time that passes: "4 s ago", exact on hover.
+
+import { useNow } from '../data/time/clock.ts'
+import { agoText, exactTime } from './time.ts'
+
+/** Nothing for a moment that never was. */
+export function Moment({ at }: { at: string | undefined }) {
+  const now = useNow()
+  if (at === undefined) return null
+  const ms = Date.parse(at)
+  return (
+    <time dateTime={at} title={exactTime(ms)}>
+      {agoText(ms, now)}
+    </time>
+  )
+}
