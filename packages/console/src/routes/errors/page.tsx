@@ -1,0 +1,201 @@
+// Errors: failed runs by what failed, the largest group first; one group with its newest runs.
+
+import type { Calls } from '@perdure/client'
+import { useMemo } from 'react'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
+import css from './errors.module.css'
+
+type Group = Calls['listErrors']['reply'][number]
+
+const MESSAGE_MAX = 300
+const WINDOWS = ['1h', '24h', '7d', '30d']
+
+const COLUMNS: readonly Column<Group>[] = [
+  { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },
+  { id: 'message', header: 'Error', render: group => <Message group={group} /> },
+  {
+    id: 'where',
+    header: 'Where',
+    width: '24%',
+    render: ({ workflow, stepName }) => (
+      <span title={stepName}>
+        {workflow}
+        {stepName !== undefined && <span className={css.mute}> · {stepName}</span>}
+      </span>
+    ),
+  },
+  { id: 'app', header: 'App', width: '120px', isSecondary: true, render: ({ app }) => app },
+  {
+    id: 'first',
+    header: 'First',
+    width: '112px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ firstAt }) => <Moment at={firstAt} />,
+  },
+  { id: 'last', header: 'Last', width: '112px', align: 'end', render: ({ lastAt }) => <Moment at={lastAt} /> },
+]
+
+export default function ErrorsPage() {
+  const { params } = usePage()
+  const { groups, bar, filters } = useGroups()
+  const navigate = useNavigate()
+  if (params.fingerprint !== undefined)
+    return (
+      <GroupPage
+        fingerprint={params.fingerprint}
+        group={groups.data?.find(each => each.fingerprint === params.fingerprint)}
+      />
+    )
+  return (
+    <Page title="Errors">
+      {bar}
+      <Panel isFlush>
+        <Loaded query={groups}>
+          {rows =>
+            rows.length > 0 ? (
+              <DataTable
+                label="Error groups"
+                columns={COLUMNS}
+                rows={rows}
+                keyOf={({ fingerprint }) => fingerprint}
+                onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint } })}
+              />
+            ) : filters.length > 0 ? (
+              <FilteredEmpty what="failed runs" filters={filters} />
+            ) : (
+              <Empty title="No run has failed">
+                <p>
+                  Failed runs appear here, grouped by workflow, step and message. Numbers and ids in messages do not
+                  matter.
+                </p>
+              </Empty>
+            )
+          }
+        </Loaded>
+      </Panel>
+    </Page>
+  )
+}
+
+function useGroups() {
+  const [get, set] = useQuery('errors')
+  const [app, workflow, since] = [get('app'), get('workflow'), get('since')]
+  // A relative window begins anew only when the URL changes.
+  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const groups = useRead('listErrors', { app, workflow, since: from })
+  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  const filters = (['app', 'workflow', 'since'] as const).flatMap(name => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
+  const bar = (
+    <FilterBar
+      label="Filter errors"
+      fields={[
+        {
+          name: 'workflow',
+          label: 'Workflow',
+          value: workflow,
+          known: workflows.map(({ name }) => name),
+          onChange: workflow => set({ workflow }),
+        },
+        {
+          name: 'app',
+          label: 'App',
+          value: app,
+          known: [...new Set(workflows.map(({ app }) => app))],
+          onChange: app => set({ app }),
+        },
+        { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
+      ]}
+    />
+  )
+  return { groups, bar, filters }
+}
+
+function Message({ group: { message, code, fingerprint } }: { group: Group }) {
+  const text = message.slice(0, MESSAGE_MAX)
+  return (
+    <span title={text}>
+      <Link target={{ to: 'errorGroup', params: { fingerprint } }}>
+        <Visible text={text} />
+      </Link>{' '}
+      <span className={css.mute}>{code}</span>
+    </span>
+  )
+}
+
+function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group | undefined }) {
+  const navigate = useNavigate()
+  const query = usePages('listRuns', { error: fingerprint, limit: 100 })
+  const runs = itemsOf(query)
+  const columns = useMemo(
+    () =>
+      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
+        ({ sort: _, ...column }) => column,
+      ),
+    [],
+  )
+  return (
+    <Page
+      title={group ? group.message.slice(0, 160) : `Error ${fingerprint}`}
+      actions={<Link target={{ to: 'runs', query: { error: fingerprint } }}>Open in runs, to select and replay</Link>}
+    >
+      {group && (
+        <Panel title="Group">
+          <Facts
+            facts={[
+              [
+                'Workflow',
+                <Link key="w" target={{ to: 'workflow', params: { app: group.app, name: group.workflow } }}>
+                  {group.workflow}
+                </Link>,
+              ],
+              ['App', group.app],
+              ['Step', group.stepName],
+              ['Code', group.code],
+              ['Runs', group.count],
+              ['First', <Moment key="f" at={group.firstAt} />],
+              ['Last', <Moment key="l" at={group.lastAt} />],
+            ]}
+          />
+        </Panel>
+      )}
+      <Panel title="Runs" isFlush>
+        <Loaded query={query}>
+          {() =>
+            runs.length === 0 ? (
+              <Empty title="No run of this group is stored">
+                <p>Retention may have removed them.</p>
+              </Empty>
+            ) : (
+              <DataTable<Run>
+                label="Runs of the group"
+                columns={columns}
+                rows={runs}
+                keyOf={({ id }) => id}
+                hasMore={query.hasNextPage}
+                isLoadingMore={query.isFetchingNextPage}
+                onMore={() => void query.fetchNextPage()}
+                onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+    </Page>
+  )
+}
