@@ -6,6 +6,7 @@ import { cronWords } from './cron-words.ts'
 test.each([
   ['* * * * *', 'every minute'],
   ['*/15 * * * *', 'every 15 minutes'],
+  ['*/1 * * * *', 'every minute'],
   ['0 * * * *', 'every hour'],
   ['30 * * * *', 'every hour at 30 past'],
   ['0 */2 * * *', 'every 2 hours'],

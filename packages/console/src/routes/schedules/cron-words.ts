@@ -14,7 +14,8 @@ export function cronWords(cron: string): string | undefined {
   const often = [minute, hour, day, weekday].join(' ')
   if (often === '* * * *') return 'every minute'
   const step = /^\*\/(\d+)$/.exec(minute)?.[1]
-  if (step !== undefined && `${hour} ${day} ${weekday}` === '* * *') return `every ${step} minutes`
+  if (step !== undefined && `${hour} ${day} ${weekday}` === '* * *')
+    return step === '1' ? 'every minute' : `every ${step} minutes`
   if (!isNumber(minute)) return undefined
   const past = minute === '0' ? '' : ` at ${minute} past`
   if (`${hour} ${day} ${weekday}` === '* * *') return minute === '0' ? 'every hour' : `every hour${past}`

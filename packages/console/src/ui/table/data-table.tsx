@@ -56,7 +56,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const spacer = (px: number) =>
     px > 0 && (
       <tr>
-        <td colSpan={columns.length + 1} style={{ height: px, padding: 0 }} />
+        <td colSpan={columns.length + (selection ? 1 : 0)} style={{ height: px, padding: 0 }} />
       </tr>
     )
   return (

@@ -1,0 +1,235 @@
+// One workflow: its definition in words, its runs over time, which step costs, its errors and its newest runs.
+
+import type { WorkflowDefinition } from '@perdure/protocol'
+import { useMemo } from 'react'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { engineNow, useNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
+import { RunChart } from '../../ui/chart/run-chart.tsx'
+import { seriesStep } from '../../ui/chart/series-step.ts'
+import { durationText } from '../../ui/duration.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { JsonTree } from '../../ui/json/json-tree.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { DEFAULT_COLUMNS, runColumns } from '../runs/columns.tsx'
+import { definitionWords } from '../workflows/definition-words.ts'
+import { type Stats, successText } from '../workflows/stats.ts'
+import css from '../workflows/workflows.module.css'
+
+const STEPS_SHOWN = 10
+const NEWEST_RUNS = 20
+
+export default function WorkflowPage() {
+  const { params } = usePage()
+  const [app, name] = [params.app as string, params.name as string]
+  const [get, set] = useQuery('workflow')
+  const since = get('since') ?? '24h'
+  // A relative window begins anew only when the URL changes.
+  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const definitions = useRead('listWorkflows', { app })
+  const stats = useRead('getWorkflowStats', { app, workflow: name, since: from }).data?.[0]
+  const definition = definitions.data?.find(each => each.name === name)
+  return (
+    <Page
+      title={name}
+      windowTitle={`${name} · workflow`}
+      actions={<Link target={{ to: 'runs', query: { app, workflow: name } }}>All its runs</Link>}
+    >
+      <FilterBar
+        label="Window"
+        fields={[
+          {
+            name: 'since',
+            label: 'Since',
+            value: get('since'),
+            choices: ['1h', '24h', '7d', '30d'],
+            onChange: since => set({ since }),
+          },
+        ]}
+      />
+      <Panel title="Definition">
+        <Loaded query={definitions}>
+          {() =>
+            definition ? (
+              <Definition of={definition} />
+            ) : (
+              <p className={css.mute}>No runner has registered it, or not any more.</p>
+            )
+          }
+        </Loaded>
+      </Panel>
+      {stats && <Numbers stats={stats} />}
+      <Series app={app} workflow={name} since={since} from={from} />
+      {stats && stats.steps.length > 0 && <Steps steps={stats.steps} />}
+      <Errors app={app} workflow={name} since={from} />
+      <NewestRuns app={app} workflow={name} />
+      {definition && (
+        <Panel title="Registration">
+          <JsonTree text={JSON.stringify(definition)} label="the registration" />
+        </Panel>
+      )}
+    </Page>
+  )
+}
+
+function Definition({ of }: { of: WorkflowDefinition }) {
+  return (
+    <ul className={css.words}>
+      {definitionWords(of).map(sentence => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+  )
+}
+
+function Numbers({ stats }: { stats: Stats }) {
+  const { started, failed, inFlight, held, p50Ms, p95Ms, p99Ms, queueP95Ms, lastFailure } = stats
+  const about = (ms: number | undefined) => (ms === undefined ? undefined : `${durationText(ms)} ±9 %`)
+  return (
+    <Panel title="Its runs">
+      <Facts
+        facts={[
+          ['Started', String(started)],
+          ['Succeeded', successText(stats)],
+          ['Failed', String(failed)],
+          ['In flight', String(inFlight)],
+          ['Held back', String(held)],
+          ['Half end within', about(p50Ms)],
+          ['95 of 100 within', about(p95Ms)],
+          ['99 of 100 within', about(p99Ms)],
+          ['95 of 100 wait at most', about(queueP95Ms)],
+          [
+            'Last failure',
+            lastFailure && (
+              <Link target={{ to: 'run', params: { id: lastFailure.runId } }} title={lastFailure.message}>
+                <Moment at={lastFailure.at} />
+              </Link>
+            ),
+          ],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function Series({
+  app,
+  workflow,
+  since,
+  from,
+}: {
+  app: string
+  workflow: string
+  since: string
+  from: string | undefined
+}) {
+  const navigate = useNavigate()
+  const now = useNow()
+  const series = useRead('getRunSeries', { app, workflow, since: from, step: seriesStep(since) })
+  const choose = (fromMs: number, toMs: number) =>
+    navigate({
+      to: 'runs',
+      query: { app, workflow, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
+    })
+  return (
+    <Panel title="Runs over time">
+      <Loaded query={series} rows={4}>
+        {points => <RunChart label={`Runs of ${workflow} over time`} points={points} nowMs={now} onChoose={choose} />}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function Steps({ steps }: { steps: Stats['steps'] }) {
+  const most = Math.max(...steps.map(({ totalMs }) => totalMs), 1)
+  return (
+    <Panel title="Steps by total time, in its newest runs">
+      <ol className={css.steps}>
+        {steps.slice(0, STEPS_SHOWN).map(({ name, count, totalMs, p95Ms }) => (
+          <li key={name}>
+            <span title={name}>{name}</span>
+            <div className={css.track}>
+              <div className={css.bar} style={{ width: `${(100 * totalMs) / most}%` }} />
+            </div>
+            <span>
+              {durationText(totalMs)} in {count}, p95 {durationText(p95Ms)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}
+
+function Errors({ app, workflow, since }: { app: string; workflow: string; since: string | undefined }) {
+  const navigate = useNavigate()
+  const groups = useRead('listErrors', { app, workflow, since })
+  if (groups.data?.length === 0) return null
+  const columns: readonly Column<NonNullable<typeof groups.data>[number]>[] = [
+    { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },
+    {
+      id: 'message',
+      header: 'Error',
+      render: ({ fingerprint, message }) => (
+        <Link target={{ to: 'errorGroup', params: { fingerprint } }} title={message}>
+          {message}
+        </Link>
+      ),
+    },
+    { id: 'step', header: 'Step', width: '24%', isSecondary: true, render: ({ stepName }) => stepName ?? '' },
+    { id: 'last', header: 'Last', width: '112px', align: 'end', render: ({ lastAt }) => <Moment at={lastAt} /> },
+  ]
+  return (
+    <Panel title="Errors" isFlush>
+      <Loaded query={groups} rows={2}>
+        {rows => (
+          <DataTable
+            label="Error groups of the workflow"
+            columns={columns}
+            rows={rows}
+            keyOf={({ fingerprint }) => fingerprint}
+            onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint } })}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function NewestRuns({ app, workflow }: { app: string; workflow: string }) {
+  const navigate = useNavigate()
+  const query = usePages('listRuns', { app, workflow, limit: NEWEST_RUNS })
+  const runs = itemsOf(query).slice(0, NEWEST_RUNS)
+  const columns = useMemo(
+    () =>
+      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
+        ({ sort: _, ...column }) => column,
+      ),
+    [],
+  )
+  return (
+    <Panel title="Newest runs" isFlush>
+      <Loaded query={query}>
+        {() =>
+          runs.length === 0 ? (
+            <Empty title="No run yet" />
+          ) : (
+            <DataTable
+              label="Newest runs of the workflow"
+              columns={columns}
+              rows={runs}
+              keyOf={({ id }) => id}
+              onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
+            />
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}

@@ -1,0 +1,149 @@
+// Workflows: every definition with its triggers in words, and how its runs did in the window of time.
+
+import type { WorkflowDefinition } from '@perdure/protocol'
+import { useMemo } from 'react'
+import { useRead } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { ENGINE_URL } from '../../router/base.ts'
+import { Link, useNavigate, useQuery } from '../../router/router.tsx'
+import { durationText } from '../../ui/duration.ts'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { triggerWords } from './definition-words.ts'
+import { type Stats, successText } from './stats.ts'
+import css from './workflows.module.css'
+
+interface Row extends WorkflowDefinition {
+  stats: Stats | undefined
+}
+
+const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}`
+
+const COLUMNS: readonly Column<Row>[] = [
+  {
+    id: 'name',
+    header: 'Workflow',
+    render: ({ app, name }) => (
+      <Link target={{ to: 'workflow', params: { app, name } }} title={name}>
+        {name}
+      </Link>
+    ),
+  },
+  { id: 'app', header: 'App', width: '12%', isSecondary: true, render: ({ app }) => app },
+  { id: 'triggers', header: 'Starts on', width: '22%', render: ({ triggers }) => <Triggers of={triggers} /> },
+  { id: 'runs', header: 'Runs', width: '72px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
+  { id: 'success', header: 'Success', width: '84px', align: 'end', render: ({ stats }) => successText(stats) },
+  {
+    id: 'p50',
+    header: 'p50',
+    width: '84px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ stats }) => duration(stats?.p50Ms),
+  },
+  {
+    id: 'p95',
+    header: 'p95',
+    width: '84px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ stats }) => duration(stats?.p95Ms),
+  },
+  { id: 'flight', header: 'In flight', width: '84px', align: 'end', render: ({ stats }) => stats?.inFlight || '' },
+  {
+    id: 'held',
+    header: 'Held',
+    width: '64px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ stats }) => stats?.held || '',
+  },
+  {
+    id: 'failure',
+    header: 'Last failure',
+    width: '112px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ stats }) =>
+      stats?.lastFailure && (
+        <Link target={{ to: 'run', params: { id: stats.lastFailure.runId } }} title={stats.lastFailure.message}>
+          <Moment at={stats.lastFailure.at} />
+        </Link>
+      ),
+  },
+]
+
+const duration = (ms: number | undefined) => (ms === undefined ? '' : durationText(ms))
+
+export default function WorkflowsPage() {
+  const [get, set] = useQuery('workflows')
+  const navigate = useNavigate()
+  const [app, q, since = '24h'] = [get('app'), get('q'), get('since')]
+  const definitions = useRead('listWorkflows', { app })
+  // A relative window begins anew only when the URL changes.
+  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const stats = useRead('getWorkflowStats', { app, since: from, limit: 200 }).data ?? []
+  const statsOf = new Map(stats.map(each => [`${each.app}\n${each.workflow}`, each]))
+  const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []
+  const filters = (['app', 'q'] as const).flatMap(name => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
+  return (
+    <Page title="Workflows">
+      <FilterBar
+        label="Filter workflows"
+        fields={[
+          { name: 'q', label: 'Name', value: q, onChange: q => set({ q }) },
+          { name: 'app', label: 'App', value: app, known: apps, onChange: app => set({ app }) },
+          {
+            name: 'since',
+            label: 'Since',
+            value: get('since'),
+            choices: ['1h', '24h', '7d', '30d'],
+            onChange: since => set({ since }),
+          },
+        ]}
+      />
+      <Panel isFlush>
+        <Loaded query={definitions}>
+          {all => {
+            const rows = all
+              .filter(({ name }) => q === undefined || name.toLowerCase().includes(q.toLowerCase()))
+              .map(definition => ({ ...definition, stats: statsOf.get(keyOf(definition)) }))
+            if (rows.length > 0)
+              return (
+                <DataTable
+                  label="Workflows"
+                  columns={COLUMNS}
+                  rows={rows}
+                  keyOf={keyOf}
+                  onOpen={({ app, name }) => navigate({ to: 'workflow', params: { app, name } })}
+                />
+              )
+            if (filters.length > 0) return <FilteredEmpty what="workflows" filters={filters} />
+            return (
+              <Empty title="No workflow yet">
+                <p>A workflow appears when a runner that serves it registers.</p>
+                <Snippet
+                  text={`npm create perdure@latest my-app\ncd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`}
+                />
+              </Empty>
+            )
+          }}
+        </Loaded>
+      </Panel>
+    </Page>
+  )
+}
+
+function Triggers({ of }: { of: WorkflowDefinition['triggers'] }) {
+  if (of.length === 0) return <span className={css.mute}>nothing by itself</span>
+  const text = of.map(triggerWords).join(', ')
+  return <span title={text}>{text}</span>
+}
