@@ -3,14 +3,17 @@
 import { CATCH_UPS, type FireScheduleReply, SCHEDULE_SOURCES, type ScheduleEntry } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { jsonOption, limitOption } from '../command-line/options.ts'
-import { engineCommand, list, type Session, show } from '../command-line/session.ts'
+import { engineCommand, group, list, type Session, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 
 /** Adds `perdure schedules` to the program. */
 export function schedulesCommands(program: Command): void {
-  const schedules = program.command('schedules').description('list, make, pause and fire schedules')
+  const schedules = group(program, 'schedules', {
+    description: 'list, make, pause and fire schedules',
+    examples: ['perdure schedules list', 'perdure schedules pause wf:shop:nightly:0'],
+  })
 
   const listing = schedules
     .command('list')

@@ -1,4 +1,4 @@
-// What an event did, as chips: the workflows that it started, or the policy that held it, and the waits that it woke.
+// The effect of an event, as chips: the workflows that it started, or the policy that held it, and the waits that it woke.
 
 import type { EventRecord } from '@perdure/protocol'
 import { Link } from '../../router/router.tsx'

@@ -1,4 +1,4 @@
-// What an event would do on the engine as it is now: each workflow with its trigger, the verdict of its filter and its policies,
+// The effect that an event would have on the engine as it is now: each workflow with its trigger, the verdict of its filter and its policies,
 // and for a name that no workflow knows, the nearest one.
 
 import type { DryRunReply } from '@perdure/protocol'

@@ -1,5 +1,6 @@
 // One delivery: its payload, and every attempt with the answer that it got.
 
+import type { Calls } from '@perdure/client'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead, useWrite } from '../../data/queries.ts'
 import { ENGINE_URL } from '../../router/base.ts'
@@ -77,31 +78,7 @@ export function DeliveryView({ id }: { id: string }) {
                 ]}
               />
             </Panel>
-            <Panel title={`Attempts: ${delivery.attemptCount} of ${delivery.maxAttempts}`}>
-              <ol className={css.attempts}>
-                {delivery.attempts.map(attempt => (
-                  <li key={attempt.id}>
-                    <span>
-                      <Status
-                        status={attempt.outcome === 'succeeded' ? 'succeeded' : 'failed'}
-                        word={`${attempt.attempt}. ${attempt.outcome.replaceAll('_', ' ')}`}
-                      />{' '}
-                      <span className={css.mute}>
-                        {attempt.statusCode ?? ''} after {durationText(attempt.durationMs)},{' '}
-                        <Moment at={attempt.createdAt} />
-                      </span>
-                    </span>
-                    {attempt.error !== undefined && <Visible text={attempt.error} />}
-                    {attempt.responseSnippet !== undefined && (
-                      <pre>
-                        <Visible text={attempt.responseSnippet} />
-                      </pre>
-                    )}
-                  </li>
-                ))}
-                {delivery.attempts.length === 0 && <li className={css.mute}>Not tried yet.</li>}
-              </ol>
-            </Panel>
+            <Attempts delivery={delivery} />
             {delivery.payload !== undefined && (
               <Panel title="Body">
                 <JsonTree text={sourceOf(delivery.payload)} label="the body of the request" />
@@ -111,5 +88,34 @@ export function DeliveryView({ id }: { id: string }) {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+function Attempts({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
+  return (
+    <Panel title={`Attempts: ${delivery.attemptCount} of ${delivery.maxAttempts}`}>
+      <ol className={css.attempts}>
+        {delivery.attempts.map(attempt => (
+          <li key={attempt.id}>
+            <span>
+              <Status
+                status={attempt.outcome === 'succeeded' ? 'succeeded' : 'failed'}
+                word={`${attempt.attempt}. ${attempt.outcome.replaceAll('_', ' ')}`}
+              />{' '}
+              <span className={css.mute}>
+                {attempt.statusCode ?? ''} after {durationText(attempt.durationMs)}, <Moment at={attempt.createdAt} />
+              </span>
+            </span>
+            {attempt.error !== undefined && <Visible text={attempt.error} />}
+            {attempt.responseSnippet !== undefined && (
+              <pre>
+                <Visible text={attempt.responseSnippet} />
+              </pre>
+            )}
+          </li>
+        ))}
+        {delivery.attempts.length === 0 && <li className={css.mute}>Not tried yet.</li>}
+      </ol>
+    </Panel>
   )
 }

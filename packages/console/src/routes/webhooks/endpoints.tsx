@@ -1,7 +1,7 @@
-// Endpoints: addresses that are told when runs end. A new secret is shown once.
+// Endpoints: addresses that get a post when runs end. A new secret is shown once.
 
 import type { Calls } from '@perdure/client'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useRead, useWrite } from '../../data/queries.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession, whyNoWrite } from '../../session/session.ts'
@@ -32,41 +32,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
   const stats = useRead('getWebhookEndpointStats', {}).data ?? []
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const columns: readonly Column<Row>[] = [
-    { id: 'state', header: 'State', width: '104px', render: endpoint => <State of={endpoint} /> },
-    {
-      id: 'url',
-      header: 'Address',
-      render: ({ id, url }) => (
-        <Link target={{ to: 'endpoint', params: { id } }} title={url}>
-          {url}
-        </Link>
-      ),
-    },
-    {
-      id: 'kinds',
-      header: 'Told of',
-      width: '24%',
-      isSecondary: true,
-      render: ({ eventKinds }) => eventKinds.join(', '),
-    },
-    { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? 'every app' },
-    { id: 'success', header: 'Succeeded', width: '150px', align: 'end', render: ({ stats }) => successOf(stats) },
-    {
-      id: 'last',
-      header: 'Last',
-      width: '104px',
-      align: 'end',
-      isSecondary: true,
-      render: ({ stats }) => <Moment at={stats?.lastDelivery} />,
-    },
-    {
-      id: 'acts',
-      header: 'Actions',
-      width: '96px',
-      render: endpoint => <Actions of={endpoint} onSecret={setSecret} />,
-    },
-  ]
+  const columns = useMemo(() => columnsWith(setSecret), [])
   return (
     <>
       <Panel
@@ -107,6 +73,44 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
       )}
     </>
   )
+}
+
+function columnsWith(onSecret: (secret: string) => void): readonly Column<Row>[] {
+  return [
+    { id: 'state', header: 'State', width: '104px', render: endpoint => <State of={endpoint} /> },
+    {
+      id: 'url',
+      header: 'Address',
+      render: ({ id, url }) => (
+        <Link target={{ to: 'endpoint', params: { id } }} title={url}>
+          {url}
+        </Link>
+      ),
+    },
+    {
+      id: 'kinds',
+      header: 'Told of',
+      width: '24%',
+      isSecondary: true,
+      render: ({ eventKinds }) => eventKinds.join(', '),
+    },
+    { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? 'every app' },
+    { id: 'success', header: 'Succeeded', width: '150px', align: 'end', render: ({ stats }) => successOf(stats) },
+    {
+      id: 'last',
+      header: 'Last',
+      width: '104px',
+      align: 'end',
+      isSecondary: true,
+      render: ({ stats }) => <Moment at={stats?.lastDelivery} />,
+    },
+    {
+      id: 'acts',
+      header: 'Actions',
+      width: '96px',
+      render: endpoint => <Actions of={endpoint} onSecret={onSecret} />,
+    },
+  ]
 }
 
 function State({ of: { enabled, disabledReason } }: { of: Endpoint }) {
