@@ -19,10 +19,12 @@ export async function getRun(origin: string, runId: string): Promise<RunDetail> 
   return (await (await get(origin, `/runs/${runId}`)).json()) as RunDetail
 }
 
-/** Pauses or resumes a run. */
-export async function control(origin: string, runId: string, action: 'pause' | 'resume'): Promise<void> {
+/** Pauses or resumes a run; false when it has already ended. */
+export async function control(origin: string, runId: string, action: 'pause' | 'resume'): Promise<boolean> {
   const response = await fetch(`${origin}/runs/${runId}/${action}`, { method: 'POST' })
-  if (!response.ok) throw new Error(`${action}: ${response.status} ${await response.text()}`)
+  if (response.status === 409) return false
+  if (response.ok) return true
+  throw new Error(`${action}: ${response.status} ${await response.text()}`)
 }
 
 export async function getSteps(origin: string, runId: string): Promise<{ status: string }[]> {

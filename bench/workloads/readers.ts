@@ -82,10 +82,16 @@ async function ofOneRun(rig: Rig): Promise<Record<string, Figures>> {
   const poster = new EventPoster(origin)
   const streams = new RunStreams(origin)
   let n = 1e9
+  /** A run that has hardly begun. One that ends before it is paused is left out. */
+  const pausedRun = async (): Promise<string> => {
+    for (;;) {
+      const { runId } = await poster.send({ name: SEQUENCE_50.name, app: BENCH_APP, data: { n: ++n } })
+      if (await control(origin, runId, 'pause')) return runId
+    }
+  }
   /** The time from the start of a run, when all of its readers are there, to its end. */
   const watchedRun = async (count: number): Promise<number> => {
-    const { runId: id } = await poster.send({ name: SEQUENCE_50.name, app: BENCH_APP, data: { n: ++n } })
-    await control(origin, id, 'pause')
+    const id = await pausedRun()
     const sockets = await openReaders(origin, Array(count).fill({ path: `/runs/${id}/stream` }))
     const from = Date.now()
     await control(origin, id, 'resume')
