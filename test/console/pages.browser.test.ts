@@ -41,6 +41,7 @@ const LISTS = [
   'events',
   'events/send',
   'schedules',
+  'limits',
   'runners',
   'errors',
   'webhooks/deliveries',
