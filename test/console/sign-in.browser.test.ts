@@ -9,13 +9,15 @@ const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a sec
 const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
-test('an open engine: the empty list, and the first run appears in it live', async () => {
+test('an open engine: the empty overview and list, and the first run appears in it live', async () => {
   const engine = await openEngine()
   const page = await openPage(engine.url)
   await page.goto(`${engine.url}/console/`)
-  await page.getByText('No run yet').waitFor()
+  await page.getByText('No run in this window').waitFor()
   expect(page.url()).toContain('/console/n/default/')
   expect(await text(page)).toContain('open, this machine only')
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByText('No run yet').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   await engine.runner({ workflows: { welcome: () => returned({ ok: true }) } })

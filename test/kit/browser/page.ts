@@ -63,7 +63,11 @@ async function newContext(colorScheme: 'light' | 'dark', width: number): Promise
 
 async function launch(): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-  onCleanup(() => browser.close())
+  onCleanup(() => {
+    // The files of a worker share this module: the next file launches its own.
+    launched = undefined
+    return browser.close()
+  })
   return browser
 }
 

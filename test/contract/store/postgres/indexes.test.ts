@@ -56,6 +56,7 @@ const BYTES_MAX: Record<string, number> = {
         'new_run_id',
         'source_run_id',
         'event_id',
+        'bulk_id',
         'first_event_id',
         'replay_of',
         'delivery_id',
