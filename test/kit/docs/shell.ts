@@ -21,6 +21,7 @@ const ENDLESS = [
   'events\\ tail',
   'runs\\ watch',
   'runs\\ watch\\ --json',
+  'stream\\ *',
   'conform*',
 ]
 

@@ -65,9 +65,12 @@ export async function openRegistry(): Promise<Registry> {
   return { url: urlOf(), packed }
 }
 
-/** `npm pack` of every package of ours. */
+/** `npm pack` of every package of ours that is published. */
 function packAll(home: string): Map<string, PackedPackage> {
-  const folders = readdirSync(join(root, 'packages')).map(name => `--workspace=packages/${name}`)
+  const published = readdirSync(join(root, 'packages')).filter(
+    name => !(manifestAt(join(root, 'packages', name)) as { private?: boolean }).private,
+  )
+  const folders = published.map(name => `--workspace=packages/${name}`)
   const text = execFileSync('npm', ['pack', '--json', '--ignore-scripts', ...folders, '--pack-destination', home], {
     cwd: root,
     encoding: 'utf8',

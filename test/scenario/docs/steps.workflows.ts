@@ -98,6 +98,8 @@ export const own = createWorkflow({ name: 'docs-own' }, async ({ step, ctx }: Wo
   const startedMs = await ctx.now()
   const reference = await ctx.uuid()
   const isChecked = (await ctx.random()) < 0.1 // one in ten, and the same ones on every pass
+  const customer = { plan: 'pro' }
+  ctx.attributes({ plan: customer.plan, trial: null })
   await step.sleep('a while', '1h')
   return { startedMs, reference, isChecked }
 })

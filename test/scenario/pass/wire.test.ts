@@ -26,7 +26,7 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
 }
 
 /** The features of this engine. */
-const FEATURES = ['signature-v2', 'step-policy', 'memo-op', 'attributes']
+const FEATURES = ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes']
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {

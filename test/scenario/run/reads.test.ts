@@ -94,6 +94,8 @@ describe('GET /runs/{id}/steps', () => {
       startedAt: TIME,
       finishedAt: TIME,
       durationMs: expect.any(Number),
+      pass: expect.any(Number),
+      runner: expect.any(String),
     })
     const [emittedEventId, childRunId, deliveryId] = [
       steps[3]?.emittedEventId,

@@ -103,8 +103,9 @@ export function eventsCommands(program: Command): void {
     listing,
     ['perdure events list --name order.placed', 'perdure events list --limit 500 --json | jq -c .data'],
     async session => {
-      const rows = session.client.pages.listEvents(session.options, session)
-      return list(session, rows, COLUMNS, { limit: session.options.limit })
+      const { app, name, prefix, source, since, until, limit } = session.options
+      const query = { app, name, prefix, source, since, until, limit }
+      return list(session, session.client.pages.listEvents(query, session), COLUMNS, { limit })
     },
   )
 
@@ -114,8 +115,9 @@ export function eventsCommands(program: Command): void {
     .option('--prefix <text>', 'only names that begin with this text')
     .addOption(limitOption('names', 100))
   engineCommand<{ prefix?: string; limit: number }>(naming, ['perdure events names --prefix order/'], async session => {
-    const rows = session.client.pages.listEventNames(session.options, session)
-    return list(session, rows, NAME_COLUMNS, { limit: session.options.limit })
+    const { prefix, limit } = session.options
+    const rows = session.client.pages.listEventNames({ prefix, limit }, session)
+    return list(session, rows, NAME_COLUMNS, { limit })
   })
 
   scheduledCommands(events)

@@ -224,7 +224,7 @@ describe('SQLite on a file', () => {
     await Promise.all(runs.map(run => write(store, created(run))))
     await store.close()
     const bytes = readFileSync(file)
-    bytes.fill(0x5a, bytes.length / 2)
+    bytes.fill(0x5a, bytes.length * 0.75)
     writeFileSync(file, bytes)
     const damaged = await openSqliteStore({ file })
     const now = NOW + 3_600_000
