@@ -30,6 +30,7 @@ test('the program has all commands', () => {
       ' get',
       ' steps',
       ' passes',
+      ' tree',
       ' why',
       ' logs',
       ' watch',
@@ -42,7 +43,9 @@ test('the program has all commands', () => {
       ' errors',
       ' erase',
     ].map(verb => `runs${verb}`),
-    ...['', ' send', ' list', ' names', ' scheduled', ' unschedule', ' get', ' tail'].map(verb => `events${verb}`),
+    ...['', ' send', ' list', ' names', ' scheduled', ' unschedule', ' get', ' tree', ' tail'].map(
+      verb => `events${verb}`,
+    ),
     ...['', ' list', ' put', ' delete', ' pause', ' resume', ' fire'].map(verb => `schedules${verb}`),
     'stream',
     'apps',

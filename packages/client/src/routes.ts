@@ -22,6 +22,8 @@ export const ROUTES = {
   getRun: 'GET /runs/{id}',
   explainRun: 'GET /runs/{id}/why',
   listRunSteps: 'GET /runs/{id}/steps pages',
+  getRunTree: 'GET /runs/{id}/tree',
+  getEventTree: 'GET /events/{id}/tree',
   listRunPasses: 'GET /runs/{id}/passes pages',
   getRunStep: 'GET /runs/{id}/steps/{stepId}',
   listRunLogs: 'GET /runs/{id}/logs',

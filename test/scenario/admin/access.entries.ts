@@ -73,6 +73,8 @@ export const ENTRIES: Record<string, Entry> = {
   explainRun: { id: 'waiting' },
   listRunSteps: { id: 'run' },
   getRunStep: { id: 'run' },
+  getRunTree: { id: 'run' },
+  getEventTree: { id: 'event' },
   listRunPasses: { id: 'run' },
   listRunLogs: { id: 'run' },
   streamRun: { id: 'run' },

@@ -17,7 +17,7 @@ import {
   waitsFor,
 } from '../../kit/index.ts'
 
-const { api, clock, engine, start } = await scenario()
+const { api, clock, engine, start, workflow } = await scenario()
 
 const why = async (runId: string) => (await api.get(`/runs/${runId}/why`)).json as RunExplanation
 
@@ -35,6 +35,7 @@ test('a run that waits for an event says which, until when, and which runners co
     waitingFor: { kind: 'event', stepName: 'pay', until, eventName: event },
     wakeAt: until,
     event: { name: event },
+    openSteps: 1,
     runners: { live: 1, stale: 0 },
   })
   expect(app).toBeDefined()
@@ -139,4 +140,23 @@ test('a failed run says what failed it; an unknown run is 404', async () => {
     error: { code: 'step_failed' },
   })
   expect(await api.get('/runs/run_none/why')).toMatchObject({ status: 404, code: 'not_found' })
+})
+
+test('a run that its concurrency limit holds names the runs that hold the slot', async () => {
+  const [entered, leave] = [gate(), gate()]
+  const inside = run('inside', async () => {
+    entered.open()
+    await leave.opened
+  })
+  const registration = { concurrency: [{ limit: 1, key: 'event.data.who' }] }
+  const { name } = await workflow(flow([inside]), { registration })
+  const first = await api.send({ name, data: { who: 'ada' } })
+  await entered.opened
+  const since = new Date(clock.now()).toISOString()
+  const second = await api.send({ name, data: { who: 'ada' } })
+  await waitsFor(api, second.runId, 'concurrency')
+  expect(await why(second.runId)).toMatchObject({ blockedBy: [{ runId: first.runId, since }], position: 0 })
+  expect(await why(first.runId)).not.toHaveProperty('blockedBy')
+  leave.open()
+  await api.succeeded(second.runId)
 })

@@ -29,6 +29,7 @@ import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
+import { eventTreeCommand } from './runs/tree.ts'
 import { scheduledCommands } from './scheduled-events.ts'
 
 interface SendOptions extends WaitOptions {
@@ -128,6 +129,8 @@ export function eventsCommands(program: Command): void {
     const event = await session.client.getEvent({ id }, session)
     return show(session, event, () => eventDetails(event, session.terminal.paint))
   })
+
+  eventTreeCommand(events)
 
   const tailing = events.command('tail').description('follow events as they arrive, until interrupted')
   engineCommand(tailing, ['perdure events tail', 'perdure events tail --json | jq -c .data'], session =>

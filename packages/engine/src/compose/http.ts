@@ -17,6 +17,7 @@ import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
 import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
+import { Trees } from '../services/run/tree.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
 import type { RunnersPart } from './runners.ts'
@@ -61,6 +62,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     schedules,
     dryRun: new DryRun(core),
     explain,
+    trees: new Trees(core),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     erasure: new Erasure(core),

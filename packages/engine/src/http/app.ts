@@ -40,6 +40,7 @@ import { runStepRoutes } from './routes/run/run-steps.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
 import { statisticsRoutes } from './routes/run/statistics.ts'
+import { treeRoutes } from './routes/run/trees.ts'
 import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
 import { webhookEndpointRoutes } from './routes/webhook/endpoints.ts'
 import { webhookReceiverRoutes } from './routes/webhook/receivers.ts'
@@ -72,6 +73,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   runStreamRoutes(app, context, runFeeds)
   runStepRoutes(app, context)
   runPassRoutes(app, context)
+  treeRoutes(app, context)
   namespaceStreamRoutes(app, context)
   topicStreamRoute(app, context, runFeeds)
   controlRoutes(app, context)

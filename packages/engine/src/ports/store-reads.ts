@@ -17,6 +17,7 @@ import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { RunTally } from '../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
+import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
 import type {
   LastFailure,
   RunScope,
@@ -329,6 +330,15 @@ export interface Reads {
   step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined>
   /** Reports of the first `limit` passes with a higher number than `after`; undefined without the run. */
   passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined>
+  /** The run as trees show it: a light read. */
+  runOfTree(runId: string): Promise<RunOfTree | undefined>
+  /** The runs and events that came of these of the namespace, at most `limit` of each kind of relation. */
+  relatives(
+    of: { runIds: readonly string[]; eventIds: readonly string[] },
+    limit: number,
+  ): Promise<{ runs: RelatedRun[]; events: EmittedEvent[] }>
+  /** Ids of the runs that hold the slot, the oldest first. */
+  holdersOf(slotId: string, limit: number): Promise<string[]>
   /** Lines with seq > from, oldest first. */
   logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
   /**

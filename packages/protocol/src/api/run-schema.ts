@@ -100,6 +100,14 @@ export const RunExplanationSchema = Type.Object({
     }),
   ),
   position: Type.Optional(count('Number of waiting runs of the same limit and key before this run')),
+  blockedBy: Type.Optional(
+    Type.Array(Type.Object({ runId: Type.String(), since: timestamp('Since when it has its status') }), {
+      description: 'The runs that hold the concurrency slot which the run waits for, oldest first, at most 10',
+    }),
+  ),
+  openSteps: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Number of steps that have not settled; absent when there are none' }),
+  ),
   runners: Type.Optional(
     Type.Object(
       {

@@ -20,6 +20,8 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   StepStatus: api.StepStatusSchema,
   StepError: wire.StepErrorSchema,
   PassRecord: api.PassRecordSchema,
+  Tree: api.TreeSchema,
+  TreeNode: api.TreeNodeSchema,
   RunLogLine: api.RunLogLineSchema,
   TimelineFrame: api.TimelineFrameSchema,
   RunStatusFrame: api.RunStatusFrameSchema,

@@ -11,6 +11,7 @@ import { runSteps } from './run-steps.ts'
 import { runs as runLists } from './runs.ts'
 import { schedules } from './schedules.ts'
 import { statistics } from './statistics.ts'
+import { trees } from './trees.ts'
 import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
@@ -20,7 +21,7 @@ export type * from './operation.ts'
 export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
 export { STREAM_TOPICS } from './streams.ts'
 
-const runs = { ...runLists, ...runSteps }
+const runs = { ...runLists, ...runSteps, ...trees }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }
 
 const groups = {

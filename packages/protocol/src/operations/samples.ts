@@ -42,6 +42,7 @@ export const EXPLANATION = {
   waitingFor: WAITING.waitingFor,
   wakeAt: '2025-03-04T09:00:00.120Z',
   event: { name: 'parcel/left' },
+  openSteps: 1,
   runners: { live: 1, stale: 0 },
 } as const
 

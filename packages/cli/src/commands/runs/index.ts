@@ -10,6 +10,7 @@ import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
 import { stepsCommand } from './steps.ts'
+import { runTreeCommand } from './tree.ts'
 import { watchCommand } from './watch.ts'
 import { whyCommand } from './why.ts'
 
@@ -22,6 +23,7 @@ export function runsCommands(program: Command): void {
   readCommands(runs)
   stepsCommand(runs)
   passesCommand(runs)
+  runTreeCommand(runs)
   whyCommand(runs)
   logsCommand(runs)
   watchCommand(runs)

@@ -17,7 +17,10 @@ export interface Facts {
   run: Run
   /** When the run got its status. */
   since: number
+  /** The open ones, and the failed one for which the run is paused. */
   steps: readonly Step[]
+  /** The runs that hold the slot which the run waits for. */
+  blockedBy?: readonly { runId: string; since: number }[]
   /**
    * Number of runners that may take the run: those of its app, or its pin, that serve its workflow. Connect runners are live or
    * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
@@ -37,7 +40,7 @@ export interface Facts {
 
 /** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function explain(facts: Facts): RunExplanation {
-  const { run, since, pass, position } = facts
+  const { run, since, pass, position, blockedBy = [] } = facts
   const { live, stale, disconnected, without } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))
   const { waitingFor: waiting } = run
@@ -57,6 +60,8 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
+    blockedBy: blockedBy.length === 0 ? undefined : blockedBy.map(by => ({ ...by, since: timestamp(by.since) })),
+    openSteps: open.length === 0 ? undefined : open.length,
     // Zeros are left out where most runs have them.
     runners: isTerminal(run.status)
       ? undefined

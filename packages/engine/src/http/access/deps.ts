@@ -19,6 +19,7 @@ import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
 import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
+import type { Trees } from '../../services/run/tree.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
 import type { Inbound } from '../../services/webhook/inbound.ts'
 import type { Receivers } from '../../services/webhook/receivers.ts'
@@ -34,6 +35,7 @@ export interface HttpDeps {
   dryRun: DryRun
   explain: Explain
   passes: Passes
+  trees: Trees
   registry: Registry
   control: Control
   bulk: Bulk

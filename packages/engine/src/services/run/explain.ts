@@ -33,16 +33,21 @@ export class Explain {
   /** Why the run is where it is; undefined when the namespace has no such run. */
   async explain(namespace: string, runId: string): Promise<RunExplanation | undefined> {
     const reads = this.#deps.store.in(namespace)
-    const [run, moved, steps] = await Promise.all([reads.run(runId), reads.status(runId), reads.steps(runId)])
+    const [run, moved, steps] = await Promise.all([
+      reads.run(runId),
+      reads.status(runId),
+      reads.steps(runId, { status: OPEN, withoutData: true }),
+    ])
     if (!run) return undefined
     const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
     return explain({
       run,
       // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
-      steps,
+      steps: [...steps, ...(await failedStep(reads, run))],
       triesMax: triesOf(run, this.#deps.catalog.view(namespace)),
       runners: this.#runners(run),
+      blockedBy: await holders(reads, run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
       isInRunnerQueue: this.#deps.waitsForRunnerRoom(run),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
@@ -70,3 +75,27 @@ async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<str
   )
   return new Map(found.filter(entry => entry !== undefined))
 }
+
+const OPEN = ['running', 'waiting', 'retrying'] as const satisfies readonly Step['status'][]
+
+/** The step for whose failure the run is paused. */
+async function failedStep(reads: Reads, { id, waitingFor }: Run): Promise<Step[]> {
+  const stepId = waitingFor?.kind === 'failure' ? waitingFor.stepIds?.[0] : undefined
+  const found = stepId === undefined ? undefined : await reads.step(id, stepId)
+  return found ? [found.step] : []
+}
+
+/** The runs that hold the slot for which the run is held, with the time since when each has its status. */
+async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ runId: string; since: number }[]> {
+  if (status !== 'queued' || waitsForSlot === undefined) return []
+  const ids = await reads.holdersOf(waitsForSlot, HOLDERS_SHOWN_MAX)
+  const found = await Promise.all(
+    ids.map(async runId => {
+      const frame = await reads.status(runId)
+      return frame && { runId, since: frame.ts }
+    }),
+  )
+  return found.filter(holder => holder !== undefined)
+}
+
+const HOLDERS_SHOWN_MAX = 10

@@ -11,7 +11,7 @@ import type { LoadedRun } from '../../../domain/run/state.ts'
 import { HELD_COUNTED_MAX, type HeldRun, type LimitsQuery, type RunView } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { LOGS } from '../tables/logs.ts'
-import { HOLDS_SLOTS, RUNS } from '../tables/runs.ts'
+import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { FIRST_IN_START_QUEUE } from '../write/statements.ts'
@@ -54,6 +54,17 @@ export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: 
       SELECT 1 FROM runs WHERE ${queue} = ? AND lease_owner IS NULL
         AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
     params: [waitsForSlot ?? startQueue ?? null, priority, priority, id, HELD_COUNTED_MAX],
+  }
+}
+
+/** Rows with the ids of the runs that hold the slot, the oldest first. */
+export function holdersQuery(namespace: string, slotId: string, limit: number): Query {
+  const holders = SLOT_COLUMNS.map(
+    slot => `SELECT id FROM runs WHERE ${slot} IS NOT NULL AND ${slot} = ? AND ${HOLDS_SLOTS} AND namespace = ?`,
+  )
+  return {
+    sql: `SELECT id FROM (${holders.join(' UNION ')}) AS holders ORDER BY id LIMIT ?`,
+    params: [...holders.flatMap(() => [slotId, namespace]), limit],
   }
 }
 

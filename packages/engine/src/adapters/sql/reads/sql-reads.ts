@@ -12,6 +12,7 @@ import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
+import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
 import type {
   BufferRun,
   BulkJobsQuery,
@@ -83,11 +84,11 @@ import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './del
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
 import { eventPage } from './event-page.ts'
 import { bufferRunsQuery, eventNamesQuery, eventQuery, namedEvents } from './event-queries.ts'
-import { passNumberQueries, passReportQueries, passReports, runOfPasses } from './pass-queries.ts'
 import { attributeCountQueries, RunListing } from './run-list-queries.ts'
 import {
   firstInStartQueueQuery,
   heldBeforeQuery,
+  holdersQuery,
   limitQueries,
   limitRows,
   logsQuery,
@@ -98,8 +99,25 @@ import {
 import { countQueries, runCounts } from './run-stats-query.ts'
 import type { ScanQueue } from './scan-queue.ts'
 import { eventSchedulePage, scheduledPage } from './scheduled-page.ts'
-import { attemptFrame, stepQueries, stepSliceQueries } from './step-queries.ts'
+import {
+  attemptFrame,
+  passNumberQueries,
+  passReportQueries,
+  passReports,
+  runOfPasses,
+  stepQueries,
+  stepSliceQueries,
+} from './step-queries.ts'
 import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
+import {
+  emittedEvent,
+  emittedEventsQuery,
+  relatedRun,
+  relatedRunQueries,
+  runOfTree,
+  runOfTreeQuery,
+  type TreeLevel,
+} from './tree-queries.ts'
 
 /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
 export type ReadRows = (queries: Query[]) => Promise<Row[][]>
@@ -248,6 +266,21 @@ export class SqlReads implements Reads {
     const upTo = isCut ? (numbers.at(-2)?.[0] as number) : Number.MAX_SAFE_INTEGER
     const found = passReports(await this.#read(passReportQueries({ ...page, upTo })), upTo)
     return { run, ...found, more: isCut || found.upTo < upTo }
+  }
+
+  async runOfTree(runId: string): Promise<RunOfTree | undefined> {
+    const [row] = await this.#rows(runOfTreeQuery(this.#namespace, runId))
+    return row && runOfTree(row)
+  }
+
+  async relatives(of: TreeLevel, limit: number): Promise<{ runs: RelatedRun[]; events: EmittedEvent[] }> {
+    const found = await this.#read(relatedRunQueries(this.#namespace, of, limit))
+    const emitted = of.runIds.length === 0 ? [] : await this.#rows(emittedEventsQuery(of, limit))
+    return { runs: found.flat().map(relatedRun), events: emitted.map(emittedEvent) }
+  }
+
+  async holdersOf(slotId: string, limit: number): Promise<string[]> {
+    return (await this.#rows(holdersQuery(this.#namespace, slotId, limit))).map(([id]) => id as string)
   }
 
   async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {

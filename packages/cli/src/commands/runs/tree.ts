@@ -1,0 +1,56 @@
+// `perdure runs tree` and `perdure events tree`: what came of a run or an event, indented by level.
+
+import type { Tree, TreeNode } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { wholeId } from '../../command-line/ids.ts'
+import { engineCommand, show } from '../../command-line/session.ts'
+import { plain } from '../../output/text.ts'
+import { duration } from '../../output/time.ts'
+
+/** Adds `tree` to `perdure runs`. */
+export function runTreeCommand(runs: Command): void {
+  const command = runs.command('tree <id>').description('show what came of a run: children, forks, emitted events')
+  engineCommand(
+    command,
+    ['perdure runs tree run_01K...', 'perdure runs tree run_01K... --json'],
+    async (session, given = '') => {
+      const tree = await session.client.getRunTree({ id: await wholeId(session, given) }, session)
+      return show(session, tree, () => treeLines(tree))
+    },
+  )
+}
+
+/** Adds `tree` to `perdure events`. */
+export function eventTreeCommand(events: Command): void {
+  const command = events
+    .command('tree <id>')
+    .description('show what came of an event: the runs that it started, and theirs')
+  engineCommand(
+    command,
+    ['perdure events tree evt_01K...', 'perdure events tree evt_01K... --json'],
+    async (session, given = '') => {
+      const tree = await session.client.getEventTree({ id: await wholeId(session, given) }, session)
+      return show(session, tree, () => treeLines(tree))
+    },
+  )
+}
+
+/** Each node behind its parent, children in the order of the answer. */
+function treeLines({ nodes, truncated }: Tree): string[] {
+  const children = new Map<string | undefined, TreeNode[]>()
+  for (const node of nodes) children.set(node.parentId, [...(children.get(node.parentId) ?? []), node])
+  const lines: string[] = []
+  const add = (node: TreeNode): void => {
+    lines.push(`${'  '.repeat(node.depth)}${nodeText(node)}`)
+    for (const child of children.get(node.id) ?? []) add(child)
+  }
+  for (const root of children.get(undefined) ?? []) add(root)
+  return truncated ? [...lines, '... and more: the tree has more than 8 levels or 500 nodes'] : lines
+}
+
+function nodeText({ type, id, via, stepName, name, app, workflow, status, durationMs }: TreeNode): string {
+  const how = via === 'root' ? undefined : [via, stepName].filter(Boolean).join(' ')
+  const what = type === 'event' ? `event ${name}` : `${app}/${workflow}  ${status}`
+  const took = durationMs === undefined ? undefined : duration(durationMs)
+  return plain([id, what, took, how && `(${how})`].filter(Boolean).join('  '))
+}

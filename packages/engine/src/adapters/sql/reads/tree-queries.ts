@@ -1,0 +1,82 @@
+// Queries about the runs and events that came of others. Called by sql-reads.ts. All of them are seeks: of a parent, a source, an
+// event, or the steps of a run.
+
+import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
+import type { Query, Row, Value } from '../description/values.ts'
+
+const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at'
+const STARTED_BY =
+  '(SELECT name FROM steps WHERE steps.run_id = runs.parent_run_id AND steps.idx = runs.parent_step_index)'
+
+/** How runs are found that came of others: by this column. */
+const WAYS = {
+  parent_run_id: { via: `CASE WHEN failure IS NULL THEN 'child' ELSE 'onFailure' END`, stepName: STARTED_BY },
+  replay_of: { via: `'fork'`, stepName: 'NULL' },
+  event_id: { via: `'trigger'`, stepName: 'NULL' },
+} as const
+
+export interface TreeLevel {
+  runIds: readonly string[]
+  eventIds: readonly string[]
+}
+
+/** One row for `runOfTree`, or none. */
+export function runOfTreeQuery(namespace: string, runId: string): Query {
+  return { sql: `SELECT ${COLUMNS} FROM runs WHERE id = ? AND namespace = ?`, params: [runId, namespace] }
+}
+
+/** Rows for `relatedRun`, the oldest first, of each way to come of the level's runs and events. */
+export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeLevel, limit: number): Query[] {
+  const ofRuns = [related('parent_run_id', runIds), related('replay_of', runIds)]
+  return [...(runIds.length > 0 ? ofRuns : []), ...(eventIds.length > 0 ? [related('event_id', eventIds)] : [])]
+
+  function related(column: keyof typeof WAYS, ids: readonly string[]): Query {
+    const { via, stepName } = WAYS[column]
+    const sql = `SELECT ${COLUMNS}, ${column}, ${via}, ${stepName} FROM runs
+      WHERE ${column} IS NOT NULL AND ${column} IN (${holes(ids)}) AND namespace = ? ORDER BY id LIMIT ?`
+    return { sql, params: [...ids, namespace, limit] }
+  }
+}
+
+/** Rows for `emittedEvent` of runs of the namespace. */
+export function emittedEventsQuery({ runIds }: TreeLevel, limit: number): Query {
+  const params: Value[] = [...runIds, limit]
+  const sql = `SELECT emitted_event_id, event_name, started_at, run_id, name FROM steps
+    WHERE run_id IN (${holes(runIds)}) AND emitted_event_id IS NOT NULL ORDER BY run_id, idx LIMIT ?`
+  return { sql, params }
+}
+
+export function runOfTree(row: Row): RunOfTree {
+  const [id, workflow, app, status, createdAt, startedAt, finishedAt] = row as [
+    string,
+    string,
+    string,
+    RunOfTree['status'],
+    number,
+    number | null,
+    number | null,
+  ]
+  return {
+    id,
+    workflow,
+    app,
+    status,
+    createdAt,
+    ...(startedAt === null ? {} : { startedAt }),
+    ...(finishedAt === null ? {} : { finishedAt }),
+  }
+}
+
+export function relatedRun(row: Row): RelatedRun {
+  const [of, via, stepName] = row.slice(-3) as [string, RelatedRun['via'], string | null]
+  return { ...runOfTree(row), of, via, ...(stepName === null ? {} : { stepName }) }
+}
+
+export function emittedEvent(row: Row): EmittedEvent {
+  const [id, name, at, of, stepName] = row as [string, string, number, string, string]
+  return { id, name, at, of, stepName }
+}
+
+function holes(ids: readonly string[]): string {
+  return ids.map(() => '?').join(', ')
+}

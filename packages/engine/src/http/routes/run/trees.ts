@@ -1,0 +1,49 @@
+// Shows the trees of runs and events (docs/http-api.md#get-runsidtree).
+
+import type { Tree, TreeNode as WireNode } from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { runDurationMs } from '../../../domain/model/run.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
+import type { TreeDraft, TreeNode } from '../../../domain/view/tree.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { notFound, pathId } from '../../request/query.ts'
+import { sendJson } from '../../response/reply.ts'
+
+export function treeRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { trees } = context.deps
+
+  mount(app, context, operations.getRunTree, async (request, reply) => {
+    const tree = await trees.ofRun(request.actor.namespace, pathId(request, 'run'))
+    if (!tree) throw notFound('run')
+    return sendJson(reply, 200, JSON.stringify(presentTree(tree)))
+  })
+
+  mount(app, context, operations.getEventTree, async (request, reply) => {
+    const tree = await trees.ofEvent(request.actor.namespace, pathId(request, 'event'))
+    if (!tree) throw notFound('event')
+    return sendJson(reply, 200, JSON.stringify(presentTree(tree)))
+  })
+}
+
+function presentTree({ nodes, truncated }: TreeDraft): Tree {
+  return { nodes: nodes.map(presentNode), truncated }
+}
+
+function presentNode(node: TreeNode): WireNode {
+  const { type, id, parentId, depth, via, stepName } = node
+  const place = { type, id, parentId, depth, via, stepName }
+  if (node.type === 'event') return { ...place, name: node.name, createdAt: timestamp(node.at) } as WireNode
+  const { workflow, app, status, createdAt, startedAt, finishedAt } = node
+  return {
+    ...place,
+    workflow,
+    app,
+    status,
+    createdAt: timestamp(createdAt),
+    startedAt: optionalTimestamp(startedAt),
+    finishedAt: optionalTimestamp(finishedAt),
+    durationMs: runDurationMs(node),
+  } as WireNode
+}

@@ -1,0 +1,28 @@
+// Schemas of trees: the runs and events that came of one.
+
+import Type from 'typebox'
+import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { RunStatusSchema } from './run-schema.ts'
+import { TREE_RELATIONS } from './values.ts'
+
+export const TreeNodeSchema = Type.Object({
+  type: text('run', 'event'),
+  id: Type.String({ description: 'Id of the run or the event' }),
+  parentId: optionalText('Id of the node that it came of; absent at the root'),
+  depth: Type.Integer({ minimum: 0, description: '0 at the root' }),
+  via: text(...TREE_RELATIONS),
+  stepName: optionalText('The step of the parent that started the child or emitted the event'),
+  name: optionalText('Name of the event'),
+  workflow: optionalText('Workflow of the run'),
+  app: optionalText('App of the run'),
+  status: Type.Optional(RunStatusSchema),
+  createdAt: timestamp('When the run was accepted, or the event arrived'),
+  startedAt: Type.Optional(timestamp()),
+  finishedAt: Type.Optional(timestamp()),
+  durationMs: Type.Optional(count()),
+})
+
+export const TreeSchema = Type.Object({
+  nodes: Type.Array(TreeNodeSchema, { description: 'The root, then each level after the one above; at most 500' }),
+  truncated: Type.Boolean({ description: 'More than 8 levels or 500 nodes came of the root' }),
+})
