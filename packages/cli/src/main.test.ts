@@ -50,7 +50,7 @@ test('the program has all commands', () => {
     'stream',
     'apps',
     'runners',
-    'workflows',
+    ...['', ' pause', ' resume'].map(verb => `workflows${verb}`),
     ...['', ' workflows', ' steps', ' series'].map(verb => `stats${verb}`),
     'limits',
     'audit',

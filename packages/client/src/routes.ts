@@ -59,6 +59,8 @@ export const ROUTES = {
   listRunners: 'GET /runners',
   listLimits: 'GET /limits',
   listWorkflows: 'GET /workflows',
+  pauseWorkflow: 'POST /workflows/{app}/{name}/pause',
+  resumeWorkflow: 'POST /workflows/{app}/{name}/resume',
   listWebhookDeliveries: 'GET /webhook-deliveries pages',
   getWebhookDelivery: 'GET /webhook-deliveries/{id}',
   redeliverWebhook: 'POST /webhook-deliveries/{id}/redeliver',

@@ -36,8 +36,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['2de73104e14e']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['f063c556f76d']],
+    ['SQLite', sqlite.MIGRATIONS, ['690854a45693']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['698829124c9b']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {

@@ -24,6 +24,8 @@ export interface Holdings {
   scheduled: string
   schedule: string
   bulk: string
+  /** App and name. */
+  workflow: string
   erasable: string
 }
 
@@ -111,6 +113,8 @@ export const ENTRIES: Record<string, Entry> = {
   listRunners: { finds: () => ['', `app=${APP}`] },
   listLimits: { finds: () => [] },
   listWorkflows: { finds: () => ['', `app=${APP}`] },
+  pauseWorkflow: { id: 'workflow' },
+  resumeWorkflow: { id: 'workflow' },
   getHealth: { common: true },
   getReadiness: { common: true },
   getMetrics: { common: true },

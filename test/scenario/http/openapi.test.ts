@@ -142,6 +142,8 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   pauseSchedule: schedule,
   resumeSchedule: schedule,
   fireSchedule: schedule,
+  // An order would wait for the resume.
+  resumeWorkflow: async () => ({}),
   getBulk: bulk,
   stopBulk: bulk,
 }

@@ -3,7 +3,7 @@
 import type { App, Runner, WorkflowDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { appOption } from '../command-line/options.ts'
-import { engineCommand, list } from '../command-line/session.ts'
+import { engineCommand, list, show } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
 
@@ -22,15 +22,28 @@ export function registryCommands(program: Command): void {
     },
   )
 
+  const workflows = program.command('workflows')
   engineCommand<{ app?: string }>(
-    program.command('workflows').description('list workflow definitions').addOption(appOption()),
+    workflows.description('list workflow definitions').addOption(appOption()),
     ['perdure workflows', 'perdure workflows --app shop --json'],
     async session => {
       const { app } = session.options
       return list(session, await session.client.listWorkflows({ app }, session), WORKFLOW_COLUMNS)
     },
   )
+  for (const [verb, operation, description] of ACTIONS) {
+    const command = workflows.command(`${verb} <app> <name>`).description(description)
+    engineCommand(command, [`perdure workflows ${verb} shop process-order`], async (session, app = '', name = '') => {
+      const workflow = await session.client[operation]({ app, name }, session)
+      return show(session, workflow, () => [`${name} ${workflow.pausedAt === undefined ? 'starts runs' : 'is paused'}`])
+    })
+  }
 }
+
+const ACTIONS = [
+  ['pause', 'pauseWorkflow', 'pause a workflow: its new runs stay queued'],
+  ['resume', 'resumeWorkflow', 'resume a paused workflow: the runs that wait start'],
+] as const
 
 const APP_COLUMNS: Column<App>[] = [
   { title: 'APP', cell: app => app.name },
@@ -64,6 +77,7 @@ const WORKFLOW_COLUMNS: Column<WorkflowDefinition>[] = [
   { title: 'WORKFLOW', cell: workflow => workflow.name, whole: true },
   { title: 'APP', cell: workflow => workflow.app },
   { title: 'TRIGGERS', cell: triggersOf },
+  { title: 'PAUSED', cell: ({ pausedAt }) => (pausedAt === undefined ? undefined : relative(pausedAt)), leave: 1 },
   { title: 'ATTEMPTS', cell: workflow => String(workflow.retry.maxAttempts), leave: 1 },
   { title: 'NEXT RUN', cell: nextRunOf, leave: 3 },
   { title: 'UPDATED', cell: workflow => relative(workflow.updatedAt), leave: 2 },

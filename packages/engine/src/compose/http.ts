@@ -12,6 +12,7 @@ import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
+import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
@@ -65,6 +66,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     trees: new Trees(core),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
+    workflowControl: new WorkflowControl(core),
     erasure: new Erasure(core),
     bulk: new Bulk({ ...core, assertActive }),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),

@@ -51,4 +51,5 @@ export const WorkflowSchema = Type.Object({
   handlerRetries: Type.Optional(Type.Integer()),
   whenExhausted: Type.Optional(text('fail', 'pause')),
   updatedAt: timestamp(),
+  pausedAt: Type.Optional(timestamp('Since then the workflow starts nothing: new runs stay queued')),
 })

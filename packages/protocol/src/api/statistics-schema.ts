@@ -35,7 +35,7 @@ export const WorkflowStatsSchema = Type.Object({
   workflow: Type.String(),
   ...TALLY,
   inFlight: count('Runs that have not ended, whenever they were created'),
-  held: count('Of these, queued runs that wait for a slot, a throttle or a runner'),
+  held: count('Of these, queued runs that wait for a slot, a throttle, a runner or the resume of their workflow'),
   lastFailure: Type.Optional(
     Type.Object({
       runId: Type.String(),

@@ -16,6 +16,7 @@ export const WAITING_KINDS = [
   'concurrency',
   'throttle',
   'failure',
+  'workflow-paused',
 ] as const
 
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
@@ -55,6 +56,8 @@ export const CONTROL_ACTIONS = [
   'bulk.resume',
   'bulk.replay',
   'bulk.retry-failed-step',
+  'workflow.pause',
+  'workflow.resume',
   'run.erase',
   'scheduled_event.delete',
   'schedule.put',

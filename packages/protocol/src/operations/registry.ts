@@ -95,5 +95,33 @@ export const registry = {
     examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [sample.WORKFLOW] }],
   },
 
+  pauseWorkflow: {
+    method: 'POST',
+    path: '/workflows/{app}/{name}/pause',
+    summary: 'Pause a workflow: its new runs stay queued',
+    description:
+      'Events, parents, schedules and forks still create runs, which wait. Runs that have started go on. Pausing a paused workflow changes nothing.',
+    access: 'secret',
+    reply: ok('The workflow', api.WorkflowSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'Hold new orders',
+        path: { app: 'shop', name: 'fulfil-order' },
+        reply: { ...sample.WORKFLOW, pausedAt: '2025-03-01T10:00:00.000Z' },
+      },
+    ],
+  },
+
+  resumeWorkflow: {
+    method: 'POST',
+    path: '/workflows/{app}/{name}/resume',
+    summary: 'Resume a paused workflow: the runs that wait start, in their order',
+    access: 'secret',
+    reply: ok('The workflow', api.WorkflowSchema),
+    errors: ['not_found'],
+    examples: [{ summary: 'Take orders again', path: { app: 'shop', name: 'fulfil-order' }, reply: sample.WORKFLOW }],
+  },
+
   ...limits,
 } as const satisfies Record<string, Operation>

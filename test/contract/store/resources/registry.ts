@@ -138,6 +138,7 @@ export function registryContract(open: OpenStore): void {
         flowControl: { concurrency: [{ limit: 3, scope: 'app' }], timeouts: { queueMs: 5 } },
         attributes: { customer: 'event.data.customer' },
         inheritAttributes: ['customer'],
+        pausedAt: NOW,
       }
       await write(store(), [
         { type: 'app.seen', app },

@@ -60,6 +60,10 @@ function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyL
       sentence: `Held ${lasting} by its throttle${key}${before}.`,
       action: { kind: 'limits', workflow: run.workflow },
     }
+  if (waitingFor?.kind === 'workflow-paused')
+    return {
+      sentence: `Held ${lasting}: workflow ${quoted(run.workflow)} is paused, and starts nothing until it is resumed.`,
+    }
   if (missing)
     return {
       sentence: `No live runner of app ${quoted(missing.app)} serves ${quoted(missing.workflow)}. Queued ${lasting}; it starts as soon as one registers.`,

@@ -19,6 +19,7 @@ export function whyShort({ waitingFor, currentStepName, error, status }: Run, no
     runner: 'no runner is free',
     concurrency: `slot${key === undefined ? '' : ` ${key}`}`,
     throttle: `throttle${key === undefined ? '' : ` ${key}`}`,
+    'workflow-paused': 'its workflow is paused',
     failure: waitingFor.error ?? 'paused by a failure',
   }
   return texts[kind] ?? kind

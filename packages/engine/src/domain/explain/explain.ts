@@ -161,6 +161,8 @@ function queuedSentence(facts: Facts): string {
       return `${heldSentence(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
+    case 'workflow-paused':
+      return `Its workflow "${run.workflow}" is paused: nothing of it starts until the workflow is resumed.`
     case 'throttle':
       return `It is held by its throttle${key} until its turn comes${nextStartText(nextStartAt(facts))}${before}.`
     case undefined:
@@ -210,6 +212,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'runner':
     case 'concurrency':
     case 'throttle':
+    case 'workflow-paused':
     case 'failure':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }

@@ -75,6 +75,9 @@ export type Change =
   /** Removes a runner that is gone. Its workflows stay registered. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
+  /** The workflow starts nothing until it is resumed: then the runs that wait become available at `at`. */
+  | { type: 'workflow.paused'; namespace: string; app: string; name: string; pausedAt: number }
+  | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
   /** A new or changed webhook endpoint or receiver. */
   | { type: 'endpoint.saved'; endpoint: Endpoint }
@@ -144,6 +147,8 @@ const CHANGES_CATALOG = {
   'runner.registered': true,
   'runner.forgotten': true,
   'workflow.registered': true,
+  'workflow.paused': true,
+  'workflow.resumed': true,
   'workflow.dropped': true,
   'endpoint.saved': true,
   'endpoint.deleted': true,

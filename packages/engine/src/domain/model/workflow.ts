@@ -27,6 +27,8 @@ export interface Workflow {
   /** Keys of the attributes that a child takes from its parent. */
   inheritAttributes?: string[]
   updatedAt: number
+  /** Since then no run of the workflow starts. A registration keeps it. */
+  pausedAt?: number
 }
 
 export interface Runner {

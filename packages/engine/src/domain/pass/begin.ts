@@ -8,6 +8,7 @@ import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import type { ThrottleHold } from '../model/flow-control.ts'
+import type { Run } from '../model/run.ts'
 import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
@@ -43,6 +44,12 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     park(draft, draft.now)
     return 'stop'
   }
+  if (isPaused(draft.run, catalog)) {
+    draft.move('queued')
+    const availableAt = draft.now + HELD_RECHECK_MS
+    draft.set({ availableAt, leaseOwner: undefined, waitingFor: { kind: 'workflow-paused' } })
+    return 'stop'
+  }
   switch (route.kind) {
     case 'pinMissing': {
       const message = `The run is pinned to runner "${draft.run.runner}", which is not registered.`
@@ -55,6 +62,11 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     case 'runner':
       return startPass(draft, start)
   }
+}
+
+/** The run's workflow is paused, and the run has not started. */
+function isPaused({ startedAt, app, workflow }: Run, catalog: CatalogView): boolean {
+  return startedAt === undefined && catalog.workflow(app, workflow)?.pausedAt !== undefined
 }
 
 /** Starts the pass on a runner, unless the run must wait for its slots or for its throttle first. */

@@ -141,7 +141,8 @@ export function registrationChanges(options: {
 
 /** Whether the definition is unchanged, as in a heartbeat. Then it needs no write and keeps its `updatedAt`. */
 function isSame(workflow: Workflow, known: Workflow): boolean {
-  return JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(known)
+  const { pausedAt: _, ...registered } = known
+  return JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(registered)
 }
 
 /** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */

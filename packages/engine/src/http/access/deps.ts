@@ -14,6 +14,7 @@ import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Schedules } from '../../services/event/schedules.ts'
 import type { Live } from '../../services/live/live.ts'
 import type { Registry } from '../../services/registry/register.ts'
+import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
@@ -37,6 +38,7 @@ export interface HttpDeps {
   passes: Passes
   trees: Trees
   registry: Registry
+  workflowControl: WorkflowControl
   control: Control
   bulk: Bulk
   erasure: Erasure

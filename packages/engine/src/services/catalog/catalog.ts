@@ -3,7 +3,7 @@
 
 import { type CatalogChange, type Change, changesCatalog } from '../../domain/model/change.ts'
 import type { Receiver } from '../../domain/model/receiver.ts'
-import type { Runner } from '../../domain/model/workflow.ts'
+import type { Runner, Workflow } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
 import { byId, NamespaceCatalog } from './namespace-catalog.ts'
 
@@ -105,6 +105,13 @@ export class Catalog {
     return [...this.#receivers.values()].filter(receiver => receiver.namespace === namespace).sort(byId)
   }
 
+  /** A registration knows nothing of a pause. */
+  #register(workflow: Workflow): void {
+    const view = this.view(workflow.namespace)
+    const pausedAt = view.workflow(workflow.app, workflow.name)?.pausedAt
+    view.putWorkflow(pausedAt === undefined ? workflow : { ...workflow, pausedAt })
+  }
+
   #applyOne(change: Change): void {
     switch (change.type) {
       case 'app.seen':
@@ -117,8 +124,16 @@ export class Catalog {
         this.view(change.namespace).dropRunner(change.app, change.runnerId)
         break
       case 'workflow.registered':
-        this.view(change.workflow.namespace).putWorkflow(change.workflow)
+        this.#register(change.workflow)
         break
+      case 'workflow.paused':
+      case 'workflow.resumed': {
+        const view = this.view(change.namespace)
+        const { pausedAt: _, ...workflow } = view.workflow(change.app, change.name) ?? {}
+        const pause = change.type === 'workflow.paused' ? { pausedAt: change.pausedAt } : {}
+        if ('name' in workflow) view.putWorkflow({ ...(workflow as Workflow), ...pause })
+        break
+      }
       case 'workflow.dropped':
         this.view(change.namespace).dropWorkflow(change.app, change.name)
         break

@@ -107,6 +107,7 @@ export class Announcer {
         this.#wakeRuns(change.at)
         break
       case 'app.runnerArrived':
+      case 'workflow.resumed':
       case 'slots.freed':
       case 'startQueue.woken':
         this.#wakeRuns(change.at)

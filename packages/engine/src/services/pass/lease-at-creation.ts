@@ -44,7 +44,7 @@ export class LeaseAtCreation {
     const now = clock.now()
     this.#leasedAt = clock.elapsed()
     for (const change of changes) {
-      if (change.type !== 'run.created' || !isFresh(change.run)) continue
+      if (change.type !== 'run.created' || !isFresh(change.run) || this.#isPaused(change.run)) continue
       const reservation = this.#reserve(change.run)
       if (!reservation) continue
       if (!capacity.tryAcquire(change.run)) {
@@ -80,6 +80,14 @@ export class LeaseAtCreation {
   release(): void {
     for (const leased of this.#leased) this.#giveBack(leased)
     this.#leased = NONE
+  }
+
+  /** A run of a paused workflow is created waiting for its resume. */
+  #isPaused(run: Run): boolean {
+    const { namespace, app, workflow } = run
+    if (this.#deps.catalog.view(namespace).workflow(app, workflow)?.pausedAt === undefined) return false
+    run.waitingFor = { kind: 'workflow-paused' }
+    return true
   }
 
   /** A run for which no runner has room is created waiting for it, and claimed when there is some. */

@@ -54,5 +54,6 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     attributes: optional(json),
     inheritAttributes: optional(json),
     updatedAt: integer,
+    pausedAt: optional(integer),
   },
 })

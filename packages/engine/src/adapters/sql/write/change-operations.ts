@@ -136,6 +136,12 @@ const APPENDS: {
   'runner.forgotten': (to, { namespace, app, runnerId }) =>
     appendOperation(to, 'runner.delete', namespace, app, runnerKey(runnerId)),
   'workflow.registered': (to, { workflow }) => appendRow(to, 'workflow.put', WORKFLOWS, workflow),
+  'workflow.paused': (to, { namespace, app, name, pausedAt }) =>
+    appendOperation(to, 'workflow.pause', pausedAt, namespace, app, name),
+  'workflow.resumed': (to, { namespace, app, name, at }) => {
+    appendOperation(to, 'workflow.resume', namespace, app, name)
+    appendOperation(to, 'run.workflowResumed', at, namespace, app, name)
+  },
   'workflow.dropped': (to, { namespace, app, name }) => appendOperation(to, 'workflow.delete', namespace, app, name),
   'endpoint.saved': (to, { endpoint }) => appendRow(to, 'endpoint.put', ENDPOINTS, endpoint),
   'endpoint.deleted': (to, { id, namespace }) => appendOperation(to, 'endpoint.delete', id, namespace),

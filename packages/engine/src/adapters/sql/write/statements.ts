@@ -58,6 +58,8 @@ export const OPERATIONS = {
   'run.runnerServes': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i
       AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
+  'run.workflowResumed': `UPDATE runs SET available_at = ?i
+    WHERE namespace = ? AND waiting_kind = 'workflow-paused' AND app = ? AND workflow = ? AND lease_owner IS NULL`,
   // Makes the first run in the queue due. A claim leases it by the same rules as any other run, or puts it back into the queue.
   'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
@@ -104,7 +106,9 @@ export const OPERATIONS = {
   'app.insert': insert(APPS, 'ON CONFLICT (namespace, name) DO NOTHING'),
   'runner.put': upsert(RUNNERS),
   'runner.delete': 'DELETE FROM runners WHERE namespace = ? AND app = ? AND runner_key = ?',
-  'workflow.put': upsert(WORKFLOWS),
+  'workflow.put': upsert(WORKFLOWS, { kept: ['paused_at'] }),
+  'workflow.pause': 'UPDATE workflows SET paused_at = ?i WHERE namespace = ? AND app = ? AND name = ?',
+  'workflow.resume': 'UPDATE workflows SET paused_at = NULL WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',
   'endpoint.put': upsert(ENDPOINTS),
   'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',
@@ -114,7 +118,7 @@ export const OPERATIONS = {
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
   'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),
-  'control.put': upsert(CONTROL_ACTIONS, ['id']),
+  'control.put': upsert(CONTROL_ACTIONS, { key: ['id'] }),
   'key.insert': insert(API_KEYS),
   'key.revoke': 'UPDATE api_keys SET revoked_at = ?i WHERE id = ? AND revoked_at IS NULL',
   // The code becomes the token of the session, so that no other request can redeem it.
@@ -171,10 +175,15 @@ function insert(table: AnyTable, conflict = ''): string {
   return `INSERT INTO ${table.name} (${table.columns.join(', ')}) VALUES (${placeholders(table)}) ${conflict}`
 }
 
-/** Inserts, or replaces the row with the same key. */
-function upsert(table: AnyTable, key = table.key ?? []): string {
+/** Inserts, or replaces the row with the same key, which keeps the columns named. */
+function upsert(
+  table: AnyTable,
+  { key = table.key ?? [], kept = [] }: { key?: readonly string[]; kept?: readonly string[] } = {},
+): string {
   const { columns } = table
-  const sets = columns.filter(column => !key.includes(column)).map(column => `${column} = excluded.${column}`)
+  const sets = columns
+    .filter(column => !key.includes(column) && !kept.includes(column))
+    .map(column => `${column} = excluded.${column}`)
   return insert(table, `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${sets.join(', ')}`)
 }
 

@@ -51,5 +51,6 @@ export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
     handlerRetries: workflow.handlerRetries,
     whenExhausted: workflow.whenExhausted,
     updatedAt: timestamp(workflow.updatedAt),
+    pausedAt: optionalTimestamp(workflow.pausedAt),
   }
 }

@@ -1,8 +1,9 @@
 // `POST /register` (docs/wire-protocol.md#register), and lists of what runners registered: apps, runners and workflows
 // (docs/http-api.md#apps-runners-workflows).
 
-import { operations } from '@perdure/protocol/operations'
+import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
+import { EngineError } from '../../../domain/model/errors.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
@@ -11,7 +12,7 @@ import { sendJson } from '../../response/reply.ts'
 import { presentApp, presentRunner, presentWorkflow } from './present-registry.ts'
 
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { registry } = context.deps
+  const { registry, workflowControl } = context.deps
 
   const register: Handler<typeof operations.register> = async (request, reply) => {
     const body = bodyOf(request)?.value
@@ -40,4 +41,19 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
     const workflows = await registry.workflows(request.actor.namespace, query.app)
     return sendJson(reply, 200, JSON.stringify(workflows.map(presentWorkflow)))
   })
+
+  const acts = [
+    [operations.pauseWorkflow, 'pause'],
+    [operations.resumeWorkflow, 'resume'],
+  ] as const
+  for (const [operation, verb] of acts) {
+    mount<Operation>(app, context, operation, async (request, reply) => {
+      const { app: appName, name } = request.params as { app: string; name: string }
+      await workflowControl[verb](request.actor, { app: appName, name })
+      const workflows = await registry.workflows(request.actor.namespace, appName)
+      const workflow = workflows.find(one => one.name === name)
+      if (!workflow) throw new EngineError('not_found', `There is no workflow ${name} of app ${appName}.`)
+      return sendJson(reply, 200, JSON.stringify(presentWorkflow(workflow)))
+    })
+  }
 }

@@ -27,7 +27,7 @@ const FACETS_MAX = 200
 /** Steps of a workflow. */
 const STEPS_MAX = 20
 /** A queued run that waits for one of these is held. */
-const HELD_BY: readonly LiveRuns['waitingKind'][] = ['concurrency', 'throttle', 'runner']
+const HELD_BY: readonly LiveRuns['waitingKind'][] = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
 /** A point for each span, also for those without runs. */
 export function presentSeries({ step, since, until }: RunSeriesQuery, series: Map<number, RunTally>): RunSeriesPoint[] {

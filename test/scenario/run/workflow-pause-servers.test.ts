@@ -1,0 +1,78 @@
+// Paused workflows, on both databases and at two engines of one (docs/concepts.md#paused-workflows).
+
+import type { ControlAction, RunExplanation, WorkflowDefinition } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import {
+  type Api,
+  child,
+  flow,
+  freshSchema,
+  openEngine,
+  openRunner,
+  returned,
+  tempStoreFile,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+
+const env = { ENGINE_QUEUE: 'memory' }
+const PLACES = [
+  ['sqlite', async () => tempStoreFile(), 1],
+  ['postgres, two engines', freshSchema, 2],
+] as const
+
+test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s', async (_, freshStore, count) => {
+  const storeFile = await freshStore()
+  const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
+  const [api, other] = [engines[0]?.api, engines.at(-1)?.api] as [Api, Api]
+  const name = unique('held')
+  const parent = unique('parent')
+  const gate = `go-${name}`
+  const runner = await openRunner({
+    workflows: {
+      [name]: (invoke, record) => (invoke.event.data === 'wait' ? flow([wait('w', gate)])(invoke, record) : returned()),
+      [parent]: flow([child('c', name)]),
+    },
+  })
+  await runner.register(api)
+  const { app } = runner
+  const started = await api.send({ name, app, data: 'wait' })
+  await api.reaches(started.runId, 'waiting')
+  const act = async (verb: string) => {
+    const answer = await api.post(`/workflows/${app}/${name}/${verb}`)
+    expect(answer.status, answer.text).toBe(200)
+    return answer.json as WorkflowDefinition
+  }
+  expect((await act('pause')).pausedAt).toBeDefined()
+  expect((await act('pause')).pausedAt).toBeDefined()
+  // A registration keeps the pause.
+  await runner.register(other)
+  await until(async () => {
+    const shown = (await other.get(`/workflows?app=${app}`)).json as WorkflowDefinition[]
+    return shown.find(workflow => workflow.name === name)?.pausedAt !== undefined
+  })
+
+  const held = (await other.send({ name, app })).runId
+  const above = (await other.send({ name: parent, app })).runId
+  await api.reaches(above, 'waiting')
+  const below = (await until(async () => (await api.runs(`?parentRunId=${above}`))[0]?.id)) as string
+  for (const id of [held, below]) {
+    await until(async () => (await api.run(id)).waitingFor?.kind === 'workflow-paused', { what: 'the run to be held' })
+    expect((await api.run(id)).status).toBe('queued')
+  }
+  expect((await api.runs(`?app=${app}&waitingFor=workflow-paused`)).map(({ id }) => id).sort()).toEqual(
+    [held, below].sort(),
+  )
+  const why = (await other.get(`/runs/${held}/why`)).json as RunExplanation
+  expect(why.sentence).toContain('is paused')
+  // A run that has started goes on.
+  await api.send({ name: gate })
+  await api.succeeded(started.runId)
+
+  expect((await act('resume')).pausedAt).toBeUndefined()
+  for (const id of [held, above]) await api.succeeded(id)
+  const actions = ((await api.get('/control-actions')).json as ControlAction[]).map(({ action }) => action)
+  expect(actions).toEqual(['workflow.resume', 'workflow.pause'])
+  expect((await api.post(`/workflows/${app}/nobody/pause`)).status).toBe(404)
+})
