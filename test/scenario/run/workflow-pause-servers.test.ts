@@ -75,4 +75,5 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   const actions = ((await api.get('/control-actions')).json as ControlAction[]).map(({ action }) => action)
   expect(actions).toEqual(['workflow.resume', 'workflow.pause'])
   expect((await api.post(`/workflows/${app}/nobody/pause`)).status).toBe(404)
+  expect((await api.post(`/workflows/${app}/nobody/resume`)).status).toBe(404)
 })
