@@ -47,12 +47,25 @@ export async function* attributeContents(snapshot: Snapshot, [from, to]: readonl
   for (const [id, namespace, json] of runs as [string, string, string][]) {
     const texts = found.get(id) ?? new Set()
     found.delete(id)
-    const wanted = attributeTexts(JSON.parse(json) as Attributes)
+    const wanted = wantedTexts(json)
+    if (wanted === undefined) {
+      yield { check: 'run.attributes', subject: id, message: 'has attributes that cannot be read' }
+      continue
+    }
     const missing = wanted.find(text => !texts.has(`${namespace}\n${text}`))
     const message = missing ? `has the attribute ${missing}, by which lists would not find it` : STRAY_ATTRIBUTES
     if (missing || texts.size > wanted.length) yield { check: 'run.attributes', subject: id, message }
   }
   for (const id of found.keys()) yield { check: 'run.attributes', subject: id, message: STRAY_ATTRIBUTES }
+}
+
+/** The texts by which lists find the run; undefined for attributes that cannot be read. */
+function wantedTexts(json: string): string[] | undefined {
+  try {
+    return attributeTexts(JSON.parse(json) as Attributes)
+  } catch {
+    return undefined
+  }
 }
 
 const STRAY_ATTRIBUTES = 'is found by attributes that it does not have'
