@@ -7,8 +7,8 @@ import { useNow } from '../../data/time/clock.ts'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { CopyButton } from '../../ui/overlay/copy.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
+import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -88,7 +88,14 @@ export default function KeysPage() {
         </Loaded>
       </Panel>
       {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
-      {made && <MadeDialog made={made} onClose={() => setMade(undefined)} />}
+      {made && (
+        <SecretOnce
+          title={`The key ${made.label}`}
+          secret={made.key}
+          use="Store it where the program finds it, as ENGINE_API_KEY."
+          onClose={() => setMade(undefined)}
+        />
+      )}
     </Page>
   )
 }
@@ -174,22 +181,6 @@ function CreateDialog({ onMade, onClose }: { onMade(made: NewKey): void; onClose
         </fieldset>
         {create.error && <p role="alert">{create.error.message}</p>}
       </form>
-    </Dialog>
-  )
-}
-
-function MadeDialog({ made, onClose }: { made: NewKey; onClose(): void }) {
-  return (
-    <Dialog
-      title={`The key ${made.label}`}
-      onClose={onClose}
-      actions={<Button onClick={onClose}>I have stored it</Button>}
-    >
-      <p>It is shown this once. Store it where the program finds it, as ENGINE_API_KEY.</p>
-      <div className={css.secret}>
-        <code>{made.key}</code>
-        <CopyButton text={made.key} label="Copy the key" />
-      </div>
     </Dialog>
   )
 }

@@ -9,13 +9,13 @@ import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
+import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
-import { SecretOnce } from './secret-once.tsx'
 import css from './webhooks.module.css'
 
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
@@ -69,7 +69,12 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
       </Panel>
       {isCreating && <CreateDialog onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
-        <SecretOnce title="The endpoint's secret" secret={secret} onClose={() => setSecret(undefined)} />
+        <SecretOnce
+          use="The other side needs it to check signatures."
+          title="The endpoint's secret"
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        />
       )}
     </>
   )

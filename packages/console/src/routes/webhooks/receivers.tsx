@@ -10,13 +10,13 @@ import { Moment } from '../../ui/moment.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
+import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
-import { SecretOnce } from './secret-once.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
 
@@ -25,7 +25,45 @@ const addressOf = ({ slug }: Receiver) => `${ENGINE_URL}/webhooks/${slug}`
 export function Receivers({ shown }: { shown: string | undefined }) {
   const query = useRead('listWebhookReceivers', {})
   const [secret, setSecret] = useState<string>()
-  const columns: readonly Column<Receiver>[] = [
+  const columns = columnsWith(setSecret)
+  return (
+    <>
+      <Panel title="Receivers" isFlush>
+        <Loaded query={query}>
+          {receivers =>
+            receivers.length === 0 ? (
+              <Empty title="No receiver yet">
+                <p>
+                  A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events
+                  of them.
+                </p>
+                <Snippet text="perdure webhooks receivers create --scheme github --event github/push" />
+              </Empty>
+            ) : (
+              <DataTable
+                label="Receivers"
+                columns={columns}
+                rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
+                keyOf={({ id }) => id}
+              />
+            )
+          }
+        </Loaded>
+      </Panel>
+      {secret !== undefined && (
+        <SecretOnce
+          use="The other side needs it to check signatures."
+          title="The receiver's secret"
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function columnsWith(onSecret: (secret: string) => void): readonly Column<Receiver>[] {
+  return [
     {
       id: 'state',
       header: 'State',
@@ -65,38 +103,9 @@ export function Receivers({ shown }: { shown: string | undefined }) {
       id: 'acts',
       header: 'Actions',
       width: '96px',
-      render: receiver => <Actions of={receiver} onSecret={setSecret} />,
+      render: receiver => <Actions of={receiver} onSecret={onSecret} />,
     },
   ]
-  return (
-    <>
-      <Panel title="Receivers" isFlush>
-        <Loaded query={query}>
-          {receivers =>
-            receivers.length === 0 ? (
-              <Empty title="No receiver yet">
-                <p>
-                  A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events
-                  of them.
-                </p>
-                <Snippet text="perdure webhooks receivers create --scheme github --event github/push" />
-              </Empty>
-            ) : (
-              <DataTable
-                label="Receivers"
-                columns={columns}
-                rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
-                keyOf={({ id }) => id}
-              />
-            )
-          }
-        </Loaded>
-      </Panel>
-      {secret !== undefined && (
-        <SecretOnce title="The receiver's secret" secret={secret} onClose={() => setSecret(undefined)} />
-      )}
-    </>
-  )
 }
 
 function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: string): void }) {

@@ -1,0 +1,26 @@
+// A secret that was just made, shown once.
+
+import { Button } from '../button.tsx'
+import { CopyButton } from './copy.tsx'
+import { Dialog } from './dialog.tsx'
+import styles from './secret-once.module.css'
+
+export interface SecretOnceProps {
+  title: string
+  secret: string
+  /** Where the secret belongs, as a sentence. */
+  use: string
+  onClose(): void
+}
+
+export function SecretOnce({ title, secret, use, onClose }: SecretOnceProps) {
+  return (
+    <Dialog title={title} onClose={onClose} actions={<Button onClick={onClose}>I have stored it</Button>}>
+      <p>It is shown this once. {use}</p>
+      <div className={styles.secret}>
+        <code>{secret}</code>
+        <CopyButton text={secret} label="Copy the secret" />
+      </div>
+    </Dialog>
+  )
+}
