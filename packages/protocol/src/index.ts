@@ -4,6 +4,7 @@
 export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
 export type * from './api/types.ts'
 export {
+  BUFFER_KINDS,
   BULK_ACTIONS,
   CATCH_UPS,
   CONTROL_ACTIONS,
@@ -31,6 +32,7 @@ export {
   CONNECT_HEARTBEAT_MS,
   CONNECT_SILENCE_MS,
 } from './connect/frames.ts'
+export { callKeptAlive, type KeptAliveAnswer, type KeptAliveCall } from './http/kept-alive.ts'
 export { connectionRemedy, keyRemedy } from './remedies.ts'
 export { ENGINE_SECRET_FILES, ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
 export {
@@ -63,6 +65,7 @@ export {
   ATTRIBUTES_FEATURE,
   CONNECT_SUBPROTOCOL,
   DIALLED_HOST_HEADER,
+  END_WITH_STEPS_FEATURE,
   MEMO_OP_FEATURE,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,

@@ -1,4 +1,4 @@
-// Schemas of the caller, its sessions and the API keys of its namespace.
+// Schemas of the caller, its sessions, the API keys of its namespace, and the engines.
 
 import Type from 'typebox'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
@@ -68,3 +68,28 @@ export const CreateApiKeySchema = Type.Object({
   label: Type.Optional(name(LABEL_CHARS_MAX, 'Its name in the audit log; its id by default')),
 })
 export const ApiKeyWithSecretSchema = Type.Object({ ...ApiKeySchema.properties, key: Type.String() })
+
+/** An engine that uses the store. */
+export const EngineSchema = Type.Object({
+  id: Type.String({ description: 'Its name among the engines of the store, new at each start' }),
+  self: Type.Boolean({ description: 'It is the one that answers' }),
+  version: Type.String(),
+  host: Type.String({ description: 'The name of its machine' }),
+  pid: Type.Integer({ description: 'Its process id' }),
+  startedAt: timestamp(),
+  seenAt: timestamp('The time of its last report; the numbers are of that time'),
+  draining: Type.Boolean({ description: 'It shuts down, and takes no new work' }),
+  inFlight: count('Runs that it drives'),
+  lanes: Type.Array(
+    Type.Object({
+      lane: text('runs', 'deliveries', 'timers'),
+      inFlight: count('Work of this kind that it has under way'),
+      max: count('As much may be under way; runs have a reserve beyond it'),
+      lagMs: Type.Optional(
+        count('How long the oldest due work in the store has waited, the same for all engines; absent: unknown'),
+      ),
+    }),
+  ),
+  sockets: count('Sockets of Connect runners'),
+  streams: count('Open streams'),
+})

@@ -1,7 +1,13 @@
 // Schemas of bulk actions: one action on many runs, as a durable job (docs/concepts.md#many-runs-at-once).
 
 import Type from 'typebox'
-import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import {
+  APP_NAME_CHARS_MAX,
+  ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_VALUE_CHARS_MAX,
+  ATTRIBUTES_MAX,
+  NAME_CHARS_MAX,
+} from '../wire/bounds.ts'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
 import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, RUN_TYPES } from './values.ts'
@@ -9,6 +15,9 @@ import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, RUN_TYPES } from './values.
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000
 const RUN_ID_CHARS_MAX = 128
+
+/** An attribute as lists are filtered by it: the value begins after the first colon. */
+const AttributeFilter = name(ATTRIBUTE_KEY_CHARS_MAX + 1 + ATTRIBUTE_VALUE_CHARS_MAX)
 
 export const BulkFilterSchema = Type.Object({
   app: Type.Optional(name(APP_NAME_CHARS_MAX)),
@@ -25,6 +34,11 @@ export const BulkFilterSchema = Type.Object({
     Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Only failed runs with this fingerprint of `GET /errors`' }),
   ),
   parentRunId: Type.Optional(name(RUN_ID_CHARS_MAX, 'Only children of this run')),
+  attribute: Type.Optional(
+    Type.Union([AttributeFilter, Type.Array(AttributeFilter, { minItems: 1, maxItems: ATTRIBUTES_MAX })], {
+      description: 'One attribute as `key:value`, or several, all of which the run must have',
+    }),
+  ),
 })
 
 /** Either `filter`, with at least one member, or `ids`. */

@@ -49,3 +49,25 @@ export const ControlActionSchema = Type.Object({
   ),
   createdAt: timestamp(),
 })
+
+/** An event of the log starts a workflow. */
+export const RedriveRequestSchema = Type.Object({
+  workflow: name(NAME_CHARS_MAX, 'The workflow to start; its triggers do not matter'),
+  app: Type.Optional(name(APP_NAME_CHARS_MAX, 'Its app; needed if several apps have a workflow of that name')),
+})
+
+export const BulkRedriveRequestSchema = Type.Object({
+  ...RedriveRequestSchema.properties,
+  name: name(NAME_CHARS_MAX, 'Name of the events'),
+  since: Type.Optional(timestamp('Only events that arrived then or later')),
+  until: Type.Optional(timestamp('Only events that arrived before')),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Counts, and starts nothing' })),
+})
+
+export const BulkRedriveReplySchema = Type.Object({
+  matched: count('Events that were looked at'),
+  started: count('Runs that were started; of a dry run, that would be'),
+  skipped: count('Events that started the workflow before, are in a buffer of it, or were erased'),
+  failed: count('Events whose run could not be created'),
+  capped: Type.Boolean({ description: 'A call starts at most 1,000 runs, and more events are left: call again' }),
+})

@@ -2,8 +2,9 @@
 
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
-import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_NAME_CHARS_MAX, EVENTS_OF_BATCH_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { RunResultSchema } from './run-schema.ts'
 import { EVENT_SOURCES } from './values.ts'
 
 /** Maximum length of the dedupe id of an event, in characters. */
@@ -68,6 +69,24 @@ export const SendEventReplySchema = Type.Object({
   ...flags,
   suspended: optionalFlag('The namespace is suspended: nothing was started'),
   warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
+  run: Type.Optional(RunResultSchema),
+})
+
+export const SendEventsSchema = Type.Array(SendEventSchema, { maxItems: EVENTS_OF_BATCH_MAX })
+
+/** One item of the reply of `POST /events/batch`: the reply of the event, or why it was refused. */
+export const BatchedEventReplySchema = Type.Object({
+  ...SendEventReplySchema.properties,
+  error: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String({ description: 'A code of the catalogue' }),
+        message: Type.String(),
+        details: Type.Optional(Type.Unknown()),
+      },
+      { description: 'Why this event was refused; it had no effect' },
+    ),
+  ),
 })
 
 const dropKeyed = {

@@ -1,9 +1,11 @@
-// Schemas of passes: the calls that a run makes to its runners.
+// Schemas of the passes of a run, and of a bundle: a run with everything that belongs to it, as one document.
 
 import Type from 'typebox'
-import { text, timestamp } from '../wire/schema-parts.ts'
-import { RunErrorSchema } from './run-schema.ts'
-import { StepStatusSchema } from './step-schema.ts'
+import { optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { EventRecordSchema } from './event-schema.ts'
+import { WorkflowSchema } from './registry-schema.ts'
+import { RunErrorSchema, RunLogLineSchema, RunSchema, TimelineFrameSchema } from './run-schema.ts'
+import { StepDetailSchema, StepStatusSchema } from './step-schema.ts'
 import { PASS_OUTCOMES } from './values.ts'
 
 export const PassRecordSchema = Type.Object({
@@ -24,4 +26,35 @@ export const PassRecordSchema = Type.Object({
     { description: 'What it reported. The status is that of the step now, or `retrying` for an attempt that failed' },
   ),
   error: Type.Optional(RunErrorSchema),
+})
+
+const RunnerVersionSchema = Type.Object({
+  runnerId: Type.String(),
+  sdkName: optionalText(),
+  version: optionalText(),
+  language: optionalText(),
+  runtime: optionalText(),
+})
+
+export const BundleSchema = Type.Object({
+  'perdure-bundle': Type.Literal(1, { description: 'The version of this form' }),
+  exportedAt: timestamp('When the bundle was written'),
+  payloads: Type.Boolean({ description: 'False: input, results, data and log fields are null' }),
+  run: RunSchema,
+  event: Type.Optional(EventRecordSchema),
+  workflow: Type.Optional(WorkflowSchema),
+  versions: Type.Object(
+    { engine: Type.String(), runners: Type.Array(RunnerVersionSchema) },
+    { description: 'The version of the engine, and of the runners that serve the workflow now' },
+  ),
+  steps: Type.Optional(Type.Array(StepDetailSchema)),
+  timeline: Type.Optional(Type.Array(TimelineFrameSchema, { description: 'Without log lines' })),
+  logs: Type.Optional(Type.Array(RunLogLineSchema)),
+  passes: Type.Optional(Type.Array(PassRecordSchema)),
+  truncated: Type.Optional(
+    Type.Object(
+      { section: text('steps', 'timeline', 'logs', 'passes'), reason: text('size', 'unreadable') },
+      { description: 'The section that is not whole; the ones after it are missing' },
+    ),
+  ),
 })

@@ -1,8 +1,11 @@
-// Schemas of apps, runners and workflow definitions, as the API lists them.
+// Schemas of apps, runners and workflow definitions, as the API lists them, and of the direct start of a workflow.
 
 import Type from 'typebox'
+import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { TriggerSchema } from '../wire/schema.ts'
-import { optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { DryRunWorkflowSchema } from './event-schema.ts'
+import { RunSummarySchema } from './run-schema.ts'
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: timestamp() })
 
@@ -22,6 +25,17 @@ export const RunnerSchema = Type.Object({
   keyMatches: optionalFlag('Whether the engine signs with the same key'),
   lastSeenAt: timestamp('Last registration or heartbeat'),
   live: Type.Boolean({ description: 'Whether the runner has an open socket or a recent heartbeat' }),
+  workflows: Type.Array(
+    Type.Object({ name: Type.String(), definitionHash: optionalText('The same for equal definitions') }),
+    { description: 'The workflows that it serves' },
+  ),
+  definitionHash: optionalText('The same for runners that serve the same workflows by equal definitions'),
+  inFlight: count('Passes that it has under way'),
+  room: Type.Optional(count('How many more passes it takes at once; absent: it has no bound')),
+  passesPerMin: count('Passes that ended within the last minute'),
+  p95Ms: Type.Optional(count('95 of 100 of its newest 128 passes took no longer')),
+  failures: count('Passes that came to nothing since the engine started'),
+  lastFailure: Type.Optional(Type.Object({ at: timestamp(), message: Type.String() })),
 })
 
 export const ScheduleSchema = Type.Object({
@@ -52,4 +66,37 @@ export const WorkflowSchema = Type.Object({
   whenExhausted: Type.Optional(text('fail', 'pause')),
   updatedAt: timestamp(),
   pausedAt: Type.Optional(timestamp('Since then the workflow starts nothing: new runs stay queued')),
+})
+
+/** The body of a direct start of a workflow. */
+export const StartRunSchema = Type.Object({
+  input: Type.Optional(Type.Unknown({ description: 'Input of the run, any JSON' })),
+  runId: Type.Optional(
+    Type.String({
+      pattern: '^run_[A-Za-z0-9_-]{8,64}$',
+      description: 'Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. A repeat starts nothing',
+    }),
+  ),
+  attributes: Type.Optional(AttributesSchema),
+  dryRun: Type.Optional(Type.Boolean({ description: 'Answers what the call would do, and starts nothing' })),
+})
+
+const { priority, concurrency, throttle } = DryRunWorkflowSchema.properties.policies.properties
+
+/** The effect that a start would have. */
+export const StartPreviewSchema = Type.Object({
+  dryRun: Type.Literal(true),
+  workflow: Type.String(),
+  app: Type.String(),
+  outcome: Type.Unsafe<'run' | 'repeat'>({
+    type: 'string',
+    enum: ['run', 'repeat'],
+    description: '`run`: a run would start; `repeat`: `run` has the id already',
+  }),
+  run: Type.Optional(RunSummarySchema),
+  paused: Type.Optional(Type.Boolean({ description: 'The workflow is paused: the run would stay queued' })),
+  policies: Type.Object(
+    { priority, concurrency, throttle },
+    { description: 'The policies that hold or order the run, with the values of their keys' },
+  ),
 })

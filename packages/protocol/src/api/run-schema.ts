@@ -65,6 +65,13 @@ export const RunSummarySchema = Type.Object({
   waitingFor: Type.Optional(WaitingForSchema),
   attributes: Type.Optional(AttributesSchema),
 })
+
+/** The newest progress that the handler of a run reported. */
+export const RunProgressSchema = Type.Object({
+  value: Type.Unknown({ description: 'As the handler reported it: any JSON up to 16 KiB' }),
+  at: timestamp('When the engine stored it'),
+})
+
 export const RunSchema = Type.Object({
   ...RunSummarySchema.properties,
   eventIds: Type.Optional(
@@ -73,8 +80,17 @@ export const RunSchema = Type.Object({
       description: 'Ids of the events of the burst or batch that became the run, in the order of the log',
     }),
   ),
+  progress: Type.Optional(RunProgressSchema),
   input: Type.Optional(Type.Unknown()),
   result: Type.Optional(Type.Unknown()),
+})
+
+/** The end of a run: reply of `GET /runs/{id}/result`, and `run` of an event that was sent with `wait`. */
+export const RunResultSchema = Type.Object({
+  runId: Type.String(),
+  status: RunStatusSchema,
+  result: Type.Optional(Type.Unknown({ description: 'The result of the handler; only of a run that succeeded' })),
+  error: Type.Optional(RunErrorSchema),
 })
 
 /** Reply of `GET /runs/{id}/why`. */
@@ -184,6 +200,15 @@ export const RunStatusFrameSchema = Type.Object({
     ),
   ),
 })
+/** A stream of many runs has the newest of each run, with its workflow and app; a timeline that is read again has the newest. */
+export const ProgressFrameSchema = Type.Object({
+  kind: Type.Literal('progress'),
+  ...frame,
+  workflow: optionalText('Name of the workflow; only in streams of many runs'),
+  app: optionalText('App that owns the run; only in streams of many runs'),
+  value: Type.Unknown({ description: 'As the handler reported it' }),
+})
+
 export const TimelineFrameSchema = Type.Union([
   RunStatusFrameSchema,
   Type.Object({
@@ -204,6 +229,7 @@ export const TimelineFrameSchema = Type.Union([
     scope: Type.String(),
     attempt: Type.Integer(),
   }),
+  ProgressFrameSchema,
 ])
 
 export const RunStatsSchema = Type.Object({

@@ -56,24 +56,33 @@ export const CONTROL_ACTIONS = [
   'bulk.resume',
   'bulk.replay',
   'bulk.retry-failed-step',
+  'bulk.redeliver',
   'workflow.pause',
   'workflow.resume',
+  'workflow.delete',
+  'app.delete',
   'run.erase',
+  'event.redrive',
   'scheduled_event.delete',
   'schedule.put',
   'schedule.delete',
   'schedule.pause',
   'schedule.resume',
   'schedule.fire',
+  'buffer.flush',
   'endpoint.create',
   'endpoint.update',
   'endpoint.delete',
+  'endpoint.test',
   'receiver.create',
   'receiver.update',
   'receiver.delete',
   'key.create',
   'key.revoke',
 ] as const
+
+/** The policies of flow control that buffer events. */
+export const BUFFER_KINDS = ['debounce', 'batch'] as const
 
 /** The actions of `POST /bulk`. */
 export const BULK_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry-failed-step'] as const
@@ -89,10 +98,22 @@ export const SESSION_KINDS = ['read', 'secret'] as const
 /** The lifecycle events that an endpoint can subscribe to. */
 export const LIFECYCLE_KINDS = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed'] as const
 
-/** The kinds of webhook delivery: notices of the lifecycle, and the sends of steps. */
-export const DELIVERY_KINDS = [...LIFECYCLE_KINDS, 'custom'] as const
+/** The kinds of webhook delivery: notices of the lifecycle, the sends of steps, and tests of endpoints. */
+export const DELIVERY_KINDS = [...LIFECYCLE_KINDS, 'custom', 'test'] as const
 
 export const RECEIVER_SCHEMES = ['standard-webhooks', 'github', 'stripe', 'slack', 'hmac-sha256'] as const
+
+/** Why a receiver refused a post: docs/webhooks.md#refused-posts says what each means. */
+export const REFUSAL_REASONS = [
+  'unsigned',
+  'other_scheme',
+  'wrong_signature',
+  'stale',
+  'too_large',
+  'encoded',
+  'invalid_body',
+  'disabled',
+] as const
 
 /** The two kinds of schedule: a cron trigger of a workflow, and one that was made through the API. */
 export const SCHEDULE_SOURCES = ['workflow', 'api'] as const

@@ -4,7 +4,7 @@
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES } from './values.ts'
+import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES, REFUSAL_REASONS } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
 /** A shorter secret would be easy to guess. */
@@ -12,6 +12,7 @@ const SECRET_CHARS_MIN = 16
 const SECRET_CHARS_MAX = 256
 /** Headers that a receiver keeps. */
 const KEPT_HEADERS_MAX = 16
+const ID_CHARS_MAX = 68
 const SLUG_PATTERN = '^[a-z0-9_-]{3,64}$'
 
 const LifecycleKindSchema = text(...LIFECYCLE_KINDS)
@@ -122,6 +123,22 @@ export const UpdateWebhookReceiverSchema = Type.Object({
   ...SWITCHES,
 })
 
+/** A post that a receiver refused: nothing of its body, and no value of a header. */
+export const WebhookRefusalSchema = Type.Object({
+  at: timestamp('When it came'),
+  reason: text(...REFUSAL_REASONS),
+  offSeconds: Type.Optional(
+    Type.Integer({
+      description: "For `stale`: how old the signed time was; negative if it was ahead of the engine's clock",
+    }),
+  ),
+  signedAs: Type.Optional(
+    Type.Enum([...RECEIVER_SCHEMES], { description: 'For `other_scheme`: the scheme whose headers the post has' }),
+  ),
+  sizeBytes: count('The length of the body, as far as it was announced or read'),
+  address: optionalText('The address that the connection came from'),
+})
+
 /** Reply of `POST /webhooks/{slug}`, except to a handshake of the provider ({@link WebhookHandshakeSchema}). */
 export const ReceivedWebhookSchema = Type.Object({ eventId: optionalText(), deduped: optionalFlag() })
 
@@ -153,9 +170,47 @@ export const DeliveryAttemptSchema = Type.Object({
   responseSnippet: optionalText(),
   error: optionalText(),
   durationMs: count(),
+  requestHeaders: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'The headers of the post, each signature cut after 8 characters; absent when nothing was posted',
+    }),
+  ),
   createdAt: timestamp(),
 })
 export const WebhookDeliveryDetailSchema = Type.Object({
   ...WebhookDeliverySchema.properties,
   attempts: Type.Array(DeliveryAttemptSchema),
+})
+
+const DeliveryFilterSchema = Type.Object({
+  status: Type.Optional(text(...DELIVERY_STATUSES)),
+  app: Type.Optional(App),
+  endpointId: Type.Optional(name(ID_CHARS_MAX)),
+  eventKind: Type.Optional(text(...DELIVERY_KINDS)),
+  sourceRunId: Type.Optional(name(ID_CHARS_MAX)),
+  since: Type.Optional(timestamp('Only deliveries created at or after this time')),
+  until: Type.Optional(timestamp('Only deliveries created before this time')),
+})
+export const RedeliverWebhooksSchema = Type.Object({
+  filter: DeliveryFilterSchema,
+  dryRun: optionalFlag('Counts, and queues nothing'),
+})
+export const RedeliveredWebhooksSchema = Type.Object({
+  matched: count('Deliveries that match the filter, up to 1,000'),
+  queued: count('Deliveries that are queued again; in a dry run, that would be'),
+  skipped: count('Deliveries that were under way, or changed in the meantime'),
+  capped: Type.Boolean({ description: 'More than 1,000 match: the newest 1,000 were taken' }),
+})
+
+export const WebhookSeriesPointSchema = Type.Object({
+  at: timestamp('When the span of time begins, in UTC'),
+  succeeded: count('Posts that were answered with 2xx'),
+  failed: count('Posts that were answered otherwise, or not at all'),
+  p50Ms: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: 'Half of the posts took no longer, ±9 %; absent without an answer or timeout',
+    }),
+  ),
+  p95Ms: Type.Optional(Type.Number({ minimum: 0, description: '95 % of them took no longer' })),
 })

@@ -4,7 +4,7 @@
 
 import Type from 'typebox'
 import { AttributeChangesSchema } from '../wire/attributes-schema.ts'
-import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX } from '../wire/bounds.ts'
+import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX, PROGRESS_BYTES_MAX } from '../wire/bounds.ts'
 import {
   EngineFeatures,
   MemoEntrySchema,
@@ -63,6 +63,9 @@ export const CheckpointSchema = Type.Object({
   opcodes: Type.Array(OpcodeSchema, { maxItems: OPCODES_MAX }),
   logs: Type.Optional(Type.Array(RunnerLogLineSchema)),
   attributes: Type.Optional(AttributeChangesSchema),
+  progress: Type.Optional(
+    Type.Unknown({ description: `Any JSON up to ${PROGRESS_BYTES_MAX} bytes: the newest one counts` }),
+  ),
 })
 
 /** The engine's current record of one step. Without `data`, `error` and `pending` the step succeeded as reported. */

@@ -53,3 +53,6 @@ export const PROGRESS_BYTES_MAX = 16 * 1024
 /** Bounds of the features that a registration lists. */
 export const FEATURES_MAX = 64
 export const FEATURE_CHARS_MAX = 64
+
+/** Most events of one `POST /events/batch`. */
+export const EVENTS_OF_BATCH_MAX = 1000

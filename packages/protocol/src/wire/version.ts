@@ -18,10 +18,10 @@ export const DIALLED_HOST_HEADER = 'x-engine-host'
 /** The feature of signatures that cover purpose and recipient (`docs/wire-protocol.md#check-the-signature`). */
 export const SIGNATURE_FEATURE = 'signature-v2'
 
-/** The feature of `retry` in a failed StepRun (`docs/wire-protocol.md#opcodes`). */
 /** The engine keeps when a step ran, as the runner measured it. */
 export const STEP_TIMES_FEATURE = 'step-times'
 
+/** The feature of `retry` in a failed StepRun (`docs/wire-protocol.md#opcodes`). */
 export const STEP_POLICY_FEATURE = 'step-policy'
 
 /** The feature of `op` in memo entries (`docs/wire-protocol.md#the-memo`). */
@@ -29,6 +29,9 @@ export const MEMO_OP_FEATURE = 'memo-op'
 
 /** The feature of `attributes` in answers and checkpoints (`docs/wire-protocol.md#attributes`). */
 export const ATTRIBUTES_FEATURE = 'attributes'
+
+/** The feature of `opcodes` in a 200 (`docs/wire-protocol.md#end-with-steps`). */
+export const END_WITH_STEPS_FEATURE = 'end-with-steps'
 
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'
