@@ -133,6 +133,8 @@ function parameterSchema(param: QueryParam): JsonSchema {
       return { type: 'integer', minimum: param.minimum, maximum: param.maximum, ...initial }
     case 'timestamp':
       return { type: 'string', format: 'date-time' }
+    case 'duration':
+      return { type: 'string', maxLength: 32, default: String(param.default) }
     case 'flag':
       return { type: 'string', enum: ['0', '1'], default: '0' }
   }

@@ -1,6 +1,7 @@
 // Operations on many runs at once: durable jobs that carry out one action on each run.
 
 import * as api from '../api/schema.ts'
+import { BULK_OUTCOMES } from '../api/values.ts'
 import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
@@ -62,7 +63,11 @@ export const bulk = {
     path: '/bulk/{id}',
     summary: 'Read a job with a page of its results',
     access: 'read',
-    query: { limit: LIMIT, cursor: CURSOR_PARAM },
+    query: {
+      outcome: { kind: 'enum', values: BULK_OUTCOMES, description: 'Only results with this outcome' },
+      limit: LIMIT,
+      cursor: CURSOR_PARAM,
+    },
     reply: ok('The job', api.BulkDetailSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [

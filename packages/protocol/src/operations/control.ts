@@ -115,6 +115,7 @@ export const control = {
       action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
       runId: {
         kind: 'name',
+        ofRun: true,
         maxLength: ID_CHARS_MAX,
         description: 'Only actions on this run, or that created it as a fork',
       },

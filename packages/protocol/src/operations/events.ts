@@ -1,9 +1,10 @@
 // Operations that send and read events.
 
+import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { EVENT_SOURCES } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page, waitParam } from './operation.ts'
 import * as sample from './samples.ts'
 
 const PREFIX_PARAM = {
@@ -22,12 +23,21 @@ export const events = {
     access: 'event',
     query: {
       dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
+      wait: waitParam(
+        'If the event starts exactly one run, how long the reply waits for its end: `"30s"`, or milliseconds; at most 60 s. The reply has `run` if it ended in time. Not with `at` or `delay`',
+      ),
     },
     body: { schema: api.SendEventSchema, required: true, anyMembers: true },
     reply: { status: 202, description: 'The effect of the event', schema: api.SendEventReplySchema },
     otherwise: ok('For a dry run: what the event would do', api.DryRunReplySchema),
     examples: [
       { summary: 'Send an order', body: sample.SEND, reply: sample.SEND_REPLY },
+      {
+        summary: 'Send an order and wait for its result',
+        query: { wait: '30s' },
+        body: sample.SEND,
+        reply: { ...sample.SEND_REPLY, run: sample.RUN_RESULT },
+      },
       {
         summary: 'Send a reminder that arrives in two hours',
         body: { name: 'order/reminder', data: sample.ORDER, delay: '2h' },
@@ -39,6 +49,67 @@ export const events = {
         body: { name: sample.EVENT.name, data: sample.ORDER },
         reply: sample.DRY_RUN,
         otherwise: true,
+      },
+    ],
+  },
+
+  sendEvents: {
+    method: 'POST',
+    path: '/events/batch',
+    summary: 'Send up to 1,000 events in one request',
+    description:
+      'Each event is accepted or refused alone, as `POST /events` would; the body has at most 8 MiB, each event at most 1 MiB. All that were accepted are on disk when the engine answers. Of several events with one dedupe id the first one counts.',
+    access: 'event',
+    body: { schema: api.SendEventsSchema, required: true, anyMembers: true },
+    reply: ok('The replies, in the order of the events', Type.Array(api.BatchedEventReplySchema)),
+    errors: ['payload_too_large'],
+    examples: [
+      {
+        summary: 'Send two events, one of which is refused',
+        body: [sample.SEND, { name: ' ' }],
+        reply: [
+          sample.SEND_REPLY,
+          { error: { code: 'invalid_request', message: 'name must not be blank', details: { field: 'name' } } },
+        ],
+      },
+    ],
+  },
+
+  redriveEvent: {
+    method: 'POST',
+    path: '/events/{id}/redrive',
+    summary: 'Start a workflow with an event of the log',
+    description:
+      'Always starts one run, whatever the triggers of the workflow are; no policy drops it. An event that was erased is `conflict`.',
+    access: 'secret',
+    body: { schema: api.RedriveRequestSchema, required: true },
+    reply: { status: 201, description: 'The new run', schema: api.RunSummarySchema },
+    errors: ['not_found', 'conflict', 'namespace_suspended'],
+    examples: [
+      {
+        summary: 'Bill an order that arrived before there was a workflow for it',
+        path: { id: sample.EVENT_ID },
+        body: { workflow: 'fulfil-order', app: 'shop' },
+        reply: { ...sample.STARTED, id: sample.FORK_ID, eventName: sample.EVENT.name, eventId: sample.EVENT_ID },
+      },
+    ],
+  },
+
+  redriveEvents: {
+    method: 'POST',
+    path: '/events/redrive',
+    summary: 'Start a workflow with each event of a name, oldest first, at most 1,000 per call',
+    description:
+      'Each event starts the workflow at most once: one that did before, by its trigger or a redrive, is skipped. The call can be repeated after any failure.',
+    access: 'secret',
+    body: { schema: api.BulkRedriveRequestSchema, required: true },
+    reply: ok('Counts of the events', api.BulkRedriveReplySchema),
+    errors: ['not_found', 'namespace_suspended'],
+    examples: [
+      {
+        summary: 'Every order since nine that did not start the workflow',
+        body: { name: sample.EVENT.name, since: '2025-03-01T09:00:00Z', workflow: 'fulfil-order', app: 'shop' },
+        reply: { matched: 2, started: 1, skipped: 1, failed: 0, capped: false },
       },
     ],
   },
@@ -93,6 +164,48 @@ export const events = {
     access: 'read',
     reply: { status: 200, description: 'Events', schema: api.EventFrameSchema, stream: true },
     examples: [{ summary: 'An order arrives', reply: { kind: 'event', ...sample.EVENT } }],
+  },
+
+  explainEvent: {
+    method: 'GET',
+    path: '/events/{id}/why',
+    summary: 'Explain what an event did at each workflow with a trigger for its name, and why it started nothing there',
+    description:
+      'It shows what was decided when the event arrived. With `now=1` the event is decided again on the workflows and runs of now, and nothing is stored. A workflow that got its trigger after the event has the outcome `no-trigger`.',
+    access: 'read',
+    query: { now: { kind: 'flag', description: 'Decides again, now' } },
+    reply: ok('The explanation', api.EventExplanationSchema),
+    errors: ['not_found', 'conflict'],
+    examples: [
+      {
+        summary: 'An order that a filter kept from a second workflow',
+        path: { id: sample.EVENT_ID },
+        reply: {
+          eventId: sample.EVENT_ID,
+          name: sample.EVENT.name,
+          decidedAt: sample.EVENT.receivedAt,
+          now: false,
+          sentence: 'The event started 1 run.',
+          woke: 0,
+          workflows: [
+            {
+              workflow: 'check-fraud',
+              app: 'shop',
+              outcome: 'filter',
+              sentence: 'Its filter was false.',
+              trigger: { event: sample.EVENT.name, if: 'event.data.total > 100000' },
+            },
+            {
+              workflow: 'fulfil-order',
+              app: 'shop',
+              outcome: 'run',
+              sentence: `It started run ${sample.RUN_ID}.`,
+              runId: sample.RUN_ID,
+            },
+          ],
+        },
+      },
+    ],
   },
 
   listScheduledEvents: {

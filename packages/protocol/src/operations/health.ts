@@ -1,4 +1,4 @@
-// Operations of the probes, the metrics and the OpenAPI document.
+// Operations of the probes, the metrics, the engines and the OpenAPI document.
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
@@ -43,6 +43,41 @@ export const health = {
     unlogged: true,
     reply: { status: 200, description: 'The metrics', contentType: 'text/plain' },
     examples: [{ summary: 'Every metric' }],
+  },
+
+  listEngines: {
+    method: 'GET',
+    path: '/engines',
+    summary: 'List the engines that use the store, the oldest first',
+    description:
+      'The engine that answers, and on PostgreSQL the others that reported within the last 60 seconds, at most 255. The numbers count all namespaces.',
+    access: 'read',
+    reply: ok('The engines', Type.Array(api.EngineSchema)),
+    examples: [
+      {
+        summary: 'An engine that is alone',
+        reply: [
+          {
+            id: 'engine_0b6b5b5e-6f1c-4b5e-9f0e-7d2f8f1f0a11',
+            self: true,
+            version: '1.0.0',
+            host: 'engine-1',
+            pid: 7,
+            startedAt: '2025-03-01T08:00:00.000Z',
+            seenAt: '2025-03-01T09:00:00.000Z',
+            draining: false,
+            inFlight: 12,
+            lanes: [
+              { lane: 'runs', inFlight: 12, max: 1000, lagMs: 0 },
+              { lane: 'deliveries', inFlight: 3, max: 256, lagMs: 0 },
+              { lane: 'timers', inFlight: 0, max: 256, lagMs: 0 },
+            ],
+            sockets: 4,
+            streams: 2,
+          },
+        ],
+      },
+    ],
   },
 } as const satisfies Record<string, Operation>
 

@@ -1,10 +1,14 @@
-// Operations of what flow control holds back.
+// Operations of what flow control holds back: limits that runs wait for, and buffers of events.
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
+import { BUFFER_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, type Operation, ok } from './operation.ts'
+import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
+
+/** The id for this example in a namespace `default`. */
+const BUFFER_ID = '4w4Ud_DLFvq0AesphDZT-lt9-_jiIT7KIbVu_g0I1o0'
 
 export const limits = {
   listLimits: {
@@ -47,5 +51,56 @@ export const limits = {
         ],
       },
     ],
+  },
+
+  listBuffers: {
+    method: 'GET',
+    path: '/buffers',
+    summary: 'List open buffers of debounce and batch, the soonest due first',
+    description: 'Events that wait to become one run. A page may be shorter than `limit` where payloads are large.',
+    access: 'read',
+    query: {
+      app: APP_PARAM,
+      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only buffers of this workflow' },
+      kind: { kind: 'enum', values: BUFFER_KINDS, description: 'Only buffers of this policy' },
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('A page of buffers', api.BufferSchema),
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'Batches that are filling',
+        query: { kind: 'batch' },
+        reply: [
+          {
+            id: BUFFER_ID,
+            kind: 'batch',
+            app: sample.RUN.app,
+            workflow: 'index-products',
+            key: 'berlin',
+            count: 41,
+            maxSize: 100,
+            eventName: 'product/changed',
+            firstEventId: 'evt_01JNA0M1S0D5Z8M6R5K4Q3W2E1',
+            lastEventId: 'evt_01JNA0M9X7D5Z8M6R5K4Q3W2E2',
+            firstAt: '2025-03-01T09:00:00.000Z',
+            lastAt: '2025-03-01T09:00:09.000Z',
+            dueAt: '2025-03-01T09:00:30.000Z',
+          },
+        ],
+      },
+    ],
+  },
+
+  flushBuffer: {
+    method: 'POST',
+    path: '/buffers/{id}/flush',
+    summary: 'Start the run of a buffer now',
+    description: 'A buffer becomes one run, also when it falls due, or its last event comes, at the same time.',
+    access: 'secret',
+    reply: { status: 202, description: 'What it became', schema: api.FlushBufferReplySchema },
+    errors: ['not_found', 'conflict', 'namespace_suspended'],
+    examples: [{ summary: 'Wait no longer', path: { id: BUFFER_ID }, reply: { runId: sample.RUN_ID } }],
   },
 } as const satisfies Record<string, Operation>

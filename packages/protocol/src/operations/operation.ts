@@ -9,8 +9,8 @@ import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
 
 /** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
-export type QueryParam = { description: string } & (
-  | { kind: 'name'; maxLength: number }
+export type QueryParam = { description: string } /** `ofRun`: the id of a run. */ & (
+  | { kind: 'name'; maxLength: number; ofRun?: true }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
   /** Values of the list, separated by commas. */
@@ -22,6 +22,8 @@ export type QueryParam = { description: string } & (
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }
   /** RFC 3339; parsed to epoch ms. */
   | { kind: 'timestamp' }
+  /** `30s`, or milliseconds; parsed to ms. */
+  | { kind: 'duration'; maximumMs: number; default: number }
   /** True when the value is `1`. */
   | { kind: 'flag' }
 )
@@ -35,7 +37,7 @@ export type ParamValue<Param extends QueryParam> = Param extends { kind: 'enums'
     ? readonly string[]
     : Param extends { values: readonly (infer Value)[] }
       ? Value
-      : Param extends { kind: 'integer' | 'timestamp' }
+      : Param extends { kind: 'integer' | 'timestamp' | 'duration' }
         ? number
         : Param extends { kind: 'flag' }
           ? boolean
@@ -131,6 +133,13 @@ export const CURSOR_PARAM = {
   description: 'The `X-Next-Cursor` of the previous page; valid only with the same sort, direction and filters',
 } as const
 
+/** Longest time that an answer waits for the end of a run. */
+const RESULT_WAIT_MS_MAX = 60_000
+
+/** How long an answer waits for the end of a run. */
+export const waitParam = (description: string) =>
+  ({ kind: 'duration', maximumMs: RESULT_WAIT_MS_MAX, default: 0, description }) as const
+
 export const APP_PARAM = {
   kind: 'name',
   maxLength: APP_NAME_CHARS_MAX,
@@ -138,7 +147,7 @@ export const APP_PARAM = {
 } as const
 
 /** Maximum length of an id in a path or a query parameter, in characters. */
-export const ID_CHARS_MAX = 64
+export const ID_CHARS_MAX = 68
 
 /** Operations that change the webhook configuration, or that post to other systems, always need a secret key. */
 export const GUARDED_WEBHOOK = { access: 'secret', alwaysKeyed: true } as const

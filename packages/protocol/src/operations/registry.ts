@@ -1,4 +1,4 @@
-// Operations that register runners and connect them, and that list apps, runners and workflows.
+// Operations that register runners and connect them, that list apps, runners and workflows, and that act on workflows.
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
@@ -6,6 +6,11 @@ import * as wire from '../wire/schema.ts'
 import { limits } from './limits.ts'
 import { APP_PARAM, type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
+
+const FORCE_PARAM = {
+  kind: 'flag',
+  description: 'With `1` live runners do not prevent it; runs in flight always do',
+} as const
 
 export const registry = {
   register: {
@@ -63,7 +68,9 @@ export const registry = {
   listRunners: {
     method: 'GET',
     path: '/runners',
-    summary: 'List runners, including stale ones',
+    summary: 'List runners with their load, including stale ones',
+    description:
+      'The load is measured in memory since the engine started. Engines that share a store exchange it every 5 seconds.',
     access: 'read',
     query: { app: APP_PARAM },
     reply: ok('Every runner', Type.Array(api.RunnerSchema)),
@@ -79,6 +86,12 @@ export const registry = {
             runtime: 'node',
             lastSeenAt: '2025-03-01T09:00:00.000Z',
             live: true,
+            workflows: [{ name: 'fulfil-order', definitionHash: 'q1J9sN0a7Lx2' }],
+            definitionHash: 'Zk3vY8wTQ5hU',
+            inFlight: 2,
+            passesPerMin: 120,
+            p95Ms: 40,
+            failures: 0,
           },
         ],
       },
@@ -95,12 +108,45 @@ export const registry = {
     examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [sample.WORKFLOW] }],
   },
 
+  startRun: {
+    method: 'POST',
+    path: '/workflows/{app}/{name}/runs',
+    summary: 'Start a run of a workflow directly, without an event',
+    description:
+      'For every workflow, also one that only schedules start. No event is recorded, and no policy drops the start: idempotency, rate ' +
+      'limits, singletons, debounces and batches are for events. With a `runId` the call can be repeated: a repeat is 200 with the ' +
+      "same run, whatever its input. The id of another workflow's run, or of an erased run, is `conflict`.",
+    access: 'secret',
+    body: { schema: api.StartRunSchema, required: false },
+    reply: { status: 201, description: 'The new run', schema: api.RunSummarySchema },
+    otherwise: ok(
+      'The run that has the `runId` already; for a dry run what the call would do',
+      Type.Union([api.RunSummarySchema, api.StartPreviewSchema]),
+    ),
+    errors: ['not_found', 'conflict', 'namespace_suspended'],
+    examples: [
+      {
+        summary: 'Fulfil an order, once',
+        path: { app: 'shop', name: 'fulfil-order' },
+        body: { input: sample.ORDER, runId: 'run_order-4711' },
+        reply: sample.STARTED,
+      },
+      {
+        summary: 'What a start would do',
+        path: { app: 'shop', name: 'fulfil-order' },
+        body: { input: sample.ORDER, dryRun: true },
+        reply: { dryRun: true, workflow: 'fulfil-order', app: 'shop', outcome: 'run', policies: {} },
+        otherwise: true,
+      },
+    ],
+  },
+
   pauseWorkflow: {
     method: 'POST',
     path: '/workflows/{app}/{name}/pause',
     summary: 'Pause a workflow: its new runs stay queued',
     description:
-      'Events, parents, schedules and forks still create runs, which wait. Runs that have started go on. Pausing a paused workflow changes nothing.',
+      'Events, parents, schedules, forks and direct starts still create runs, which wait. Runs that have started go on. Pausing a paused workflow changes nothing.',
     access: 'secret',
     reply: ok('The workflow', api.WorkflowSchema),
     errors: ['not_found'],
@@ -121,6 +167,32 @@ export const registry = {
     reply: ok('The workflow', api.WorkflowSchema),
     errors: ['not_found'],
     examples: [{ summary: 'Take orders again', path: { app: 'shop', name: 'fulfil-order' }, reply: sample.WORKFLOW }],
+  },
+
+  deleteWorkflow: {
+    method: 'DELETE',
+    path: '/workflows/{app}/{name}',
+    summary: 'Delete a workflow with its schedules and buffers',
+    description:
+      'Refused while runs are in flight, or a live runner serves it. With `force` a live runner loses its claim: its heartbeat does ' +
+      'not bring the workflow back, another definition does. Ended runs and statistics stay.',
+    access: 'secret',
+    query: { force: FORCE_PARAM },
+    reply: { status: 204, description: 'It is deleted' },
+    errors: ['not_found', 'conflict'],
+    examples: [{ summary: 'A workflow that nobody serves', path: { app: 'warehouse', name: 'count-stock' } }],
+  },
+
+  deleteApp: {
+    method: 'DELETE',
+    path: '/apps/{app}',
+    summary: 'Delete an app with its workflows and runners',
+    description: 'Refused under the same conditions as the deletion of a workflow.',
+    access: 'secret',
+    query: { force: FORCE_PARAM },
+    reply: { status: 204, description: 'It is deleted' },
+    errors: ['not_found', 'conflict'],
+    examples: [{ summary: 'An app that has moved away', path: { app: 'warehouse' } }],
   },
 
   ...limits,

@@ -5,6 +5,9 @@ import { STEP_FIELDS, STEP_STATUSES } from '../api/values.ts'
 import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
+/** Steps in one page without their results; with them, 200. */
+const STEP_SUMMARIES_MAX = 2000
+
 export const runSteps = {
   listRunSteps: {
     method: 'GET',
@@ -26,7 +29,12 @@ export const runSteps = {
         default: 'all',
         description: '`summary` leaves out `data` and the stacks of errors, and cuts their messages at 200 characters',
       },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, description: 'Steps per page' },
+      limit: {
+        kind: 'integer',
+        minimum: 1,
+        maximum: STEP_SUMMARIES_MAX,
+        description: 'Steps per page; at most 200 unless `fields` is `summary`',
+      },
       cursor: CURSOR_PARAM,
     },
     reply: page('The steps', api.StepRecordSchema),
@@ -73,5 +81,42 @@ export const runSteps = {
     reply: page('A page of passes', api.PassRecordSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [{ summary: 'The passes of an order', path: { id: sample.RUN_ID }, reply: sample.PASSES }],
+  },
+
+  getRunBundle: {
+    method: 'GET',
+    path: '/runs/{id}/bundle',
+    summary: 'Export a run with everything that belongs to it as one JSON document',
+    description:
+      'Run, event, definition of the workflow, versions, steps with attempts, timeline, log lines and passes. Values under keys that name a secret are redacted, as in logs. It is streamed, and at most 32 MiB long: `truncated` names a section that is not whole.',
+    access: 'read',
+    query: {
+      payloads: {
+        kind: 'enum',
+        values: ['0', '1'],
+        default: '1',
+        description: '`0`: input, results, data of events and fields of log lines are null',
+      },
+    },
+    reply: ok('The bundle', api.BundleSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'An order, without its payloads',
+        path: { id: sample.RUN_ID },
+        query: { payloads: '0' },
+        reply: {
+          'perdure-bundle': 1,
+          exportedAt: '2025-03-01T12:00:00.000Z',
+          payloads: false,
+          run: { ...sample.SUCCEEDED, input: null, result: null },
+          versions: { engine: '1.0.0', runners: [{ runnerId: 'shop-1', language: 'typescript' }] },
+          steps: [{ ...sample.STEP_DETAIL, data: null }],
+          timeline: [],
+          logs: [],
+          passes: [],
+        },
+      },
+    ],
   },
 } as const satisfies Record<string, Operation>

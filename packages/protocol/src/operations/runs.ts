@@ -4,7 +4,7 @@ import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS, WAITING_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page, waitParam } from './operation.ts'
 import * as sample from './samples.ts'
 import { streams } from './streams.ts'
 
@@ -50,9 +50,10 @@ export const runs = {
         description: 'Only runs started by an event, or by a cron schedule',
       },
       eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
-      replayOf: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
+      replayOf: { kind: 'name', ofRun: true, maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
       parentRunId: {
         kind: 'name',
+        ofRun: true,
         maxLength: ID_CHARS_MAX,
         description: 'Only children of this run, and the `onFailure` run that handles its failure',
       },
@@ -213,6 +214,25 @@ export const runs = {
     examples: [{ summary: 'A finished order', path: { id: sample.RUN_ID }, reply: sample.RUN }],
   },
 
+  getRunResult: {
+    method: 'GET',
+    path: '/runs/{id}/result',
+    summary: 'Read the result of a run, and wait for it',
+    access: 'read',
+    query: { wait: waitParam('How long to wait for the end of the run: `"30s"`, or milliseconds; at most 60 s') },
+    reply: ok('The run has ended', api.RunResultSchema),
+    otherwise: { status: 202, description: 'The run has not ended', schema: api.RunResultSchema },
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'The result of an order',
+        path: { id: sample.RUN_ID },
+        query: { wait: '30s' },
+        reply: sample.RUN_RESULT,
+      },
+    ],
+  },
+
   explainRun: {
     method: 'GET',
     path: '/runs/{id}/why',
@@ -226,10 +246,16 @@ export const runs = {
   listRunLogs: {
     method: 'GET',
     path: '/runs/{id}/logs',
-    summary: "List a run's log lines, oldest first",
+    summary: "List a run's log lines",
     access: 'read',
     query: {
       from: { ...FROM_PARAM, default: 0 },
+      dir: {
+        kind: 'enum',
+        values: SORT_DIRECTIONS,
+        default: 'asc',
+        description: '`asc`: the oldest first; `desc`: the newest first',
+      },
       limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines per page' },
     },
     reply: ok('A page of log lines', Type.Array(api.RunLogLineSchema)),

@@ -62,6 +62,17 @@ export const SUCCEEDED = {
   durationMs: 2500,
 } as const
 
+/** A run that was started directly. */
+export const STARTED = {
+  id: 'run_order-4711',
+  workflow: 'fulfil-order',
+  app: 'shop',
+  status: 'queued',
+  triggerKind: 'event',
+  attempt: 1,
+  createdAt: '2025-03-01T09:00:00.000Z',
+} as const
+
 /** A replay of {@link RUN}. A fork has no `eventId`. */
 export const FORK = {
   id: FORK_ID,
@@ -80,6 +91,9 @@ export const RUN = {
   input: ORDER,
   result: { parcel: 'DE-77-1093' },
 } as const
+
+/** The end of {@link RUN}. */
+export const RUN_RESULT = { runId: RUN_ID, status: RUN.status, result: RUN.result } as const
 
 export const STEPS = [
   {

@@ -16,7 +16,7 @@ export const TAGS: Record<Group, { title: string; description: string }> = {
     title: 'Keys and sessions',
     description: 'The caller, sessions that expire, and the API keys of a namespace',
   },
-  health: { title: 'Health', description: 'Probes and metrics' },
+  health: { title: 'Health', description: 'Probes, metrics and engines' },
   meta: { title: 'OpenAPI', description: 'The OpenAPI document' },
 }
 

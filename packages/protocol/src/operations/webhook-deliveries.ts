@@ -16,7 +16,12 @@ export const deliveries = {
       app: APP_PARAM,
       endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
       eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
-      sourceRunId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries that this run caused' },
+      sourceRunId: {
+        kind: 'name',
+        ofRun: true,
+        maxLength: ID_CHARS_MAX,
+        description: 'Only deliveries that this run caused',
+      },
       since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
       until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
       limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
@@ -58,5 +63,23 @@ export const deliveries = {
     reply: { status: 204, description: 'Queued' },
     errors: ['not_found', 'delivery_in_flight'],
     examples: [{ summary: 'Deliver once more', path: { id: sample.DELIVERY_ID } }],
+  },
+
+  redeliverWebhooks: {
+    method: 'POST',
+    path: '/webhook-deliveries/redeliver',
+    ...GUARDED_WEBHOOK,
+    summary: 'Deliver again all deliveries that match, up to 1,000',
+    description:
+      'Each as by [`POST /webhook-deliveries/{id}/redeliver`](#post-webhook-deliveriesidredeliver). The newest are taken if more match; deliveries that are under way are skipped. The filter needs a member.',
+    body: { schema: api.RedeliverWebhooksSchema, required: true },
+    reply: ok('How many', api.RedeliveredWebhooksSchema),
+    examples: [
+      {
+        summary: 'All that an endpoint missed',
+        body: { filter: { endpointId: sample.ENDPOINT_ID, status: 'exhausted' } },
+        reply: { matched: 412, queued: 412, skipped: 0, capped: false },
+      },
+    ],
   },
 } as const satisfies Record<string, Operation>

@@ -2,7 +2,8 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
+import { SERIES_STEPS } from '../api/values.ts'
+import { GUARDED_WEBHOOK, ID_CHARS_MAX, type Operation, ok } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
 export const endpoints = {
@@ -40,6 +41,56 @@ export const endpoints = {
             lastDelivery: '2025-03-01T09:00:01.400Z',
           },
         ],
+      },
+    ],
+  },
+
+  getWebhookEndpointSeries: {
+    method: 'GET',
+    path: '/webhook-endpoints/series',
+    summary: 'Count the posts to endpoints over time',
+    description:
+      'A point for each span of time, oldest first: the attempts of deliveries that ended in it, of one endpoint or of all. Neither tests count nor attempts that posted nothing. A span without posts has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains `since`.',
+    access: 'read',
+    query: {
+      since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
+      until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
+      step: {
+        kind: 'enum',
+        values: SERIES_STEPS,
+        default: '1h',
+        description:
+          'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
+      },
+      endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only posts to this endpoint' },
+    },
+    reply: ok('The points', Type.Array(api.WebhookSeriesPointSchema)),
+    examples: [
+      {
+        summary: 'The posts of two days',
+        query: { step: '1d', since: '2025-03-01T00:00:00Z', until: '2025-03-03T00:00:00Z' },
+        reply: [
+          { at: '2025-03-01T00:00:00.000Z', succeeded: 412, failed: 3, p50Ms: 88, p95Ms: 372 },
+          { at: '2025-03-02T00:00:00.000Z', succeeded: 0, failed: 0 },
+        ],
+      },
+    ],
+  },
+
+  testWebhookEndpoint: {
+    method: 'POST',
+    path: '/webhook-endpoints/{id}/test',
+    ...GUARDED_WEBHOOK,
+    summary: 'Post a test to an endpoint, and answer how it went',
+    description:
+      'The delivery has the kind `test`, is signed like any other, and is tried once: the answer comes after at most 15 s and the commit. A disabled endpoint is posted to as well. At most 4 tests of a namespace and 16 of an engine are under way at once; beyond that the answer is `overloaded`.',
+    reply: ok('The delivery, with its attempt', api.WebhookDeliveryDetailSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'Test an endpoint',
+        path: { id: sample.ENDPOINT_ID },
+        reply: { ...sample.TEST_DELIVERY, attempts: [{ ...sample.ATTEMPT, requestHeaders: sample.REQUEST_HEADERS }] },
       },
     ],
   },

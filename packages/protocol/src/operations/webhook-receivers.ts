@@ -66,6 +66,27 @@ export const receivers = {
     examples: [{ summary: 'Delete a receiver', path: { id: sample.RECEIVER_ID } }],
   },
 
+  listWebhookRefusals: {
+    method: 'GET',
+    path: '/webhook-receivers/{id}/refusals',
+    summary: 'List the last 20 posts that a receiver refused, newest first',
+    description:
+      'Kept in the memory of the engine that answers, for the receivers with the newest refusals. Neither a body nor the value of a header is kept.',
+    access: 'read',
+    reply: ok('The refused posts', Type.Array(api.WebhookRefusalSchema)),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'A provider with an old secret, and one with a wrong clock',
+        path: { id: sample.RECEIVER_ID },
+        reply: [
+          { at: '2025-03-01T09:12:00.100Z', reason: 'wrong_signature', sizeBytes: 2210, address: '203.0.113.7' },
+          { at: '2025-03-01T09:05:41.020Z', reason: 'stale', offSeconds: 412, sizeBytes: 187, address: '203.0.113.9' },
+        ],
+      },
+    ],
+  },
+
   receiveWebhook: {
     method: 'POST',
     path: '/webhooks/{slug}',

@@ -58,3 +58,20 @@ export const ATTEMPT = {
   durationMs: 212,
   createdAt: '2025-03-01T09:00:01.405Z',
 } as const
+
+export const TEST_DELIVERY = {
+  ...DELIVERY,
+  endpointId: ENDPOINT_ID,
+  url: ENDPOINT.url,
+  eventKind: 'test',
+  payload: { type: 'test', timestamp: DELIVERY.createdAt, data: { endpointId: ENDPOINT_ID } },
+  maxAttempts: 1,
+} as const
+
+export const REQUEST_HEADERS = {
+  'content-type': 'application/json',
+  'user-agent': 'perdure/webhooks',
+  'webhook-id': DELIVERY_ID,
+  'webhook-timestamp': '1740819601',
+  'webhook-signature': 'v1,kcR8Qn1o…',
+} as const
