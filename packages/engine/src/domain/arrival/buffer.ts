@@ -26,14 +26,17 @@ export const BUFFER_EVENT_IDS_MAX = 1000
 const SUSPENDED_RECHECK_MS = 60_000
 
 interface Buffer {
-  /** When the first event of the buffer arrived. */
+  /** When the first event of the buffer arrived, and the last. */
   firstAt: number
+  lastAt: number
   /** When the buffer becomes a run, unless another event changes that. */
   fireAt: number
   /** The event that the run will name, and the runner to which that event was pinned. */
   event: { id: string; name: string }
   /** The ids of its events, the first one first. */
   eventIds: string[]
+  /** Number of events whose ids are not kept; absent: 0. */
+  unlisted?: number
   runner?: string
   /** The attributes that came with the events of the run; those of a later event count more. */
   attributes?: Attributes
@@ -110,15 +113,16 @@ function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
     return
   }
   const version = row?.version ? row.version + 1 : firstVersion(event.id)
-  const saved: FlowRow = { id, ...of, version, availableAt: filled.fireAt, state: stateOf(filled) }
+  const { fireAt } = filled
+  const saved: FlowRow = { id, ...of, version, availableAt: fireAt, dueAt: fireAt, state: stateOf(filled) }
   arrival.changes.push({ type: 'flow.saved', row: saved })
 }
 
-/** Creates the run of a due buffer; undefined when the buffer is not due. */
-export function decideDueBuffer(due: DueRow): DueRowDecision | undefined {
-  const { row, workflow, suspended, now, report } = due
+/** Creates the run of a due buffer; undefined when the buffer is not due. With `isFlushed` it counts as due. */
+export function decideDueBuffer(due: DueRow & { isFlushed?: true }): DueRowDecision | undefined {
+  const { row, workflow, suspended, now, report, isFlushed } = due
   const open = bufferOf(row)
-  if (!open || open.fireAt > now) return undefined
+  if (!open || (open.fireAt > now && !isFlushed)) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
   const deleted: Change = { type: 'flow.deleted', id: row.id }
   if (!workflow) return { guards, changes: [deleted], dropped: 'the workflow is not registered any more' }
@@ -133,13 +137,38 @@ export function decideDueBuffer(due: DueRow): DueRowDecision | undefined {
   }
 }
 
+/** A buffer as lists show it. */
+export interface BufferView {
+  /** Number of its events. */
+  count: number
+  firstAt: number
+  lastAt: number
+  dueAt: number
+  eventName: string
+  firstEventId: string
+  lastEventId: string
+}
+
+/** The buffer of a stored row; undefined for a row of another policy. */
+export function bufferView(row: FlowRow): BufferView | undefined {
+  if (row.policy !== 'debounce' && row.policy !== 'batch') return undefined
+  const { firstAt, lastAt, fireAt, event, eventIds, unlisted = 0 } = headOf(objectMembers(row.state))
+  const [firstEventId, lastEventId] = [eventIds[0] as string, eventIds.at(-1) as string]
+  const count = eventIds.length + unlisted
+  return { count, firstAt, lastAt, dueAt: fireAt, eventName: event.name, firstEventId, lastEventId }
+}
+
 /** The buffer of a row; undefined when the same decision has deleted the row. */
 function bufferOf({ state }: FlowRow): Buffer | undefined {
   if (state === EMPTY_STATE) return undefined
   const members = objectMembers(state)
-  const head = JSON.parse(members.get('head') as string) as Omit<Buffer, 'data'>
+  const head = headOf(members)
   const data = members.get('data')
   return data === undefined ? head : { ...head, data }
+}
+
+function headOf(members: ReadonlyMap<string, JsonText>): Omit<Buffer, 'data'> {
+  return JSON.parse(members.get('head') as string) as Omit<Buffer, 'data'>
 }
 
 function stateOf({ data, ...head }: Buffer): JsonText {
@@ -160,12 +189,12 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
   const fireAt = rule.fireAt(firstAt, now)
   const { id, name, data } = event
   const eventIds = open ? [...open.eventIds.slice(0, BUFFER_EVENT_IDS_MAX - 1), id] : [id]
-  if (open && rule.keepsFirst) return { ...open, fireAt, eventIds }
+  const unlisted = open && open.eventIds.length >= BUFFER_EVENT_IDS_MAX ? (open.unlisted ?? 0) + 1 : undefined
+  const kept = { firstAt, lastAt: now, fireAt, eventIds, ...(unlisted === undefined ? {} : { unlisted }) }
+  if (open && rule.keepsFirst) return { ...open, ...kept }
   const newest: Buffer = {
-    firstAt,
-    fireAt,
+    ...kept,
     event: { id, name },
-    eventIds,
     runner: pin,
     trace,
     singletonKey,

@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Debounce } from '../model/flow-control.ts'
+import type { FlowRow } from '../model/flow-row.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, NOW, workflow } from '../testkit/nouns.testkit.ts'
-import { BUFFER_CHARS_MAX, BUFFER_EVENT_IDS_MAX, DEBOUNCE_COUNT_MAX } from './buffer.ts'
+import { BUFFER_CHARS_MAX, BUFFER_EVENT_IDS_MAX, bufferView, DEBOUNCE_COUNT_MAX } from './buffer.ts'
 
 const debounced = (debounce: Partial<Debounce> = {}) =>
   new FlowRows(catalog(workflow('save', { flowControl: { debounce: { periodMs: 1000, mode: 'last', ...debounce } } })))
@@ -47,6 +48,8 @@ describe('a burst', () => {
   it('keeps the ids of its first events, and of the last', () => {
     const flow = debounced()
     for (let n = 1; n <= BUFFER_EVENT_IDS_MAX + 5; n++) flow.post('save', `${n}`)
+    const shown = bufferView([...flow.rows.values()][0] as FlowRow)
+    expect(shown).toMatchObject({ count: 1005, firstEventId: 'evt_1', lastEventId: 'evt_1005' })
     flow.fire(1000)
     const ids = flow.runs[0]?.eventIds
     expect([ids?.length, ids?.at(-2), ids?.at(-1)]).toEqual([1000, 'evt_999', 'evt_1005'])

@@ -1,20 +1,21 @@
 // Decides what an event does (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
 // wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
-import { EventSubject, isAwaited, isTriggered, type Report } from '../expressions/matching.ts'
+import { EventSubject, isAwaited, type Report, unmetTrigger } from '../expressions/matching.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import { invariant } from '../model/errors.ts'
-import type { Event, Triggered, Waiter } from '../model/event.ts'
+import type { Event, Triggered, UndecidedEvent, Waiter } from '../model/event.ts'
 import { isTerminal } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { type Assumptions, catalogGuards } from '../run/assumptions.ts'
+import { type Assumptions, catalogGuards, registeredGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { cancelWatching } from './cancel-on.ts'
 import type { Drafted } from './policy.ts'
+import { DecidedDraft } from './record/decided.ts'
 import { triggerWorkflow } from './trigger-workflow.ts'
 
 export interface Fanout extends Unit {
@@ -35,8 +36,7 @@ export interface Fanout extends Unit {
 }
 
 export interface FanoutInput {
-  /** The event, without `woke` and `triggered`. */
-  event: Omit<Event, 'woke' | 'triggered'>
+  event: UndecidedEvent
   targetApp?: string | undefined
   pin?: string | undefined
   /** Attributes of the runs that the event starts. */
@@ -99,8 +99,13 @@ export function fanout(input: FanoutInput): Fanout {
   const questions: Question[] = []
   const cancelledAtBirth = cancelled.atBirth
   let { cancelsSelf } = cancelled
+  const decided = new DecidedDraft()
   for (const workflow of scopedTo(input)) {
-    if (!isTriggered(workflow, subject, eventName, report)) continue
+    const unmet = unmetTrigger(workflow, subject, report)
+    if (unmet) {
+      decided.unmet(workflow, unmet)
+      continue
+    }
     const { origin = id } = input
     const own = { origin, cancelled: cancelled.runIds, drafted }
     const arrival = triggerWorkflow({
@@ -116,17 +121,24 @@ export function fanout(input: FanoutInput): Fanout {
       report,
       ...own,
     })
-    guards.push(...arrival.guards)
+    guards.push(...registeredGuards(assumptions, workflow), ...arrival.guards)
     changes.push(...arrival.changes)
     questions.push(...arrival.questions)
     cancelledAtBirth.push(...arrival.cancelledAtBirth)
     cancelsSelf ||= arrival.cancelsSelf === true
-    triggered.push(arrival.entry)
+    const { entry } = arrival
+    if (workflow.pausedAt !== undefined && entry.runId !== undefined) entry.isPaused = true
+    triggered.push(entry)
     warnings.push(...arrival.warnings)
   }
   const wakes = waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
   event.woke = wakes.length
   const { suspended } = catalog
+  for (const warning of warnings) decided.warning(warning)
+  if (waiters.length > 0) decided.waits(wakes, new Set(waiters.map(({ runId }) => runId)).size)
+  if (suspended) decided.suspended()
+  if (input.targetApp !== undefined) decided.targetApp(input.targetApp)
+  if (decided.decided) event.decided = decided.decided
   const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
 }
@@ -181,9 +193,14 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
  */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
-  const scope = input.targetApp ?? (input.event.source === 'api' ? input.event.app : undefined)
+  const scope = scopeOf(input.event, input.targetApp)
   const all = input.catalog.triggeredBy(input.event.name)
   return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
+}
+
+/** The app that the event is limited to. */
+export function scopeOf({ source, app }: Pick<Event, 'source' | 'app'>, targetApp?: string): string | undefined {
+  return targetApp ?? (source === 'api' ? app : undefined)
 }
 
 /** The first parked waiter of each run: an event settles only one wait of a run. */

@@ -20,7 +20,8 @@ export const idempotency: Policy = (input, arrival) => {
   }
   const row = assumptions.flow.get(id) ?? undefined
   arrival.guards.push({ type: 'flow', id, version: row?.version ?? 0 })
-  if (row?.expiresAt !== undefined && row.expiresAt > now) return { deduped: true }
+  if (row?.expiresAt !== undefined && row.expiresAt > now)
+    return { deduped: true, repeatOf: (JSON.parse(row.state) as { eventId: string }).eventId }
   const state = JSON.stringify({ eventId: event.id })
   const version = row?.version ? row.version + 1 : firstVersion(event.id)
   arrival.changes.push({

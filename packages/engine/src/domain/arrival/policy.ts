@@ -44,7 +44,7 @@ export interface Drafted {
 
 /** The flags of an event that a policy keeps from starting a run at once. */
 export const POLICY_FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
-type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number]>>
+type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number] | 'liveRunId' | 'repeatOf'>>
 
 export interface Arrival extends Unit {
   entry: Triggered

@@ -2,11 +2,12 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../model/change.ts'
+import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { noAssumptions } from '../run/assumptions.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, DAY, HOUR, MINUTE, NOW, workflow } from '../testkit/nouns.testkit.ts'
-import { checkCron, scheduleChanges, scheduleView } from './schedules.ts'
+import { checkCron, scheduleChanges, scheduleView, withPause } from './schedules.ts'
 
 const scheduled = (...crons: string[]) => workflow('tidy', { triggers: crons.map(cron => ({ cron })) })
 
@@ -140,5 +141,28 @@ describe('an instant', () => {
     flow.catalog = catalog({ ...scheduled('0 * * * *'), flowControl })
     flow.fire(HOUR)
     expect(flow.runs).toHaveLength(1)
+  })
+})
+
+describe('the end of a pause', () => {
+  const instantAfter = (flow: FlowRows, ...acts: [paused: boolean, at: number][]) => {
+    let [row] = flow.rows.values()
+    for (const [paused, at] of acts) {
+      const change = withPause(row as FlowRow, paused, NOW + at)
+      row = change.type === 'flow.saved' ? change.row : undefined
+    }
+    return row?.availableAt
+  }
+
+  it('goes on with the instants that come, and repeats none when the clock was set back', () => {
+    const flow = registered('0 * * * *')
+    expect(instantAfter(flow, [true, 0], [false, 2.5 * HOUR])).toBe(NOW + 3 * HOUR)
+    flow.fire(2 * HOUR)
+    expect(instantAfter(flow, [true, 2 * HOUR])).toBeUndefined()
+    expect(instantAfter(flow, [true, 2 * HOUR], [true, 2 * HOUR], [false, 0])).toBe(NOW + 3 * HOUR)
+  })
+
+  it('of a schedule that is not paused leaves an overdue instant, so that it fires', () => {
+    expect(instantAfter(registered('0 * * * *'), [false, 1.5 * HOUR])).toBe(NOW + HOUR)
   })
 })

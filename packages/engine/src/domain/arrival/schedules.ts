@@ -104,11 +104,15 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
 }
 
-/** The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for. */
+/**
+ * The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for, and none from before
+ * the pause comes again if the clock was set back. A schedule that was not paused keeps an instant that is due.
+ */
 export function withPause(row: FlowRow, paused: boolean, now: number): Change {
-  const { paused: _, ...state } = stateOf(row)
+  const { paused: wasPaused, ...state } = stateOf(row)
   if (paused) return savedRow(row, { ...state, paused: true })
-  const scheduledAt = new Schedule(row.key).next(now) as number
+  if (!wasPaused) return savedRow(row, state)
+  const scheduledAt = new Schedule(row.key).next(Math.max(now, state.scheduledAt - 1)) as number
   return savedRow(row, { ...state, scheduledAt })
 }
 

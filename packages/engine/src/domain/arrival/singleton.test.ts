@@ -43,7 +43,7 @@ describe.each([
 
 it('skip: an event is skipped while a run is live', () => {
   const { triggered, changes, guards } = arrive(skip, live(other))
-  expect(triggered).toEqual([{ workflow: 'order', app: 'shop', skipped: true }])
+  expect(triggered).toEqual([{ workflow: 'order', app: 'shop', skipped: true, liveRunId: 'run_live' }])
   expect(created(changes)).toEqual([])
   expect(guards).toContainEqual({ ...guard, runIds: ['run_live'] })
 })

@@ -14,7 +14,7 @@ export const singleton: Policy = (input, arrival) => {
   const key = dropKey('singleton', policy.key, { input, arrival })
   if (key === undefined) return undefined
   const live = liveRunsWithKey(input, arrival, key)
-  if (policy.mode === 'skip' && live.length > 0) return { skipped: true }
+  if (policy.mode === 'skip' && live[0] !== undefined) return { skipped: true, liveRunId: live[0] }
   for (const runId of live) cancelLive(input, arrival, runId)
   if (arrival.questions.length > 0) return {}
   arrival.singletonKey = key

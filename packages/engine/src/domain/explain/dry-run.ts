@@ -17,6 +17,7 @@ import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
+import type { JsonText } from '../text/json-text.ts'
 
 /** The reply for an event whose dedupe id is taken: nothing would happen. */
 export const WOULD_BE_DEDUPED: DryRunReply = { dryRun: true, deduped: true, waiters: 0, workflows: [] }
@@ -80,6 +81,16 @@ function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string)
 interface Met {
   trigger: DryRunWorkflow['trigger']
   missed?: string
+}
+
+/** The policies that a direct start meets, with the values of their keys. */
+export type StartPolicies = Pick<NonNullable<DryRunWorkflow['policies']>, (typeof START_POLICIES)[number]>
+const START_POLICIES = ['priority', 'concurrency', 'throttle'] as const
+
+/** The policies of a workflow that hold or order a run started directly with this input. */
+export function describeStart(workflow: Workflow, input: JsonText | undefined): StartPolicies {
+  const policies = policiesOf(workflow, new EventSubject({ name: workflow.name, data: input }))
+  return Object.fromEntries(START_POLICIES.flatMap(name => (policies[name] ? [[name, policies[name]]] : [])))
 }
 
 type PolicyViews = Required<NonNullable<DryRunWorkflow['policies']>>

@@ -7,6 +7,7 @@ import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
+import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
@@ -47,7 +48,7 @@ export function explain(facts: Facts): RunExplanation {
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
   const children = childrenOf(open, facts.childStatuses)
   return {
-    runId: run.id,
+    runId: shownRunId(run.id),
     status: run.status,
     sentence: sentenceOf(facts, open),
     since: timestamp(since),
@@ -60,7 +61,7 @@ export function explain(facts: Facts): RunExplanation {
     childRunId: waiting?.childRunId,
     children: children.length === 0 ? undefined : children,
     position,
-    blockedBy: blockedBy.length === 0 ? undefined : blockedBy.map(by => ({ ...by, since: timestamp(by.since) })),
+    blockedBy: blockedBy.length === 0 ? undefined : blockedBy.map(presentHolder),
     openSteps: open.length === 0 ? undefined : open.length,
     // Zeros are left out where most runs have them.
     runners: isTerminal(run.status)
@@ -71,6 +72,10 @@ export function explain(facts: Facts): RunExplanation {
     passSince: optionalTimestamp(pass?.passSentAt),
     error: run.error ?? run.lastFailure,
   }
+}
+
+function presentHolder({ runId, since }: { runId: string; since: number }) {
+  return { runId: shownRunId(runId), since: timestamp(since) }
 }
 
 /** The open steps that wait for children, oldest first. */

@@ -1,7 +1,7 @@
 // Evaluates expressions over events: a trigger by its name and filter (docs/events.md#triggers), the condition of a wait or
 // of `cancelOn` by both the run's own event and the one that arrived, and the key of a policy.
 
-import type { WaitCondition, Watcher } from '../model/event.ts'
+import type { UnmetTrigger, WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
 import { type Evaluated, evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
@@ -51,16 +51,22 @@ export class EventSubject {
   }
 }
 
-/** Whether the event meets one of the workflow's triggers. Reports a filter that cannot be evaluated. */
-export function isTriggered(workflow: Workflow, event: EventSubject, eventName: string, report: Report): boolean {
-  return workflow.triggers.some(trigger => {
-    if (!matchesEvent(trigger, eventName)) return false
-    if (trigger.if === undefined) return true
-    const met = evaluateCondition(trigger.if, event)
-    if (met.ok) return met.value
-    report({ of: { app: workflow.app, workflow: workflow.name }, filter: trigger.if, error: met.error })
-    return false
-  })
+/**
+ * The first trigger for the event's name whose filter the event does not pass; undefined if the event passes one. The workflow
+ * has such a trigger. Reports each filter that cannot be evaluated.
+ */
+export function unmetTrigger(workflow: Workflow, subject: EventSubject, report: Report): UnmetTrigger | undefined {
+  let first: UnmetTrigger | undefined
+  for (const trigger of workflow.triggers) {
+    const { event, if: filter } = trigger
+    if (event === undefined || !matchesEvent(trigger, subject.event.name)) continue
+    if (filter === undefined) return undefined
+    const met = evaluateCondition(filter, subject)
+    if (met.ok && met.value) return undefined
+    if (!met.ok) report({ of: { app: workflow.app, workflow: workflow.name }, filter, error: met.error })
+    first ??= { event, if: filter, ...(met.ok ? {} : { error: met.error }) }
+  }
+  return first
 }
 
 /** Whether a run's wait or `cancelOn` takes the event that arrived. Reports a filter that cannot be evaluated. */

@@ -7,6 +7,7 @@ import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 import { completeRetry } from '../run/retry.ts'
+import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 import { unknownMembers } from './unknown-members.ts'
@@ -66,6 +67,13 @@ export function registeredWorkflow(options: {
   }
 }
 
+/** Warns of workflows that stay deleted. */
+export function deletionWarnings({ deletedWorkflows = [] }: Pick<Runner, 'deletedWorkflows'>): string[] {
+  return deletedWorkflows.map(
+    ({ name }) => `workflow "${name}": it was deleted, and is not registered again before its definition changes`,
+  )
+}
+
 /** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
 export function registrationWarnings(request: RegisterRequest): string[] {
   const { workflows } = request
@@ -115,9 +123,13 @@ export function registrationChanges(options: {
   const { workflows, earlier, others, gone = [], known = () => undefined } = options
   const { namespace, app, lastSeenAt: now } = options.runner
   const definitions = definitionsOf(workflows, { earlier, others, now })
-  const runner = { ...options.runner, definitions }
+  const registered: Runner = { ...options.runner, definitions }
+  const deleted = stillDeleted(registered, earlier)
+  const runner = withoutDeleted(deleted ? { ...registered, deletedWorkflows: deleted } : registered)
+  const isClaimed = new Set(runner.workflows)
   let newest: ReturnType<typeof newestOf> | undefined
   const defined = workflows.filter((workflow, i) => {
+    if (!isClaimed.has(workflow.name)) return false
     const current = known(workflow.name)
     if (current === undefined) return true
     if (isSame(workflow, current)) return false
@@ -126,8 +138,14 @@ export function registrationChanges(options: {
   })
   const served = new Set([...runner.workflows, ...others.flatMap(other => other.workflows)])
   const dropped = (earlier?.workflows ?? []).filter(name => !served.has(name))
+  const seen: Change = { type: 'app.seen', app: { namespace, name: app, createdAt: now } }
+  const { runnerId } = runner
   return [
-    { type: 'app.seen', app: { namespace, name: app, createdAt: now } },
+    // The heartbeat of a runner whose workflows are all deleted does not bring its app back.
+    ...(deleted && runner.workflows.length === 0 ? [] : [seen]),
+    ...((earlier?.deletedWorkflows?.length ?? 0) === (deleted?.length ?? 0)
+      ? []
+      : [{ type: 'runner.workflowsDeleted' as const, namespace, app, runnerId, deletedWorkflows: deleted ?? [] }]),
     {
       type: 'runner.registered',
       runner,

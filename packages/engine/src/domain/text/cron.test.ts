@@ -1,12 +1,18 @@
-// Schedules, above all on the nights when clocks change. The expected instants are computed from the zone's offsets alone,
-// in minutes of real time, without the library that computes the actual ones.
+// Schedules, above all on the nights when clocks change.
 
 import { describe, expect, it } from 'vitest'
+import {
+  type ClockChange,
+  changesOf,
+  DAY,
+  dailyInstants,
+  daysAround,
+  HOUR,
+  MINUTE,
+  matchingInstants,
+  ZONES,
+} from '../testkit/clock-changes.testkit.ts'
 import { CronError, Schedule } from './cron.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 const instants = (source: string, from: number, until: number): number[] => {
   const schedule = new Schedule(source)
@@ -65,37 +71,6 @@ describe('a schedule', () => {
   })
 })
 
-const ZONES = [
-  'Europe/Berlin',
-  'Europe/London',
-  'Europe/Lisbon',
-  'Europe/Athens',
-  'Europe/Chisinau',
-  'Atlantic/Azores',
-  'America/New_York',
-  'America/Chicago',
-  'America/Los_Angeles',
-  'America/St_Johns',
-  'America/Havana',
-  'America/Santiago',
-  'America/Asuncion',
-  'Africa/Cairo',
-  'Africa/Casablanca',
-  'Asia/Beirut',
-  'Asia/Jerusalem',
-  'Australia/Sydney',
-  'Australia/Lord_Howe',
-  'Pacific/Auckland',
-]
-
-interface Change {
-  zone: string
-  at: number
-  /** Offsets from UTC, in ms. */
-  before: number
-  after: number
-}
-
 describe('on nights when clocks change', () => {
   const changes = ZONES.flatMap(changesOf)
   const skips = changes.filter(({ before, after }) => after > before)
@@ -147,64 +122,18 @@ describe('on nights when clocks change', () => {
 
 const minuteOf = (local: number) => Math.floor((local % DAY) / MINUTE)
 
-/** Every change of a zone's offset from 2024 to 2028, to the minute. */
-function changesOf(zone: string): Change[] {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-  const offset = (time: number) => {
-    const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
-    const [, sign, hours, minutes] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(name ?? '') ?? []
-    return (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * HOUR + Number(minutes ?? 0) * MINUTE)
-  }
-  const changes: Change[] = []
-  for (let day = Date.UTC(2024, 0, 1); day < Date.UTC(2029, 0, 1); day += DAY) {
-    const [before, after] = [offset(day), offset(day + DAY)]
-    if (before === after) continue
-    let [low, high] = [day, day + DAY]
-    while (high - low > MINUTE) {
-      const middle = low + Math.floor((high - low) / (2 * MINUTE)) * MINUTE
-      if (offset(middle) === before) low = middle
-      else high = middle
-    }
-    changes.push({ zone, at: high, before, after })
-  }
-  return changes
-}
-
-/** Wall time of the zone, as if it were UTC. */
-function wall({ at, before, after }: Change, time: number): number {
-  return time + (time < at ? before : after)
-}
-
 /** The schedule fires at every minute of real time whose wall minute matches. */
-function expectMatching(change: Change, fields: string, around: number, matches: (minute: number) => boolean) {
-  const [from, until] = [change.at - around, change.at + around]
-  const expected: number[] = []
-  for (let time = from; time < until; time += MINUTE) {
-    if (matches(Math.floor((wall(change, time) % DAY) / MINUTE))) expected.push(time)
-  }
+function expectMatching(change: ClockChange, fields: string, around: number, matches: (minute: number) => boolean) {
+  const span = [change.at - around, change.at + around] as const
   const source = `TZ=${change.zone} ${fields}`
-  expect(iso(instants(source, from, until)), source).toEqual(iso(expected))
+  expect(iso(instants(source, ...span)), source).toEqual(iso(matchingInstants(change, span, matches)))
 }
 
 /** A schedule of times of the day fires at the first minute of each day that is not before each of them. */
-function expectDaily(change: Change, minutes: readonly number[], fields?: string): number[] {
+function expectDaily(change: ClockChange, minutes: readonly number[], fields?: string): number[] {
   const [only = 0] = minutes
   const source = `TZ=${change.zone} ${fields ?? `${only % 60} ${Math.floor(only / 60)}`} * * *`
-  // From one midnight on the wall to another, none of them near the change.
-  const from = Math.floor(wall(change, change.at - 36 * HOUR) / DAY) * DAY - change.before
-  const until = Math.ceil(wall(change, change.at + 36 * HOUR) / DAY) * DAY - change.after
-  const met = new Set<number>()
-  const expected = new Set<number>()
-  for (let time = from; time < until; time += MINUTE) {
-    const local = wall(change, time)
-    for (const minute of minutes) {
-      const key = Math.floor(local / DAY) * DAY + minute
-      if ((local % DAY) / MINUTE < minute || met.has(key)) continue
-      met.add(key)
-      expected.add(time)
-    }
-  }
-  const fired = instants(source, from, until)
-  expect(iso(fired), source).toEqual(iso([...expected]))
+  const fired = instants(source, ...daysAround(change))
+  expect(iso(fired), source).toEqual(iso(dailyInstants(change, minutes)))
   return fired
 }

@@ -96,3 +96,24 @@ function encodeTime(ms: number): string {
   lastEncoded = encoded
   return encoded
 }
+
+const RUN_PREFIX = 'run_'
+/** Between an id of the engine and the one that a caller gave. Neither contains it (docs/decisions/0015-given-run-ids.md). */
+const GIVEN_SEPARATOR = '.'
+
+/** The id under which the run is stored. It differs between namespaces, since ids of callers may be equal there. */
+export function storedRunId(run: { namespace: string; givenId: string; at: number }): string {
+  const { namespace, givenId, at } = run
+  return `${derivedId('run', at, namespace, givenId)}${GIVEN_SEPARATOR}${givenId.slice(RUN_PREFIX.length)}`
+}
+
+/** The id that the caller gave to the run; undefined if the engine made its id. */
+export function givenIdOf(runId: string): string | undefined {
+  const at = runId.indexOf(GIVEN_SEPARATOR)
+  return at < 0 ? undefined : `${RUN_PREFIX}${runId.slice(at + 1)}`
+}
+
+/** The id of a run as the API shows it. Everything that leaves the engine with the id of a run calls this. */
+export function shownRunId<Id extends string | undefined>(runId: Id): Id {
+  return ((runId === undefined ? undefined : givenIdOf(runId)) ?? runId) as Id
+}

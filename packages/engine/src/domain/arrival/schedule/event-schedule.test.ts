@@ -2,7 +2,14 @@
 
 import { describe, expect, it } from 'vitest'
 import { HOUR, MINUTE, NOW } from '../../testkit/nouns.testkit.ts'
-import { dueSchedule, type EventSchedule, redefined, resumed, type ScheduleDefinition } from './event-schedule.ts'
+import {
+  dueSchedule,
+  type EventSchedule,
+  paused,
+  redefined,
+  resumed,
+  type ScheduleDefinition,
+} from './event-schedule.ts'
 import { Recurrence } from './recurrence.ts'
 
 const hourly: ScheduleDefinition = { everyMs: HOUR, catchUp: 'one', eventName: 'tick' }
@@ -66,10 +73,23 @@ describe('a schedule that is put again', () => {
   })
 
   it('stays paused; resumed, it goes on with the instants that come', () => {
-    const { nextAt: _, ...held } = made(hourly)
-    const paused = redefined({ ...held, paused: true }, hourly, later)
-    expect(paused).toMatchObject({ paused: true })
-    expect(paused.nextAt).toBeUndefined()
-    expect(resumed(paused, NOW + 5.5 * HOUR).nextAt).toBe(NOW + 6 * HOUR)
+    const held = redefined(paused(made(hourly)), hourly, later)
+    expect(held).toMatchObject({ paused: true })
+    expect(held.nextAt).toBeUndefined()
+    expect(resumed(held, NOW + 5.5 * HOUR).nextAt).toBe(NOW + 6 * HOUR)
+  })
+})
+
+describe('a schedule that is resumed', () => {
+  it('repeats no instant when the clock was set back meanwhile, paused twice or put again or not', () => {
+    const { after } = dueSchedule(made(hourly), NOW + 2 * HOUR) as { after: EventSchedule }
+    const held = paused(paused(after))
+    const put = redefined(held, { ...hourly, eventName: 'tock' }, { id: 'a', now: NOW })
+    for (const schedule of [held, put]) expect(resumed(schedule, NOW + MINUTE).nextAt).toBe(NOW + 3 * HOUR)
+  })
+
+  it('keeps an overdue instant if it was not paused', () => {
+    const schedule = made(hourly)
+    expect(resumed(schedule, NOW + 5.5 * HOUR)).toBe(schedule)
   })
 })

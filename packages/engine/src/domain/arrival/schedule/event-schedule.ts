@@ -27,6 +27,8 @@ export interface EventSchedule extends ScheduleDefinition {
   /** Absent while it is paused, and when it has ended. */
   nextAt?: number
   paused?: true
+  /** The next instant at the time of the pause: after it, no earlier one comes again if the clock was set back. */
+  heldAt?: number
   /** Overdue instants that fired in a row under `catchUp: 'all'`. */
   madeUp?: number
   lastAt?: number
@@ -48,11 +50,11 @@ export function redefined(
   definition: ScheduleDefinition,
   { id, now }: { id: string; now: number },
 ): EventSchedule {
-  const { createdAt = now, paused, nextAt, lastAt, lastEventId, lastRunId } = stored ?? {}
+  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId } = stored ?? {}
   const kept = { lastAt, lastEventId, lastRunId }
   const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
-  if (paused) return { ...schedule, paused }
   const keepsTimes = stored !== undefined && timesOf(stored) === timesOf(definition)
+  if (paused) return { ...schedule, paused, ...(keepsTimes && heldAt !== undefined ? { heldAt } : {}) }
   return withNext(schedule, keepsTimes ? nextAt : recurrenceOf(schedule).next(now))
 }
 
@@ -60,14 +62,14 @@ function timesOf({ cron, everyMs, startsAt, endsAt }: ScheduleDefinition): strin
   return JSON.stringify([cron, everyMs, startsAt, endsAt])
 }
 
-export function paused({ nextAt: _, madeUp: __, ...schedule }: EventSchedule): EventSchedule {
-  return { ...schedule, paused: true }
+export function paused({ nextAt, madeUp: _, ...schedule }: EventSchedule): EventSchedule {
+  return { ...schedule, paused: true, ...(nextAt === undefined ? {} : { heldAt: nextAt }) }
 }
 
 /** Instants that passed while it was paused are not made up for. */
 export function resumed(schedule: EventSchedule, now: number): EventSchedule {
-  const { paused, ...active } = schedule
-  return paused ? withNext(active, recurrenceOf(active).next(now)) : schedule
+  const { paused, heldAt = now, ...active } = schedule
+  return paused ? withNext(active, recurrenceOf(active).next(Math.max(now, heldAt - 1))) : schedule
 }
 
 /** The instant of a due schedule that fires, if one does, and the schedule after it. */

@@ -1,0 +1,74 @@
+// Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
+// An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
+
+import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
+import type { Workflow } from '../../model/workflow.ts'
+
+/** Maximum length of everything that is kept for one event, in characters; the rest is counted. */
+export const DECIDED_CHARS_MAX = 8192
+/** Maximum length of one expression or error. */
+const TEXT_CHARS_MAX = 500
+/** Maximum number of woken runs that are kept. */
+const WOKEN_MAX = 50
+
+export class DecidedDraft {
+  #decided: Decided | undefined
+  #chars = 0
+
+  /** The workflow has a trigger for the event's name, and the event does not meet it. */
+  unmet({ name, app }: Workflow, { event, if: filter, error }: UnmetTrigger): void {
+    const entry = [name, app, event, cut(filter), ...(error === undefined ? [] : [cut(error)])]
+    this.#keep(entry, decided => {
+      decided.unmet ??= []
+      decided.unmet.push(entry as StartEntry)
+    })
+  }
+
+  warning(sentence: string): void {
+    const kept = cut(sentence)
+    this.#keep([kept], decided => {
+      decided.warnings ??= []
+      decided.warnings.push(kept)
+    })
+  }
+
+  /** The runs that the event wakes, and how many waited for its name. */
+  waits(woken: readonly { runId: string; stepIndex: number }[], waited: number): void {
+    if (woken.length > 0) this.#all.woken = woken.slice(0, WOKEN_MAX).map(({ runId, stepIndex }) => [runId, stepIndex])
+    if (waited > woken.length) this.#all.waited = waited
+  }
+
+  suspended(): void {
+    this.#all.suspended = true
+  }
+
+  targetApp(app: string): void {
+    this.#all.targetApp = app
+  }
+
+  /** Undefined if the decision says nothing more. */
+  get decided(): Decided | undefined {
+    return this.#decided
+  }
+
+  get #all(): Decided {
+    this.#decided ??= {}
+    return this.#decided
+  }
+
+  #keep(texts: readonly string[], add: (decided: Decided) => void): void {
+    const chars = texts.reduce((sum, text) => sum + text.length, 0)
+    if (this.#chars + chars > DECIDED_CHARS_MAX) {
+      this.#all.left = (this.#all.left ?? 0) + 1
+      return
+    }
+    this.#chars += chars
+    add(this.#all)
+  }
+}
+
+/** Cuts between characters, not within a pair of surrogates. */
+function cut(text: string): string {
+  if (text.length <= TEXT_CHARS_MAX) return text
+  return `${text.slice(0, TEXT_CHARS_MAX).replace(/[\ud800-\udbff]$/, '')}…`
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { CatalogView } from '../model/catalog.ts'
+import type { Event, Triggered } from '../model/event.ts'
+import { storedRunId } from '../text/ids.ts'
+import { explainDecision } from './event-why.ts'
+
+const CATALOG = { triggeredBy: () => [], triggerNames: () => [] } as unknown as CatalogView
+
+test('the id that a caller gave to a run is shown, in fields and sentences', () => {
+  const runId = storedRunId({ namespace: 'shop', givenId: 'run_order-17', at: 1000 })
+  const entry = { workflow: 'w', app: 'a' }
+  const triggered: Triggered[] = [
+    { ...entry, workflow: 'skips', skipped: true, liveRunId: runId },
+    { ...entry, workflow: 'starts', runId },
+  ]
+  const event: Event = { id: 'evt_1', namespace: 'shop', name: 'order', receivedAt: 1000, woke: 0, triggered } as Event
+  const { workflows } = explainDecision(event, CATALOG, [])
+  expect(workflows).toEqual([
+    {
+      ...entry,
+      workflow: 'skips',
+      outcome: 'skipped',
+      liveRunId: 'run_order-17',
+      sentence: 'Its singleton skipped the event: run run_order-17 was alive.',
+    },
+    {
+      ...entry,
+      workflow: 'starts',
+      outcome: 'run',
+      runId: 'run_order-17',
+      sentence: 'It started run run_order-17.',
+    },
+  ])
+})

@@ -1,0 +1,234 @@
+// Explains what an event did at each workflow that has a trigger for its name, and why it started nothing there
+// (docs/events.md#why-an-event-did-what-it-did): as it was decided when the event arrived, or as a dry run decides it now.
+// Called by services/event/why.
+
+import { type DryRunReply, type EventExplanation, type EventVerdict, nearestName } from '@perdure/protocol'
+import { scopeOf } from '../arrival/fanout.ts'
+import { POLICY_FLAGS } from '../arrival/policy.ts'
+import type { CatalogView } from '../model/catalog.ts'
+import type { Event, StartEntry, Triggered } from '../model/event.ts'
+import type { Workflow } from '../model/workflow.ts'
+import { shownRunId } from '../text/ids.ts'
+import { timestamp } from '../text/timestamp.ts'
+
+/** Maximum number of names that are near to one that no workflow knows. */
+const NEAREST_MAX = 3
+/** Maximum number of names that it is compared with. */
+const COMPARED_MAX = 2000
+
+/** A step that waited for the event. */
+export interface WokenStep {
+  runId: string
+  stepName?: string | undefined
+}
+
+/** The decision that was made when the event arrived. The catalog of today adds the workflows that were not considered then. */
+export function explainDecision(event: Event, catalog: CatalogView, woken: readonly WokenStep[]): EventExplanation {
+  const { decided = {}, triggered, woke, receivedAt } = event
+  const verdicts = [...triggered.map(entry => ofEntry(entry)), ...(decided.unmet ?? []).map(ofUnmet)]
+  const { left, suspended } = decided
+  const others = notConsidered(event, catalog, verdicts).flatMap(({ name, app }) => {
+    const scope = scopeOf(event, decided.targetApp)
+    if (scope !== undefined && scope !== app) return [otherApp(name, app, scope)]
+    if (suspended)
+      return [{ workflow: name, app, outcome: 'suspended', sentence: 'The namespace was suspended.' } as const]
+    // One that was left out is not known to have had no trigger.
+    return left === undefined ? [noTrigger(name, app)] : []
+  })
+  const workflows = [...verdicts, ...others].sort(byWorkflow)
+  return {
+    eventId: event.id,
+    name: event.name,
+    decidedAt: timestamp(receivedAt),
+    now: false,
+    sentence: sentenceOf({ event, catalog, workflows, woke, isNow: false }),
+    woke,
+    ...(decided.waited === undefined ? {} : { waited: decided.waited }),
+    ...(woken.length === 0 ? {} : { woken: [...woken] }),
+    ...(suspended ? { suspended } : {}),
+    workflows,
+    ...nearestTo(event, catalog),
+    ...(decided.warnings ? { warnings: decided.warnings } : {}),
+    ...(left === undefined ? {} : { left }),
+  }
+}
+
+/** The effect that the event would have now. */
+export function explainNow(
+  event: Event,
+  catalog: CatalogView,
+  { reply, at }: { reply: DryRunReply; at: number },
+): EventExplanation {
+  const verdicts = reply.workflows.map(ofDryRun)
+  const others = notConsidered(event, catalog, verdicts).map(({ name, app }) => {
+    const scope = scopeOf(event, event.decided?.targetApp)
+    return scope === undefined || scope === app
+      ? ({ workflow: name, app, outcome: 'suspended', sentence: 'The namespace is suspended.' } as const)
+      : otherApp(name, app, scope)
+  })
+  const workflows = [...verdicts, ...others].sort(byWorkflow)
+  const { waiters: woke, suspended, warnings } = reply
+  return {
+    eventId: event.id,
+    name: event.name,
+    decidedAt: timestamp(at),
+    now: true,
+    sentence: sentenceOf({ event, catalog, workflows, woke, isNow: true }),
+    woke,
+    ...(suspended ? { suspended } : {}),
+    workflows,
+    ...nearestTo(event, catalog),
+    ...(warnings ? { warnings } : {}),
+  }
+}
+
+/** Workflows of today's catalog with a trigger for the name, without those that have a verdict. */
+function notConsidered({ name }: Event, catalog: CatalogView, verdicts: readonly EventVerdict[]): Workflow[] {
+  const known = new Set(verdicts.map(({ workflow, app }) => `${workflow}\n${app}`))
+  return catalog.triggeredBy(name).filter(workflow => !known.has(`${workflow.name}\n${workflow.app}`))
+}
+
+function otherApp(workflow: string, app: string, scope: string): EventVerdict {
+  const sentence = `The event was limited to app ${JSON.stringify(scope)}.`
+  return { workflow, app, outcome: 'other-app', sentence }
+}
+
+function noTrigger(workflow: string, app: string): EventVerdict {
+  const sentence = 'It has a trigger for this name today, but had none when the event arrived.'
+  return { workflow, app, outcome: 'no-trigger', sentence }
+}
+
+function ofEntry(stored: Triggered): EventVerdict {
+  const entry = { ...stored, ...shownIds(stored) }
+  const { workflow, app, runId, liveRunId, repeatOf, isPaused } = entry
+  const outcome = POLICY_FLAGS.find(flag => entry[flag]) ?? 'run'
+  const facts = {
+    ...(runId === undefined ? {} : { runId }),
+    ...(isPaused ? { paused: true as const } : {}),
+    ...(liveRunId === undefined ? {} : { liveRunId }),
+    ...(repeatOf === undefined ? {} : { repeatOf }),
+  }
+  return { workflow, app, outcome, sentence: PAST[outcome](entry), ...facts }
+}
+
+function shownIds({ runId, liveRunId }: Triggered): Pick<Triggered, 'runId' | 'liveRunId'> {
+  return {
+    ...(runId === undefined ? {} : { runId: shownRunId(runId) }),
+    ...(liveRunId === undefined ? {} : { liveRunId: shownRunId(liveRunId) }),
+  }
+}
+
+type Outcome = NonNullable<DryRunReply['workflows'][number]['outcome']>
+
+const PAST: Record<Outcome, (entry: Triggered) => string> = {
+  run: ({ runId, isPaused }) =>
+    `It started run ${runId}.${isPaused ? ' The workflow was paused, so the run waits until it is resumed.' : ''}`,
+  deduped: ({ repeatOf }) => `Its idempotency key was used before${repeatOf ? `, by event ${repeatOf}` : ''}.`,
+  dropped: () => 'Its rate limit dropped the event.',
+  skipped: ({ liveRunId }) => `Its singleton skipped the event: run ${liveRunId} was alive.`,
+  debounced: ({ runId }) =>
+    runId === undefined
+      ? 'It joined a burst that has not become a run.'
+      : `It joined the burst that became run ${runId}.`,
+  batched: ({ runId }) =>
+    runId === undefined
+      ? 'It joined a batch that has not become a run.'
+      : `It joined the batch that became run ${runId}.`,
+}
+
+const PRESENT: Record<Outcome, string> = {
+  run: 'It would start a run.',
+  deduped: 'Its idempotency key is used.',
+  dropped: 'Its rate limit would drop the event.',
+  skipped: 'Its singleton would skip the event: a run is alive.',
+  debounced: 'It would join a burst.',
+  batched: 'It would join a batch.',
+}
+
+function ofUnmet([workflow, app, event, filter, error]: StartEntry): EventVerdict {
+  return unmet({ workflow, app }, { event, if: filter, error }, 'was')
+}
+
+function ofDryRun({
+  workflow,
+  app,
+  trigger,
+  matches,
+  reason,
+  outcome = 'run',
+}: DryRunReply['workflows'][number]): EventVerdict {
+  if (matches) return { workflow, app, outcome, sentence: PRESENT[outcome], trigger }
+  const error = reason === 'the filter is false' ? undefined : reason
+  return unmet({ workflow, app }, { ...trigger, error }, 'is')
+}
+
+function unmet(
+  of: { workflow: string; app: string },
+  { event, if: filter = '', error }: { event: string; if?: string | undefined; error?: string | undefined },
+  verb: 'is' | 'was',
+): EventVerdict {
+  const can = verb === 'is' ? 'cannot' : 'could not'
+  const sentence = error === undefined ? `Its filter ${verb} false.` : `Its filter ${can} be evaluated: ${error}`
+  return {
+    ...of,
+    outcome: 'filter',
+    sentence,
+    trigger: { event, if: filter },
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+/** The names of today's triggers that the name may have been meant to be, if no workflow has a trigger for it. */
+function nearestTo({ name }: Event, catalog: CatalogView): Pick<EventExplanation, 'nearest'> {
+  if (catalog.triggeredBy(name).length > 0) return {}
+  const names = catalog
+    .triggerNames()
+    .filter(other => !other.endsWith('*'))
+    .slice(0, COMPARED_MAX)
+  const nearest: string[] = []
+  while (nearest.length < NEAREST_MAX) {
+    const next = nearestName(
+      name,
+      names.filter(other => !nearest.includes(other)),
+    )
+    if (next === undefined) break
+    nearest.push(next)
+  }
+  return nearest.length === 0 ? {} : { nearest }
+}
+
+interface Explained {
+  event: Event
+  catalog: CatalogView
+  workflows: readonly EventVerdict[]
+  woke: number
+  isNow: boolean
+}
+
+function sentenceOf({ event, catalog, workflows, woke, isNow }: Explained): string {
+  const started = workflows.filter(({ outcome }) => outcome === 'run').length
+  const joined = workflows.filter(({ outcome }) => outcome === 'debounced' || outcome === 'batched').length
+  const effects = [
+    started > 0 && `${isNow ? 'start' : 'started'} ${counted(started, 'run')}`,
+    joined > 0 && `${isNow ? 'join' : 'joined'} ${counted(joined, 'buffer')}`,
+    woke > 0 && `${isNow ? 'wake' : 'woke'} ${counted(woke, 'waiting run')}`,
+  ].filter(part => part !== false)
+  const would = isNow ? 'would ' : ''
+  if (effects.length > 0) return `The event ${would}${effects.join(' and ')}.`
+  const nothing = `The event ${isNow ? 'would start' : 'started'} nothing: `
+  if (workflows.length === 0) {
+    const [nearest] = nearestTo(event, catalog).nearest ?? []
+    const guess = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`
+    return `${nothing}no workflow has a trigger for ${JSON.stringify(event.name)}${guess || '.'}`
+  }
+  const [only] = workflows
+  if (workflows.length === 1 && only) return `${nothing}${only.app}/${only.workflow}: ${only.sentence}`
+  return `${nothing}${workflows.length} workflows have a trigger for its name, each with a reason of its own.`
+}
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+function byWorkflow(a: EventVerdict, b: EventVerdict): number {
+  const [one, other] = [`${a.workflow}\n${a.app}`, `${b.workflow}\n${b.app}`]
+  return one < other ? -1 : one > other ? 1 : 0
+}
