@@ -26,6 +26,8 @@ export interface BulkFilter {
   until?: number
   error?: string
   parentRunId?: string
+  /** Attributes as `key:value`, all of which the run must have. */
+  attribute?: readonly string[]
 }
 
 export interface BulkJob {

@@ -13,6 +13,8 @@ export interface CatalogView {
   workflow(app: string, name: string): Workflow | undefined
   /** Workflows with an event trigger whose name matches, sorted by workflow name, then app. */
   triggeredBy(eventName: string): readonly Workflow[]
+  /** The event names of all triggers, each once. */
+  triggerNames(): readonly string[]
   /** Apps that registered a workflow of this name. */
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]

@@ -6,15 +6,15 @@ import type { StoredKey } from './api-key.ts'
 import type { Attributes } from './attributes.ts'
 import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
-import type { Delivery, DeliveryAttempt } from './delivery.ts'
+import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Event, Waiter } from './event.ts'
 import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
-import type { Run, RunStatus } from './run.ts'
+import type { Run, RunProgress, RunStatus } from './run.ts'
 import type { PassSent, Step } from './step.ts'
-import type { App, Runner, Workflow } from './workflow.ts'
+import type { App, DeletedWorkflow, Runner, Workflow } from './workflow.ts'
 
 /** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
 export interface RunStatusFrame extends Partial<PassSent> {
@@ -44,6 +44,8 @@ export type Change =
       added: string[]
       removed: string[]
     }
+  /** A newer progress of the run. The rest of its row stays as it is. */
+  | { type: 'run.progressed'; run: Readonly<Run>; progress: RunProgress }
   /** Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. */
   | { type: 'run.cancelRequested'; runId: string; at: number }
   /** Makes every queued run of the app available that is held because no runner could be reached. */
@@ -67,7 +69,8 @@ export type Change =
   | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number }
   | { type: 'delivery.created'; delivery: Delivery }
   | { type: 'delivery.moved'; delivery: Delivery }
-  | { type: 'delivery.attempted'; attempt: DeliveryAttempt }
+  /** `counted`: the post as the series of its endpoint counts it, if it does. */
+  | { type: 'delivery.attempted'; attempt: DeliveryAttempt; counted?: CountedPost | undefined }
   /** Inserts the app if it is new. */
   | { type: 'app.seen'; app: App }
   /** `isRepeat`: only `lastSeenAt` differs from the last registration. */
@@ -79,6 +82,17 @@ export type Change =
   | { type: 'workflow.paused'; namespace: string; app: string; name: string; pausedAt: number }
   | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
+  /** A person deletes the workflow: its definition goes with its schedules, open buffers and claimed idempotency keys. */
+  | { type: 'workflow.deleted'; namespace: string; app: string; name: string }
+  | { type: 'app.deleted'; namespace: string; app: string }
+  /** Replaces the list of deleted workflows that the runner claims. A registration keeps it. */
+  | {
+      type: 'runner.workflowsDeleted'
+      namespace: string
+      app: string
+      runnerId: string
+      deletedWorkflows: readonly DeletedWorkflow[]
+    }
   /** A new or changed webhook endpoint or receiver. */
   | { type: 'endpoint.saved'; endpoint: Endpoint }
   | { type: 'endpoint.deleted'; namespace: string; id: string }
@@ -129,6 +143,7 @@ const CHANGES_CATALOG = {
   'run.created': false,
   'run.moved': false,
   'run.attributed': false,
+  'run.progressed': false,
   'run.cancelRequested': false,
   'app.runnerArrived': false,
   'slots.freed': false,
@@ -150,6 +165,9 @@ const CHANGES_CATALOG = {
   'workflow.paused': true,
   'workflow.resumed': true,
   'workflow.dropped': true,
+  'workflow.deleted': true,
+  'app.deleted': true,
+  'runner.workflowsDeleted': true,
   'endpoint.saved': true,
   'endpoint.deleted': true,
   'receiver.saved': true,
@@ -199,12 +217,20 @@ export type Guard =
   | { type: 'events'; namespace: string; eventName: string; runId: string; after: number }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
+  /** No run of the namespace was started with this id of a caller's. */
+  | { type: 'givenId'; namespace: string; givenId: string }
+  /** The event started no run of the workflow. */
+  | { type: 'unstarted'; eventId: string; app: string; workflow: string }
   /** The catalog has not changed since this revision. */
   | { type: 'catalog'; revision: number }
   /** The runner has not registered since. */
   | { type: 'runner'; namespace: string; app: string; runnerId: string; lastSeenAt: number }
   /** No live run is pinned to the runner. */
   | { type: 'unpinned'; namespace: string; app: string; runnerId: string }
+  /** The workflow is registered. */
+  | { type: 'registered'; namespace: string; app: string; workflow: string }
+  /** No run of the workflow, or of any workflow of the app, is in flight. */
+  | { type: 'idle'; namespace: string; app: string; workflow?: string }
   /** The namespace has at most so many of these. */
   | { type: Counted; namespace: string; most: number }
 

@@ -55,3 +55,12 @@ export interface DeliveryAttempt extends Omit<WireAttempt, 'createdAt'> {
   deliveryId: string
   createdAt: number
 }
+
+/** A post to an endpoint as the roll-ups count it (webhook/attempt-tally). */
+export interface CountedPost {
+  namespace: string
+  endpointId: string
+  at: number
+  outcome: 'succeeded' | 'failed'
+  durationClass: number
+}

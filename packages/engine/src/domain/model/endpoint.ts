@@ -4,8 +4,8 @@
 import type { WebhookEndpoint } from '@perdure/protocol'
 import type { DeliveryKind } from './delivery.ts'
 
-/** The kinds that endpoints subscribe to: every kind of delivery but custom sends. */
-export type NoticeKind = Exclude<DeliveryKind, 'custom'>
+/** The kinds that endpoints subscribe to. */
+export type NoticeKind = Exclude<DeliveryKind, 'custom' | 'test'>
 
 /** A secret as it is stored. Only services/webhook/vault can decrypt it. */
 export type SealedSecret = string

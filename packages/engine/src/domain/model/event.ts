@@ -7,6 +7,40 @@ import type { JsonText } from '../text/json-text.ts'
 export interface Triggered extends WireTriggered {
   /** The event that opened the buffer of a debounce or batch. The buffer's run has the same. The wire does not show it. */
   firstEventId?: string
+  /** The live run that a singleton skipped the event for. The wire does not show it. */
+  liveRunId?: string
+  /** The event that used the idempotency key first. The wire does not show it. */
+  repeatOf?: string
+  /** The workflow was paused: the run waits until it is resumed. The wire does not show it. */
+  isPaused?: true
+}
+
+/** A trigger for the event's name that the event does not meet. */
+export interface UnmetTrigger {
+  event: string
+  if: string
+  /** Why the filter cannot be evaluated; absent: it is false. */
+  error?: string
+}
+
+/** Workflow, app, the trigger's event and filter, and why the filter cannot be evaluated. */
+export type StartEntry = [workflow: string, app: string, event: string, filter: string, error?: string]
+
+/** The facts of the decision about an event beyond `triggered` and `woke`, of bounded length (domain/arrival/record/decided). */
+export interface Decided {
+  /** The namespace was suspended. */
+  suspended?: true
+  /** The app that the event was sent to. */
+  targetApp?: string
+  /** The workflows with a trigger for the name that the event does not meet. */
+  unmet?: StartEntry[]
+  /** The first runs that the event woke, and the index of the step that waited. */
+  woken?: [runId: string, stepIndex: number][]
+  /** Number of runs that waited for the name, if some of them were not woken. */
+  waited?: number
+  warnings?: string[]
+  /** Number of entries that did not fit. */
+  left?: number
 }
 
 export interface Event {
@@ -26,13 +60,20 @@ export interface Event {
   receivedAt: number
   woke: number
   triggered: Triggered[]
+  /** Absent if `triggered` and `woke` say everything. */
+  decided?: Decided
 }
+
+/** The event without the effects that its decision adds. */
+export type UndecidedEvent = Omit<Event, 'woke' | 'triggered' | 'decided'>
+
+const HIDDEN = ['firstEventId', 'liveRunId', 'repeatOf', 'isPaused'] as const
 
 /** The entries as the wire shows them. */
 export function wireTriggered(entries: readonly Triggered[]): WireTriggered[] {
   return entries.map(entry => {
-    if (entry.firstEventId === undefined) return entry
-    const { firstEventId: _, ...shown } = entry
+    if (!HIDDEN.some(member => entry[member] !== undefined)) return entry
+    const { firstEventId: _, liveRunId: _live, repeatOf: _first, isPaused: _paused, ...shown } = entry
     return shown
   })
 }

@@ -3,6 +3,7 @@
 
 import {
   ATTRIBUTES_FEATURE,
+  END_WITH_STEPS_FEATURE,
   MEMO_OP_FEATURE,
   recipientOf,
   SIGNATURE_FEATURE,
@@ -17,7 +18,18 @@ export const ENGINE_FEATURES: readonly string[] = [
   MEMO_OP_FEATURE,
   STEP_TIMES_FEATURE,
   ATTRIBUTES_FEATURE,
+  END_WITH_STEPS_FEATURE,
 ]
+
+const WITHOUT_END_WITH_STEPS = ENGINE_FEATURES.filter(feature => feature !== END_WITH_STEPS_FEATURE)
+
+/**
+ * The features that an invoke names. A runner that does not name `end-with-steps` in its newest registration is not offered
+ * it: several processes of two versions may be behind one URL, and steps in a 200 that are ignored would be lost.
+ */
+export function featuresOfInvoke({ endWithSteps }: { endWithSteps: boolean }): readonly string[] {
+  return endWithSteps ? ENGINE_FEATURES : WITHOUT_END_WITH_STEPS
+}
 
 /** Whether the runner named the feature. */
 export function knows({ features }: Pick<Runner, 'features'>, feature: string): boolean {

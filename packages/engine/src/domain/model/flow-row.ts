@@ -24,7 +24,7 @@ export interface FlowRow {
   /** When the timers lane may claim the row: schedule, lease and crash recovery at once. Absent: never. */
   availableAt?: number
   leaseOwner?: string
-  /** The time that somebody asked for, for lists; `availableAt` moves with a lease. */
+  /** When it is due, for lists: the time that somebody asked for, or the end of a buffer. `availableAt` moves with a lease. */
   dueAt?: number
   /** When the row has no effect any more. */
   expiresAt?: number

@@ -16,6 +16,13 @@ import type { PassSent } from './step.ts'
 
 export type { RunStatus }
 
+/** The newest progress that the handler reported, and the seq of its frame. */
+export interface RunProgress {
+  value: JsonText
+  at: number
+  seq: number
+}
+
 /** Why a parked run sleeps; `until` is epoch ms here and a timestamp on the wire. */
 export type WaitingFor = Omit<WireWaitingFor, 'until'> & {
   until?: number
@@ -67,6 +74,8 @@ export interface Run {
   waitingFor?: WaitingFor
   /** Absent: the run has none. */
   attributes?: Attributes
+  /** Absent: its handler has reported none. */
+  progress?: RunProgress
   /** Singleton key of a run that an event started. At most one live run of the workflow has it. */
   singletonKey?: string
   /** Events that cancel the run; fixed at creation. */

@@ -55,6 +55,8 @@ export interface Runner {
   lastSeenAt: number
   /** The processes that register the runner, if they name themselves: when each was seen last. */
   instances?: Record<string, number>
+  /** Workflows that were deleted while it served them: it serves one again when it registers another definition of it. */
+  deletedWorkflows?: DeletedWorkflow[]
   /** All of them have shut down: nothing is sent to the runner until it registers again. */
   hasLeft?: true
 }
@@ -69,6 +71,12 @@ export interface Definition {
   digest: string
   /** When the runner first registered it, epoch ms, and later than every definition that others had registered by then. */
   since: number
+}
+
+/** A deleted workflow, with the digest of the definition that the runner had then. */
+export interface DeletedWorkflow {
+  name: string
+  digest: string
 }
 
 export interface App {

@@ -3,6 +3,7 @@
 
 import type { RunSummary, WaitingFor as WireWaitingFor } from '@perdure/protocol'
 import { type Run, runDurationMs, type WaitingFor } from '../model/run.ts'
+import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 
 /** An object of the wire with every field named, present or not: a field that is forgotten does not compile. */
@@ -11,7 +12,7 @@ export type EveryField<Wire> = { [Name in keyof Required<Wire>]: Wire[Name] }
 /** The summary. Serialising it omits absent fields. */
 export function runSummary(run: Run & { currentStepName?: string }): EveryField<RunSummary> {
   return {
-    id: run.id,
+    id: shownRunId(run.id),
     workflow: run.workflow,
     app: run.app,
     status: run.status,
@@ -19,8 +20,8 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     eventName: run.eventName,
     eventId: run.eventId,
     cron: run.cron,
-    replayOf: run.replayOf,
-    parentRunId: run.parentRunId,
+    replayOf: shownRunId(run.replayOf),
+    parentRunId: shownRunId(run.parentRunId),
     runner: run.runner,
     attempt: run.attempt,
     createdAt: timestamp(run.createdAt),

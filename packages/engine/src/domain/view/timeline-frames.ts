@@ -3,15 +3,19 @@
 
 import type { RunError, TimelineFrame } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
-import { isTerminal, type Run } from '../model/run.ts'
+import { isTerminal, type Run, type RunProgress } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
+import { shownRunId } from '../text/ids.ts'
 import { splice } from '../text/json-splice.ts'
 import type { JsonText } from '../text/json-text.ts'
 
 type LogFrame = Extract<TimelineFrame, { kind: 'log' }>
+type WireProgressFrame = Extract<TimelineFrame, { kind: 'progress' }>
+/** A progress, whose value is kept as JSON text. */
+export type ProgressFrame = Omit<WireProgressFrame, 'value'> & { value: JsonText }
 /** A frame that follows from a unit. Frames of log lines come only from the store. */
-export type DerivedFrame = Exclude<TimelineFrame, LogFrame>
+export type DerivedFrame = Exclude<TimelineFrame, LogFrame | WireProgressFrame> | ProgressFrame
 /** A frame as it is read from the store: log fields are kept as JSON text. */
 export type StoredFrame = DerivedFrame | (Omit<LogFrame, 'fields'> & { fields?: JsonText })
 
@@ -21,7 +25,8 @@ type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
 }
 
 export function runFrame(runId: string, { seq, ts, status, attempt, error }: RunStatusFrame): DerivedFrame {
-  const frame = { kind: 'run_status' as const, seq, ts: new Date(ts).toISOString(), runId, status, attempt }
+  const kind = 'run_status' as const
+  const frame = { kind, seq, ts: new Date(ts).toISOString(), runId: shownRunId(runId), status, attempt }
   return error === undefined ? frame : { ...frame, error }
 }
 
@@ -44,13 +49,17 @@ function cut(text: string, charsMax: number): string {
   return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text
 }
 
+export function progressFrame(runId: string, { seq, at, value }: RunProgress): ProgressFrame {
+  return { kind: 'progress', seq, ts: new Date(at).toISOString(), runId: shownRunId(runId), value }
+}
+
 export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
   const { seq, ts, name, status, attempt, index, error } = frame
   return {
     kind: 'step_status',
     seq,
     ts: new Date(ts).toISOString(),
-    runId,
+    runId: shownRunId(runId),
     name,
     status,
     attempt,
@@ -110,6 +119,8 @@ export function derivedFrames(changes: readonly Change[], runId: string): Derive
       if (step.runId !== runId) continue
       const ts = isSettled(step.status) ? (step.finishedAt ?? at) : at
       frames.push(stepFrame(runId, { ...step, ts }))
+    } else if (change.type === 'run.progressed') {
+      if (change.run.id === runId) frames.push(progressFrame(runId, change.progress))
     } else if (isKnownToStoreOnly(change, runId)) return undefined
   }
   return frames.sort((a, b) => a.seq - b.seq)
@@ -123,8 +134,18 @@ function isKnownToStoreOnly(change: Change, runId: string): boolean {
 
 /** The frame as JSON, without line breaks. */
 export function frameText(frame: StoredFrame): JsonText {
+  if (frame.kind === 'progress') return progressText(frame)
   if (frame.kind !== 'log' || frame.fields === undefined) return JSON.stringify(frame)
   const { fields, ...head } = frame
-  // A line break in JSON is between tokens, where a space means the same.
-  return splice(head, { fields: fields.replace(/[\r\n]/g, ' ') })
+  return splice(head, { fields: onOneLine(fields) })
+}
+
+/** The frame of a progress as JSON, without line breaks. */
+export function progressText({ value, ...head }: ProgressFrame): JsonText {
+  return splice(head, { value: onOneLine(value) })
+}
+
+/** A line break in JSON is between tokens, where a space means the same. */
+function onOneLine(text: JsonText): JsonText {
+  return text.replace(/[\r\n]/g, ' ')
 }

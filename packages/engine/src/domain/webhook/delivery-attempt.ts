@@ -41,6 +41,8 @@ export interface Conclusion {
 interface SentDelivery {
   delivery: Delivery
   result: SendResult
+  /** The headers of the post, if there was one. */
+  headers?: Readonly<Record<string, string>> | undefined
   attemptId: string
   now: number
   /** In [0, 1): spreads the retry. */
@@ -105,6 +107,17 @@ export function deliveryHeaders(message: {
   return { ...headers, 'webhook-signature': signatures.join(' ') }
 }
 
+/** A signature shows so much that it can be compared, and too little to post the body again. */
+const SIGNATURE_SHOWN = /\b(v1,.{8})\S+/g
+
+/** The headers as people may see them. */
+function shownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const signature = headers['webhook-signature']
+  return signature === undefined
+    ? { ...headers }
+    : { ...headers, 'webhook-signature': signature.replace(SIGNATURE_SHOWN, '$1…') }
+}
+
 /** The outcomes of attempts without an answer. */
 const OUTCOMES = {
   timeout: 'timeout',
@@ -114,8 +127,9 @@ const OUTCOMES = {
   endpointOff: 'skipped',
 } as const satisfies Record<Exclude<SendResult['kind'], 'answered'>, DeliveryOutcome>
 
-function attemptOf({ delivery, result, attemptId, now }: SentDelivery): DeliveryAttempt {
+function attemptOf({ delivery, result, headers, attemptId, now }: SentDelivery): DeliveryAttempt {
   const base = {
+    ...(headers && { requestHeaders: shownHeaders(headers) }),
     id: attemptId,
     deliveryId: delivery.id,
     attempt: delivery.attemptCount + 1,

@@ -1,7 +1,7 @@
 // The signature schemes of providers (docs/webhooks.md#schemes): which part of a post is signed, where the signatures are,
 // and which id the message has. Used by signature-verification.ts.
 
-import { webhookKeyOf } from '@perdure/protocol'
+import { RECEIVER_SCHEMES, webhookKeyOf } from '@perdure/protocol'
 import type { ReceiverScheme } from '../model/receiver.ts'
 
 /** Headers by lower-case name, as node has them. */
@@ -42,6 +42,11 @@ export const SCHEMES: Record<ReceiverScheme, Scheme> = {
   stripe: { claimOf: stripe, keyOf: textKey, isIdSigned: true },
   slack: { claimOf: slack, keyOf: textKey, isIdSigned: true },
   'hmac-sha256': { claimOf: hmacSha256, keyOf: textKey, isIdSigned: false },
+}
+
+/** The scheme whose headers the post has, if any. */
+export function schemeOf(post: WebhookPost): ReceiverScheme | undefined {
+  return RECEIVER_SCHEMES.find(scheme => SCHEMES[scheme].claimOf(post))
 }
 
 /** `webhook-signature: v1,<base64> v1,<base64>` over `id.timestamp.body`. Svix sends the same as `svix-*`. */

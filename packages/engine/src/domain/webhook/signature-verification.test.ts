@@ -117,8 +117,8 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
     const other = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     expect(judge(scheme, { secrets: [other, secret] }).ok).toBe(true)
     expect(judge(scheme, { secrets: [secret, other] }).ok).toBe(true)
-    expect(judge(scheme, { secrets: [other] })).toEqual({ ok: false })
-    expect(judge(scheme, { secrets: [] })).toEqual({ ok: false })
+    expect(judge(scheme, { secrets: [other] })).toMatchObject({ ok: false })
+    expect(judge(scheme, { secrets: [] })).toMatchObject({ ok: false })
   })
 
   test('no byte of the body can be changed, added or left out', () => {
@@ -132,7 +132,7 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
     const shorter = fc.nat(bytes.length - 1).map(length => bytes.subarray(0, length))
     fc.assert(
       fc.property(fc.oneof(flipped, longer, shorter), body => {
-        expect(judge(scheme, { body })).toEqual({ ok: false })
+        expect(judge(scheme, { body })).toMatchObject({ ok: false })
       }),
     )
   })
@@ -148,7 +148,7 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
         (i, character) => {
           fc.pre(given[i]?.toLowerCase() !== character.toLowerCase())
           const changed = given.slice(0, i) + character + given.slice(i + 1)
-          expect(judge(scheme, withHeader(scheme, name, changed))).toEqual({ ok: false })
+          expect(judge(scheme, withHeader(scheme, name, changed))).toMatchObject({ ok: false })
         },
       ),
     )
@@ -158,7 +158,7 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
     fc.assert(
       fc.property(fc.string({ minLength: 16 }), other => {
         fc.pre(other !== secret)
-        expect(judge(scheme, { secrets: [other] })).toEqual({ ok: false })
+        expect(judge(scheme, { secrets: [other] })).toMatchObject({ ok: false })
       }),
     )
   })
@@ -166,10 +166,10 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
   test('without its headers, or with them twice, it does not verify', () => {
     for (const name of Object.keys(headers)) {
       if (name === 'x-github-delivery' || name === 'idempotency-key') continue
-      expect(judge(scheme, withHeader(scheme, name, undefined)), name).toEqual({ ok: false })
-      expect(judge(scheme, withHeader(scheme, name, '')), name).toEqual({ ok: false })
+      expect(judge(scheme, withHeader(scheme, name, undefined)), name).toMatchObject({ ok: false })
+      expect(judge(scheme, withHeader(scheme, name, '')), name).toMatchObject({ ok: false })
       const twice = { ...headers, [name]: [headers[name] as string, headers[name] as string] }
-      expect(judge(scheme, { headers: twice }), name).toEqual({ ok: false })
+      expect(judge(scheme, { headers: twice }), name).toMatchObject({ ok: false })
     }
   })
 
@@ -177,7 +177,7 @@ describe.each(RECEIVER_SCHEMES)('%s', scheme => {
     for (const other of RECEIVER_SCHEMES) {
       if (other === scheme) continue
       const { headers, body } = SAMPLES[other]
-      expect(judge(scheme, { headers, body, secrets: [SAMPLES[other].secret] })).toEqual({ ok: false })
+      expect(judge(scheme, { headers, body, secrets: [SAMPLES[other].secret] })).toMatchObject({ ok: false })
     }
   })
 })

@@ -4,10 +4,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SIGNATURE_WINDOW_MS } from '@perdure/protocol'
 import type { ReceiverScheme } from '../model/receiver.ts'
-import { type Claim, SCHEMES, type WebhookPost } from './schemes.ts'
+import type { SignatureFault } from './refusal.ts'
+import { type Claim, SCHEMES, schemeOf, type WebhookPost } from './schemes.ts'
 
 /** `messageId`: the provider's id of the message, which a repeat has too. */
-export type SignatureCheck = { ok: true; messageId?: string } | { ok: false }
+export type SignatureCheck = { ok: true; messageId?: string } | { ok: false; fault: SignatureFault }
 
 /** Checks that one of the signatures was made with one of the secrets, and recently if the scheme has a timestamp. */
 export function verifySignature(
@@ -17,15 +18,29 @@ export function verifySignature(
 ): SignatureCheck {
   const { claimOf, keyOf } = SCHEMES[scheme]
   const claim = claimOf(post)
-  if (!claim || !isFresh(claim, post.now) || !secrets.some(secret => isSigned(claim, keyOf(secret))))
-    return { ok: false }
+  if (!claim) return { ok: false, fault: withoutClaim(post) }
+  const offMs = offBy(claim, post.now)
+  if (offMs === undefined) return { ok: false, fault: { reason: 'unsigned' } }
+  // Checked before the time: only the time of a post that the provider signed is worth a report.
+  if (!secrets.some(secret => isSigned(claim, keyOf(secret))))
+    return { ok: false, fault: { reason: 'wrong_signature' } }
+  if (Math.abs(offMs) > SIGNATURE_WINDOW_MS) {
+    return { ok: false, fault: { reason: 'stale', offSeconds: Math.round(offMs / 1000) } }
+  }
   const messageId = claim.messageId()
   return messageId === undefined || messageId === '' ? { ok: true } : { ok: true, messageId }
 }
 
-function isFresh({ timestamp }: Claim, now: number): boolean {
-  if (timestamp === undefined) return true
-  return /^\d{1,12}$/.test(timestamp) && Math.abs(now - Number(timestamp) * 1000) <= SIGNATURE_WINDOW_MS
+/** The fault of a post without the parts that the scheme needs. */
+function withoutClaim(post: WebhookPost): SignatureFault {
+  const signedAs = schemeOf(post)
+  return signedAs === undefined ? { reason: 'unsigned' } : { reason: 'other_scheme', signedAs }
+}
+
+/** How old the signed time is; 0 for a scheme without one, undefined for a text that is no time. */
+function offBy({ timestamp }: Claim, now: number): number | undefined {
+  if (timestamp === undefined) return 0
+  return /^\d{1,12}$/.test(timestamp) ? now - Number(timestamp) * 1000 : undefined
 }
 
 function isSigned({ signed, encoding, signatures }: Claim, key: Buffer): boolean {
