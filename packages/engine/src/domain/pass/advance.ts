@@ -18,7 +18,10 @@ import { applyOpcodes } from './apply-opcodes.ts'
 import { changeAttributes } from './attributes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
+import type { PassOpcode } from './opcodes/opcode.ts'
+import { OPCODES } from './opcodes/registry.ts'
 import { park, settleDue } from './park.ts'
+import { storeDueProgress, storeProgress } from './progress.ts'
 
 /** Maximum size of a run's stored state (docs/operating.md#bounds). */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
@@ -30,11 +33,24 @@ export function advance(state: RunState, outcome: Outcome, context: PassContext)
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
   const next = decideNext(draft, state, outcome, context)
+  if (typeof next === 'object') {
+    const { logs, progress } = outcome
+    return advance(state, { kind: 'rejected', error: next.refusal, logs, ...(progress && { progress }) }, context)
+  }
+  const progress = outcome.progress ?? context.heldProgress
+  if (next === 'stop') storeProgress(draft, progress)
+  else storeDueProgress(draft, progress)
   return { decision: draft.done(), next }
 }
 
-function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next {
+/** The answer breaks a limit: nothing of it is stored, and the run fails. */
+interface Refused {
+  refusal: RunError
+}
+
+function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next | Refused {
   const end = (how: End): Next => {
+    if (how.status !== 'cancelled') storeProgress(draft, outcome.progress ?? context.heldProgress)
     finish(draft, how, context.catalog)
     return 'stop'
   }
@@ -50,6 +66,11 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
   keepLogs(draft, state, outcome, context)
   switch (outcome.kind) {
     case 'returned': {
+      if (outcome.opcodes) {
+        const how = endWithSteps(draft, state, { ...outcome, opcodes: outcome.opcodes }, context)
+        if (how === 'again') return continueOrPark(draft, context) ?? fail(STUCK)
+        return 'refusal' in how ? how : end(how)
+      }
       const error = changeAttributes(draft, outcome.attributes)
       return error ? fail(error) : end({ status: 'succeeded', result: outcome.data })
     }
@@ -68,10 +89,36 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
       return pauses() ? pause(outcome.error) : fail(outcome.error)
     }
     case 'opcodes': {
+      restoreTries(draft)
       const how = applyReported(draft, state, outcome, context)
       return how ? end(how) : (continueOrPark(draft, context) ?? fail(STUCK))
     }
   }
+}
+
+/**
+ * Drafts the steps that a run ends with, before its end. Returns the end, or `again` if the engine refused an event or a
+ * webhook that the handler went by: the steps count, and the handler sees the error in another pass.
+ */
+function endWithSteps(
+  draft: Draft,
+  state: RunState,
+  { opcodes, attributes, data }: Extract<Outcome, { kind: 'returned' }> & { opcodes: PassOpcode[] },
+  context: PassContext,
+): End | Refused | 'again' {
+  const refusal = changeAttributes(draft, attributes)
+  if (refusal) return { refusal }
+  const failed = applyOpcodes(draft, state, opcodes, context)
+  const limit = overLimit(draft, state)
+  if (limit) return { refusal: limit }
+  // An event that the run emitted may cancel the run.
+  if (draft.run.cancelRequested) return { status: 'cancelled' }
+  if (failed) return { status: 'failed', error: failed }
+  if (!draft.steps.some(({ op, status }) => status === 'failed' && !OPCODES[op].runsOnRunner))
+    return { status: 'succeeded', ...(data !== undefined && { result: data }) }
+  restoreTries(draft)
+  const timeout = timedOut(draft.run, context.now)
+  return timeout ? { status: 'failed', error: timeout } : 'again'
 }
 
 /** The error without its `stepName`, unless the runner knows such a step as failed. */
@@ -88,12 +135,16 @@ export function applyReported(
   { opcodes, attributes }: Pick<Extract<Reported, { kind: 'opcodes' }>, 'opcodes' | 'attributes'>,
   context: PassContext,
 ): End | undefined {
-  if (draft.run.transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })
   const failed = changeAttributes(draft, attributes) ?? applyOpcodes(draft, state, opcodes, context)
   // An event that the run emitted may cancel the run.
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   const error = failed ?? overLimit(draft, state) ?? timedOut(draft.run, context.now)
   return error && { status: 'failed', error }
+}
+
+/** The runner has answered: all tries are there again. */
+export function restoreTries(draft: Draft): void {
+  if (draft.run.transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })
 }
 
 /** Tries of a pass of the run, in its handler and its transport together. */

@@ -7,12 +7,13 @@ import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { applyReported } from './advance.ts'
+import { applyReported, restoreTries } from './advance.ts'
 import type { Reported } from './answer/outcome.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import { OPCODES } from './opcodes/registry.ts'
 import { settleDue } from './park.ts'
+import { storeDueProgress, storeProgress } from './progress.ts'
 
 /** With `next: 'pass'` the pass goes on; with 'stop' the run has ended and its pass must be aborted. */
 export function checkpoint(
@@ -23,23 +24,34 @@ export function checkpoint(
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
   const next = decideNext(draft, state, reported, context)
+  storeDueProgress(draft, reported.progress ?? context.heldProgress)
   return { decision: draft.done(), next }
 }
 
 function decideNext(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
   const end = (how: End): Next => {
+    if (how.status !== 'cancelled') storeProgress(draft, reported.progress ?? context.heldProgress)
     finish(draft, how, context.catalog)
     return 'stop'
   }
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
+  // A checkpoint of progress alone brings nothing further: a handler that then throws again must not go on for ever.
+  if (reported.opcodes.length > 0 || reported.progress === undefined) restoreTries(draft)
   const ended = applyReported(draft, state, reported, context)
   if (ended) return end(ended)
   settleDue(draft)
   // A pause and a resume during the pass leave the run queued although its owner still holds it.
   if (draft.run.status === 'queued') draft.move('running')
   return 'pass'
+}
+
+/** Stores a progress that has waited. Nothing else of the run is decided. */
+export function heldProgress(state: RunState, context: PassContext): { decision: Decision; next: Next } {
+  const draft = new Draft(state, context.now)
+  storeProgress(draft, context.heldProgress)
+  return { decision: draft.done(), next: 'pass' }
 }
 
 export interface Acknowledged {

@@ -23,8 +23,8 @@ export function keepLogs(
   if (unread) report({ of: { app, workflow }, unread: unread.count, error: unread.problem })
   if (outcome.logs.length === 0) return
   const idOf = new Map<string, string>()
-  if (outcome.kind === 'opcodes') {
-    for (const opcode of outcome.opcodes) if (!idOf.has(opcode.name)) idOf.set(opcode.name, opcode.id)
+  if (outcome.kind === 'opcodes' || outcome.kind === 'returned') {
+    for (const opcode of outcome.opcodes ?? []) if (!idOf.has(opcode.name)) idOf.set(opcode.name, opcode.id)
   }
   for (const line of outcome.logs) {
     if (line.scope === ROOT_SCOPE) {

@@ -6,6 +6,7 @@ import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Waiter, Watcher } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
+import type { Workflow } from '../model/workflow.ts'
 import type { RunState } from './state.ts'
 
 export interface Assumptions {
@@ -52,6 +53,12 @@ export function noAssumptions(): Assumptions {
  */
 export function catalogGuards({ revision }: CatalogView, { isCatalogFresh }: Assumptions): Guard[] {
   return revision === undefined || isCatalogFresh ? [] : [{ type: 'catalog', revision }]
+}
+
+/** The guard of a decision that starts something of the workflow without a guard of the whole catalog: it was not deleted since. */
+export function registeredGuards({ isCatalogFresh }: Assumptions, workflow: Workflow): Guard[] {
+  const { namespace, app, name } = workflow
+  return isCatalogFresh ? [{ type: 'registered', namespace, app, workflow: name }] : []
 }
 
 /** Assumptions that include the flow-control rows that the decision itself has written. */

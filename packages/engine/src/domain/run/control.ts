@@ -9,6 +9,7 @@ import { EngineError, type ErrorCode } from '../model/errors.ts'
 import { isTerminal, type Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
+import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { forkedRun, type Under } from './create.ts'
@@ -77,7 +78,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   const steps = [...source.steps.values()].sort((a, b) => a.index - b.index)
   const from = findStep(steps, options.step)
   if (!from) {
-    throw new EngineError('step_not_found', `Run ${source.run.id} has no step "${options.step}".`, {
+    throw new EngineError('step_not_found', `Run ${shownRunId(source.run.id)} has no step "${options.step}".`, {
       details: { step: options.step },
     })
   }
@@ -165,5 +166,5 @@ function refuseUnfinished(run: Run): void {
 }
 
 function refusal(code: ErrorCode, { id, status }: Run, why: string): EngineError {
-  return new EngineError(code, `Run ${id} is ${status}${why}`, { details: { status } })
+  return new EngineError(code, `Run ${shownRunId(id)} is ${status}${why}`, { details: { status } })
 }

@@ -1,4 +1,4 @@
-// Creates runs: started by an event or a schedule, as a child, after a failure, or as a fork
+// Creates runs: started by an event, a schedule or a caller, as a child, after a failure, or as a fork
 // (docs/concepts.md#where-runs-come-from).
 
 import type { RunError } from '@perdure/protocol'
@@ -68,24 +68,52 @@ export function eventRun(options: {
   /** The events of the buffer that became the run. */
   eventIds?: string[] | undefined
   attributes?: Attributes | undefined
+  /** The id and the time of a run that is started by hand, later. */
+  redriven?: { id: string; now: number } | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, trace, singletonKey, eventIds, attributes } = options
+  const { event, workflow, pin, trace, singletonKey, eventIds, attributes, redriven } = options
   const origin: Origin = {
     namespace: event.namespace,
-    id: derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
+    id: redriven?.id ?? derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
     workflow: workflow.name,
     app: workflow.app,
     triggerKind: 'event',
     eventName: event.name,
     eventId: event.id,
     trigger: { id: event.id, name: event.name },
-    createdAt: event.receivedAt,
+    createdAt: redriven?.now ?? event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
     ...(pin === undefined ? {} : { runner: pin }),
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
     ...(eventIds === undefined ? {} : { eventIds }),
+    ...(attributes === undefined ? {} : { attributes }),
+  }
+  return queuedAnew(origin, options)
+}
+
+/** The run that a caller starts directly. Its handler receives an event with the workflow's name, which no record has. */
+export function directRun(options: {
+  workflow: Workflow
+  id: string
+  now: number
+  input?: JsonText | undefined
+  attributes?: Attributes | undefined
+  trace?: Traceparent | undefined
+  report?: Report | undefined
+}): Run {
+  const { workflow, id, now, input, attributes, trace } = options
+  const origin: Origin = {
+    namespace: workflow.namespace,
+    id,
+    workflow: workflow.name,
+    app: workflow.app,
+    triggerKind: 'event',
+    trigger: { name: workflow.name },
+    createdAt: now,
+    ...(input === undefined ? {} : { input }),
+    ...(trace === undefined ? {} : { trace }),
     ...(attributes === undefined ? {} : { attributes }),
   }
   return queuedAnew(origin, options)

@@ -15,6 +15,7 @@ import type { LogLine } from '../model/log-line.ts'
 import { isTerminal, type Run, type RunStatus } from '../model/run.ts'
 import { firstSeq, SEQ_SPAN } from '../model/seq.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
+import type { JsonText } from '../text/json-text.ts'
 import { conclude } from './conclusion.ts'
 import type { RunState } from './state.ts'
 
@@ -87,6 +88,13 @@ export class Draft {
       added,
       removed: [...before],
     })
+  }
+
+  /** Gives the run a newer progress, with a frame of its own. It changes nothing else of the row, so the fence stays. */
+  setProgress(value: JsonText): void {
+    const progress = { value, at: this.now, seq: this.nextSeq() }
+    this.#run = { ...this.#run, progress }
+    this.changes.push({ type: 'run.progressed', run: this.#run, progress })
   }
 
   /** Moves the run to a status; no effect if the run has it. First start and end need no frame: the row has their seqs. */

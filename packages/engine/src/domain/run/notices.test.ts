@@ -57,6 +57,12 @@ describe('the end of a run', () => {
     })
   })
 
+  it('carries the attributes of the run', () => {
+    const attributes = { customer: 'c-17', vip: true }
+    const then = given(run({ attributes })).subscribed(all).when(returned('1'))
+    expect(payloads(then)[0].data.run.attributes).toEqual(attributes)
+  })
+
   it('carries the result to the letter', () => {
     const then = given(run()).subscribed(all).when(returned('{"n":1.0000000000000000001}'))
     expect(deliveries(then)[0]?.payload).toContain('"result":{"n":1.0000000000000000001}')

@@ -197,6 +197,7 @@ export function catalog(...workflows: Workflow[]): CatalogView {
   return {
     namespace: 'default',
     workflow: (app, name) => workflows.find(known => known.app === app && known.name === name),
+    triggerNames: () => workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? [])),
     triggeredBy: eventName =>
       workflows.filter(({ triggers }) => triggers.some(trigger => matchesEvent(trigger, eventName))),
     appsWith: name => workflows.filter(known => known.name === name).map(({ app }) => app),

@@ -29,10 +29,16 @@ export interface Negotiated {
   stepPolicy: boolean
   /** Answers and checkpoints may carry attributes. Otherwise they are ignored. */
   attributes: boolean
+  /** A 200 may carry the steps that the pass ended with. Otherwise they are ignored. */
+  endWithSteps: boolean
 }
 
 /** The opcodes of the object that is written in `text`, or what is wrong with them. */
-export function readOpcodes(parsed: object, text: JsonText, { stepPolicy }: Negotiated): PassOpcode[] | string {
+export function readOpcodes(
+  parsed: object,
+  text: JsonText,
+  { stepPolicy }: Pick<Negotiated, 'stepPolicy'>,
+): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
   if (opcodes.length > OPCODES_MAX) return `/opcodes must not have more than ${OPCODES_MAX} items`
@@ -86,4 +92,17 @@ function withRawData(opcode: Opcode, text: JsonText): PassOpcode {
   const read = opcode as PassOpcode
   if (data !== undefined || 'data' in opcode) read.data = data
   return read
+}
+
+/** The opcodes of a 200: steps that the pass has executed and that settle at once. Otherwise what is wrong with them. */
+export function readLastOpcodes(parsed: object, text: JsonText, negotiated: Negotiated): PassOpcode[] | string {
+  const opcodes = readOpcodes(parsed, text, negotiated)
+  if (typeof opcodes === 'string') return opcodes
+  const other = opcodes.findIndex(opcode => !isSettling(opcode))
+  return other < 0 ? opcodes : `/opcodes/${other} must be a step that has settled, since the run ends with it`
+}
+
+function isSettling(opcode: PassOpcode): boolean {
+  if (opcode.op !== 'StepRun') return opcode.op === 'Emit' || opcode.op === 'Webhook'
+  return opcode.error === undefined || (opcode.retriable === false && opcode.catchable === true)
 }

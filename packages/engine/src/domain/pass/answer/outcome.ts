@@ -1,7 +1,7 @@
 // Reads a runner's answer to an invoke (docs/wire-protocol.md#answer) or its checkpoint into an outcome. Nothing in it is
 // trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
 
-import type { RunError, StepError } from '@perdure/protocol'
+import { PROGRESS_BYTES_MAX, type RunError, type StepError } from '@perdure/protocol'
 import { AttributeChangesSchema, CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import type { AttributeChanges } from '../../model/attributes.ts'
@@ -9,16 +9,23 @@ import { stepErrorOf } from '../../model/step.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import type { PassOpcode } from '../opcodes/opcode.ts'
 import { type PassLines, readLines } from './log-lines.ts'
-import { type Negotiated, readOpcodes } from './opcodes.ts'
+import { type Negotiated, readLastOpcodes, readOpcodes } from './opcodes.ts'
 
 /** The report of a handler about its run. */
 export interface RunReport {
   attributes?: AttributeChanges
 }
 
+/** The handler's newest progress, as the text it came in. A failed pass may report it too. */
+export interface ReportedProgress {
+  progress?: JsonText
+}
+
 export type Outcome = PassLines &
+  ReportedProgress &
+  /** With `opcodes`: the last steps of the run, which are stored together with its end. */
   (
-    | ({ kind: 'returned'; data?: JsonText } & RunReport)
+    | ({ kind: 'returned'; data?: JsonText; opcodes?: PassOpcode[] } & RunReport)
     | ({ kind: 'opcodes'; opcodes: PassOpcode[] } & RunReport)
     /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
@@ -36,7 +43,7 @@ const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const attributeChanges = Compile(AttributeChangesSchema)
 const stepError = Compile(SentErrorSchema)
 
-const NOTHING: Negotiated = { stepPolicy: false, attributes: false }
+const NOTHING: Negotiated = { stepPolicy: false, attributes: false, endWithSteps: false }
 
 /** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
@@ -46,7 +53,7 @@ export function readAnswer(status: number, body: string, negotiated: Negotiated 
   const parsed = parse(body)
   if (!parsed && (status === 200 || status === 206))
     return transportFailed('The runner answered with a body that is not a JSON object.')
-  const lines = readLines(parsed, body)
+  const lines = readExtras(parsed, body, negotiated)
   if (parsed && status === 200) return readReturned(parsed, body, { lines, negotiated })
   if (parsed && status === 206) return readReported(parsed, body, { lines, negotiated })
   const error = readError(parsed, body)
@@ -69,7 +76,7 @@ export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 /** Reads the payload of an `invoke.checkpoint` like a 206. */
 export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING): { seq: number; reported: Reported } {
   const parsed = parse(payload)
-  const lines = readLines(parsed, payload)
+  const lines = readExtras(parsed, payload, negotiated)
   const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
   const { seq } = parsed as { seq?: unknown }
@@ -95,22 +102,26 @@ function sentence(text: string): string {
 
 const NOT_ALLOWED = 'is not what the protocol allows: '
 
-function invalidResponse(problem: string, lines: PassLines, what = 'answer'): Extract<Outcome, { kind: 'rejected' }> {
+function invalidResponse(problem: string, lines: Extras, what = 'answer'): Extract<Outcome, { kind: 'rejected' }> {
   const message = `The runner's ${what} ${problem}.`
   return { kind: 'rejected', error: { message, code: 'invalid_response' }, ...lines }
 }
 
 interface Reading {
-  lines: PassLines
+  lines: Extras
   negotiated: Negotiated
 }
 
 function readReturned(parsed: object, body: string, { lines, negotiated }: Reading): Outcome {
-  if (isTooDeep(body, ENVELOPE_DEPTH[200])) return invalidResponse(TOO_DEEP, lines)
-  const report = readReport(parsed, negotiated)
+  const { opcodes: sent = null } = parsed as { opcodes?: unknown }
+  const hasSteps = negotiated.endWithSteps && sent !== null
+  if (isTooDeep(body, ENVELOPE_DEPTH[200], hasSteps)) return invalidResponse(TOO_DEEP, lines)
+  const opcodes = hasSteps ? readLastOpcodes(parsed, body, negotiated) : []
+  if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines)
+  const report = readReport(parsed, lines, negotiated)
   if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines)
   const data = objectMember(body, 'data')
-  return { kind: 'returned', data, ...report, ...lines }
+  return { kind: 'returned', data, ...(opcodes.length > 0 ? { opcodes } : {}), ...report, ...lines }
 }
 
 function readReported(
@@ -121,7 +132,7 @@ function readReported(
   if (isTooDeep(text, ENVELOPE_DEPTH[206])) return invalidResponse(TOO_DEEP, lines, what)
   const opcodes = readOpcodes(parsed, text, negotiated)
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines, what)
-  const report = readReport(parsed, negotiated)
+  const report = readReport(parsed, lines, negotiated)
   if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines, what)
   return { kind: 'opcodes', opcodes, ...report, ...lines }
 }
@@ -129,21 +140,43 @@ function readReported(
 const NO_REPORT: RunReport = {}
 
 /** Reads the report of the message about the run. A text: what is wrong with it. */
-function readReport(parsed: object, negotiated: Negotiated): RunReport | string {
-  const { attributes = null } = parsed as { attributes?: unknown }
-  if (attributes === null || !negotiated.attributes) return NO_REPORT
+function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunReport | string {
+  const { attributes = null, progress = null } = parsed as { attributes?: unknown; progress?: unknown }
+  if (!negotiated.attributes) return NO_REPORT
+  if (progress !== null && lines.progress === undefined) return PROGRESS_FAULT
+  if (attributes === null) return NO_REPORT
   if (attributeChanges.Check(attributes)) return { attributes }
   const [first] = attributeChanges.Errors(attributes)
   return `/attributes${first?.instancePath ?? ''} ${first?.message ?? 'has the wrong shape'}`
 }
 
+/** The parts of a message that count whatever its status is. */
+type Extras = PassLines & ReportedProgress
+
+/** Reads the log lines and the progress of a message. A progress that is not allowed is left out; null is none. */
+function readExtras(parsed: object | undefined, text: JsonText, negotiated: Negotiated): Extras {
+  const extras: Extras = readLines(parsed, text)
+  const { progress = null } = (parsed ?? {}) as { progress?: unknown }
+  if (progress === null || !negotiated.attributes) return extras
+  const value = objectMember(text, 'progress') as JsonText
+  if (Buffer.byteLength(value) <= PROGRESS_BYTES_MAX && !isDeeperThan(value, JSON_DEPTH_MAX)) extras.progress = value
+  return extras
+}
+
+const PROGRESS_FAULT = `/progress must not be larger than ${PROGRESS_BYTES_MAX} bytes or deeper than ${JSON_DEPTH_MAX} levels`
+
 const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 
-/** Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. */
-function isTooDeep(text: JsonText, envelopeDepth: number): boolean {
+/**
+ * Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. With
+ * `hasSteps` the opcodes of a 200 may be as deep as those of a 206.
+ */
+function isTooDeep(text: JsonText, envelopeDepth: number, hasSteps = false): boolean {
   const depthMax = JSON_DEPTH_MAX + envelopeDepth
   if (!isDeeperThan(text, depthMax)) return false
-  return [...objectMembers(text)].some(([name, value]) => name !== 'logs' && isDeeperThan(value, depthMax - 1))
+  const depthMaxOf = (name: string) =>
+    hasSteps && name === 'opcodes' ? JSON_DEPTH_MAX + ENVELOPE_DEPTH[206] : depthMax
+  return [...objectMembers(text)].some(([name, value]) => name !== 'logs' && isDeeperThan(value, depthMaxOf(name) - 1))
 }
 
 function parse(body: string): object | undefined {

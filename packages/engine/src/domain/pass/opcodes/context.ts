@@ -4,6 +4,7 @@ import type { FilterFault } from '../../expressions/matching.ts'
 import type { CatalogView } from '../../model/catalog.ts'
 import type { PassSent } from '../../model/step.ts'
 import type { Assumptions } from '../../run/assumptions.ts'
+import type { JsonText } from '../../text/json-text.ts'
 
 /** The runner's knowledge of the run: from the memo of the pass, then from the ack of each checkpoint. */
 export interface RunnerKnowledge {
@@ -42,6 +43,8 @@ export type PassReport = (fault: FilterFault | LinesFault) => void
 
 export interface PassContext extends SentPass {
   now: number
+  /** The newest progress of earlier reports that is not stored yet. */
+  heldProgress?: JsonText | undefined
   /** The part that the steps of the pass store. */
   sent?: PassSent | undefined
   random(): number

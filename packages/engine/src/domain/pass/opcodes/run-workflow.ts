@@ -1,7 +1,7 @@
 // RunWorkflow: a step that starts a child run and waits for its end (docs/concepts.md#children).
 
 import type { StepError } from '@perdure/protocol'
-import { catalogGuards } from '../../run/assumptions.ts'
+import { catalogGuards, registeredGuards } from '../../run/assumptions.ts'
 import { childRun } from '../../run/create.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordWaiting } from './record.ts'
@@ -16,6 +16,8 @@ export const runWorkflow: OpcodeRules<'RunWorkflow'> = {
     draft.guards.push(...catalogGuards(context.catalog, context.assumptions))
     const app = childApp(pass, opcode)
     if (typeof app !== 'string') return recordFailed(pass, opcode, app)
+    const workflow = context.catalog.workflow(app, opcode.childName)
+    if (workflow) draft.guards.push(...registeredGuards(context.assumptions, workflow))
     const child = childRun({
       parent: draft.run,
       step: { id: opcode.id, index: draft.nextIndex },
@@ -23,7 +25,7 @@ export const runWorkflow: OpcodeRules<'RunWorkflow'> = {
       workflow: opcode.childName,
       input: opcode.data,
       now: context.now,
-      under: { workflow: context.catalog.workflow(app, opcode.childName), report: context.report },
+      under: { workflow, report: context.report },
     })
     recordWaiting(pass, opcode, { childRunId: child.id })
     draft.changes.push({ type: 'run.created', run: child })
