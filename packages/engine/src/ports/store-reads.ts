@@ -10,22 +10,15 @@ import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '..
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
-import type { Run, RunStatus, WaitingFor } from '../domain/model/run.ts'
+import type { Run, RunProgress, RunStatus, WaitingFor } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
-import type { RunTally } from '../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
-import type {
-  LastFailure,
-  RunScope,
-  RunSeriesQuery,
-  RunTotals,
-  RunTotalsQuery,
-  StepDurations,
-} from './store-statistics.ts'
+import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'
+import type { StatisticsReads } from './store-statistics.ts'
 
 /** A run with the name of its current step (the newest unsettled one, else the newest). */
 export type RunView = Run & { currentStepName?: string }
@@ -214,7 +207,13 @@ export interface ControlQuery {
 export interface ScheduledQuery {
   limit: number
   /** The sort position of the last row of the page before. */
-  after?: { dueAt: number; id: string }
+  after?: { dueAt: number; id: string } | undefined
+}
+
+export interface BuffersQuery extends ScheduledQuery {
+  app?: string | undefined
+  workflow?: string | undefined
+  kind?: 'debounce' | 'batch' | undefined
 }
 
 export interface BulkJobsQuery {
@@ -223,8 +222,17 @@ export interface BulkJobsQuery {
   before?: { dueAt: number; id: string } | undefined
 }
 
+export interface LogsQuery {
+  from: number
+  limit: number
+  /** Default: the oldest first. */
+  dir?: 'asc' | 'desc'
+}
+
 export interface BulkResultsQuery {
   limit: number
+  /** Only results with this outcome. */
+  outcome?: BulkResult['outcome'] | undefined
   /** Only results of these runs. */
   runIds?: readonly string[]
   /** Run id of the last row of the page before. */
@@ -292,7 +300,13 @@ export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
  * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
  * signal.
  */
-export interface Reads {
+export interface Reads extends StatisticsReads {
+  /** The events behind a position, oldest first, at most `limit`. A scan. */
+  redrivable(query: RedriveQuery & { after: number; limit: number }, signal?: AbortSignal): Promise<RedrivableEvent[]>
+  /** The ids under which runs are stored: another one for each id that a caller gave to a run, erased runs included. */
+  storedIds(ids: readonly string[]): Promise<string[]>
+  /** Whether a run with this id was erased. */
+  isErased(runId: string): Promise<boolean>
   run(id: string): Promise<RunView | undefined>
   /** The run_status frame of the run's present status: a light read, without payloads. */
   status(runId: string): Promise<RunStatusNow | undefined>
@@ -310,20 +324,14 @@ export interface Reads {
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** The newest failures by fingerprint, the largest group first. */
   errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
-  /** Runs over time: the spans in which any were created or ended, by the time of their beginning. Each run counts once. */
-  runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
-  /** Runs of every workflow in numbers. Each run counts once. */
-  runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals>
-  /** The last failure of each workflow since a time. */
-  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]>
-  /** The steps of the newest 200 ended runs of the scope. */
-  stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
   /** The runs that hold or wait for concurrency limits and throttles. */
   limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
   firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+  /** The newest progress of the run, if it has one. */
+  progress(runId: string): Promise<(RunProgress & { runId: string; workflow: string; app: string }) | undefined>
   /** In index order. */
   steps(runId: string, query?: StepQuery, signal?: AbortSignal): Promise<Step[]>
   /** The step, and the frames of its attempts in order: the newest of many. */
@@ -339,8 +347,8 @@ export interface Reads {
   ): Promise<{ runs: RelatedRun[]; events: EmittedEvent[] }>
   /** Ids of the runs that hold the slot, the oldest first. */
   holdersOf(slotId: string, limit: number): Promise<string[]>
-  /** Lines with seq > from, oldest first. */
-  logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]>
+  /** Lines with seq > from. */
+  logs(runId: string, query: LogsQuery): Promise<LogLine[]>
   /**
    * Frames with seq > after, in seq order, at most `limit`. Steps with an index below `openFrom` have no frames after `after`.
    * Pass 0 at first, and the answered value with the next call, so that the tail of a long run stays cheap.
@@ -355,13 +363,17 @@ export interface Reads {
   eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]>
   /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
+  /** Rows of the open buffers, the soonest due first: as many as the limit, or fewer where their data is large. */
+  buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the schedules of the API by id, from after `after`: as many as the limit, or fewer where their data is large. */
   eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
   /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
   deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage>
-  /** A row for each endpoint with deliveries created at or after `since`. */
+  /** The same rows, all of them, without payloads that are stored beside their rows. */
+  deliveryHeads(query: DeliveryQuery, signal?: AbortSignal): Promise<Delivery[]>
+  /** A row for each endpoint with deliveries, other than tests, created at or after `since`. */
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
   /** The rows of the crons of the namespace's workflows, by app, workflow and cron. */
   schedules(): Promise<FlowRow[]>

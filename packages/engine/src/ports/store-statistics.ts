@@ -1,10 +1,11 @@
-// Statistics of the runs of a namespace, as the store answers them: queries and answers of `Reads` (store-reads.ts).
+// Statistics of a namespace, as the store answers them: a part of `Reads` (store-reads.ts), its queries and its answers.
 
 import type { RunError, WaitingFor } from '@perdure/protocol'
 import type { RunStatus } from '../domain/model/run.ts'
 import type { Durations } from '../domain/view/durations.ts'
 import type { SeriesStep } from '../domain/view/rollup-span.ts'
 import type { RunTally } from '../domain/view/run-tally.ts'
+import type { PostTally } from '../domain/webhook/attempt-tally.ts'
 
 export interface RunScope {
   app?: string | undefined
@@ -16,6 +17,14 @@ export interface RunSeriesQuery extends RunScope {
   step: SeriesStep
   since: number
   until: number
+}
+
+/** Both times are starts of steps; without an endpoint the posts to all endpoints count. */
+export interface EndpointSeriesQuery {
+  step: SeriesStep
+  since: number
+  until: number
+  endpointId?: string | undefined
 }
 
 /** `since` is a time of `totalSince`; absent: all time. */
@@ -61,4 +70,18 @@ export interface StepDurations {
   name: string
   count: number
   durations: Durations
+}
+
+/** All of these are scans: see `Reads`. */
+export interface StatisticsReads {
+  /** Runs over time: the spans in which any were created or ended, by the time of their beginning. Each run counts once. */
+  runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
+  /** Runs of every workflow in numbers. Each run counts once. */
+  runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals>
+  /** The last failure of each workflow since a time. */
+  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]>
+  /** The steps of the newest 200 ended runs of the scope. */
+  stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
+  /** The posts of each span that has any, by the time of its beginning. */
+  endpointSeries(query: EndpointSeriesQuery, signal?: AbortSignal): Promise<Map<number, PostTally>>
 }

@@ -12,6 +12,7 @@ import type { AppPlaces } from '../domain/pass/places.ts'
 import type { Aged } from '../domain/run/retention.ts'
 import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
+import type { EngineReports } from './engine-reports.ts'
 import type { PositionedEvent, Reads } from './store-reads.ts'
 
 /** A claim of due rows. Times are epoch ms. */
@@ -58,6 +59,15 @@ export interface Pruning extends Aged {
   limit: number
 }
 
+/** Idempotency keys of a workflow that events before a time (epoch ms) have claimed, at most so many at once. */
+export interface ClaimsOfWorkflow {
+  namespace: string
+  app: string
+  workflow: string
+  before: number
+  limit: number
+}
+
 /** Ends of runs before a time (epoch ms), at most so many at once. */
 export interface EndsToCount {
   before: number
@@ -95,6 +105,8 @@ export interface Store {
    * does an event that a live run of its namespace may still look back at.
    */
   prune(pruning: Pruning): Promise<number>
+  /** Removes such idempotency keys, in one short transaction. Answers how many: fewer than the limit when none is left. */
+  dropClaims(claims: ClaimsOfWorkflow): Promise<number>
   /**
    * Counts ends of runs into the roll-ups, each exactly once, whatever its time, and whether or not another engine counts too; a run that is removed
    * before is counted too. Answers how many: fewer than the limit when none is left.
@@ -147,6 +159,8 @@ export interface Store {
   readonly admin: Admin
   /** Only where one process owns the store. */
   readonly times?: StoreTimes
+  /** Only where engines may share the store. */
+  readonly engines?: EngineReports
 
   in(namespace: string): Reads
   /** Rejects if the store cannot be read and written. */

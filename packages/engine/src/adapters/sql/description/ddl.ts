@@ -24,7 +24,7 @@ export function schemaSteps(dialect: DdlDialect, tables: readonly TableSchema[])
     ...tables.flatMap(table => [
       versionOf(table),
       ...table.schema.map(({ column }) => versionOf(column)),
-      ...Object.values(table.indexes ?? {}).map(versionOf),
+      ...Object.values(table.indexes ?? {}).map(index => index.until ?? versionOf(index)),
     ]),
   ]
   return Array.from({ length: Math.max(...versions) }, (_, i) =>
@@ -43,6 +43,9 @@ function additions(dialect: DdlDialect, table: TableSchema, version: number): st
   return [
     ...(isNew ? createTable(dialect, table) : columns.map(column => addColumn(dialect, table, column))),
     ...indexes.map(([name, index]) => createIndex(dialect, table, name, index)),
+    ...Object.entries(table.indexes ?? {}).flatMap(([name, index]) =>
+      index.until === version ? [`DROP INDEX ${name};`] : [],
+    ),
   ]
 }
 

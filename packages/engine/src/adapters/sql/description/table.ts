@@ -13,6 +13,8 @@ export interface Index {
   postgres?: string
   /** The schema version that added the index; absent: the first. */
   since?: number
+  /** The schema version that removed the index, because another one took its place. */
+  until?: number
 }
 
 interface Options {

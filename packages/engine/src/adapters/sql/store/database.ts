@@ -10,13 +10,13 @@ export interface ClaimedRun {
   rootLogged: number
 }
 
-/** The database compares text by bytes, and has the functions of reads/text-search.ts as `text_has` and `json_has`. */
+/** The database compares text by bytes, and has the functions of reads/runs/text-search.ts as `text_has` and `json_has`. */
 export interface Database {
   /** Takes the requests for the writer. */
   readonly writer: BatchQueue
   /** The rows of each query, all of them seen at one moment, after every commit that has resolved. */
   read(queries: Query[]): Promise<Row[][]>
-  /** As `read`, for reads that may take long (reads/scan-queue.ts): the readers of `read` stay free. */
+  /** As `read`, for reads that may take long (reads/scan/scan-queue.ts): the readers of `read` stay free. */
   scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]>
   /** How many scans are carried out side by side. */
   readonly scansAtOnce: number

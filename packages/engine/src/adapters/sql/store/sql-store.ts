@@ -10,6 +10,7 @@ import type { Admin } from '../../../ports/admin.ts'
 import type {
   Claim,
   ClaimedDelivery,
+  ClaimsOfWorkflow,
   Configured,
   DeliveryClaim,
   EndsToCount,
@@ -26,8 +27,8 @@ import { LANE_TABLES } from '../claims/lanes.ts'
 import type { Table } from '../description/table.ts'
 import type { Row, Value } from '../description/values.ts'
 import { type EventsSince, eventsSinceQuery } from '../reads/event-queries.ts'
-import { loadedRun, loadQueries } from '../reads/run-queries.ts'
-import { ScanQueue } from '../reads/scan-queue.ts'
+import { loadedRun, loadQueries } from '../reads/runs/run-queries.ts'
+import { ScanQueue } from '../reads/scan/scan-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
 import {
   type WatchersQuery,
@@ -122,6 +123,10 @@ export class SqlStore implements Store {
 
   prune(pruning: Pruning): Promise<number> {
     return this.#perform({ type: 'prune', pruning })
+  }
+
+  dropClaims(claims: ClaimsOfWorkflow): Promise<number> {
+    return this.#perform({ type: 'dropClaims', claims })
   }
 
   countEnds(ends: EndsToCount): Promise<number> {

@@ -6,6 +6,7 @@ import { table } from '../description/table.ts'
 
 export const BULK_RESULTS = table<BulkResult>()('bulk_results', {
   key: ['bulk_id', 'run_id'],
+  since: 2,
   fixed: {
     bulkId: text,
     runId: text,

@@ -2,7 +2,7 @@
 
 import { type Delivery, type DeliveryAttempt, destinationOf } from '../../../domain/model/delivery.ts'
 import type { ClaimedDelivery } from '../../../ports/store.ts'
-import { derived, integer, optional, payload, text, unique } from '../description/column.ts'
+import { derived, integer, json, optional, payload, since, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'
 
@@ -42,6 +42,12 @@ export const DELIVERIES = table<Delivery>()('deliveries', {
     deliveries_counted: {
       on: 'namespace, endpoint_id, created_at, status',
       where: 'endpoint_id IS NOT NULL',
+      until: 2,
+    },
+    deliveries_of_endpoint: {
+      on: 'namespace, endpoint_id, created_at, status, event_kind',
+      where: 'endpoint_id IS NOT NULL',
+      since: 2,
     },
     deliveries_of_run: { on: 'source_run_id, created_at', where: 'source_run_id IS NOT NULL' },
     // Retention finds settled deliveries by it.
@@ -66,6 +72,7 @@ export const ATTEMPTS = table<DeliveryAttempt>()('delivery_attempts', {
     responseSnippet: optional(text),
     error: optional(text),
     durationMs: integer,
+    requestHeaders: since(2, optional(json)),
     createdAt: integer,
   },
 })

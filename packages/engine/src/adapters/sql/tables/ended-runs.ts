@@ -29,6 +29,7 @@ export interface Rollup {
 
 export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
   key: ['span', 'namespace', 'app', 'workflow', 'at'],
+  since: 2,
   fixed: {
     span: text,
     namespace: text,
@@ -50,6 +51,7 @@ export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
 /** For each final status the last run, by the time of its end and then by id, up to which the roll-ups count. */
 export const ROLLUP_MARKS = table<{ status: RunStatus; endedAt: number; runId: string }>()('rollup_marks', {
   key: ['status'],
+  since: 2,
   fixed: { status: text, endedAt: integer, runId: text },
 })
 
@@ -65,6 +67,7 @@ export const REMOVED_ENDS = table<{
   durationMs: number
 }>()('removed_ends', {
   position: 'position',
+  since: 2,
   fixed: {
     namespace: text,
     app: text,

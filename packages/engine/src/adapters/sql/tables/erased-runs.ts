@@ -11,5 +11,6 @@ interface ErasedRun {
 
 export const ERASED_RUNS = table<ErasedRun>()('erased_runs', {
   key: ['id', 'namespace'],
+  since: 2,
   fixed: { id: text, namespace: text, erasedAt: integer },
 })

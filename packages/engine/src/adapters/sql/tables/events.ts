@@ -2,7 +2,7 @@
 
 import type { DedupeKey, Event } from '../../../domain/model/event.ts'
 import type { PositionedEvent } from '../../../ports/store-reads.ts'
-import { flag, integer, json, optional, text, unique } from '../description/column.ts'
+import { flag, integer, json, optional, since, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'
 
@@ -14,17 +14,19 @@ export const EVENTS = table<Event>()('events', {
     name: text,
     app: optional(text),
     source: text,
-    scheduledAt: optional(integer),
+    scheduledAt: since(2, optional(integer)),
     receiverId: optional(text),
     receivedAt: integer,
     woke: integer,
     triggered: json,
     data: optional(text),
-    erased: flag,
+    erased: since(2, flag),
+    decided: since(2, optional(json)),
   },
   indexes: {
-    events_listed: { on: 'namespace, position, source' },
-    events_of_app: { on: 'namespace, app, position', where: 'app IS NOT NULL' },
+    events_listed: { on: 'namespace, position, app', until: 2 },
+    events_by_source: { on: 'namespace, position, source', since: 2 },
+    events_of_app: { on: 'namespace, app, position', where: 'app IS NOT NULL', since: 2 },
     events_named: { on: 'namespace, name, position' },
   },
 })

@@ -24,7 +24,7 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     flow_rows_available: { on: 'available_at', where: 'available_at IS NOT NULL' },
     flow_rows_of: { on: 'namespace, app, workflow, policy' },
     flow_rows_listed: { on: 'namespace, policy, due_at, id', where: 'due_at IS NOT NULL' },
-    flow_rows_schedules: { on: 'namespace, key', where: "policy = 'schedule'" },
+    flow_rows_schedules: { on: 'namespace, key', where: "policy = 'schedule'", since: 2 },
     // Retention finds rows that are over by it.
     flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
   },

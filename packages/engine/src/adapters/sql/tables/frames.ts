@@ -3,6 +3,7 @@
 
 import type { LogLevel, RunError, RunStatus, StepError, StepStatus } from '@perdure/protocol'
 import type { PassSent, RanTimes } from '../../../domain/model/step.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
 import { integer, json, optional, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
@@ -37,7 +38,7 @@ export const FRAMES = table<Frame>()('frames', {
 
 /** A row of a timeline page. */
 type TimelineRow = [
-  kind: 'run_status' | 'step_status' | 'log',
+  kind: 'run_status' | 'step_status' | 'log' | 'progress',
   seq: number,
   ts: number,
   /** A status, or a log line's level. */
@@ -46,7 +47,7 @@ type TimelineRow = [
   /** A step's name, or a log line's scope. */
   name: string | null,
   index: number | null,
-  /** The error of a step or a run, or a log line's fields, as JSON text. */
+  /** The error of a step or a run, a log line's fields, or a progress, as JSON text. */
   detail: string | null,
   message: string | null,
 ]
@@ -63,6 +64,7 @@ export function frameFromRow(runId: string, row: Row): StoredFrame {
     return stepFrame(runId, { ...step, index: index ?? undefined, error })
   }
   const ts = new Date(time).toISOString()
+  if (kind === 'progress') return { kind, seq, ts, runId: shownRunId(runId), value: detail ?? 'null' }
   const line = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
-  return { kind, seq, ts, runId, ...line, ...(detail === null ? {} : { fields: detail }) }
+  return { kind, seq, ts, runId: shownRunId(runId), ...line, ...(detail === null ? {} : { fields: detail }) }
 }

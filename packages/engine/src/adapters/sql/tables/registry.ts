@@ -2,7 +2,7 @@
 
 import type { App, Runner, Workflow } from '../../../domain/model/workflow.ts'
 import { boundedKey } from '../../../domain/text/bounded-key.ts'
-import { boolean, derived, flag, integer, json, optional, text } from '../description/column.ts'
+import { boolean, derived, flag, integer, json, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 export const APPS = table<App>()('apps', {
@@ -35,6 +35,8 @@ export const RUNNERS = table<Runner>()('runners', {
     lastSeenAt: integer,
     instances: optional(json),
     hasLeft: flag,
+    // A statement of its own changes it: a registration keeps it.
+    deletedWorkflows: since(2, optional(json)),
   },
 })
 
@@ -51,9 +53,9 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     whenExhausted: optional(text),
     invokeTimeoutMs: optional(integer),
     flowControl: optional(json),
-    attributes: optional(json),
-    inheritAttributes: optional(json),
+    attributes: since(2, optional(json)),
+    inheritAttributes: since(2, optional(json)),
     updatedAt: integer,
-    pausedAt: optional(integer),
+    pausedAt: since(2, optional(integer)),
   },
 })

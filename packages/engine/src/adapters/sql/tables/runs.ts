@@ -2,6 +2,7 @@
 
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
 import { isTerminal, type Run, runDestination, runDurationMs } from '../../../domain/model/run.ts'
+import type { EndedStatus } from '../../../domain/run/retention.ts'
 import { errorFingerprint } from '../../../domain/view/error-fingerprint.ts'
 import {
   derived,
@@ -12,6 +13,7 @@ import {
   parts,
   payload,
   real,
+  since,
   text,
   unique,
   unmapped,
@@ -36,6 +38,9 @@ export const ROOMLESS = 'roomless_at IS NOT NULL AND lease_owner IS NULL'
 /** The order in which a queue of held runs is served. */
 export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, id'
 
+/** A column by which lists filter, in the indexes that lists walk: it never changes. */
+const ALSO_FILTERED = 'trigger_kind'
+
 export const RUNS = table<Run>()('runs', {
   fixed: {
     id: unique(text),
@@ -46,9 +51,9 @@ export const RUNS = table<Run>()('runs', {
     triggerKind: text,
     eventName: optional(text),
     eventId: optional(text),
-    eventIds: optional(json),
+    eventIds: since(2, optional(json)),
     // The record of an event finds the run of a buffer by it.
-    firstEventId: derived(optional(text), ({ eventIds }: Run) => eventIds?.[0]),
+    firstEventId: derived(since(2, optional(text)), ({ eventIds }: Run) => eventIds?.[0]),
     cron: optional(text),
     replayOf: optional(text),
     parentRunId: optional(text),
@@ -63,7 +68,8 @@ export const RUNS = table<Run>()('runs', {
     holds: optional(json),
     priority: optional(real),
     // Statements of its own change it: most runs have none.
-    attributes: optional(json),
+    attributes: since(2, optional(json)),
+    progress: since(2, optional(json)),
     // Claims share room by it.
     destination: derived(text, runDestination),
     slot1: derived(optional(text), ({ holds }: Run) => holds?.slots?.[0]?.id),
@@ -72,7 +78,7 @@ export const RUNS = table<Run>()('runs', {
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
     // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
-    late: unmapped(flag),
+    late: unmapped(since(2, flag)),
   },
   moving: {
     status: text,
@@ -89,7 +95,7 @@ export const RUNS = table<Run>()('runs', {
     attempt: integer,
     transportTries: integer,
     lastFailure: optional(json),
-    lastPass: optional(json),
+    lastPass: since(2, optional(json)),
     startedAt: optional(integer),
     startedSeq: optional(integer),
     finishedAt: optional(integer),
@@ -121,20 +127,35 @@ export const RUNS = table<Run>()('runs', {
       where: 'start_queue IS NOT NULL AND lease_owner IS NULL',
     },
     runs_started: { on: 'namespace, id' },
-    runs_by_app: { on: 'namespace, app, id' },
-    runs_by_workflow: { on: 'namespace, workflow, id' },
-    runs_by_status: { on: 'namespace, status, id, app' },
+    // A list by two filters walks the index of one of them and finds the other there too, without the rows (reads/run-walks.ts).
+    runs_by_app: { on: 'namespace, app, id', until: 2 },
+    runs_of_app: { on: `namespace, app, id, ${ALSO_FILTERED}, workflow`, since: 2 },
+    runs_by_workflow: { on: 'namespace, workflow, id', until: 2 },
+    runs_of_workflow: { on: `namespace, workflow, id, ${ALSO_FILTERED}, app`, since: 2 },
+    runs_by_status: { on: 'namespace, status, id, app', until: 2 },
+    runs_of_status: { on: `namespace, status, id, ${ALSO_FILTERED}, app, workflow`, since: 2 },
     runs_by_duration: { on: 'namespace, duration_ms, id' },
-    runs_of_cron: { on: 'namespace, id', where: `trigger_kind = 'cron'` },
+    runs_of_cron: { on: 'namespace, id', where: `trigger_kind = 'cron'`, until: 2 },
+    runs_of_crons: { on: 'namespace, id, app, workflow', where: `trigger_kind = 'cron'`, since: 2 },
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
-    runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL' },
+    runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL', since: 2 },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL' },
     runs_of_runner: { on: 'namespace, runner, id', where: 'runner IS NOT NULL' },
-    runs_waiting_for: { on: 'namespace, waiting_kind, id', where: 'waiting_kind IS NOT NULL' },
+    runs_waiting_for: { on: 'namespace, waiting_kind, id', where: 'waiting_kind IS NOT NULL', until: 2 },
+    runs_of_waiting_kind: {
+      on: `namespace, waiting_kind, id, ${ALSO_FILTERED}, app, workflow, status`,
+      where: 'waiting_kind IS NOT NULL',
+      since: 2,
+    },
     // Groups of failures are counted along it.
     runs_failed: { on: 'namespace, finished_at, error_key, app, workflow, id', where: 'error_key IS NOT NULL' },
-    runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL' },
+    runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL', until: 2 },
+    runs_of_error: {
+      on: `namespace, error_key, id, ${ALSO_FILTERED}, app, workflow`,
+      where: 'error_key IS NOT NULL',
+      since: 2,
+    },
     runs_held_for_runner: { on: 'namespace, app', where: 'held_for_runner = 1' },
     // The longest names and keys together do not fit into an entry of an ordered index of PostgreSQL.
     runs_singleton: {
@@ -152,7 +173,7 @@ export const RUNS = table<Run>()('runs', {
     runs_looking_back: { on: 'namespace, log_position', where: IDLE },
     // Retention and the roll-ups find ended runs by it.
     runs_ended: { on: 'status, finished_at', where: 'finished_at IS NOT NULL' },
-    runs_late: { on: 'id', where: 'late = 1' },
+    runs_late: { on: 'id', where: 'late = 1', since: 2 },
   },
 })
 
@@ -172,17 +193,26 @@ function roomlessAt(run: Run): number | undefined {
   return run.status === 'paused' || run.cancelRequested ? run.availableAt : runDeadline(run)
 }
 
-/** One attribute of a run, in its indexed form. */
+/** One attribute of a run, in its indexed form, with what else lists filter such runs by. */
 interface RunAttribute {
   namespace: string
   attribute: string
   runId: string
+  app: string
+  workflow: string
+  /** The status that the run ended with; `live` before, and for a run that an engine without this column has ended. */
+  ended: EndedStatus | 'live'
 }
 
 export const RUN_ATTRIBUTES = table<RunAttribute>()('run_attributes', {
   key: ['namespace', 'attribute', 'run_id'],
-  fixed: { namespace: text, attribute: text, runId: text },
-  indexes: { run_attributes_of: { on: 'run_id' } },
+  since: 2,
+  fixed: { namespace: text, attribute: text, runId: text, app: text, workflow: text },
+  moving: { ended: text },
+  indexes: {
+    run_attributes_of: { on: 'run_id, attribute' },
+    run_attributes_ended: { on: 'namespace, attribute, ended, run_id' },
+  },
 })
 
 /** An event that cancels a live run. */

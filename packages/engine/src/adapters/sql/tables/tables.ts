@@ -7,10 +7,12 @@ import { BULK_RESULTS } from './bulk-results.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
 import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
+import { ENDPOINT_ROLLUPS } from './endpoint-rollups.ts'
 import { ERASED_RUNS } from './erased-runs.ts'
 import { DEDUPES, EVENTS } from './events.ts'
 import { FLOW_ROWS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
+import { GIVEN_RUN_IDS } from './given-run-ids.ts'
 import { LOGS } from './logs.ts'
 import { PAYLOADS } from './payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from './registry.ts'
@@ -39,6 +41,7 @@ export const TABLES: readonly TableSchema[] = [
   CONTROL_ACTIONS,
   BULK_RESULTS,
   ERASED_RUNS,
+  GIVEN_RUN_IDS,
   API_KEYS,
   NAMESPACES,
   ADMIN_REVISION,
@@ -50,5 +53,6 @@ export const TABLES: readonly TableSchema[] = [
   RUN_ROLLUPS,
   ROLLUP_MARKS,
   REMOVED_ENDS,
+  ENDPOINT_ROLLUPS,
   LAST_MOVE,
 ]

@@ -1,0 +1,35 @@
+// The part of the Store port where engines that share a store leave their reports. No decision rests on them, so they are
+// written outside of units. Implemented by adapters/sql/postgres.
+
+/** How much of one kind of work an engine has under way. */
+export interface LaneLoad {
+  lane: 'runs' | 'deliveries' | 'timers'
+  inFlight: number
+  max: number
+}
+
+/** The report of an engine. Times are epoch ms. */
+export interface EngineReport {
+  id: string
+  version: string
+  host: string
+  pid: number
+  startedAt: number
+  /** When it was written. */
+  seenAt: number
+  isDraining: boolean
+  lanes: readonly LaneLoad[]
+  /** Sockets of Connect runners. */
+  sockets: number
+  /** Open streams of the HTTP interface. */
+  streams: number
+}
+
+export interface EngineReports {
+  /** Replaces the engine's report, and removes those of other engines that were written before a time. */
+  put(report: EngineReport, removeBefore: number): Promise<void>
+  /** Removes the engine's report. */
+  remove(engineId: string): Promise<void>
+  /** Reports that were written at that time or later: the newest ones if there are more than `limit`. */
+  list(newest: { since: number; limit: number }): Promise<EngineReport[]>
+}
