@@ -1,7 +1,7 @@
 // Requests to a writer or a reader, and their answers: plain values that cross to another thread. Units and queries are flat
 // lists, which cross at a third of the cost of nested ones.
 
-import type { Claim, DeliveryClaim, EndsToCount, Pruning, RunClaim } from '../../../ports/store.ts'
+import type { Claim, ClaimsOfWorkflow, DeliveryClaim, EndsToCount, Pruning, RunClaim } from '../../../ports/store.ts'
 import type { Query, Value } from '../description/values.ts'
 
 /**
@@ -24,6 +24,8 @@ export type Task =
   | { type: 'releaseOthers'; owner: string; now: number }
   /** Answered with the number of rows that were removed. */
   | { type: 'prune'; pruning: Pruning }
+  /** Answered with the number of claims that were removed. */
+  | { type: 'dropClaims'; claims: ClaimsOfWorkflow }
   /** Answered with the number of ends that were counted. */
   | { type: 'countEnds'; ends: EndsToCount }
   /** Only where one process owns the store (sqlite/move-times.ts). */

@@ -55,6 +55,10 @@ const OVER_CLAIMS = `DELETE FROM flow_rows WHERE id IN (
 const OLD_ROLLUPS = `DELETE FROM run_rollups WHERE (span, namespace, app, workflow, at) IN (
     SELECT span, namespace, app, workflow, at FROM run_rollups WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
   RETURNING at`
+const OLD_POSTS = `DELETE FROM endpoint_rollups WHERE (span, namespace, endpoint_id, at, outcome, duration_class) IN (
+    SELECT span, namespace, endpoint_id, at, outcome, duration_class FROM endpoint_rollups
+    WHERE span = ? AND at < ?i ORDER BY at LIMIT ?i)
+  RETURNING at`
 const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
     SELECT bulk_id, run_id FROM bulk_results WHERE expires_at <= ?i ORDER BY expires_at LIMIT ?i)
   RETURNING run_id`
@@ -82,8 +86,10 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
       // The results of a bulk action go before its row.
       return (yield* query(OLD_RESULTS, [before, limit])).length || (yield* query(OVER_CLAIMS, [before, limit])).length
     case 'rollups.5m':
-    case 'rollups.1h':
-      return (yield* query(OLD_ROLLUPS, [rows.slice('rollups.'.length), before, limit])).length
+    case 'rollups.1h': {
+      const old = [rows.slice('rollups.'.length), before, limit]
+      return (yield* query(OLD_ROLLUPS, old)).length || (yield* query(OLD_POSTS, old)).length
+    }
   }
 }
 
@@ -105,7 +111,7 @@ function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<nu
       ids.push(id)
     }
     if (ids.length === 0) break
-    for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes'])
+    for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes', 'given_run_ids'])
       yield* remove(table, 'run_id', ids)
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)

@@ -6,6 +6,7 @@ import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
 import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
 import { TABLES } from '../tables/tables.ts'
 import { rowsOf, type Session } from './client.ts'
+import { CREATE_ENGINES } from './engine-reports.ts'
 import { SEARCH_FUNCTIONS } from './search-functions.ts'
 import { CREATE_WRITE_FUNCTION, LOCKS, WRITE_FUNCTION } from './write-function.ts'
 
@@ -32,6 +33,7 @@ CREATE TABLE wire_messages (
 );
 CREATE INDEX wire_messages_by_age ON wire_messages (at);
 `,
+    2: CREATE_ENGINES,
   },
 }
 

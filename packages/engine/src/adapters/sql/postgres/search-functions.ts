@@ -1,4 +1,4 @@
-// `text_has` and `json_has` in PostgreSQL, with the meaning of reads/text-search.ts: case-insensitive, with stored forms and
+// `text_has` and `json_has` in PostgreSQL, with the meaning of reads/runs/text-search.ts: case-insensitive, with stored forms and
 // JSON escapes resolved. Created together with the write function.
 
 /** Folds letters of every script. A build without ICU folds by the locale of the database. */

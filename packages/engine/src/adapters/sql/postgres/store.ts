@@ -9,6 +9,7 @@ import type { Query, Row } from '../description/values.ts'
 import type { Database } from '../store/database.ts'
 import { SqlStore } from '../store/sql-store.ts'
 import { end, openPool, openSession, rowsOf } from './client.ts'
+import { PostgresEngineReports } from './engine-reports.ts'
 import { isUnavailable } from './failures.ts'
 import { answerTo } from './lost-answer.ts'
 import { migrate } from './migrations.ts'
@@ -30,10 +31,12 @@ export interface PostgresStoreOptions {
 
 export class PostgresStore extends SqlStore {
   readonly #pool: Pool
+  readonly engines: PostgresEngineReports
 
-  constructor(database: Database, pool: Pool) {
+  constructor(database: PostgresDatabase, pool: Pool) {
     super(database)
     this.#pool = pool
+    this.engines = new PostgresEngineReports(query => database.execute(query))
   }
 
   /** Epoch ms by the server's clock, which all engines on the store use. */
@@ -86,6 +89,12 @@ class PostgresDatabase implements Database {
 
   read(queries: Query[]): Promise<Row[][]> {
     return this.#in(this.#pool, session => readAll(session, queries))
+  }
+
+  /** Executes one statement that may write, outside of the writer's batches. */
+  async execute(query: Query): Promise<Row[]> {
+    const [rows] = await this.#in(this.#pool, session => readAll(session, [query]))
+    return rows as Row[]
   }
 
   scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]> {

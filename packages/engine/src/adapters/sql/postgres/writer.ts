@@ -13,6 +13,7 @@ import {
   type Task,
   type UnitRequest,
 } from '../batches/requests.ts'
+import { dropClaims } from '../claims/drop-claims.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import { toStored } from '../description/stored-text.ts'
@@ -232,6 +233,8 @@ function execute(client: Client, task: Task): Promise<Answer> {
       return runWork(client, releaseOthers(task.owner, task.now))
     case 'prune':
       return runWork(client, prune(task.pruning))
+    case 'dropClaims':
+      return runWork(client, dropClaims(task.claims))
     case 'countEnds':
       return runWork(client, countEnds(task.ends))
     case 'moveTimes':

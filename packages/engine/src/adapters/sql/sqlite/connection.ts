@@ -3,7 +3,7 @@
 
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
-import { jsonHas, textHas } from '../reads/text-search.ts'
+import { jsonHas, textHas } from '../reads/runs/text-search.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
 import { refuseLostDatabase } from './store-files.ts'
 

@@ -35,8 +35,9 @@ const STATEMENTS: readonly string[] = [
     WHERE available_at IS NOT NULL AND lease_owner IS NULL AND EXISTS (SELECT 1 ${UNTIL})`,
   `UPDATE deliveries SET available_at = available_at + ?1, next_attempt_at = next_attempt_at + ?1
     WHERE available_at IS NOT NULL`,
-  `UPDATE flow_rows SET available_at = available_at + ?1, version = version + 1, state = json_set(state,
+  `UPDATE flow_rows SET available_at = available_at + ?1, due_at = due_at + ?1, version = version + 1, state = json_set(state,
       '$.head.firstAt', json_extract(state, '$.head.firstAt') + ?1,
+      '$.head.lastAt', json_extract(state, '$.head.lastAt') + ?1,
       '$.head.fireAt', json_extract(state, '$.head.fireAt') + ?1)
     WHERE available_at IS NOT NULL AND policy IN ('debounce', 'batch') AND json_valid(state)`,
 ]

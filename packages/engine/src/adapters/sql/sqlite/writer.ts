@@ -10,6 +10,7 @@ import {
   type Task,
   type UnitRequest,
 } from '../batches/requests.ts'
+import { dropClaims } from '../claims/drop-claims.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
 import type { Row, Value } from '../description/values.ts'
@@ -129,6 +130,8 @@ export class Writer {
         return runWork(this.#connection, releaseOthers(task.owner, task.now))
       case 'prune':
         return runWork(this.#connection, prune(task.pruning))
+      case 'dropClaims':
+        return runWork(this.#connection, dropClaims(task.claims))
       case 'countEnds':
         return runWork(this.#connection, countEnds(task.ends))
       case 'moveTimes':

@@ -34,8 +34,11 @@ export async function* attributeContents(snapshot: Snapshot, [from, to]: readonl
     'SELECT id, namespace, attributes FROM runs WHERE id > ? AND id <= ? AND attributes IS NOT NULL',
     [from, to],
   )
+  // A row that says wrongly of which app, workflow or end the run is finds it no more than one that is missing.
   const rows = await snapshot.rows(
-    'SELECT run_id, namespace, attribute FROM run_attributes WHERE run_id > ? AND run_id <= ?',
+    `SELECT a.run_id, a.namespace, a.attribute FROM run_attributes AS a LEFT JOIN runs ON runs.id = a.run_id
+      WHERE a.run_id > ? AND a.run_id <= ? AND (runs.id IS NULL
+        OR (a.app = runs.app AND a.workflow = runs.workflow AND (a.ended = 'live' OR a.ended = runs.status)))`,
     [from, to],
   )
   if (runs.length === 0 && rows.length === 0) return
@@ -53,7 +56,9 @@ export async function* attributeContents(snapshot: Snapshot, [from, to]: readonl
       continue
     }
     const missing = wanted.find(text => !texts.has(`${namespace}\n${text}`))
-    const message = missing ? `has the attribute ${missing}, by which lists would not find it` : STRAY_ATTRIBUTES
+    const message = missing
+      ? `has the attribute ${missing}, by which lists would not find it, or not as what it is`
+      : STRAY_ATTRIBUTES
     if (missing || texts.size > wanted.length) yield { check: 'run.attributes', subject: id, message }
   }
   for (const id of found.keys()) yield { check: 'run.attributes', subject: id, message: STRAY_ATTRIBUTES }
@@ -147,14 +152,18 @@ export async function* scheduleContents(snapshot: Snapshot): Violations {
 
 const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
   cron: (row, state) => (row.availableAt !== undefined) !== 'paused' in state && 'scheduledAt' in state,
-  debounce: (row, state) => row.availableAt !== undefined && 'head' in state,
-  batch: (row, state) => row.availableAt !== undefined && 'head' in state,
+  debounce: isBuffer,
+  batch: isBuffer,
   idempotency: row => row.expiresAt !== undefined,
   event: (row, state) => row.availableAt !== undefined && row.dueAt !== undefined && 'name' in state,
   schedule: (row, state) => (row.availableAt !== undefined) === 'nextAt' in state && 'eventName' in state,
   bulk: (row, state) =>
     row.dueAt !== undefined && 'status' in state && (state.status === 'running') === (row.availableAt !== undefined),
   bulkInput: (_row, state) => 'ids' in state || 'input' in state,
+}
+
+function isBuffer(row: FlowRow, state: object): boolean {
+  return row.availableAt !== undefined && row.dueAt !== undefined && 'head' in state
 }
 
 function isPaused(state: string): boolean {

@@ -15,6 +15,9 @@ const LEVELS = `SELECT namespace, at FROM run_rollups WHERE span = '1d' GROUP BY
 const TOTALS = `SELECT namespace, app, workflow FROM run_rollups WHERE span IN ('1d', 'all') AND workflow <> ''
   GROUP BY namespace, app, workflow HAVING ${differs(`span = 'all'`, `span = '1d'`)}`
 
+const POST_LEVELS = `SELECT namespace, at FROM endpoint_rollups WHERE span = '1d' GROUP BY namespace, at
+  HAVING sum(CASE WHEN endpoint_id = '' THEN posts ELSE -posts END) <> 0`
+
 export async function* rollupContents(snapshot: Snapshot): Violations {
   for (const [namespace, at] of await snapshot.rows(`${LEVELS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
     const message = `counts other runs in all than by app or workflow on the day of ${at}`
@@ -23,5 +26,9 @@ export async function* rollupContents(snapshot: Snapshot): Violations {
   for (const [namespace, app, workflow] of await snapshot.rows(`${TOTALS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
     const message = `of app ${app} in namespace ${namespace} counts other runs in all than on all days together`
     yield { check: 'rollup.total', subject: String(workflow), message }
+  }
+  for (const [namespace, at] of await snapshot.rows(`${POST_LEVELS} LIMIT ${VIOLATIONS_PER_QUERY_MAX}`)) {
+    const message = `counts other posts to all endpoints than to each of them on the day of ${at}`
+    yield { check: 'rollup.posts', subject: String(namespace), message }
   }
 }

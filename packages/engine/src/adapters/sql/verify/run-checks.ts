@@ -96,6 +96,19 @@ const ROWS: Check[] = [
     message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
   },
   {
+    name: 'run.given',
+    sql: `SELECT r.id ${RUN} AND r.id LIKE '%.%'
+      AND NOT EXISTS (SELECT 1 FROM given_run_ids g WHERE g.run_id = r.id AND g.namespace = r.namespace)`,
+    message: () => 'has an id of a caller, by which no request finds it',
+  },
+  {
+    name: 'given.run',
+    sql: `SELECT g.run_id, g.given_id FROM given_run_ids g WHERE ${IN_RANGE('g.run_id')}
+      AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = g.run_id)
+      AND NOT EXISTS (SELECT 1 FROM erased_runs e WHERE e.id = g.run_id)`,
+    message: ([, givenId]) => `has the id ${givenId}, and does not exist`,
+  },
+  {
     name: 'run.watches',
     sql: `SELECT r.id ${RUN} AND r.status IN ${LIVE_STATUSES} AND r.cancel_on IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM run_watches w WHERE w.run_id = r.id)`,

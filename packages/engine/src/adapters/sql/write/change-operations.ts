@@ -5,6 +5,7 @@ import type { Change } from '../../../domain/model/change.ts'
 import { isTerminal } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
 import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
+import { givenIdOf } from '../../../domain/text/ids.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
 import type { Table } from '../description/table.ts'
@@ -13,10 +14,12 @@ import { API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { rollupKeysOf } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
+import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { APPS, RUNNERS, runnerKey, WORKFLOWS } from '../tables/registry.ts'
 import { RUNS } from '../tables/runs.ts'
@@ -67,6 +70,9 @@ const APPENDS: {
   'run.created': (to, { run }) => {
     appendRow(to, 'run.insert', RUNS, run)
     appendPayload(to, run.id, run.input)
+    const { namespace, id: runId } = run
+    const givenId = givenIdOf(runId)
+    if (givenId !== undefined) appendRow(to, 'givenId.insert', GIVEN_RUN_IDS, { namespace, givenId, runId })
     for (const { event, if: condition = null } of run.cancelOn ?? [])
       appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
     if (run.attributes === undefined) return
@@ -76,15 +82,17 @@ const APPENDS: {
     const { id, status, finishedAt = null } = run
     if (isTerminal(status)) {
       appendMove(to, 'run.end', { table: RUNS, object: run, key: [status, finishedAt, finishedAt, id, id] })
+      if (run.attributes !== undefined) appendOperation(to, 'attributes.end', status, id)
     } else appendMove(to, 'run.update', { table: RUNS, object: run, key: [id] })
     for (const frame of frames) appendRow(to, 'frame.insert', FRAMES, { ...frame, runId: run.id })
     if (run.cancelOn && isTerminal(run.status)) appendOperation(to, 'watch.delete', run.id)
   },
-  'run.attributed': (to, { namespace, runId, attributes, added, removed }) => {
+  'run.attributed': (to, { runId, attributes, added, removed }) => {
     appendOperation(to, 'run.attributes', attributes === undefined ? null : JSON.stringify(attributes), runId)
-    for (const text of removed) appendOperation(to, 'attribute.delete', namespace, text, runId)
-    for (const text of added) appendOperation(to, 'attribute.insert', namespace, text, runId)
+    for (const text of removed) appendOperation(to, 'attribute.delete', text, runId)
+    for (const text of added) appendOperation(to, 'attribute.insert', text, runId)
   },
+  'run.progressed': (to, { run, progress }) => appendOperation(to, 'run.progress', JSON.stringify(progress), run.id),
   'run.erased': (to, { namespace, runId, replayOf = '', eventIds, at }) => {
     // The steps name deliveries, so they go after these.
     for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
@@ -130,7 +138,11 @@ const APPENDS: {
   },
   'delivery.moved': (to, { delivery }) =>
     appendMove(to, 'delivery.update', { table: DELIVERIES, object: delivery, key: [delivery.id] }),
-  'delivery.attempted': (to, { attempt }) => appendRow(to, 'attempt.insert', ATTEMPTS, attempt),
+  'delivery.attempted': (to, { attempt, counted }) => {
+    appendRow(to, 'attempt.insert', ATTEMPTS, attempt)
+    if (!counted) return
+    for (const key of rollupKeysOf(counted)) appendOperation(to, 'post.count', ...key)
+  },
   'app.seen': (to, { app }) => appendRow(to, 'app.insert', APPS, app),
   'runner.registered': (to, { runner }) => appendRow(to, 'runner.put', RUNNERS, runner),
   'runner.forgotten': (to, { namespace, app, runnerId }) =>
@@ -143,6 +155,15 @@ const APPENDS: {
     appendOperation(to, 'run.workflowResumed', at, namespace, app, name)
   },
   'workflow.dropped': (to, { namespace, app, name }) => appendOperation(to, 'workflow.delete', namespace, app, name),
+  'workflow.deleted': (to, { namespace, app, name }) => {
+    appendOperation(to, 'workflow.delete', namespace, app, name)
+    appendOperation(to, 'flow.deleteOf', namespace, app, name)
+  },
+  'app.deleted': (to, { namespace, app }) => appendOperation(to, 'app.delete', namespace, app),
+  'runner.workflowsDeleted': (to, { namespace, app, runnerId, deletedWorkflows }) => {
+    const list = deletedWorkflows.length === 0 ? null : JSON.stringify(deletedWorkflows)
+    appendOperation(to, 'runner.workflowsDeleted', list, namespace, app, runnerKey(runnerId))
+  },
   'endpoint.saved': (to, { endpoint }) => appendRow(to, 'endpoint.put', ENDPOINTS, endpoint),
   'endpoint.deleted': (to, { id, namespace }) => appendOperation(to, 'endpoint.delete', id, namespace),
   'receiver.saved': (to, { receiver }) => appendRow(to, 'receiver.put', RECEIVERS, receiver),

@@ -28,6 +28,10 @@ const beyond = (table: string): GuardCheck => ({
 const value = (column: string, from: string): GuardCheck => ({ expects: 'value', columns: [column], from })
 const rows = (columns: readonly string[], from: string): GuardCheck => ({ expects: 'rows', columns, from })
 
+/** No run in flight of these. The terms use no index but that of the status: others would lead to all ended runs. */
+const idle = (of: string) =>
+  none(`runs WHERE namespace = ? AND status IN ('queued', 'running', 'waiting', 'paused') AND ${of}`)
+
 /** The live runs of (namespace, workflow, app, singleton key). A run that is to be cancelled is not live any more. */
 export const LIVE_RUNS = rows(
   ['id'],
@@ -50,9 +54,14 @@ export const GUARD_CHECKS = {
   events: none('events WHERE namespace = ? AND name = ? AND position > (SELECT log_position FROM runs WHERE id = ?)'),
   eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i'),
   dedupe: none('dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i'),
+  givenId: none('given_run_ids WHERE namespace = ? AND given_id = ?'),
+  unstarted: none('runs WHERE event_id = ? AND workflow = ? AND app = ?'),
   catalog: value('revision', 'catalog_revision'),
   runner: value('last_seen_at', 'runners WHERE namespace = ? AND app = ? AND runner_key = ?'),
   unpinned: none('runs WHERE namespace = ? AND app = ? AND runner = ? AND finished_at IS NULL'),
+  registered: value('name', 'workflows WHERE namespace = ? AND app = ? AND name = ?'),
+  idleApp: idle(`app || '' = ?`),
+  idle: idle(`app || '' = ? AND workflow || '' = ?`),
   apps: beyond('apps'),
   workflows: beyond('workflows'),
   runners: beyond('runners'),
@@ -93,10 +102,15 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
       ? check(to, 'events', [namespace, eventName, runId])
       : check(to, 'eventsAfter', [namespace, eventName, after]),
   dedupe: (to, { namespace, app, dedupeId, now }) => check(to, 'dedupe', [namespace, app, dedupeId, now]),
+  givenId: (to, { namespace, givenId }) => check(to, 'givenId', [namespace, givenId]),
+  unstarted: (to, { eventId, workflow, app }) => check(to, 'unstarted', [eventId, workflow, app]),
   catalog: (to, { revision }) => check(to, 'catalog', [], revision),
   runner: (to, { namespace, app, runnerId, lastSeenAt }) =>
     check(to, 'runner', [namespace, app, runnerKey(runnerId)], lastSeenAt),
   unpinned: (to, { namespace, app, runnerId }) => check(to, 'unpinned', [namespace, app, runnerId]),
+  registered: (to, { namespace, app, workflow }) => check(to, 'registered', [namespace, app, workflow], workflow),
+  idle: (to, { namespace, app, workflow }) =>
+    workflow === undefined ? check(to, 'idleApp', [namespace, app]) : check(to, 'idle', [namespace, app, workflow]),
   apps: appendCount,
   workflows: appendCount,
   runners: appendCount,

@@ -10,14 +10,16 @@ import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { KEEP_ENDS } from '../tables/ended-runs.ts'
+import { COUNT_POST } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
+import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
-import { QUEUE_ORDER, RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from '../tables/runs.ts'
+import { QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
@@ -39,6 +41,10 @@ const IS_LATE = `(SELECT 1 FROM rollup_marks AS m WHERE m.status = ?
 /** Deliveries of a run: its notices, and the sends of its steps. */
 const SENT = `SELECT id FROM deliveries WHERE source_run_id = ?
   UNION ALL SELECT delivery_id FROM steps WHERE run_id = ? AND delivery_id IS NOT NULL`
+
+/** The first parameter is the attribute. */
+const INSERT_ATTRIBUTE = `INSERT INTO run_attributes (namespace, attribute, run_id, app, workflow, ended)
+    SELECT namespace, ?, id, app, workflow, CASE WHEN status IN ${FINAL_STATUSES} THEN status ELSE 'live' END FROM runs`
 
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
@@ -68,11 +74,12 @@ export const OPERATIONS = {
     WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
   'run.attributes': 'UPDATE runs SET attributes = ? WHERE id = ?',
+  'run.progress': 'UPDATE runs SET progress = ? WHERE id = ?',
   // Adds an attribute of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
-  'attribute.create': `INSERT INTO run_attributes (namespace, attribute, run_id)
-    SELECT namespace, ?, id FROM runs WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
-  'attribute.insert': insert(RUN_ATTRIBUTES, 'ON CONFLICT DO NOTHING'),
-  'attribute.delete': 'DELETE FROM run_attributes WHERE namespace = ? AND attribute = ? AND run_id = ?',
+  'attribute.create': `${INSERT_ATTRIBUTE} WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
+  'attribute.insert': `${INSERT_ATTRIBUTE} WHERE id = ? ON CONFLICT DO NOTHING`,
+  'attribute.delete': 'DELETE FROM run_attributes WHERE attribute = ? AND run_id = ?',
+  'attributes.end': 'UPDATE run_attributes SET ended = ? WHERE run_id = ?',
   'erase.attempts': `DELETE FROM delivery_attempts WHERE delivery_id IN (${SENT})`,
   'erase.sentPayloads': `DELETE FROM payloads WHERE id IN (${SENT})`,
   'erase.deliveries': `DELETE FROM deliveries WHERE id IN (${SENT})`,
@@ -88,6 +95,7 @@ export const OPERATIONS = {
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = ? OR first_event_id = ?)
     AND NOT EXISTS (SELECT 1 FROM runs WHERE replay_of = ? OR replay_of = ? OR id = ?)`,
   'erase.mark': insert(ERASED_RUNS, 'ON CONFLICT (id, namespace) DO NOTHING'),
+  'givenId.insert': insert(GIVEN_RUN_IDS, 'ON CONFLICT DO NOTHING'),
   'watch.insert': insert(RUN_WATCHES),
   'watch.delete': 'DELETE FROM run_watches WHERE run_id = ?',
   'payload.insert': insert(PAYLOADS, ONCE),
@@ -103,13 +111,17 @@ export const OPERATIONS = {
   'delivery.insert': insert(DELIVERIES, ONCE),
   'delivery.update': `UPDATE deliveries SET ${assignMoving(DELIVERIES)} WHERE id = ?`,
   'attempt.insert': insert(ATTEMPTS),
+  'post.count': COUNT_POST,
   'app.insert': insert(APPS, 'ON CONFLICT (namespace, name) DO NOTHING'),
-  'runner.put': upsert(RUNNERS),
+  'runner.put': upsert(RUNNERS, { kept: ['deleted_workflows'] }),
+  'runner.workflowsDeleted':
+    'UPDATE runners SET deleted_workflows = ? WHERE namespace = ? AND app = ? AND runner_key = ?',
   'runner.delete': 'DELETE FROM runners WHERE namespace = ? AND app = ? AND runner_key = ?',
   'workflow.put': upsert(WORKFLOWS, { kept: ['paused_at'] }),
   'workflow.pause': 'UPDATE workflows SET paused_at = ?i WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.resume': 'UPDATE workflows SET paused_at = NULL WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',
+  'app.delete': 'DELETE FROM apps WHERE namespace = ? AND name = ?',
   'endpoint.put': upsert(ENDPOINTS),
   'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',
   'receiver.put': upsert(RECEIVERS),
@@ -117,6 +129,9 @@ export const OPERATIONS = {
   'sealing.set': 'UPDATE sealing SET sealed = ?i',
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
+  // Claimed idempotency keys may be many: they go afterwards, some at a time (claims/drop-claims.ts).
+  'flow.deleteOf': `DELETE FROM flow_rows WHERE namespace = ? AND app = ? AND workflow = ?
+    AND policy IN ('debounce', 'batch', 'cron')`,
   'bulkResult.insert': insert(BULK_RESULTS, 'ON CONFLICT (bulk_id, run_id) DO NOTHING'),
   'control.put': upsert(CONTROL_ACTIONS, { key: ['id'] }),
   'key.insert': insert(API_KEYS),
