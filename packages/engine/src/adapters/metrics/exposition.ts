@@ -65,7 +65,16 @@ export async function exposition(values: Values): Promise<string> {
     }
   }
   const ofProcess = await processRegistry()
-  return (await registry.metrics()) + (await ofProcess.metrics())
+  return (await registry.metrics()) + observed(await ofProcess.metrics())
+}
+
+/**
+ * Leaves out the delays of the event loop when none was observed, as in the first scrape and in one right behind another:
+ * prom-client then gives the limits of an empty histogram, a minimum of 292 years.
+ */
+function observed(text: string): string {
+  if (!/^nodejs_eventloop_lag_mean_seconds NaN$/im.test(text)) return text
+  return text.replaceAll(/^nodejs_eventloop_lag_(?:min|max|mean|stddev|p\d+)_seconds .*\n/gm, '')
 }
 
 function buckets(name: string, { bounds, counts, sum, labels = {} }: Histogram): (Sample & { metricName: string })[] {

@@ -61,6 +61,16 @@ test('every metric has its help and its type once, those of the process too', as
   }
 })
 
+test('two scrapes at once give no delays of an event loop that nobody observed', async () => {
+  const metrics = new PrometheusMetrics()
+  const texts = await Promise.all([metrics.text('default', IDLE), metrics.text('default', IDLE)])
+  const values = texts
+    .flatMap(text => [...text.matchAll(/^nodejs_eventloop_lag\w* (.*)$/gm)])
+    .map(([, value]) => Number(value))
+  expect(values.length).toBeGreaterThan(0)
+  for (const value of values) expect(value).toBeLessThan(60)
+})
+
 test('a duration falls into the buckets of its transport, in seconds', async () => {
   const metrics = new PrometheusMetrics()
   for (const durationMs of [2, 30, 9_000_000]) metrics.invoked({ transport: 'http', outcome: 'opcodes', durationMs })

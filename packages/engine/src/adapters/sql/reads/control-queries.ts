@@ -15,7 +15,7 @@ import type { Query, Row, Value } from '../description/values.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
-import { runFilter } from './run-filter.ts'
+import { runFilter } from './runs/run-filter.ts'
 
 /** Two queries: one row with how many runs match and how many of those have ended; the ids of the newest ended ones. */
 export function replayableQueries(namespace: string, filter: ReplayFilter, limit: number): [Query, Query] {
@@ -78,12 +78,16 @@ export function bulkJobsQuery(namespace: string, { limit, before }: BulkJobsQuer
 }
 
 /** By run id. */
-export function bulkResultsQuery(bulkId: string, { runIds, after, limit }: BulkResultsQuery): Query {
+export function bulkResultsQuery(bulkId: string, { runIds, outcome, after, limit }: BulkResultsQuery): Query {
   const terms = ['bulk_id = ?']
   const params: Value[] = [bulkId]
   if (after !== undefined) {
     terms.push('run_id > ?')
     params.push(after)
+  }
+  if (outcome !== undefined) {
+    terms.push('outcome = ?')
+    params.push(outcome)
   }
   if (runIds) {
     terms.push(`run_id IN (${runIds.map(() => '?').join(', ')})`)
@@ -103,11 +107,23 @@ export function bulkCounts(rows: readonly Row[]): BulkCounts {
 
 /** How many runs of each status the filter matches. */
 export function statusCountsQuery(namespace: string, filter: RunFilter): Query {
-  const { terms, params } = runFilter(namespace, filter)
+  const { attribute: [attribute, ...others] = [], ...rest } = filter
+  const { terms, params } = runFilter(namespace, others.length === 0 ? rest : { ...rest, attribute: others })
+  if (attribute !== undefined) {
+    terms.push('id IN (SELECT run_id FROM run_attributes WHERE namespace = ? AND attribute = ?)')
+    params.push(namespace, attribute)
+  }
   return { sql: `SELECT status, count(*) FROM runs WHERE ${terms.join(' AND ')} GROUP BY status`, params }
 }
 
 export function statusCounts(rows: readonly Row[]): RunCounts {
   const zeros = Object.fromEntries(RUN_STATUSES.map(status => [status, 0]))
   return { ...zeros, ...Object.fromEntries(rows) } as RunCounts
+}
+
+/** The crons of workflows. */
+export function schedulesQuery(namespace: string): Query {
+  const sql = `SELECT ${FLOW_ROWS.select} FROM flow_rows
+    WHERE namespace = ? AND policy = 'cron' ORDER BY app, workflow, key`
+  return { sql, params: [namespace] }
 }

@@ -62,7 +62,8 @@ export function endpointStatsQuery(namespace: string, since: number): Query {
   return {
     sql: `SELECT endpoint_id, count(*), sum(CASE WHEN status = 'succeeded' THEN 1 ELSE 0 END),
         sum(CASE WHEN status IN ('exhausted', 'dead') THEN 1 ELSE 0 END), max(created_at)
-      FROM deliveries WHERE namespace = ? AND endpoint_id IS NOT NULL AND created_at >= ? GROUP BY endpoint_id`,
+      FROM deliveries WHERE namespace = ? AND endpoint_id IS NOT NULL AND created_at >= ?
+        AND event_kind <> 'test' GROUP BY endpoint_id`,
     params: [namespace, since],
   }
 }

@@ -1,5 +1,6 @@
 // A page of the event log. A thousand events can be a gigabyte: the page is read in slices, and ends where it gets large.
 
+import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
 import { EVENT_PAGE_CHARS_MAX, type EventQuery, type PositionedEvent } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { positionedEvent } from '../tables/events.ts'
@@ -10,6 +11,8 @@ import {
   type PositionedQuery,
   positionQuery,
   positionsQuery,
+  redrivableEvent,
+  redrivableQuery,
   wellBefore,
   wellBehind,
 } from './event-queries.ts'
@@ -91,4 +94,13 @@ function* slices(sizes: readonly number[]): Generator<number> {
     bytes = 0
   }
   if (count > 0) yield count
+}
+
+/** The events behind the position, oldest first. */
+export async function redrivablePage(
+  read: ReadRows,
+  namespace: string,
+  query: RedriveQuery & { after: number; limit: number },
+): Promise<RedrivableEvent[]> {
+  return (await read(redrivableQuery(namespace, query))).map(redrivableEvent)
 }

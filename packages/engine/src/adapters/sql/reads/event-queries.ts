@@ -1,5 +1,7 @@
 // Queries about the event log. Called by the store and its reads.
 
+import type { Event } from '../../../domain/model/event.ts'
+import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
 import type { EventNamesQuery, EventQuery, NamedEvents } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
@@ -16,6 +18,24 @@ export function bufferRunsQuery(namespace: string, firstEventIds: readonly strin
     sql: `SELECT first_event_id, id, app, workflow FROM runs WHERE first_event_id IN (${holes}) AND namespace = ?`,
     params: [...firstEventIds, namespace],
   }
+}
+
+/** Rows for `redrivableEvent`, oldest first. */
+export function redrivableQuery(namespace: string, query: RedriveQuery & { after: number; limit: number }): Query {
+  const { name, since, until, app, workflow, after, limit } = query
+  return {
+    sql: `SELECT position, id, triggered, erased,
+        EXISTS (SELECT 1 FROM runs WHERE event_id = events.id AND workflow = ? AND app = ?)
+      FROM events WHERE namespace = ? AND name = ? AND position > ? AND received_at >= ? AND received_at < ?
+      ORDER BY position LIMIT ?`,
+    params: [workflow, app, namespace, name, after, since, until, limit],
+  }
+}
+
+export function redrivableEvent(row: Row): RedrivableEvent {
+  const [position, id, triggered, erased, isStarted] = row as [number, string, string, unknown, unknown]
+  const event = { position, id, triggered: JSON.parse(triggered) as Event['triggered'], isStarted: Boolean(isStarted) }
+  return erased ? { ...event, erased: true } : event
 }
 
 export interface PositionedQuery extends EventQuery {

@@ -1,12 +1,12 @@
-// Pages of flow-control rows that keep an event: events that arrive later, the soonest first, and schedules of the API. Their
+// Pages of flow-control rows that keep events: events that arrive later and open buffers, the soonest first, and schedules of the API. Their
 // data can be large: a page is read in slices, and ends where it gets large.
 
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import { EVENT_PAGE_CHARS_MAX, type ScheduledQuery } from '../../../ports/store-reads.ts'
+import { type BuffersQuery, EVENT_PAGE_CHARS_MAX, type ScheduledQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 
-/** Rows read at once; the event of each is a mebibyte at most. */
+/** Rows read at once; the events of each are a mebibyte at most. */
 const ROWS_AT_ONCE = 8
 
 type ReadRows = (query: Query) => Promise<Row[]>
@@ -34,6 +34,33 @@ export function eventSchedulePage(
       WHERE namespace = ? AND policy = 'schedule' AND key > ? ORDER BY key LIMIT ?`,
     params: [namespace, last?.key ?? query.after ?? '', limit],
   }))
+}
+
+const BUFFER_POLICIES = ['debounce', 'batch'] as const
+
+export function bufferPage(read: ReadRows, namespace: string, query: BuffersQuery): Promise<FlowRow[]> {
+  const { app, workflow, kind } = query
+  return page(read, query.limit, (last, limit) => {
+    const after = last ? { dueAt: last.dueAt as number, id: last.id } : query.after
+    const terms = ['namespace = ?', 'policy = ?', 'due_at IS NOT NULL']
+    const params: Value[] = []
+    const add = (term: string, ...values: Value[]) => {
+      terms.push(term)
+      params.push(...values)
+    }
+    if (app !== undefined) add('app = ?', app)
+    if (workflow !== undefined) add('workflow = ?', workflow)
+    if (after) add('(due_at, id) > (?, ?)', after.dueAt, after.id)
+    // Each policy has an order of its own in the index.
+    const policies = kind === undefined ? BUFFER_POLICIES : [kind]
+    const soonest = `SELECT id FROM (SELECT id FROM flow_rows WHERE ${terms.join(' AND ')}
+      ORDER BY due_at, id LIMIT ?) AS soonest`
+    return {
+      sql: `SELECT ${FLOW_ROWS.select} FROM flow_rows
+        WHERE id IN (${policies.map(() => soonest).join(' UNION ALL ')}) ORDER BY due_at, id LIMIT ?`,
+      params: [...policies.flatMap((policy): Value[] => [namespace, policy, ...params, limit]), limit],
+    }
+  })
 }
 
 async function page(

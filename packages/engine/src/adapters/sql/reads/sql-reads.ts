@@ -13,8 +13,10 @@ import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
+import type { PostTally } from '../../../domain/webhook/attempt-tally.ts'
 import type {
   BufferRun,
+  BuffersQuery,
   BulkJobsQuery,
   BulkResultsQuery,
   ControlQuery,
@@ -27,6 +29,7 @@ import type {
   EventQuery,
   HeldRun,
   LimitsQuery,
+  LogsQuery,
   NamedEvents,
   PartOfRuns,
   PassReports,
@@ -45,6 +48,7 @@ import type {
   TimelinePage,
 } from '../../../ports/store-reads.ts'
 import type {
+  EndpointSeriesQuery,
   LastFailure,
   RunScope,
   RunSeriesQuery,
@@ -53,6 +57,7 @@ import type {
   StepDurations,
 } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
+import { endpointSeries, endpointSeriesQuery } from '../rollups/endpoint-series.ts'
 import {
   failedRunsQuery,
   lastFailure,
@@ -76,16 +81,18 @@ import {
   bulkResultsQuery,
   controlActionsQuery,
   replayableQueries,
+  schedulesQuery,
   statusCounts,
   statusCountsQuery,
 } from './control-queries.ts'
 import { deliveryPage } from './delivery-page.ts'
-import { deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
+import { deliveriesQuery, deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
-import { eventPage } from './event-page.ts'
+import { eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventNamesQuery, eventQuery, namedEvents } from './event-queries.ts'
-import { attributeCountQueries, RunListing } from './run-list-queries.ts'
+import { searchOf } from './runs/page.ts'
 import {
+  erasedQuery,
   firstInStartQueueQuery,
   heldBeforeQuery,
   holdersQuery,
@@ -95,20 +102,14 @@ import {
   runQuery,
   runView,
   sampleQuery,
-} from './run-queries.ts'
-import { countQueries, runCounts } from './run-stats-query.ts'
-import type { ScanQueue } from './scan-queue.ts'
-import { eventSchedulePage, scheduledPage } from './scheduled-page.ts'
-import {
-  attemptFrame,
-  passNumberQueries,
-  passReportQueries,
-  passReports,
-  runOfPasses,
-  stepQueries,
-  stepSliceQueries,
-} from './step-queries.ts'
-import { statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
+  storedIds,
+  storedIdsQuery,
+} from './runs/run-queries.ts'
+import { countQueries, runCounts } from './runs/run-stats-query.ts'
+import type { ScanQueue } from './scan/scan-queue.ts'
+import { bufferPage, eventSchedulePage, scheduledPage } from './scheduled-page.ts'
+import { attemptFrame, passesOf, stepQueries, stepSliceQueries } from './step-queries.ts'
+import { progressOf, progressQueries, statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 import {
   emittedEvent,
   emittedEventsQuery,
@@ -124,6 +125,9 @@ export type ReadRows = (queries: Query[]) => Promise<Row[][]>
 
 /** Payloads of steps in one read: more would hold up the reads of others. */
 const STEPS_READ_BYTES_MAX = 2 * 1024 * 1024
+
+/** Reads of a list before it waits for its turn among the scans. */
+const SMALL_READS_MAX = 3
 
 export class SqlReads implements Reads {
   readonly #read: ReadRows
@@ -142,9 +146,19 @@ export class SqlReads implements Reads {
     return row && runView(row)
   }
 
+  async storedIds(ids: readonly string[]): Promise<string[]> {
+    return ids.length === 0 ? [] : storedIds(ids, await this.#rows(storedIdsQuery(this.#namespace, ids)))
+  }
+
+  async isErased(runId: string): Promise<boolean> {
+    return (await this.#rows(erasedQuery(this.#namespace, runId))).length > 0
+  }
+
   async status(runId: string): Promise<RunStatusNow | undefined> {
     return statusFrame(await this.#read(statusQueries(this.#namespace, runId)))
   }
+
+  progress = async (runId: string) => progressOf(runId, await this.#read(progressQueries(this.#namespace, runId)))
 
   async runs(query: RunQuery, signal?: AbortSignal): Promise<RunView[]> {
     return (await this.#listed(query, { signal })).runs
@@ -158,25 +172,16 @@ export class SqlReads implements Reads {
     query: RunQuery,
     { signal, enough }: { signal?: AbortSignal | undefined; enough?: AbortSignal },
   ): Promise<PartOfRuns> {
-    const counting = attributeCountQueries(this.#namespace, query)
-    const counts = counting.length === 0 ? [] : (await this.#read(counting)).map(([row]) => row?.[0] as number)
-    const listing = new RunListing(this.#namespace, query, counts)
-    const found: RunView[] = []
-    const isDone = async (read: ReadRows) => {
-      const sizes = listing.sizesQuery()
-      if (sizes) listing.fit((await read([sizes]))[0] as Row[])
-      const missing = query.limit - found.length
-      const [rows, stop] = (await read(listing.queries(missing))) as [Row[], Row[] | undefined]
-      found.push(...rows.map(runView))
-      return rows.length === missing || !listing.goOn(stop?.[0])
+    const search = searchOf(this.#namespace, query)
+    // Most pages without `q` are one small read, or a few.
+    for (let reads = 0; query.q === undefined && reads < SMALL_READS_MAX; reads++) {
+      if (await search.isDone(this.#read)) return { runs: [...search.runs] }
     }
-    // Most pages without `q` are one small read.
-    if (query.q === undefined && (await isDone(this.#read))) return { runs: found }
     return this.#scan(signal, async read => {
-      while (!(await isDone(read))) {
-        if (enough?.aborted) return { runs: found, lookedTo: listing.lookedTo }
+      while (!(await search.isDone(read))) {
+        if (enough?.aborted) return { runs: [...search.runs], lookedTo: search.lookedTo }
       }
-      return { runs: found }
+      return { runs: [...search.runs] }
     })
   }
 
@@ -220,8 +225,7 @@ export class SqlReads implements Reads {
   }
 
   async heldBefore(run: HeldRun): Promise<number> {
-    const [[row]] = (await this.#read([heldBeforeQuery(run)])) as [Row[]]
-    return row?.[0] as number
+    return (await this.#rows(heldBeforeQuery(run)))[0]?.[0] as number
   }
 
   async firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
@@ -234,11 +238,8 @@ export class SqlReads implements Reads {
     const steps: Step[] = []
     const { after = -1, limit = STEPS_MAX } = query
     const isDone = async (read: ReadRows) => {
-      const slice = {
-        from: (steps.at(-1)?.index ?? after) + 1,
-        bytesMax: STEPS_READ_BYTES_MAX,
-        limit: limit - steps.length,
-      }
+      const from = (steps.at(-1)?.index ?? after) + 1
+      const slice = { from, bytesMax: STEPS_READ_BYTES_MAX, limit: limit - steps.length }
       const queries = stepSliceQueries(this.#namespace, runId, query, slice)
       const [rows, last] = (await read(queries)) as [Row[], [[index: number | null]]]
       steps.push(...rows.map(STEPS.fromRow))
@@ -252,20 +253,12 @@ export class SqlReads implements Reads {
   }
 
   async step(runId: string, stepId: string): Promise<{ step: Step; frames: AttemptFrame[] } | undefined> {
-    const found = await this.#read(stepQueries(this.#namespace, runId, stepId))
-    const [[row], frames] = found as [Row[], Row[]]
+    const [[row], frames] = (await this.#read(stepQueries(this.#namespace, runId, stepId))) as [Row[], Row[]]
     return row && { step: STEPS.fromRow(row), frames: frames.map(attemptFrame).reverse() }
   }
 
-  async passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined> {
-    const page = { ...query, runId, namespace: this.#namespace }
-    const [numbers, [row]] = (await this.#read(passNumberQueries(page))) as [Row[], Row[]]
-    if (!row) return undefined
-    const run = runOfPasses(row)
-    const isCut = numbers.length > query.limit
-    const upTo = isCut ? (numbers.at(-2)?.[0] as number) : Number.MAX_SAFE_INTEGER
-    const found = passReports(await this.#read(passReportQueries({ ...page, upTo })), upTo)
-    return { run, ...found, more: isCut || found.upTo < upTo }
+  passes(runId: string, query: { after: number; limit: number }): Promise<PassReports | undefined> {
+    return passesOf(this.#read, { ...query, runId, namespace: this.#namespace })
   }
 
   async runOfTree(runId: string): Promise<RunOfTree | undefined> {
@@ -283,7 +276,7 @@ export class SqlReads implements Reads {
     return (await this.#rows(holdersQuery(this.#namespace, slotId, limit))).map(([id]) => id as string)
   }
 
-  async logs(runId: string, query: { from: number; limit: number }): Promise<LogLine[]> {
+  async logs(runId: string, query: LogsQuery): Promise<LogLine[]> {
     return (await this.#rows(logsQuery(this.#namespace, runId, query))).map(LOGS.fromRow)
   }
 
@@ -298,18 +291,16 @@ export class SqlReads implements Reads {
   }
 
   async runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]> {
-    const rows = (await this.#rows(bufferRunsQuery(this.#namespace, firstEventIds))) as [
-      string,
-      string,
-      string,
-      string,
-    ][]
-    return rows.map(([firstEventId, id, app, workflow]) => ({ firstEventId, id, app, workflow }))
+    const rows = await this.#rows(bufferRunsQuery(this.#namespace, firstEventIds))
+    return rows.map(([firstEventId, id, app, workflow]) => ({ firstEventId, id, app, workflow }) as BufferRun)
   }
 
   events(query: EventQuery, signal?: AbortSignal): Promise<PositionedEvent[]> {
     return this.#scanRows(signal, rows => eventPage(rows, this.#namespace, query))
   }
+
+  redrivable: Reads['redrivable'] = (query, signal) =>
+    this.#scanRows(signal, rows => redrivablePage(rows, this.#namespace, query))
 
   eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]> {
     const named = eventNamesQuery(this.#namespace, query)
@@ -318,6 +309,10 @@ export class SqlReads implements Reads {
 
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {
     return this.#scanRows(signal, rows => scheduledPage(rows, this.#namespace, query))
+  }
+
+  buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]> {
+    return this.#scanRows(signal, rows => bufferPage(rows, this.#namespace, query))
   }
 
   eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]> {
@@ -333,15 +328,23 @@ export class SqlReads implements Reads {
     return this.#scanRows(signal, rows => deliveryPage(rows, this.#namespace, query))
   }
 
+  deliveryHeads(query: DeliveryQuery, signal?: AbortSignal): Promise<Delivery[]> {
+    const heads = deliveriesQuery(this.#namespace, query)
+    return this.#scanRows(signal, async rows => (await rows(heads)).map(DELIVERIES.fromRow))
+  }
+
+  endpointSeries(query: EndpointSeriesQuery, signal?: AbortSignal): Promise<Map<number, PostTally>> {
+    const counted = endpointSeriesQuery(this.#namespace, query)
+    return this.#scanRows(signal, async rows => endpointSeries(await rows(counted)))
+  }
+
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]> {
     const query = endpointStatsQuery(this.#namespace, since)
     return this.#scanRows(signal, async rows => (await rows(query)).map(endpointStatsFromRow))
   }
 
   async schedules(): Promise<FlowRow[]> {
-    const sql = `SELECT ${FLOW_ROWS.select} FROM flow_rows
-      WHERE namespace = ? AND policy = 'cron' ORDER BY app, workflow, key`
-    return (await this.#rows({ sql, params: [this.#namespace] })).map(FLOW_ROWS.fromRow)
+    return (await this.#rows(schedulesQuery(this.#namespace))).map(FLOW_ROWS.fromRow)
   }
 
   async replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns> {
@@ -352,8 +355,7 @@ export class SqlReads implements Reads {
   }
 
   statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts> {
-    const query = statusCountsQuery(this.#namespace, filter)
-    return this.#scanRows(signal, async rows => statusCounts(await rows(query)))
+    return this.#scanRows(signal, async rows => statusCounts(await rows(statusCountsQuery(this.#namespace, filter))))
   }
 
   async bulkJobs(query: BulkJobsQuery): Promise<FlowRow[]> {

@@ -6,8 +6,8 @@ import { ATTEMPTS_READ_MAX, type PassReports, type StepQuery } from '../../../po
 import type { Query, Row, Value } from '../description/values.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
-import { SCOPED_RUN } from './run-queries.ts'
-import { folded } from './text-search.ts'
+import { SCOPED_RUN } from './runs/run-queries.ts'
+import { folded } from './runs/text-search.ts'
 
 /** More than any index of a step. */
 const INDEX_MAX = 2 ** 31 - 1
@@ -97,7 +97,7 @@ interface PassPage {
 }
 
 /** The numbers of the passes that come next, one more than the limit; then the run. */
-export function passNumberQueries({ namespace, runId, after, limit }: PassPage): Query[] {
+function passNumberQueries({ namespace, runId, after, limit }: PassPage): Query[] {
   const params = [runId, namespace, after]
   const sql = `SELECT pass FROM (SELECT pass FROM steps ${OF_RUN} AND pass > ?
     UNION SELECT pass FROM frames ${OF_RUN} AND pass > ?) AS passes ORDER BY pass LIMIT ?`
@@ -110,7 +110,7 @@ export function passNumberQueries({ namespace, runId, after, limit }: PassPage):
   ]
 }
 
-export function runOfPasses(row: Row): RunOfPasses {
+function runOfPasses(row: Row): RunOfPasses {
   const [status, finishedAt, lastPass, error] = row as [
     RunOfPasses['status'],
     number | null,
@@ -126,12 +126,7 @@ export function runOfPasses(row: Row): RunOfPasses {
 }
 
 /** The reports of the passes in (after, upTo], and how many passes up to `after` had a failure; for `passReports`. */
-export function passReportQueries({
-  namespace,
-  runId,
-  after,
-  upTo,
-}: Omit<PassPage, 'limit'> & { upTo: number }): Query[] {
+function passReportQueries({ namespace, runId, after, upTo }: Omit<PassPage, 'limit'> & { upTo: number }): Query[] {
   const run = [runId, namespace]
   const params = [...run, after, upTo, ROWS_MAX + 1]
   return [
@@ -154,7 +149,7 @@ export function passReportQueries({
 }
 
 /** Frames come first: a step that failed and is to be retried is in both, and its frame knows when it failed. */
-export function passReports(found: Row[][], upTo: number): Omit<PassReports, 'run' | 'more'> {
+function passReports(found: Row[][], upTo: number): Omit<PassReports, 'run' | 'more'> {
   const [steps, frames, [count]] = found as [Row[], Row[], Row[]]
   const [ofFrames, ofSteps] = [whole(frames, upTo), whole(steps, upTo)]
   const last = Math.min(ofFrames.upTo, ofSteps.upTo)
@@ -190,4 +185,18 @@ function report(row: Row): PassReport {
     ...(index === null ? {} : { step: { index, id, name, attempt, status } }),
     ...(error === null ? {} : { error: JSON.parse(error) }),
   }
+}
+
+/** A page of the stored reports of a run's passes; undefined if the namespace lacks the run. */
+export async function passesOf(
+  read: (queries: Query[]) => Promise<Row[][]>,
+  page: Parameters<typeof passNumberQueries>[0],
+): Promise<PassReports | undefined> {
+  const [numbers, [row]] = (await read(passNumberQueries(page))) as [Row[], Row[]]
+  if (!row) return undefined
+  const run = runOfPasses(row)
+  const isCut = numbers.length > page.limit
+  const upTo = isCut ? (numbers.at(-2)?.[0] as number) : Number.MAX_SAFE_INTEGER
+  const found = passReports(await read(passReportQueries({ ...page, upTo })), upTo)
+  return { run, ...found, more: isCut || found.upTo < upTo }
 }

@@ -5,14 +5,14 @@
 // every commit of its run.
 
 import type { RunStatusFrame } from '../../../domain/model/change.ts'
-import type { RunStatus } from '../../../domain/model/run.ts'
+import type { RunProgress, RunStatus } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import { frameError } from '../../../domain/view/timeline-frames.ts'
 import type { RunStatusNow, TimelinePage } from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { frameFromRow } from '../tables/frames.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
-import { SCOPED_RUN } from './run-queries.ts'
+import { SCOPED_RUN } from './runs/run-queries.ts'
 
 export interface TimelineQuery {
   namespace: string
@@ -22,7 +22,7 @@ export interface TimelineQuery {
   openFrom: number
 }
 
-const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq, error'
+const RUN_COLUMNS = 'status, attempt, created_at, started_at, started_seq, finished_at, finished_seq, error, progress'
 const RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ? AND namespace = ?`
 const NAMED_RUN = `SELECT ${RUN_COLUMNS}, workflow, app FROM runs WHERE id = ? AND namespace = ?`
 type RunRow = [
@@ -34,6 +34,7 @@ type RunRow = [
   finishedAt: number | null,
   finishedSeq: number | null,
   error: string | null,
+  progress: string | null,
 ]
 type NamedRunRow = [...RunRow, workflow: string, app: string]
 
@@ -76,7 +77,7 @@ export function timelineQueries({ namespace, runId, after, limit, openFrom }: Ti
 export function timelinePage({ runId, limit, after, openFrom }: TimelineQuery, found: Row[][]): TimelinePage {
   const [[run], steps, moves, lines, [open]] = found as [Row[], Row[], Row[], Row[], Row[]]
   if (!run) return { status: undefined, frames: [], openFrom, more: false }
-  const rows = [...ownFrames(run as RunRow).map(rowOf), ...steps, ...moves, ...lines]
+  const rows = [...ownFrames(run as RunRow).map(rowOf), ...progressRow(run as RunRow), ...steps, ...moves, ...lines]
     .filter(row => seqOf(row) > after)
     .sort((a, b) => seqOf(a) - seqOf(b))
   return {
@@ -95,6 +96,22 @@ export function statusQueries(namespace: string, runId: string): Query[] {
     { sql: LAST_MOVE, params },
   ]
 }
+
+const PROGRESS = 'SELECT progress, workflow, app FROM runs WHERE id = ? AND namespace = ? AND progress IS NOT NULL'
+
+export function progressQueries(namespace: string, runId: string): Query[] {
+  return [{ sql: PROGRESS, params: [runId, namespace] }]
+}
+
+/** The newest progress of the run, with what streams of many runs show of it. */
+export function progressOf(runId: string, [rows = []]: Row[][]): (RunProgress & RunNames) | undefined {
+  const [row] = rows
+  if (!row) return undefined
+  const [progress, workflow, app] = row as [string, string, string]
+  return { runId, workflow, app, ...(JSON.parse(progress) as RunProgress) }
+}
+
+type RunNames = { runId: string; workflow: string; app: string }
 
 /** The frame of the run's present status: the last frame of its row and its moves. */
 export function statusFrame(found: Row[][]): RunStatusNow | undefined {
@@ -119,6 +136,14 @@ function ownFrames([status, attempt, createdAt, startedAt, startedSeq, finishedA
     frames.push({ seq: finishedSeq, ts: finishedAt, status, attempt, ...error })
   }
   return frames
+}
+
+/** The frame of the run's newest progress, as a row of the other sources. */
+function progressRow(run: RunRow): Row[] {
+  const progress = run[8]
+  if (progress === null) return []
+  const { seq, at, value } = JSON.parse(progress) as RunProgress
+  return [['progress', seq, at, '', 0, null, null, value, null]]
 }
 
 /** As a row of the other sources. */

@@ -3,6 +3,7 @@
 
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
 import type { Query, Row, Value } from '../description/values.ts'
+import { SAME_NAMESPACE } from './runs/run-queries.ts'
 
 const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at'
 const STARTED_BY =
@@ -33,7 +34,7 @@ export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeL
   function related(column: keyof typeof WAYS, ids: readonly string[]): Query {
     const { via, stepName } = WAYS[column]
     const sql = `SELECT ${COLUMNS}, ${column}, ${via}, ${stepName} FROM runs
-      WHERE ${column} IS NOT NULL AND ${column} IN (${holes(ids)}) AND namespace = ? ORDER BY id LIMIT ?`
+      WHERE ${column} IS NOT NULL AND ${column} IN (${holes(ids)}) AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
     return { sql, params: [...ids, namespace, limit] }
   }
 }

@@ -6,15 +6,27 @@ import {
   LIMIT_RUNS_COUNTED_MAX,
   type LimitedRun,
   type LimitRows,
-} from '../../../domain/explain/limits.ts'
-import type { LoadedRun } from '../../../domain/run/state.ts'
-import { HELD_COUNTED_MAX, type HeldRun, type LimitsQuery, type RunView } from '../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../description/values.ts'
-import { LOGS } from '../tables/logs.ts'
-import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
-import { FINAL_STATUSES } from '../tables/statuses.ts'
-import { STEPS } from '../tables/steps.ts'
-import { FIRST_IN_START_QUEUE } from '../write/statements.ts'
+} from '../../../../domain/explain/limits.ts'
+import type { LoadedRun } from '../../../../domain/run/state.ts'
+import {
+  HELD_COUNTED_MAX,
+  type HeldRun,
+  type LimitsQuery,
+  type LogsQuery,
+  type RunView,
+} from '../../../../ports/store-reads.ts'
+import type { Query, Row, Value } from '../../description/values.ts'
+import { LOGS } from '../../tables/logs.ts'
+import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { FINAL_STATUSES } from '../../tables/statuses.ts'
+import { STEPS } from '../../tables/steps.ts'
+import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
+
+/** No index answers it: SQLite takes one of a whole namespace in the order of ids for narrower than one of the few runs wanted. */
+export const SAME_NAMESPACE = "namespace || '' = ?"
+
+/** The order of ids, in which likewise no index is read. */
+const BY_ID = "id || ''"
 
 /** The id of the run, if the namespace has it. */
 export const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'
@@ -60,7 +72,7 @@ export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: 
 /** Rows with the ids of the runs that hold the slot, the oldest first. */
 export function holdersQuery(namespace: string, slotId: string, limit: number): Query {
   const holders = SLOT_COLUMNS.map(
-    slot => `SELECT id FROM runs WHERE ${slot} IS NOT NULL AND ${slot} = ? AND ${HOLDS_SLOTS} AND namespace = ?`,
+    slot => `SELECT id FROM runs WHERE ${slot} IS NOT NULL AND ${slot} = ? AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}`,
   )
   return {
     sql: `SELECT id FROM (${holders.join(' UNION ')}) AS holders ORDER BY id LIMIT ?`,
@@ -73,7 +85,25 @@ export function firstInStartQueueQuery(throttleId: string): Query {
   return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
 }
 
-/** One row for `runView`, or none. */
+/** Which of the ids callers gave to runs, and where these are stored. An erased run is among them. */
+export function storedIdsQuery(namespace: string, ids: readonly string[]): Query {
+  const holes = ids.map(() => '?').join(', ')
+  return {
+    sql: `SELECT given_id, run_id FROM given_run_ids WHERE namespace = ? AND given_id IN (${holes})`,
+    params: [namespace, ...ids],
+  }
+}
+
+/** The stored id of each, by the rows of `storedIdsQuery`. */
+export function storedIds(ids: readonly string[], rows: readonly Row[]): string[] {
+  const stored = new Map(rows as [string, string][])
+  return ids.map(id => stored.get(id) ?? id)
+}
+
+export function erasedQuery(namespace: string, id: string): Query {
+  return { sql: 'SELECT 1 FROM erased_runs WHERE id = ? AND namespace = ?', params: [id, namespace] }
+}
+
 export function runQuery(namespace: string, id: string): Query {
   return {
     sql: `SELECT ${RUNS.select}, ${CURRENT_STEP} FROM runs WHERE id = ? AND namespace = ?`,
@@ -90,10 +120,10 @@ export function runView(row: Row): RunView {
   return name === null ? run : { ...run, currentStepName: name }
 }
 
-/** Rows of `LOGS`, oldest first. */
-export function logsQuery(namespace: string, runId: string, query: { from: number; limit: number }): Query {
+/** Rows of `LOGS`. */
+export function logsQuery(namespace: string, runId: string, query: LogsQuery): Query {
   const sql = `SELECT ${LOGS.select} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
-    ORDER BY seq LIMIT ?`
+    ORDER BY seq ${query.dir ?? 'asc'} LIMIT ?`
   return { sql, params: [runId, namespace, query.from, query.limit] }
 }
 
@@ -110,8 +140,8 @@ export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
   const { terms, params } = narrowed(query)
   return [
     {
-      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND namespace = ?${terms}
-        ORDER BY id LIMIT ?`,
+      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}${terms}
+        ORDER BY ${BY_ID} LIMIT ?`,
       params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX],
     },
     groupsQuery('concurrency', namespace, query),

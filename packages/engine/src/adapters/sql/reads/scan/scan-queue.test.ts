@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { EngineError } from '../../../domain/model/errors.ts'
+import type { EngineError } from '../../../../domain/model/errors.ts'
 import { NAMESPACE_SCANS_MAX, SCANS_MAX, ScanQueue } from './scan-queue.ts'
 
 /** A queue whose slices end when the test says so. */

@@ -1,9 +1,9 @@
 // Which runs a filter matches, as SQL. Used by the list of runs, their counts and bulk replays.
 
-import type { RunStatus } from '../../../domain/model/run.ts'
-import { earliestId } from '../../../domain/text/ids.ts'
-import type { RunFilter } from '../../../ports/store-reads.ts'
-import type { Value } from '../description/values.ts'
+import type { RunStatus } from '../../../../domain/model/run.ts'
+import { earliestId } from '../../../../domain/text/ids.ts'
+import type { RunFilter } from '../../../../ports/store-reads.ts'
+import type { Value } from '../../description/values.ts'
 import { folded } from './text-search.ts'
 
 /** Terms about the table `runs`, all of which must hold, and their parameters in order. */
@@ -80,18 +80,18 @@ export function matchedStatuses(statuses: readonly RunStatus[]): RunStatus[] {
 }
 
 function ofStatuses(statuses: readonly RunStatus[]): Term {
-  return oneOf('status', matchedStatuses(statuses))
+  return inStatuses(matchedStatuses(statuses))
 }
 
-/** Whether the run has all of the attributes: one lookup for each. */
+/** Exactly these statuses. */
+export function inStatuses(statuses: readonly RunStatus[]): Term {
+  return oneOf('status', statuses)
+}
+
+/** Whether the run has all of the attributes: one lookup for each, by the run alone. */
 export function havingAll(attributes: readonly string[]): Term {
-  const sql = `EXISTS (SELECT 1 FROM run_attributes AS a
-    WHERE a.namespace = runs.namespace AND a.attribute = ? AND a.run_id = runs.id)`
-  return {
-    sql: attributes.map(() => sql).join(' AND '),
-    params: [...attributes],
-    columns: ['namespace', 'id'],
-  }
+  const sql = 'EXISTS (SELECT 1 FROM run_attributes AS a WHERE a.run_id = runs.id AND a.attribute = ?)'
+  return { sql: attributes.map(() => sql).join(' AND '), params: [...attributes], columns: ['id'] }
 }
 
 function oneOf(column: string, values: readonly string[]): Term {
@@ -100,14 +100,17 @@ function oneOf(column: string, values: readonly string[]): Term {
   return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values], columns: [column] }
 }
 
+const RUN_PREFIX = 'run_'
 const NAMED = ['id', 'workflow', 'app']
 const CONTENT = ['input', 'result', 'error']
 /** A long input is stored beside its row. */
 const LONG_INPUT = '(SELECT body FROM payloads WHERE payloads.id = runs.id)'
 
 function contains(needle: string, deep: boolean): Term {
-  const named = `text_has(?, ${NAMED.join(', ')})`
-  if (!deep) return { sql: named, params: [needle], columns: NAMED }
+  // The stored form of an id that a caller gave to a run ends with what follows its prefix (domain/text/ids).
+  const given = needle.startsWith(RUN_PREFIX) ? [`.${needle.slice(RUN_PREFIX.length)}`] : []
+  const named = [`text_has(?, ${NAMED.join(', ')})`, ...given.map(() => 'text_has(?, id)')].join(' OR ')
+  if (!deep) return { sql: `(${named})`, params: [needle, ...given], columns: NAMED }
   const sql = `(${named} OR json_has(?, ${CONTENT.join(', ')}, ${LONG_INPUT}))`
-  return { sql, params: [needle, needle], columns: [...NAMED, ...CONTENT] }
+  return { sql, params: [needle, ...given, needle], columns: [...NAMED, ...CONTENT] }
 }

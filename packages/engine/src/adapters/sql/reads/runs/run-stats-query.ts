@@ -1,8 +1,8 @@
 // Counts the runs of each status. Called by the reads.
 
 import { RUN_STATUSES } from '@perdure/protocol'
-import type { RunCounts, RunStatsQuery } from '../../../ports/store-reads.ts'
-import type { Query, Row } from '../description/values.ts'
+import type { RunCounts, RunStatsQuery } from '../../../../ports/store-reads.ts'
+import type { Query, Row } from '../../description/values.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toStored } from '../description/stored-text.ts'
+import { toStored } from '../../description/stored-text.ts'
 import { folded, jsonHas, textHas } from './text-search.ts'
 
 const inText = (needle: string, ...texts: (string | null)[]) => textHas(toStored(folded(needle)), texts)

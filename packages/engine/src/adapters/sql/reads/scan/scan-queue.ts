@@ -2,8 +2,8 @@
 // of their own, cut into slices. Each slice waits for its turn here: namespaces take turns, and a namespace has one slice
 // under way at a time. Owned by the store, used by its reads.
 
-import { EngineError } from '../../../domain/model/errors.ts'
-import type { Query, Row } from '../description/values.ts'
+import { EngineError } from '../../../../domain/model/errors.ts'
+import type { Query, Row } from '../../description/values.ts'
 
 /** Scans beyond these bounds are refused. */
 export const NAMESPACE_SCANS_MAX = 100

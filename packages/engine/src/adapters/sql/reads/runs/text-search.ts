@@ -1,7 +1,7 @@
 // Case-insensitive search in stored text: the meaning of the SQL functions `text_has` and `json_has`, which every dialect
 // defines and run-filter.ts uses. Both take the folded needle, then any number of texts.
 
-import { fromStored } from '../description/stored-text.ts'
+import { fromStored } from '../../description/stored-text.ts'
 
 /** The form in which texts are compared, so that case does not matter. */
 export function folded(text: string): string {

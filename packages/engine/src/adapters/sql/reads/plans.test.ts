@@ -1,0 +1,39 @@
+// Reads of few runs take the small index that has only these, not one of all runs of the namespace.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Query } from '../description/values.ts'
+import { Connection } from '../sqlite/connection.ts'
+import { migrate } from '../sqlite/migrations.ts'
+import { holdersQuery, limitQueries } from './runs/run-queries.ts'
+import { relatedRunQueries } from './tree-queries.ts'
+
+let connection: Connection
+beforeAll(async () => {
+  connection = await Connection.open(':memory:', { readOnly: false })
+  migrate(connection)
+})
+afterAll(() => connection.close())
+
+const planOf = ({ sql, params }: Query) =>
+  connection
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(params)
+    .map(row => String(row.at(-1)))
+    .join('\n')
+
+test('the holders of limits are found among the runs that hold a slot', () => {
+  const [holders, slots, starts] = limitQueries('default', { limit: 100 }).map(planOf)
+  expect(holders).toContain('runs_in_slot1')
+  for (const plan of [slots, starts])
+    expect(plan).toMatch(/runs_of_waiting_kind|runs_waiting_for_slot|runs_in_start_queue/)
+  expect(planOf(holdersQuery('default', 'slot', 10))).not.toContain('namespace=?')
+})
+
+test('the relatives of runs and events are found by these', () => {
+  const queries = relatedRunQueries('default', { runIds: ['run_a', 'run_b'], eventIds: ['evt_a'] }, 100)
+  expect(queries.map(query => planOf(query).match(/runs_of_\w+/)?.[0])).toEqual([
+    'runs_of_parent',
+    'runs_of_source',
+    'runs_of_event',
+  ])
+})

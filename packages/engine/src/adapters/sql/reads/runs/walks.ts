@@ -1,0 +1,238 @@
+// The walks that can make a page of runs: each is along one index, or along several of one shape, and finds the same runs in the
+// same order (docs/decisions/0005-run-lists.md). Called by the list of runs.
+
+import { RUN_STATUSES, TERMINAL_STATUSES } from '@perdure/protocol'
+import { isTerminal, type RunStatus } from '../../../../domain/model/run.ts'
+import type { RunFilter, RunQuery } from '../../../../ports/store-reads.ts'
+import type { Query } from '../../description/values.ts'
+import {
+  equals,
+  type FilterName,
+  filterTerms,
+  havingAll,
+  inNamespace,
+  inStatuses,
+  matchedStatuses,
+  type Term,
+} from './run-filter.ts'
+
+export const SORT_COLUMN = {
+  workflow: 'workflow',
+  status: 'status',
+  app: 'app',
+  duration: 'duration_ms',
+} as const
+
+/** The use of an index in the order of ids. */
+interface IdIndex {
+  /** `few`: it finds so few runs that no other index needs to be tried. */
+  finds: 'few' | 'many'
+  /** The columns that it has besides its own: terms on these are checked without the rows. */
+  covers: readonly string[]
+}
+
+const FEW: IdIndex = { finds: 'few', covers: [] }
+const NAMED = ['namespace', 'id', 'app', 'workflow', 'trigger_kind']
+
+/** The index of each filter in the order of ids, the narrowest first; null: it has none. The type demands an entry for each. */
+const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
+  ids: FEW,
+  replayOf: FEW,
+  eventId: FEW,
+  parentRunId: FEW,
+  // Its index is a table of its own.
+  attribute: { finds: 'many', covers: ['namespace', 'id', 'app', 'workflow', 'ended'] },
+  error: { finds: 'many', covers: NAMED },
+  waitingFor: { finds: 'many', covers: [...NAMED, 'status'] },
+  runner: { finds: 'many', covers: [] },
+  status: { finds: 'many', covers: NAMED },
+  workflow: { finds: 'many', covers: NAMED },
+  app: { finds: 'many', covers: NAMED },
+  // Only the runs of schedules have an index.
+  runType: null,
+  // Part of every index, since ids begin with their time.
+  since: null,
+  until: null,
+  q: null,
+}
+const NAMES = Object.keys(INDEXED) as FilterName[]
+export const FILTERS_BY_ID = NAMES.filter(name => INDEXED[name] !== null)
+const OF_CRONS: IdIndex = { finds: 'many', covers: NAMED }
+const TIMES = ['since', 'until'] as const
+/** A search in texts takes far longer than a comparison, so reads with it look at fewer runs. */
+const SLOW: FilterName = 'q'
+
+/** The table of attributes as a walk sees it: a run for each. */
+export const ATTRIBUTED = `(SELECT namespace, attribute, ended, run_id AS id, app, workflow FROM run_attributes) AS runs`
+
+/** A walk along one index, or along one for each status. */
+export interface Walk {
+  /** The table of attributes, where the walk is along it. */
+  source: 'runs' | typeof ATTRIBUTED
+  /** Lists of terms, each answered by an index in the walk's order; the walk merges them. */
+  branches: Term[][]
+  /** Terms that each run on the way must be compared with. */
+  rest: Term[]
+  /** The index has all that the rest needs, so that runs are passed without their rows. */
+  isCovered: boolean
+  /** The columns of the order. */
+  order: string[]
+  dir: 'ASC' | 'DESC'
+}
+
+/** The filter of a list, with what follows from it. */
+export interface Listed {
+  namespace: string
+  filter: RunFilter
+  dir: 'ASC' | 'DESC'
+  /** The statuses that the filter names, exactly: in a filter `running` means `waiting` too. */
+  statuses: readonly RunStatus[] | undefined
+  /** The statuses that matching runs can have. */
+  possible: readonly RunStatus[]
+}
+
+export function listedOf(namespace: string, { sort, dir, limit, after, ...filter }: RunQuery): Listed {
+  const statuses = filter.status && matchedStatuses(filter.status)
+  // Only failed runs have a fingerprint, and only live ones wait.
+  const possible = (statuses ?? RUN_STATUSES)
+    .filter(status => filter.error === undefined || status === 'failed')
+    .filter(status => filter.waitingFor === undefined || !isTerminal(status))
+  return { namespace, filter, dir: dir === 'asc' ? 'ASC' : 'DESC', statuses, possible }
+}
+
+/** The same, of one status. */
+export function ofStatus(status: RunStatus, listed: Listed): Listed {
+  return { ...listed, statuses: [status], possible: [status] }
+}
+
+/** A filter that leads a walk: an index answers it. */
+interface Lead {
+  name: FilterName
+  /** Which one of the attributes, if it is that filter. */
+  attribute?: string
+}
+
+/** The walks in the order of ids that find the runs, at least one, the narrowest first as far as the filters show it. */
+export function walksById(listed: Listed): [Walk, ...Walk[]] {
+  const leads = leadsOf(listed)
+  const [first, ...others] = leads.map(lead => walkById(listed, lead))
+  return [first ?? walkById(listed, undefined), ...others]
+}
+
+/** The walk in the order of the key that compares every run on the way. */
+export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk {
+  const rest = [...termsOf(listed)]
+  return {
+    source: 'runs',
+    branches: [[inNamespace(listed.namespace)]],
+    rest: rest.map(([, term]) => term),
+    isCovered: isCovered(rest, sort === 'duration' ? ['namespace', 'id'] : NAMED),
+    order: [SORT_COLUMN[sort], 'id'],
+    dir: listed.dir,
+  }
+}
+
+/** One row with the value of the order's column that comes after `last`, or the first; none at the end. */
+export function nextValueQuery({ namespace, dir }: Listed, sort: 'workflow' | 'app', last: string | undefined): Query {
+  const behind = last === undefined ? '' : ` AND ${sort} ${dir === 'ASC' ? '>' : '<'} ?`
+  return {
+    sql: `SELECT ${sort} FROM runs WHERE namespace = ?${behind} ORDER BY ${sort} ${dir} LIMIT 1`,
+    params: [namespace, ...(last === undefined ? [] : [last])],
+  }
+}
+
+/** Whether walks by id look at fewer runs than there are. */
+export function isNarrowed(listed: Listed): boolean {
+  return listed.filter.since !== undefined || leadsOf(listed).length > 0
+}
+
+/** Whether walks by id find few runs. */
+export function findsFew(listed: Listed): boolean {
+  return NAMES.some(name => INDEXED[name]?.finds === 'few' && listed.filter[name] !== undefined)
+}
+
+/** Runs that all have one value of the key, as those of one app sorted by app, are in the order of ids. */
+export function isOneValue(sort: keyof typeof SORT_COLUMN, listed: Listed): boolean {
+  const { error, waitingFor } = listed.filter
+  // A fingerprint is of one app and workflow, and of failed runs; a run that waits has no duration yet.
+  if (sort === 'duration') return waitingFor !== undefined
+  if (error !== undefined) return true
+  return sort === 'status' ? listed.possible.length === 1 : listed.filter[sort] !== undefined
+}
+
+function leadsOf({ filter, statuses }: Listed): Lead[] {
+  const present = FILTERS_BY_ID.filter(name => (name === 'status' ? statuses : filter[name]) !== undefined)
+  const few = present.find(name => INDEXED[name]?.finds === 'few')
+  if (few) return [{ name: few }]
+  // Most runs have succeeded: a workflow or an app has fewer.
+  const narrow = present.filter(name => name !== 'status' || !statuses?.includes('succeeded'))
+  const leads = (narrow.length > 0 ? narrow : present).flatMap((name): Lead[] =>
+    name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
+  )
+  return filter.runType === 'cron' ? [...leads, { name: 'runType' }] : leads
+}
+
+function walkById(listed: Listed, lead: Lead | undefined): Walk {
+  const { namespace, dir } = listed
+  const index = lead?.name === 'runType' ? OF_CRONS : lead && INDEXED[lead.name]
+  const covers = index?.covers ?? ['namespace', 'id']
+  const inIndex = restOf(listed, lead, true)
+  const rest = isCovered(inIndex, covers) ? inIndex : restOf(listed, lead, false)
+  return {
+    source: lead?.name === 'attribute' ? ATTRIBUTED : 'runs',
+    branches: branchesOf(listed, lead).map(branch => [inNamespace(namespace), ...branch, ...timesOf(listed)]),
+    rest: rest.map(([, term]) => term),
+    isCovered: isCovered(rest, covers),
+    order: ['id'],
+    dir,
+  }
+}
+
+/** A walk along an index that has the status is the merged walks of each. */
+function branchesOf(listed: Listed, lead: Lead | undefined): Term[][] {
+  if (lead === undefined) return [[]]
+  const { possible } = listed
+  if (lead.name === 'status') return possible.map(status => [inStatuses([status])])
+  if (lead.attribute === undefined) return [[termsOf(listed).get(lead.name) as Term]]
+  const attribute = equals('attribute', lead.attribute)
+  if (possible.length === RUN_STATUSES.length) return [[attribute]]
+  // A run that an engine without this column has ended is among the live ones.
+  const ended = ['live', ...TERMINAL_STATUSES.filter(status => possible.includes(status))]
+  return ended.map(status => [attribute, equals('ended', status)])
+}
+
+function timesOf(listed: Listed): Term[] {
+  const terms = termsOf(listed)
+  return TIMES.flatMap(name => terms.get(name) ?? [])
+}
+
+/** A walk by an attribute looks only at the runs that are noted as live: the branches have the others right. */
+function endedOrIn(statuses: readonly RunStatus[]): Term {
+  const { sql, params } = inStatuses(statuses)
+  const isIn = `EXISTS (SELECT 1 FROM runs AS now WHERE now.id = runs.id AND now.${sql})`
+  return { sql: `(ended <> 'live' OR ${isIn})`, params, columns: ['id', 'ended'] }
+}
+
+function isCovered(rest: readonly [FilterName, Term][], covers: readonly string[]): boolean {
+  return rest.every(([name, { columns }]) => name !== SLOW && columns.every(column => covers.includes(column)))
+}
+
+/** The terms that a walk by id has to compare, since its index does not answer them: in the index, or in the rows of the runs. */
+function restOf(listed: Listed, lead: Lead | undefined, isInIndex: boolean): [FilterName, Term][] {
+  const terms = termsOf(listed)
+  for (const name of TIMES) terms.delete(name)
+  if (lead) terms.delete(lead.name)
+  const { statuses } = listed
+  if (isInIndex && lead?.attribute !== undefined && statuses) terms.set('status', endedOrIn(statuses))
+  // A fingerprint is of failed runs alone, which were found possible.
+  if (lead?.name === 'error') terms.delete('status')
+  const others = (listed.filter.attribute ?? []).filter(attribute => attribute !== lead?.attribute)
+  if (lead?.name === 'attribute' && others.length > 0) terms.set('attribute', havingAll(others))
+  return [...terms]
+}
+
+function termsOf({ filter, statuses }: Listed): Map<FilterName, Term> {
+  const terms = filterTerms(filter)
+  if (statuses) terms.set('status', inStatuses(statuses))
+  return terms
+}
