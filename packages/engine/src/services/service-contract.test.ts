@@ -14,12 +14,14 @@ import type { Bus } from '../ports/bus.ts'
 import { NO_METRICS } from '../ports/metrics.ts'
 import { AdminWatch } from './admin/admin-watch.ts'
 import { EndCounter } from './admin/end-counter.ts'
+import { Engines } from './admin/engines.ts'
 import { KeyRing } from './admin/keys.ts'
 import { Pruner } from './admin/prune.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { CatalogWatch } from './catalog/catalog-watch.ts'
 import { Namespaces } from './catalog/namespaces.ts'
 import { RunnerHealth } from './catalog/runner-health.ts'
+import { RunnerLoad } from './catalog/runner-load.ts'
 import { Announcer } from './commit/announce.ts'
 import type { Core } from './commit/core.ts'
 import { Timers } from './event/timers.ts'
@@ -71,12 +73,28 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
   CatalogWatch: setting => new CatalogWatch({ ...setting, onAppReachable: () => {}, onRead: async () => {} }),
   Pruner: setting => new Pruner({ ...setting, retention: { succeeded: 1000 } }),
   EndCounter: setting => new EndCounter(setting),
+  Engines: setting =>
+    new Engines({
+      ...setting,
+      store: {
+        nextAvailableAt: lane => setting.store.nextAvailableAt(lane),
+        // Reports of a store that is shared, with the calls of this one.
+        engines: { put: () => setting.store.ping(), remove: () => setting.store.ping(), list: async () => [] },
+      },
+      process: { version: '1.0.0', host: 'here', pid: 1 },
+      capacities: { runs: new EngineCapacity(1), deliveries: new EngineCapacity(1), timers: new EngineCapacity(1) },
+      connections: { size: 0 },
+      streams: () => 0,
+      isDraining: () => false,
+    }),
   LiveShare: setting => new LiveShare(setting),
+  RunnerLoad: ({ clock, bus }) => new RunnerLoad({ clock, bus }),
   Driver: setting =>
     new Driver({
       ...setting,
       transport: TRANSPORT,
       health: new RunnerHealth(setting.clock),
+      load: new RunnerLoad({ clock: setting.clock, bus: undefined }),
       passesMax: 10,
       onRoom: () => {},
       isShared: false,

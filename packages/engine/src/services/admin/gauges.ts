@@ -43,7 +43,11 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
   }
 }
 
-async function oldestReady(lane: Lane, { store, clock }: GaugesDeps): Promise<Partial<LaneGauge>> {
+/** How late the lane is; nothing if the store does not answer in time. */
+export async function oldestReady(
+  lane: Lane,
+  { store, clock }: { store: Pick<Store, 'nextAvailableAt'>; clock: Clock },
+): Promise<Partial<LaneGauge>> {
   try {
     const at = await withDeadline(clock, GAUGES_READ_TIMEOUT_MS, store.nextAvailableAt(lane))
     const now = clock.now()

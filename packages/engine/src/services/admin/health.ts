@@ -29,6 +29,10 @@ export class Health {
     this.#draining = true
   }
 
+  get isDraining(): boolean {
+    return this.#draining
+  }
+
   async check(): Promise<Readiness> {
     const { store, queue, limiter } = this.#deps
     const probes = [this.#probe('store', store), this.#probe('queue', queue), this.#probe('limiter', limiter)]

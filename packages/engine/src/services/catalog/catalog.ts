@@ -3,7 +3,7 @@
 
 import { type CatalogChange, type Change, changesCatalog } from '../../domain/model/change.ts'
 import type { Receiver } from '../../domain/model/receiver.ts'
-import type { Runner, Workflow } from '../../domain/model/workflow.ts'
+import type { DeletedWorkflow, Runner, Workflow } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
 import { byId, NamespaceCatalog } from './namespace-catalog.ts'
 
@@ -17,6 +17,8 @@ export class Catalog {
   #revision: number | undefined
   #notifyChanged: () => void = () => {}
   #refresh: () => Promise<boolean> = async () => true
+  /** Resolves when `guardBy` has ended. */
+  #guarded: Promise<void> | undefined
 
   constructor(options: { deliveryAttemptsMax: number }) {
     this.deliveryAttemptsMax = options.deliveryAttemptsMax
@@ -43,7 +45,24 @@ export class Catalog {
 
   /** Takes over all that other engines committed before the call; false when it has to be tried again. */
   refresh(): Promise<boolean> {
-    return this.#refresh()
+    return this.#guarded ? this.#guarded.then(() => this.refresh()) : this.#refresh()
+  }
+
+  /**
+   * Guards every decision on the catalog by this revision of the store, where only this engine changes it, until the answered
+   * function is called. A decision that rested on what was changed meanwhile is made again after that.
+   */
+  guardBy(revision: number): () => void {
+    let end = () => {}
+    this.#guarded = new Promise(resolve => {
+      end = resolve
+    })
+    this.#revision = revision
+    return () => {
+      this.#revision = undefined
+      this.#guarded = undefined
+      end()
+    }
   }
 
   /** The revision of the store's catalog that it has at least; undefined where no other engine changes that. */
@@ -112,13 +131,30 @@ export class Catalog {
     view.putWorkflow(pausedAt === undefined ? workflow : { ...workflow, pausedAt })
   }
 
+  /** A registration knows nothing of a deletion at the same time. An empty list is none. */
+  #registerRunner(
+    named: Pick<Runner, 'namespace' | 'app' | 'runnerId'> | Runner,
+    given?: readonly DeletedWorkflow[],
+  ): void {
+    const view = this.view(named.namespace)
+    const known = view.runner(named.app, named.runnerId)
+    const runner = 'url' in named ? named : known
+    if (!runner) return
+    const { deletedWorkflows: _, ...rest } = runner
+    const deletedWorkflows = given ?? known?.deletedWorkflows ?? []
+    view.putRunner(deletedWorkflows.length === 0 ? rest : { ...rest, deletedWorkflows: [...deletedWorkflows] })
+  }
+
   #applyOne(change: Change): void {
     switch (change.type) {
       case 'app.seen':
         this.view(change.app.namespace).seeApp(change.app)
         break
       case 'runner.registered':
-        this.view(change.runner.namespace).putRunner(change.runner)
+        this.#registerRunner(change.runner)
+        break
+      case 'runner.workflowsDeleted':
+        this.#registerRunner(change, change.deletedWorkflows)
         break
       case 'runner.forgotten':
         this.view(change.namespace).dropRunner(change.app, change.runnerId)
@@ -134,7 +170,11 @@ export class Catalog {
         if ('name' in workflow) view.putWorkflow({ ...(workflow as Workflow), ...pause })
         break
       }
+      case 'app.deleted':
+        this.view(change.namespace).dropApp(change.app)
+        break
       case 'workflow.dropped':
+      case 'workflow.deleted':
         this.view(change.namespace).dropWorkflow(change.app, change.name)
         break
       case 'endpoint.saved':

@@ -4,6 +4,7 @@ import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
 import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+import { withoutDeleted } from '../../domain/registry/deletion.ts'
 import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
 
 /** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
@@ -73,6 +74,10 @@ export class NamespaceCatalog implements CatalogView {
     return matches
   }
 
+  triggerNames(): readonly string[] {
+    return [...new Set(this.workflows().flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? [])))]
+  }
+
   subscribers(kind: NoticeKind, app: string): readonly Endpoint[] {
     if (this.#endpoints.size === 0) return []
     return [...this.#endpoints.values()].filter(endpoint => isSubscribed(endpoint, kind, app))
@@ -111,7 +116,13 @@ export class NamespaceCatalog implements CatalogView {
     if (!this.apps.has(app.name)) this.apps.set(app.name, app)
   }
 
-  putRunner(runner: Runner): void {
+  dropApp(name: string): void {
+    this.apps.delete(name)
+  }
+
+  /** Without claims on deleted workflows: the row of a runner that registered during the deletion may still have them. */
+  putRunner(stored: Runner): void {
+    const runner = withoutDeleted(stored)
     const earlier = this.runner(runner.app, runner.runnerId)
     if (earlier) this.#countRunner(earlier, -1)
     entry(this.#runners, runner.app).set(runner.runnerId, runner)

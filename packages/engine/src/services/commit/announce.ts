@@ -3,11 +3,12 @@
 // the streams of a namespace are best effort (docs/concepts.md#timeline-and-streams).
 
 import type { CatalogChange, Change, StepWoken } from '../../domain/model/change.ts'
+import { isTerminal, type Run } from '../../domain/model/run.ts'
 import { derivedFrames, moveError, statusFrames } from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
-import type { Live } from '../live/live.ts'
+import { type Live, runKey } from '../live/live.ts'
 import { UpdatePublisher } from '../live/update-publisher.ts'
 import { countChange } from './commit-metrics.ts'
 
@@ -38,7 +39,6 @@ type Unannounced = Extract<
         | 'secrets.sealed'
         | 'run.erased'
         | 'control.recorded'
-        | 'bulkResult.recorded'
     }
 >
 
@@ -92,6 +92,7 @@ export class Announcer {
       case 'run.created':
       case 'run.moved':
         this.#publishMoves(change)
+        this.#publishEnd(change.run)
         if (change.run.leaseOwner === undefined) this.#wakeRuns(change.run.availableAt)
         if (change.type === 'run.moved' && change.interrupts) this.#interrupt(change.run.id)
         break
@@ -101,6 +102,9 @@ export class Announcer {
         break
       case 'event.recorded':
         this.#deps.live.events.publish(change.event.namespace, change.event)
+        break
+      case 'run.progressed':
+        this.#publishProgress(change)
         break
       case 'run.cancelRequested':
         this.#interrupt(change.runId)
@@ -112,7 +116,11 @@ export class Announcer {
       case 'startQueue.woken':
         this.#wakeRuns(change.at)
         break
+      case 'bulkResult.recorded':
+        this.#deps.live.bulks.publish(change.result.bulkId, undefined)
+        break
       case 'flow.saved':
+        if (change.row.policy === 'bulk') this.#deps.live.bulks.publish(change.row.key, undefined)
         if (change.row.availableAt !== undefined) this.#deps.queue.wake('timers', change.row.availableAt)
         break
       case 'delivery.created':
@@ -134,6 +142,16 @@ export class Announcer {
       const error = moveError(frame)
       this.#deps.live.moves.publish(namespace, { runId, workflow, app, ...frame, ...(error && { error }) })
     }
+  }
+
+  #publishEnd(run: Run): void {
+    if (isTerminal(run.status)) this.#deps.live.ends.publishHere(runKey(run.namespace, run.id), run)
+  }
+
+  #publishProgress({ run, progress }: Extract<Change, { type: 'run.progressed' }>): void {
+    const { id: runId, namespace, workflow, app } = run
+    if (this.#deps.live.progress.has(namespace))
+      this.#deps.live.progress.publish(namespace, { runId, workflow, app, ...progress })
   }
 
   /** Reads whether the wake made its run queued, which the store decides. Not published if the run has moved on since. */
@@ -168,7 +186,8 @@ function runIdOf(change: Change): string | undefined {
 function firstNamespace(changes: readonly Change[]): string | undefined {
   for (const change of changes) {
     if (change.type === 'event.recorded') return change.event.namespace
-    if (change.type === 'run.moved' || change.type === 'run.created') return change.run.namespace
+    if (change.type === 'run.moved' || change.type === 'run.created' || change.type === 'run.progressed')
+      return change.run.namespace
   }
   return undefined
 }

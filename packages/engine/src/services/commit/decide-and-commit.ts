@@ -70,7 +70,8 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
         const { guard } = error
         releaseRow()
         if (guard.type === 'flow') releaseRow = await rowMutexOf(store).acquire(guard.id)
-        if (guard.type === 'catalog' && catalog) assumptions.isCatalogFresh = await catalog.refresh()
+        if ((guard.type === 'catalog' || guard.type === 'registered') && catalog)
+          assumptions.isCatalogFresh = await catalog.refresh()
         else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard))) return undefined
       }
     }

@@ -5,6 +5,7 @@ import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
 import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/explain/dry-run.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'
+import type { Event } from '../../domain/model/event.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { Core } from '../commit/core.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
@@ -32,15 +33,21 @@ export class DryRun {
     const now = clock.now()
     const dedupe = dedupeKey(namespace, incoming, now)
     if (dedupe && (await store.isDeduped(dedupe))) return WOULD_BE_DEDUPED
-    const input = {
-      event: arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }),
-      targetApp: incoming.targetApp,
-      pin: incoming.runner,
-      catalog: catalog.view(namespace),
-      now,
-      // The reply contains the faults; the log is for what really happened.
-      report: () => {},
-    }
+    const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
+    return this.#describe({ event, targetApp: incoming.targetApp, pin: incoming.runner, now })
+  }
+
+  /** The effects that an event of the log would have if it arrived now. */
+  async again({ decided, woke: _, triggered: __, ...event }: Event): Promise<DryRunReply> {
+    const { catalog, clock } = this.#deps
+    await catalog.refresh()
+    return this.#describe({ event, targetApp: decided?.targetApp, now: clock.now() })
+  }
+
+  async #describe(of: Pick<FanoutInput, 'event' | 'targetApp' | 'pin' | 'now'>): Promise<DryRunReply> {
+    const { namespace } = of.event
+    // The reply contains the faults; the log is for what really happened.
+    const input = { ...of, catalog: this.#deps.catalog.view(namespace), report: () => {} }
     const { decided, assumptions } = await this.#decide(input)
     return decideInTurns(namespace, () => describeFanout({ ...input, assumptions }, decided))
   }

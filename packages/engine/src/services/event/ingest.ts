@@ -12,8 +12,8 @@ import { EngineError } from '../../domain/model/errors.ts'
 import {
   DEDUPE_WINDOW_MS,
   type DedupeKey,
-  type Event,
   type Triggered,
+  type UndecidedEvent,
   wireTriggered,
 } from '../../domain/model/event.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
@@ -76,6 +76,8 @@ export class Ingest {
    * arrived already, or was deleted. Its dedupe id was claimed when it was sent.
    */
   async arrive(row: FlowRow): Promise<void> {
+    // The clock was set back since the claim: the event is not due any more, and is claimed again when it is.
+    if (row.dueAt !== undefined && row.dueAt > this.#deps.clock.now()) return
     const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
     await this.arriveFor({ row, after: () => ({ type: 'flow.deleted', id: row.id }) }, id, incoming)
   }
@@ -89,7 +91,7 @@ export class Ingest {
     await this.#traced(event, incoming, due)
   }
 
-  async #traced(event: ArrivedEvent, incoming: IncomingEvent, due?: DueEvent): Promise<SendEventReply> {
+  async #traced(event: UndecidedEvent, incoming: IncomingEvent, due?: DueEvent): Promise<SendEventReply> {
     const { tracing, clock } = this.#deps
     const span = tracing && startEventSpan(tracing, event, incoming.trace)
     try {
@@ -102,7 +104,7 @@ export class Ingest {
     }
   }
 
-  async #take(event: ArrivedEvent, incoming: IncomingEvent, due: DueEvent | undefined): Promise<SendEventReply> {
+  async #take(event: UndecidedEvent, incoming: IncomingEvent, due: DueEvent | undefined): Promise<SendEventReply> {
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
     const dedupes = dedupeClaims(namespace, incoming, now)
@@ -159,14 +161,12 @@ export class Ingest {
   }
 }
 
-type ArrivedEvent = Omit<Event, 'woke' | 'triggered'>
-
 /** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
   { name, app, receiverId, scheduledAt, data }: IncomingEvent,
   { id, now }: { id: string; now: number },
-): ArrivedEvent {
+): UndecidedEvent {
   const source = scheduledAt === undefined ? 'api' : 'schedule'
   return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now }
 }

@@ -20,10 +20,10 @@ const READS_MAX = 1000
 /** Notifications of runs are sent together, this long after the first. */
 const RUNS_GATHER_MS = 5
 
-/** Updates of runs are sent together, the last of each run, this long after the first. */
+/** Updates of runs are sent together, the last of each run, this long after the first; and so are the names of runs and bulk jobs. */
 const UPDATES_GATHER_MS = 50
 
-const TOPICS = ['runs', 'moves', 'events', 'updates', 'deliveries'] as const
+const TOPICS = ['runs', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks'] as const
 type TopicName = (typeof TOPICS)[number]
 
 export interface LiveShareDeps {
@@ -39,6 +39,10 @@ export class LiveShare extends RepeatingTask {
   /** Runs to notify other engines of. */
   readonly #changedRuns = new Set<string>()
   readonly #updates: Gathered<string>
+  /** The namespaces and ids of runs with new progress. */
+  readonly #progress: Gathered<string>
+  /** Bulk jobs that went on. */
+  readonly #bulks: Gathered<string>
   #reads = 0
   #cancelGather: () => void = () => {}
 
@@ -47,6 +51,12 @@ export class LiveShare extends RepeatingTask {
     super({ clock, everyMs: FOLLOW_EVERY_MS, run: () => this.#announceFollowed(), onFailure: () => {} })
     this.#deps = deps
     this.#updates = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishUpdates(texts) })
+    this.#progress = new Gathered({
+      clock,
+      ms: UPDATES_GATHER_MS,
+      flush: texts => this.#publishNames('progress', texts),
+    })
+    this.#bulks = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishNames('bulks', texts) })
     const followed: Record<TopicName, FollowedKeys> = {
       runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
       moves: this.#share('moves', live.moves, (namespace, move) => this.#publishMove(namespace, move)),
@@ -59,6 +69,10 @@ export class LiveShare extends RepeatingTask {
       deliveries: this.#share('deliveries', live.deliveries, (namespace, { id }) =>
         bus.publish('delivery', JSON.stringify([namespace, id])),
       ),
+      progress: this.#share('progress', live.progress, (namespace, { runId }) =>
+        this.#progress.set(`${namespace}\n${runId}`, JSON.stringify([namespace, runId])),
+      ),
+      bulks: this.#share('bulks', live.bulks, bulkId => this.#bulks.set(bulkId, bulkId)),
     }
     bus.on('follow', text => {
       const [name, ...keys] = JSON.parse(text) as [TopicName, ...string[]]
@@ -85,12 +99,22 @@ export class LiveShare extends RepeatingTask {
       const [namespace, id] = JSON.parse(text) as [string, string]
       void this.#readFor(live.deliveries, namespace, async reads => (await reads.delivery(id))?.delivery)
     })
+    bus.on('progress', text => {
+      for (const name of JSON.parse(text) as string[]) {
+        const [namespace, runId] = JSON.parse(name) as [string, string]
+        // A value may be too long for a message.
+        void this.#readFor(live.progress, namespace, reads => reads.progress(runId))
+      }
+    })
+    bus.on('bulks', text => {
+      for (const bulkId of JSON.parse(text) as string[]) live.bulks.publishHere(bulkId, undefined)
+    })
     bus.onReconnect(() => this.#announceFollowed())
   }
 
   override stop(deadline?: AbortSignal): Promise<void> {
     this.#cancelGather()
-    this.#updates.stop()
+    for (const gathered of [this.#updates, this.#progress, this.#bulks]) gathered.stop()
     return super.stop(deadline)
   }
 
@@ -130,6 +154,10 @@ export class LiveShare extends RepeatingTask {
       const text = JSON.stringify(batch)
       if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('updates', text)
     }
+  }
+
+  #publishNames(channel: 'progress' | 'bulks', names: Iterable<string>): void {
+    for (const batch of broadcastBatches(names)) this.#deps.bus.publish(channel, JSON.stringify(batch))
   }
 
   /** Reads an item that another engine committed: events and deliveries may be too long for a message. */

@@ -3,12 +3,24 @@
 
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
+import type { Run, RunProgress } from '../../domain/model/run.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { RunStatusNow } from '../../ports/store-reads.ts'
 
 /** A new status of a run; with its error if it failed. */
 export type RunMove = RunStatusNow & { runId: string; error?: MoveError }
+
+/** A run with what a caller learns of its end. */
+export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error'>
+
+/** The key of a run among those of all namespaces. */
+export function runKey(namespace: string, runId: string): string {
+  return `${namespace}\n${runId}`
+}
+
+/** A newer progress of a run. */
+export type ProgressMove = RunProgress & { runId: string; workflow: string; app: string }
 
 export class Live {
   /** By run id: something of the run was committed, these frames or (undefined) whatever the store has. */
@@ -19,8 +31,14 @@ export class Live {
   readonly events = new Topic<Event>()
   /** By namespace: the state of each run after a commit, for lists of runs. */
   readonly updates = new Topic<RunUpdate>()
+  /** By namespace: the newest progress of each run. */
+  readonly progress = new Topic<ProgressMove>()
   /** By namespace: each new or changed delivery. */
   readonly deliveries = new Topic<Delivery>()
+  /** By `runKey`: the end of a run, for callers that wait for it. Not shared with other engines. */
+  readonly ends = new Topic<RunEnd>()
+  /** By id of a bulk job: something of it was committed. */
+  readonly bulks = new Topic<undefined>()
   /** Open streams of several topics; they are not counted as listeners of namespaces. */
   topicStreams = 0
 }

@@ -1,7 +1,9 @@
 // A run under way on this engine: what the driver keeps of it from its lease until it parks or ends.
 
 import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
+import type { ReportedProgress } from '../../domain/pass/answer/outcome.ts'
 import type { RunState } from '../../domain/run/state.ts'
+import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Span } from '../../ports/tracing.ts'
 import type { Interrupt } from './interrupt.ts'
@@ -25,12 +27,22 @@ export interface ActiveRun {
   sent?: { runnerId: string; sentAt: number; negotiated: Negotiated } | undefined
   /** Number of the newest pass that was sent under this lease. */
   passes?: number
+  /** The newest progress of its handler that is not stored yet (domain/pass/progress). */
+  heldProgress?: JsonText | undefined
   /** Room for its next pass. */
   reservation?: Reservation | undefined
+}
+
+/** Keeps the newest progress until a commit of the run has stored it. */
+export function holdProgress(active: ActiveRun, { progress = active.heldProgress }: ReportedProgress): void {
+  if (progress === undefined) return
+  active.heldProgress = progress === active.state.run.progress?.value ? undefined : progress
 }
 
 /** The parts that all invoke requests of a run have in common, as text. */
 export interface Envelope {
   event: string
   ctx: string
+  /** Whether its context offers that steps come with the end. */
+  endWithSteps: boolean
 }

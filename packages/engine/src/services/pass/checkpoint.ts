@@ -4,12 +4,13 @@
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { type Reported, readCheckpoint } from '../../domain/pass/answer/outcome.ts'
-import { acknowledge, checkpoint } from '../../domain/pass/checkpoint.ts'
+import { acknowledge, checkpoint, heldProgress } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
+import { progressWaitMs } from '../../domain/pass/progress.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
-import { isDue } from '../../domain/run/state.ts'
+import { isDue, type RunState } from '../../domain/run/state.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ActiveRun } from './active-run.ts'
+import { type ActiveRun, holdProgress } from './active-run.ts'
 import type { Decided } from './settlement.ts'
 
 export interface CheckpointsDeps {
@@ -39,9 +40,15 @@ export class Checkpoints {
   #failure: { error: unknown } | undefined
   #isOver = false
   #stopDeadline: (() => void) | undefined
+  #cancelProgress: (() => void) | undefined
+  /** The highest seq that was taken: a checkpoint that is repeated brings no new progress. */
+  #newestSeq = 0
+  /** The state that the last ack was about. */
+  #acknowledged: RunState
 
   constructor(deps: CheckpointsDeps) {
     this.#deps = deps
+    this.#acknowledged = deps.active.state
   }
 
   /** The run has ended, or another engine has it: nothing of this pass counts any more. */
@@ -61,6 +68,7 @@ export class Checkpoints {
   async over(): Promise<void> {
     this.#isOver = true
     this.#stopDeadline?.()
+    this.#cancelProgress?.()
     if (this.#underWay) await this.#underWay
     if (this.#failure) throw this.#failure.error
   }
@@ -82,24 +90,51 @@ export class Checkpoints {
     const repeated = this.#acked?.get(seq)
     // A repeat, because its ack was lost: its log lines are stored already.
     if (repeated) reported.logs = []
-    const before = active.state
+    if (seq <= this.#newestSeq) delete reported.progress
+    this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
     if (decided?.next !== 'pass') {
       this.hasEnded = true
       return undefined
     }
     onTaken()
+    holdProgress(active, reported)
+    this.#storeHeldLater()
     const range = repeated ?? { from: pass.knowledge.seq, to: active.state.lastStepSeq }
     if (range.to > range.from) {
       this.#acked ??= new Map()
       this.#acked.set(seq, range)
     }
     // Only a reload shows steps that others settled: without one there are none to find.
-    const settled = repeated || active.state !== before ? this.#settledIn(range) : []
+    const settled = repeated || active.state !== this.#acknowledged ? this.#settledIn(range) : []
+    this.#acknowledged = active.state
     const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()
     this.#updateKnowledge(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
     return acknowledge({ seq, written: decided.decision.steps, others, stop })
+  }
+
+  /** Stores the progress that waits in its time, unless a later checkpoint or the end of the pass does. */
+  #storeHeldLater(): void {
+    const { active, clock } = this.#deps
+    if (active.heldProgress === undefined || this.#cancelProgress || this.#isOver) return
+    this.#cancelProgress = clock.after(progressWaitMs(active.state.run, clock.now()), () => {
+      this.#cancelProgress = undefined
+      this.#underWay = this.#storeHeld(this.#underWay)
+    })
+  }
+
+  async #storeHeld(earlier: Promise<unknown> | undefined): Promise<void> {
+    await earlier
+    const { active, settle, context } = this.#deps
+    if (this.#isOver || this.hasEnded || this.#failure || active.heldProgress === undefined) return
+    try {
+      const decided = await settle(assumptions => heldProgress(active.state, context(assumptions)))
+      if (!decided) this.hasEnded = true
+      holdProgress(active, {})
+    } catch (error) {
+      this.#failure = { error }
+    }
   }
 
   /** The ack brings the runner up to date with the run. */

@@ -81,6 +81,11 @@ export class Driver implements Stoppable {
     return this.#active.values()
   }
 
+  /** Whether the run is under way at this engine. */
+  drives(runId: string): boolean {
+    return this.#active.get(runId) !== undefined
+  }
+
   /** The pass of a run that is under way here: where it was sent, and when. */
   passOf(runId: string): PassSent | undefined {
     const active = this.#active.get(runId)

@@ -2,21 +2,29 @@
 // (docs/wire-protocol.md#invoke). A runner that could not be reached is no outcome: another is tried at once. Called by
 // pass-loop.ts.
 
-import { ATTRIBUTES_FEATURE, MEMO_OP_FEATURE, RESPONSE_BYTES_MAX, STEP_POLICY_FEATURE } from '@perdure/protocol'
+import {
+  ATTRIBUTES_FEATURE,
+  END_WITH_STEPS_FEATURE,
+  MEMO_OP_FEATURE,
+  RESPONSE_BYTES_MAX,
+  STEP_POLICY_FEATURE,
+} from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
-import { ENGINE_FEATURES, knows, signedRecipient } from '../../domain/model/features.ts'
+import { featuresOfInvoke, knows, signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
 import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
 import { serves } from '../../domain/pass/routing.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { InvokeOutcome } from '../../ports/metrics.ts'
 import type { Span } from '../../ports/tracing.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
+import type { RunnerLoad } from '../catalog/runner-load.ts'
 import type { Core } from '../commit/core.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spans.ts'
@@ -26,6 +34,7 @@ import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
 export interface InvokerDeps extends Core {
   transport: Transport
   health: RunnerHealth
+  load: Pick<RunnerLoad, 'began' | 'ended'>
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   queue: RunnerQueue
@@ -62,7 +71,7 @@ export class Invoker {
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
-    const { transport, health, clock } = this.#deps
+    const { transport, health, load, clock } = this.#deps
     const { now, traceparent, onCheckpoint, span } = sent
     let tried = NONE_TRIED
     for (;;) {
@@ -76,8 +85,10 @@ export class Invoker {
       const negotiated = {
         stepPolicy: knows(runner, STEP_POLICY_FEATURE),
         attributes: knows(runner, ATTRIBUTES_FEATURE),
+        endWithSteps: knows(runner, END_WITH_STEPS_FEATURE),
       }
-      const body = invokeBody(active, { now, traceparent, withOps: knows(runner, MEMO_OP_FEATURE) })
+      const { endWithSteps } = negotiated
+      const body = invokeBody(active, { now, traceparent, endWithSteps, withOps: knows(runner, MEMO_OP_FEATURE) })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
@@ -88,9 +99,12 @@ export class Invoker {
       const calledAt = clock.elapsed()
       const promised = transport.invoke(call)
       reserved.release()
+      load.began(runner)
       const reply = await promised
       const outcome = outcomeOf(reply, negotiated)
-      this.#count(url, outcome, clock.elapsed() - calledAt)
+      const durationMs = clock.elapsed() - calledAt
+      load.ended(runner, durationMs, failureOf(reply, outcome))
+      this.#count(url, outcome, durationMs)
       if (reply.kind === 'answered' && reply.status === 404 && !(await this.#isServed(active.state.run, runner)))
         continue
       if (outcome !== 'refused') {
@@ -143,7 +157,7 @@ export class Invoker {
     const { runnerId } = runner
     // The run has not counted this failure yet.
     const tries = transportTries + 1
-    const fields = { namespace, app, workflow, runId, runnerId, tries, error }
+    const fields = { namespace, app, workflow, runId: shownRunId(runId), runnerId, tries, error }
     this.#deps.log.warn(fields, 'a pass came to nothing')
   }
 
@@ -185,29 +199,51 @@ function outcomeOf(reply: InvokeReply, negotiated: Negotiated): Outcome | 'refus
   }
 }
 
+/** The reason why the pass came to nothing on the runner. */
+function failureOf(reply: InvokeReply, outcome: Outcome | 'refused' | 'aborted'): string | undefined {
+  if (reply.kind === 'refused') return reply.isFull ? undefined : reply.message
+  return typeof outcome !== 'string' && outcome.kind === 'transportFailed' ? outcome.error.message : undefined
+}
+
 function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
   if (typeof outcome === 'string') return outcome
   return outcome.kind === 'transportFailed' ? 'transport_failed' : outcome.kind
 }
 
-function envelopeOf({ id: runId, workflow, app, runner = '', trigger, input, failure }: Run): Envelope {
+function envelopeOf(
+  { id: runId, workflow, app, runner = '', trigger, input, failure }: Run,
+  endWithSteps: boolean,
+): Envelope {
   const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
   const data = input === undefined ? '' : `,"data":${input}`
-  const features = ENGINE_FEATURES
-  const ctx = { runId, workflow, app, runner, features, ...(failure && { onFailure: true, error: failure }) }
+  const features = featuresOfInvoke({ endWithSteps })
+  const ctx = {
+    runId: shownRunId(runId),
+    workflow,
+    app,
+    runner,
+    features,
+    ...(failure && { onFailure: true, error: failure }),
+  }
   return {
     event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}},"steps":`,
     ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,
+    endWithSteps,
   }
 }
 
 /** The invoke request. Its payloads are spliced in as the text they are stored in. */
 function invokeBody(
   active: ActiveRun,
-  { now, traceparent, withOps }: { now: number; traceparent: string; withOps: boolean },
+  {
+    now,
+    traceparent,
+    endWithSteps,
+    withOps,
+  }: { now: number; traceparent: string; endWithSteps: boolean; withOps: boolean },
 ): string {
   const { run } = active.state
-  active.envelope ??= envelopeOf(run)
+  if (active.envelope?.endWithSteps !== endWithSteps) active.envelope = envelopeOf(run, endWithSteps)
   const { event, ctx } = active.envelope
   const memo = active.state.memo(now, { withOps })
   return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`

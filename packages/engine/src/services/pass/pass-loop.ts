@@ -15,7 +15,7 @@ import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
 import { endRunSpan, startRunSpan } from '../support/spans.ts'
-import type { ActiveRun } from './active-run.ts'
+import { type ActiveRun, holdProgress } from './active-run.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
 import type { Invoker } from './invoke.ts'
@@ -140,6 +140,7 @@ export class PassLoop {
     const decided = await settlement.settle(active, assumptions =>
       advance(active.state, outcome, this.#context(active, pass, assumptions)),
     )
+    holdProgress(active, outcome)
     return decided?.next === 'pass'
   }
 
@@ -172,13 +173,14 @@ export class PassLoop {
   }
 
   /** Field by field: it is made for every commit of a pass, and a spread costs several times as much. */
-  #context({ state, sent }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
+  #context({ state, sent, heldProgress }: ActiveRun, pass: TimedPass, assumptions: Assumptions): PassContext {
     const { clock, catalog, report } = this.#deps
     assumptions.now ??= clock.now()
     return {
       sent: sent && { pass: pass.number, runner: sent.runnerId, passSentAt: sent.sentAt },
       sentAt: sentAt(pass, { now: assumptions.now, elapsed: clock.elapsed() }),
       sentAttempt: pass.sentAttempt,
+      heldProgress,
       knowledge: pass.knowledge,
       assumptions,
       now: assumptions.now,

@@ -33,6 +33,11 @@ export class RunCapacity {
     this.#onRoom = onRoom
   }
 
+  /** How many places anybody may take; beyond it there is a reserve (domain/pass/places). */
+  get max(): number {
+    return this.#places.max
+  }
+
   get inUse(): number {
     return this.#places.taken
   }

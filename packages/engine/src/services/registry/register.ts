@@ -8,10 +8,12 @@ import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.
 import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
 
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { type App, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 
 import { instancesOf, withoutInstance } from '../../domain/registry/leaving.ts'
 import {
+  deletionWarnings,
   registeredRunner,
   registeredWorkflow,
   registrationChanges,
@@ -80,11 +82,12 @@ export class Registry {
     })
     if (instances) runner.instances = instances
     const registered = await this.#commit(runner, workflows)
+    const stored = registered.changes.find(change => change.type === 'runner.registered')?.runner ?? runner
     catalog.apply(registered.changes)
     this.#logNewAddress(runner, before)
     health.arrived(runner)
     this.#heardAt.set(runnerKey(runner), clock.elapsed())
-    const reply = this.#reply(runner, request)
+    const reply = this.#reply(stored, request)
     onRegistered?.(reply)
     announcer.announce(registered.changes)
     return reply
@@ -100,7 +103,7 @@ export class Registry {
       staleAfterMs: this.#deps.staleAfterMs,
       ...this.#keyMatches(runner),
       features: [...ENGINE_FEATURES],
-      warnings: registrationWarnings(request),
+      warnings: [...registrationWarnings(request), ...deletionWarnings(runner)],
     }
   }
 
@@ -181,6 +184,12 @@ export class Registry {
       const own = rows.filter(row => row.app === workflow.app && row.workflow === workflow.name)
       return { ...workflow, schedules: own.map(scheduleView) }
     })
+  }
+
+  /** The number of events that makes the buffer a run; undefined for a debounce, or if the workflow does not batch any more. */
+  batchSizeOf({ namespace, app, workflow, policy }: FlowRow): number | undefined {
+    if (policy !== 'batch') return undefined
+    return this.#deps.catalog.view(namespace).workflow(app, workflow)?.flowControl?.batch?.maxSize
   }
 
   /**

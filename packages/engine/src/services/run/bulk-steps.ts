@@ -7,6 +7,7 @@ import type { Run } from '../../domain/model/run.ts'
 import { cancel, failedStep, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import type { Core } from '../commit/core.ts'
 import { decideInTurns } from '../commit/turns.ts'
 
@@ -62,7 +63,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     onState(deps, subject, {
       decide: state => {
         const paused = pause(state, deps.clock.now())
-        if (!paused) throw new EngineError('conflict', `Run ${subject.runId} is paused already.`)
+        if (!paused) throw new EngineError('conflict', `Run ${shownRunId(subject.runId)} is paused already.`)
         return paused
       },
       afterwards: () => deps.withdraw(subject.runId),
@@ -79,7 +80,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     deps.assertActive(job.namespace)
     const state = await load(deps, job, runId)
     const step = failedStep(state)
-    if (!step) throw new EngineError('conflict', `Run ${runId} did not end because a step failed.`)
+    if (!step) throw new EngineError('conflict', `Run ${shownRunId(runId)} did not end because a step failed.`)
     const how = { ...newRun, step: step.id, under: underOf(deps, state.run), trace: job.trace }
     return forked(newRun.id, await decideInTurns(job.namespace, () => retryFromStep(state, how)))
   },
@@ -109,7 +110,7 @@ async function load({ store }: BulkStepsDeps, { namespace }: BulkJob, runId: str
 }
 
 function noRun(runId: string): EngineError {
-  return new EngineError('not_found', `There is no run ${runId}.`)
+  return new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
 }
 
 /** A fork is under its workflow's flow control as it is now. */

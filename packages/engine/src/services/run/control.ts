@@ -8,6 +8,7 @@ import type { Run } from '../../domain/model/run.ts'
 import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
 import { type Act, type Actor, Audit } from '../commit/audit.ts'
@@ -123,7 +124,8 @@ export class Control {
 
   async #load(actor: Actor, runId: string): Promise<RunState> {
     const loaded = await this.#deps.store.loadRun(runId)
-    if (loaded?.run.namespace !== actor.namespace) throw new EngineError('not_found', `There is no run ${runId}.`)
+    if (loaded?.run.namespace !== actor.namespace)
+      throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
     return RunState.loaded(loaded)
   }
 

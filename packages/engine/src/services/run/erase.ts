@@ -3,6 +3,7 @@
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { isTerminal } from '../../domain/model/run.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -34,10 +35,10 @@ export class Erasure {
   async #decide(namespace: string, runId: string): Promise<Unit> {
     const { store, clock } = this.#deps
     const run = await store.in(namespace).run(runId)
-    if (!run) throw new EngineError('not_found', `There is no run ${runId}.`)
+    if (!run) throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
     const { status, fence, trigger, eventIds = [], replayOf } = run
     if (!isTerminal(status)) {
-      const message = `Run ${runId} is ${status}: only a finished run can be erased.`
+      const message = `Run ${shownRunId(runId)} is ${status}: only a finished run can be erased.`
       throw new EngineError('run_not_finished', message, { details: { status } })
     }
     // A fork names the event of its source in its trigger.

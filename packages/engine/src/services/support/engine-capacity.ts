@@ -1,12 +1,12 @@
 // Counts one kind of work under way (deliveries or timers) and bounds it, to limit memory, sockets and unfinished work.
 
 export class EngineCapacity {
-  readonly #max: number
+  readonly max: number
   #inUse = 0
   readonly #releases = new Releases()
 
   constructor(max: number) {
-    this.#max = max
+    this.max = max
   }
 
   get inUse(): number {
@@ -14,7 +14,7 @@ export class EngineCapacity {
   }
 
   get room(): number {
-    return this.#max - this.#inUse
+    return this.max - this.#inUse
   }
 
   /** Needs one `release`. Only for work that was claimed within `room`. */

@@ -10,6 +10,8 @@ export interface RepeatingTaskOptions {
   /** From the start to the first run, and from the end of each run to the next. */
   everyMs: number
   run(): Promise<void> | void
+  /** Whether the first run is at the start. */
+  runsAtStart?: boolean
   /** Called for the first failure of a series. */
   onFailure(error: unknown): void
 }
@@ -46,9 +48,9 @@ export class RepeatingTask implements Service {
   }
 
   async #repeat(): Promise<void> {
-    const { clock, everyMs, run } = this.#options
-    for (;;) {
-      await pause(clock, everyMs, this.stopped)
+    const { clock, everyMs, run, runsAtStart = false } = this.#options
+    for (let isFirst = true; ; isFirst = false) {
+      if (!(isFirst && runsAtStart)) await pause(clock, everyMs, this.stopped)
       if (this.stopped.aborted) return
       try {
         await run()

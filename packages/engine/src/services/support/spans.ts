@@ -8,6 +8,7 @@ import type { Run } from '../../domain/model/run.ts'
 import type { Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Outcome } from '../../domain/pass/answer/outcome.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.ts'
 import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
 import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.ts'
@@ -71,7 +72,7 @@ export function startDeliverySpan(
   const attributes = {
     'perdure.namespace': namespace,
     'perdure.app': app,
-    'perdure.run.id': sourceRunId,
+    'perdure.run.id': shownRunId(sourceRunId),
     'perdure.delivery.id': id,
     'perdure.delivery.kind': eventKind,
     'perdure.delivery.attempt': attemptCount + 1,
@@ -114,13 +115,13 @@ function runAttributes({ id, namespace, app, workflow }: Run): SpanAttributes {
     'perdure.namespace': namespace,
     'perdure.app': app,
     'perdure.workflow': workflow,
-    'perdure.run.id': id,
+    'perdure.run.id': shownRunId(id),
   }
 }
 
 function stepAttributes({ runId, name, op, status, attempt }: Step): SpanAttributes {
   return {
-    'perdure.run.id': runId,
+    'perdure.run.id': shownRunId(runId),
     'perdure.step.name': name,
     'perdure.step.op': op,
     'perdure.step.status': status,

@@ -7,6 +7,7 @@ import { type Delivery, destinationOf } from '../../domain/model/delivery.ts'
 import { disabledAsGone, type Endpoint } from '../../domain/model/endpoint.ts'
 import { derivedId } from '../../domain/text/ids.ts'
 import { childTraceparent, spanIdOf, traceparentOf } from '../../domain/text/traceparent.ts'
+import { countedPost } from '../../domain/webhook/attempt-tally.ts'
 import {
   type Conclusion,
   concludeAttempt,
@@ -64,23 +65,31 @@ export class Deliverer implements Stoppable {
 
   /** Posts a delivery that the lane has claimed. */
   accept({ isCutOff, ...delivery }: ClaimedDelivery): void {
-    this.capacity.acquire()
-    let result: SendResult | undefined
     // A destination that crashes engines uses up its attempts like any other.
     const cutOff: Posted = { url: delivery.url, result: { kind: 'cutOff' } }
-    void (isCutOff ? Promise.resolve(cutOff) : this.#post(delivery))
-      .then(posted => {
-        result = posted.result
-        return this.#conclude(delivery, posted)
-      })
-      .catch(error => {
-        this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'a delivery was dropped; its lease will run out')
-      })
-      .finally(() => {
-        const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
-        this.capacity.release()
-        if (hadNoRoom) this.#deps.onRoom()
-      })
+    void this.#attempt(delivery, isCutOff ? async () => cutOff : () => this.#post(delivery))
+  }
+
+  /** Posts a delivery that was created with a lease of this engine, whatever else is under way; resolves when its end is stored. */
+  postNow(delivery: Delivery): Promise<void> {
+    this.#destinations.begin(destinationOf(delivery))
+    return this.#attempt(delivery, () => this.#post(delivery))
+  }
+
+  async #attempt(delivery: Delivery, post: () => Promise<Posted>): Promise<void> {
+    this.capacity.acquire()
+    let result: SendResult | undefined
+    try {
+      const posted = await post()
+      result = posted.result
+      await this.#conclude(delivery, posted)
+    } catch (error) {
+      this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'a delivery was dropped; its lease will run out')
+    } finally {
+      const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
+      this.capacity.release()
+      if (hadNoRoom) this.#deps.onRoom()
+    }
   }
 
   /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
@@ -91,10 +100,12 @@ export class Deliverer implements Stoppable {
   /** Makes one attempt: to the endpoint as it is now, signed with the secrets that count now. */
   async #post(delivery: Delivery): Promise<Posted> {
     const { catalog, vault, clock } = this.#deps
-    const { id, namespace, endpointId, payload: body = 'null' } = delivery
+    const { id, namespace, endpointId, eventKind, payload: body = 'null' } = delivery
     const endpoint = endpointId === undefined ? undefined : catalog.view(namespace).endpoint(endpointId)
     const url = endpoint?.url ?? delivery.url
-    if (endpointId !== undefined && !endpoint?.enabled) {
+    // A disabled endpoint is tested before it is enabled again.
+    const isOff = endpoint ? !endpoint.enabled && eventKind !== 'test' : endpointId !== undefined
+    if (isOff) {
       const error = `the endpoint is ${endpoint ? 'disabled' : 'deleted'}`
       return { url, result: { kind: 'endpointOff', error } }
     }
@@ -104,26 +115,27 @@ export class Deliverer implements Stoppable {
       : []
     const headers = deliveryHeaders({ id, body, now, secrets })
     const call = { url, headers, body, timeoutMs: DELIVERY_POST_TIMEOUT_MS }
-    return { url, result: await this.#send(delivery, call) }
+    return { url, ...(await this.#send(delivery, call)) }
   }
 
   /** Sends it in the trace of the run that caused the delivery. */
-  async #send(delivery: Delivery, call: SendCall): Promise<SendResult> {
+  async #send(delivery: Delivery, call: SendCall): Promise<Pick<Posted, 'result' | 'headers'>> {
     const { sender, tracing, clock, random } = this.#deps
     const parent = delivery.trace ?? traceparentOf(delivery.sourceRunId ?? delivery.id)
     const span = tracing && startDeliverySpan(tracing, delivery, { parent, url: call.url, now: clock.now() })
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
-    const result = await sender.send({ ...call, headers: { ...call.headers, traceparent } })
+    const headers = { ...call.headers, traceparent }
+    const result = await sender.send({ ...call, headers })
     if (span) endDeliverySpan(span, result, clock.now())
-    return result
+    return result.kind === 'refusedAddress' ? { result } : { result, headers }
   }
 
   /** Stores the result of the attempt, unless another engine has changed the delivery since: its result counts then. */
-  async #conclude(delivery: Delivery, { url, result }: Posted): Promise<void> {
+  async #conclude(delivery: Delivery, { url, ...posted }: Posted): Promise<void> {
     const { store, announcer, catalog, clock, random, scheduleMs } = this.#deps
     const now = clock.now()
     const attemptId = derivedId('att', now, delivery.id, String(delivery.attemptCount + 1))
-    const sent = { delivery: { ...delivery, url }, result, attemptId, now }
+    const sent = { delivery: { ...delivery, url }, ...posted, attemptId, now }
     const conclusion = concludeAttempt({ ...sent, random: random.next(), scheduleMs })
     const unit = await decideAndCommit<Unit>({
       store,
@@ -145,7 +157,7 @@ export class Deliverer implements Stoppable {
       guards: [{ type: 'delivery', deliveryId: delivery.id, fence: delivery.fence }],
       changes: [
         { type: 'delivery.moved', delivery },
-        { type: 'delivery.attempted', attempt },
+        { type: 'delivery.attempted', attempt, counted: countedPost(delivery, attempt) },
       ],
     }
     const endpoint = isGone ? this.#stillThere(delivery) : undefined
@@ -166,6 +178,8 @@ export class Deliverer implements Stoppable {
 interface Posted {
   url: string
   result: SendResult
+  /** The headers of the post, if there was one. */
+  headers?: Record<string, string>
 }
 
 /** Whether the destination answered; undefined when nothing was sent, or the result is unknown. */

@@ -2,16 +2,18 @@
 // Called by the HTTP routes.
 
 import { createHash } from 'node:crypto'
-import { EngineError } from '../../domain/model/errors.ts'
+import { EngineError, ERROR_CODES } from '../../domain/model/errors.ts'
 import type { Receipt, Receiver } from '../../domain/model/receiver.ts'
 import { splice } from '../../domain/text/json-splice.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { handshakeReply, webhookData } from '../../domain/webhook/body.ts'
+import type { Refusal, RefusalCause } from '../../domain/webhook/refusal.ts'
 import { SCHEMES, type WebhookPost } from '../../domain/webhook/schemes.ts'
 import { secretsAt } from '../../domain/webhook/secrets.ts'
 import { verifySignature } from '../../domain/webhook/signature-verification.ts'
 import type { Core } from '../commit/core.ts'
 import type { IncomingEvent, Ingest } from '../event/ingest.ts'
+import { Refusals } from './refusals.ts'
 import type { Vault } from './vault.ts'
 
 export interface InboundDeps extends Pick<Core, 'catalog' | 'clock'> {
@@ -19,8 +21,12 @@ export interface InboundDeps extends Pick<Core, 'catalog' | 'clock'> {
   vault: Vault
 }
 
+/** The parts of a refused post that are kept. */
+type About = Pick<Refusal, 'sizeBytes' | 'address'>
+
 export class Inbound {
   readonly #deps: InboundDeps
+  readonly #refusals = new Refusals()
 
   constructor(deps: InboundDeps) {
     this.#deps = deps
@@ -31,25 +37,62 @@ export class Inbound {
    * the signature does not cover the id. Throws `not_found`
    * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
    */
-  async receive(slug: string, post: WebhookPost): Promise<Receipt> {
-    const { catalog, clock, vault, ingest } = this.#deps
+  async receive(slug: string, post: WebhookPost, address?: string): Promise<Receipt> {
+    const { catalog, clock, vault } = this.#deps
     let receiver = catalog.receiver(slug)
     // Another engine may just have created or enabled it.
     if (!receiver?.enabled && (await catalog.refresh())) receiver = catalog.receiver(slug)
+    const about = { sizeBytes: post.rawBody.length, address }
     // Nothing is verified for a disabled receiver: neither the answer nor the delay distinguishes it from an unknown one.
-    if (!receiver?.enabled) throw new EngineError('not_found', 'no such webhook receiver')
+    if (!receiver?.enabled) {
+      if (receiver) this.#refused(receiver, { reason: 'disabled' }, about)
+      throw new EngineError('not_found', 'no such webhook receiver')
+    }
+    const { scheme } = receiver
     const now = clock.now()
-    const secrets = secretsAt(receiver, now).map(secret => vault.open(secret, { ...receiver, kind: 'receiver' }))
-    const verdict = verifySignature(receiver.scheme, secrets, { ...post, now })
-    if (!verdict.ok)
+    const sealed = { ...receiver, kind: 'receiver' } as const
+    const secrets = secretsAt(receiver, now).map(secret => vault.open(secret, sealed))
+    const verdict = verifySignature(scheme, secrets, { ...post, now })
+    if (!verdict.ok) {
+      this.#refused(receiver, verdict.fault, about)
       throw new EngineError('unauthorized', 'the signature is missing, wrong, or more than 5 minutes off')
+    }
+    try {
+      return await this.#accept(receiver, post, verdict.messageId)
+    } catch (error) {
+      const isInvalid = error instanceof EngineError && ERROR_CODES[error.code] === 'invalid'
+      if (isInvalid) this.#refused(receiver, { reason: 'invalid_body' }, about)
+      throw error
+    }
+  }
+
+  /** Keeps the refusal of a post that was refused before its body was read. */
+  refusedUnread(slug: string, reason: 'too_large' | 'encoded', about: About): void {
+    const receiver = this.#deps.catalog.receiver(slug)
+    if (receiver) this.#refused(receiver, { reason }, about)
+  }
+
+  /** The last refusals of a receiver, newest first. Throws `not_found` for an id that the namespace lacks. */
+  refusals(namespace: string, id: string): readonly Refusal[] {
+    if (this.#deps.catalog.receivers(namespace).some(receiver => receiver.id === id)) {
+      return this.#refusals.list({ namespace, id })
+    }
+    throw new EngineError('not_found', 'no such webhook receiver')
+  }
+
+  #refused(receiver: Receiver, cause: RefusalCause, about: About): void {
+    this.#refusals.add(receiver, { at: this.#deps.clock.now(), ...cause, ...about })
+  }
+
+  /** Makes the event of a post that verified. */
+  async #accept(receiver: Receiver, post: WebhookPost, messageId: string | undefined): Promise<Receipt> {
     const data = webhookData(post)
     const handshake = handshakeReply(receiver.scheme, post, data)
     if (handshake !== undefined) return { handshake }
     const { isIdSigned } = SCHEMES[receiver.scheme]
-    const repeat = { messageId: verdict.messageId, body: isIdSigned ? undefined : post.rawBody }
+    const repeat = { messageId, body: isIdSigned ? undefined : post.rawBody }
     const kept = withHeaders(data, receiver, post)
-    const { eventId } = await ingest.send(receiver.namespace, eventOf(receiver, kept, repeat))
+    const { eventId } = await this.#deps.ingest.send(receiver.namespace, eventOf(receiver, kept, repeat))
     return eventId === undefined ? { deduped: true } : { eventId }
   }
 }

@@ -1,0 +1,114 @@
+// Lists the engines that use the store (`GET /engines`). Where engines share it, each writes a report every few seconds; an
+// engine that is alone writes nothing, and lists itself. Started and stopped by compose.
+
+import { aborted } from 'node:util'
+import type { EngineReport, LaneLoad } from '../../ports/engine-reports.ts'
+import type { Lane, Store } from '../../ports/store.ts'
+import type { Core } from '../commit/core.ts'
+import { RepeatingTask } from '../support/repeating-task.ts'
+import { oldestReady } from './gauges.ts'
+
+/** From one report to the next. */
+const REPORT_EVERY_MS = 5000
+/** An engine whose last report is older is not listed. */
+const ENGINE_SEEN_MS_MAX = 60_000
+/** Reports older than this are removed: their engines ended without order. */
+const REPORT_KEPT_MS = 3_600_000
+/** Other engines in one listing. */
+const OTHERS_MAX = 255
+
+export interface EnginesDeps extends Pick<Core, 'clock' | 'log'> {
+  owner: string
+  store: Pick<Store, 'engines' | 'nextAvailableAt'>
+  /** The process that the engine runs in. */
+  process: Pick<EngineReport, 'version' | 'host' | 'pid'>
+  capacities: Record<Lane, { readonly inUse: number; readonly max: number }>
+  connections: { readonly size: number }
+  /** How many streams are open. */
+  streams: () => number
+  isDraining: () => boolean
+}
+
+/** An engine with how late each lane of the store is. */
+export interface ListedEngine extends Omit<EngineReport, 'lanes'> {
+  isSelf: boolean
+  lanes: (LaneLoad & { lagMs?: number | undefined })[]
+}
+
+export class Engines extends RepeatingTask {
+  readonly #deps: EnginesDeps
+  readonly #startedAt: number
+  #hasReported = false
+
+  constructor(deps: EnginesDeps) {
+    const { clock, log } = deps
+    super({
+      clock,
+      everyMs: REPORT_EVERY_MS,
+      runsAtStart: true,
+      run: () => this.#write(),
+      onFailure: err => log.error({ err }, 'the report of this engine could not be written; others may not list it'),
+    })
+    this.#deps = deps
+    this.#startedAt = clock.now()
+  }
+
+  /** Every engine that reported within the last minute, the oldest first. This one is as it is now. */
+  async list(): Promise<ListedEngine[]> {
+    const { store, clock, owner } = this.#deps
+    const since = clock.now() - ENGINE_SEEN_MS_MAX
+    const [reports = [], lags] = await Promise.all([
+      store.engines?.list({ since, limit: OTHERS_MAX + 1 }),
+      this.#lags(),
+    ])
+    const others = reports.filter(({ id }) => id !== owner).slice(0, OTHERS_MAX)
+    return [this.#report(), ...others]
+      .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
+      .map(report => ({
+        ...report,
+        isSelf: report.id === owner,
+        lanes: report.lanes.map(load => ({ ...load, lagMs: lags.get(load.lane) })),
+      }))
+  }
+
+  /** Other engines do not list this one any more. */
+  override async stop(deadline?: AbortSignal): Promise<void> {
+    await super.stop(deadline)
+    const { store, owner } = this.#deps
+    if (!this.#hasReported) return
+    this.#hasReported = false
+    // Without the store, the report becomes too old by itself.
+    const removed = store.engines?.remove(owner).catch(() => {})
+    await (deadline ? Promise.race([removed, aborted(deadline, this)]) : removed)
+  }
+
+  async #write(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (!store.engines) return
+    this.#hasReported = true
+    await store.engines.put(this.#report(), clock.now() - REPORT_KEPT_MS)
+  }
+
+  #report(): EngineReport {
+    const { owner, process, clock, capacities, connections, streams, isDraining } = this.#deps
+    const lanes = Object.entries(capacities) as [Lane, EnginesDeps['capacities'][Lane]][]
+    return {
+      id: owner,
+      ...process,
+      startedAt: this.#startedAt,
+      seenAt: clock.now(),
+      isDraining: isDraining(),
+      lanes: lanes.map(([lane, { inUse, max }]) => ({ lane, inFlight: inUse, max })),
+      sockets: connections.size,
+      streams: streams(),
+    }
+  }
+
+  /** The lanes are of the store: all engines have the same lag. */
+  async #lags(): Promise<Map<Lane, number | undefined>> {
+    const lanes = Object.keys(this.#deps.capacities) as Lane[]
+    return new Map(
+      await Promise.all(lanes.map(async lane => [lane, (await oldestReady(lane, this.#deps)).lagMs] as const)),
+    )
+  }
+}

@@ -1,0 +1,79 @@
+// Open buffers of debounce and batch (docs/flow-control.md#bursts-and-batches-under-way): starts the run of one before it is due.
+// Called by the HTTP routes.
+
+import { bufferView, decideDueBuffer } from '../../domain/arrival/buffer.ts'
+import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
+import { EngineError, invariant } from '../../domain/model/errors.ts'
+import type { FlowRow } from '../../domain/model/flow-row.ts'
+import { catalogGuards } from '../../domain/run/assumptions.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+
+export interface BuffersDeps
+  extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
+  /** @throws EngineError `namespace_suspended`. */
+  assertActive(namespace: string): void
+}
+
+export class Buffers {
+  readonly #deps: BuffersDeps
+  readonly #audit: Audit
+
+  constructor(deps: BuffersDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /**
+   * Starts the run of a buffer now and answers its id. The version of the row decides against the timers lane and against events that
+   * fill the buffer: each buffer becomes one run.
+   * @throws EngineError `not_found` if there is no such buffer, or no longer; `namespace_suspended`; `conflict` if its workflow is not
+   * registered.
+   */
+  async flush(actor: Actor, id: string): Promise<{ runId: string }> {
+    const { store, catalog, announcer, clock, report, assertActive } = this.#deps
+    const { namespace } = actor
+    assertActive(namespace)
+    const found = await store.flowRow(id)
+    if (!found || found.namespace !== namespace || !bufferView(found)) throw notFound()
+    await catalog.refresh()
+    const flushed = await decideAndCommit<DueRowDecision>({
+      store,
+      namespace,
+      catalog,
+      decide: assumptions => {
+        // An event or the timers lane may have changed or deleted the row since it was read.
+        const row = assumptions.flow.has(id) ? assumptions.flow.get(id) : found
+        if (!row) throw notFound()
+        const view = catalog.view(namespace)
+        const workflow = view.workflow(row.app, row.workflow)
+        if (!workflow) throw new EngineError('conflict', 'the workflow of the buffer is not registered')
+        const due = { row, workflow, suspended: false, now: clock.now(), report, isFlushed: true } as const
+        const decided = decideDueBuffer(due)
+        return decided && { ...decided, guards: [...decided.guards, ...catalogGuards(view, assumptions)] }
+      },
+      unit: decided => decided,
+      commit: unit => this.#audit.commit(actor, unit, actOf(found, runIdOf(unit))),
+      onStale: () => true,
+    })
+    invariant(flushed, 'a flush always starts a run or is refused')
+    announcer.announce(flushed.changes)
+    return { runId: runIdOf(flushed) }
+  }
+}
+
+function actOf({ id, app, workflow, policy, key }: FlowRow, newRunId: string) {
+  const detail = JSON.stringify({ id, app, workflow, kind: policy, ...(key === '' ? {} : { key }) })
+  return { action: 'buffer.flush', newRunId, detail } as const
+}
+
+function runIdOf({ changes }: Pick<DueRowDecision, 'changes'>): string {
+  const created = changes.find(change => change.type === 'run.created')
+  invariant(created, 'a buffer that is flushed becomes a run')
+  return created.run.id
+}
+
+function notFound(): EngineError {
+  return new EngineError('not_found', 'no such buffer: it may have become a run')
+}

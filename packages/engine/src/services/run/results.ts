@@ -1,0 +1,137 @@
+// Waits for the ends of runs, for callers that want a result in one request (docs/events.md#wait-for-the-result). A run that
+// ends on this engine wakes its waiters with what the commit holds, without a read. Ends on other engines of the same store
+// are looked for together. Called by the routes of results and events.
+
+import { TERMINAL_STATUSES } from '@perdure/protocol'
+import { isTerminal } from '../../domain/model/run.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Reads } from '../../ports/store-reads.ts'
+import { type Live, type RunEnd, runKey } from '../live/live.ts'
+
+/** Most callers that wait at one engine; a further one does not wait. */
+const WAITERS_MAX = 10_000
+/** How often the runs of waiters are read where another engine may end them. */
+const READ_EVERY_MS = 200
+/** Runs in one such read. */
+const READ_MAX = 200
+
+export interface RunResultsDeps {
+  store: Pick<Store, 'in'>
+  live: Pick<Live, 'ends'>
+  clock: Pick<Clock, 'after'>
+  /** Whether other engines use the store. */
+  isShared: boolean
+  /** Whether the run is under way at this engine, so that its end is published here. */
+  isDriven(runId: string): boolean
+}
+
+export interface WaitOptions {
+  /** How long to wait; 0: not at all. */
+  ms: number
+  /** Ends the wait early: the caller is gone, or the engine shuts down. */
+  signal: AbortSignal
+}
+
+interface Waiter {
+  namespace: string
+  runId: string
+  end(run: RunEnd | undefined): void
+}
+
+interface Wait {
+  ended: Promise<RunEnd | undefined>
+  /** Ends the wait; calling it again changes nothing. */
+  stop(): void
+}
+
+export class RunResults {
+  readonly #deps: RunResultsDeps
+  readonly #waiters = new Set<Waiter>()
+  #cancelRead = (): void => {}
+
+  constructor(deps: RunResultsDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * The run when it has ended, or as it is when the time is up; undefined if there is none. Does not wait when too many callers
+   * do already.
+   */
+  async read(namespace: string, runId: string, options: WaitOptions): Promise<RunEnd | undefined> {
+    const reads = this.#deps.store.in(namespace)
+    // Before the read: an end between both would be missed otherwise.
+    const wait = this.#wait(namespace, runId, options)
+    try {
+      const now = await reads.run(runId)
+      if (!wait || !now || isTerminal(now.status)) return now
+      return (await wait.ended) ?? (await reads.run(runId))
+    } finally {
+      wait?.stop()
+    }
+  }
+
+  /**
+   * The end of a run that was created a moment ago; undefined if it does not end in time, or when too many callers wait. To be
+   * called before anything else happens to the run: before the event loop turns.
+   */
+  async ofNew(namespace: string, runId: string, options: WaitOptions): Promise<RunEnd | undefined> {
+    return this.#wait(namespace, runId, options)?.ended
+  }
+
+  #wait(namespace: string, runId: string, { ms, signal }: WaitOptions): Wait | undefined {
+    if (ms === 0 || signal.aborted || this.#waiters.size >= WAITERS_MAX) return undefined
+    const { live, clock, isShared } = this.#deps
+    let stop = (): void => {}
+    const ended = new Promise<RunEnd | undefined>(resolve => {
+      const end = (run: RunEnd | undefined): void => {
+        this.#waiters.delete(waiter)
+        if (this.#waiters.size === 0) this.#cancelRead()
+        stopListening()
+        cancelTimer()
+        signal.removeEventListener('abort', stop)
+        resolve(run)
+      }
+      stop = () => end(undefined)
+      const waiter: Waiter = { namespace, runId, end }
+      const stopListening = live.ends.on(runKey(namespace, runId), end)
+      const cancelTimer = clock.after(ms, stop)
+      signal.addEventListener('abort', stop)
+      this.#waiters.add(waiter)
+      if (isShared && this.#waiters.size === 1) this.#readSoon()
+    })
+    return { ended, stop }
+  }
+
+  #readSoon(): void {
+    this.#cancelRead = this.#deps.clock.after(READ_EVERY_MS, () => void this.#readElsewhere())
+  }
+
+  /** Looks whether other engines have ended runs of waiters. */
+  async #readElsewhere(): Promise<void> {
+    const byNamespace = new Map<string, Waiter[]>()
+    for (const waiter of this.#waiters) {
+      if (this.#deps.isDriven(waiter.runId)) continue
+      const others = byNamespace.get(waiter.namespace)
+      if (others) others.push(waiter)
+      else byNamespace.set(waiter.namespace, [waiter])
+    }
+    for (const [namespace, waiters] of byNamespace) {
+      const reads = this.#deps.store.in(namespace)
+      // A read that fails is made up for by the next.
+      for (let from = 0; from < waiters.length; from += READ_MAX)
+        await endWaiters(reads, waiters.slice(from, from + READ_MAX)).catch(() => {})
+    }
+    if (this.#waiters.size > 0) this.#readSoon()
+  }
+}
+
+/** Wakes those of the waiters whose runs have ended. */
+async function endWaiters(reads: Pick<Reads, 'runs' | 'run'>, waiters: readonly Waiter[]): Promise<void> {
+  const ids = [...new Set(waiters.map(({ runId }) => runId))]
+  const ended = await reads.runs({ ids, status: TERMINAL_STATUSES, limit: READ_MAX })
+  for (const { id } of ended) {
+    const run = await reads.run(id)
+    for (const waiter of waiters) if (waiter.runId === id) waiter.end(run)
+  }
+}

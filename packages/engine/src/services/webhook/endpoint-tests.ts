@@ -1,0 +1,70 @@
+// Tests of webhook endpoints (docs/webhooks.md#test-an-endpoint): posts one delivery at once, and answers how that went. Called
+// by the HTTP routes.
+
+import type { Delivery, DeliveryAttempt } from '../../domain/model/delivery.ts'
+import { EngineError, invariant } from '../../domain/model/errors.ts'
+import { testDelivery } from '../../domain/webhook/endpoint-test.ts'
+import { type Actor, Audit } from '../commit/audit.ts'
+import type { Core } from '../commit/core.ts'
+import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
+
+/** Tests under way at once, so that they leave deliveries their sockets. */
+const TESTS_MAX = 16
+const NAMESPACE_TESTS_MAX = 4
+
+export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'log'> {
+  deliverer: Pick<Deliverer, 'postNow'>
+  /** The name under which this engine leases. */
+  owner: string
+}
+
+export class EndpointTests {
+  readonly #deps: EndpointTestsDeps
+  readonly #audit: Audit
+  /** The namespace of each test under way. */
+  readonly #underWay: string[] = []
+
+  constructor(deps: EndpointTestsDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /**
+   * Resolves with the delivery after its attempt, which has the deadline of any post. Throws `not_found`, or `overloaded` while
+   * as many tests are under way as may be.
+   */
+  async test(actor: Actor, endpointId: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
+    const { catalog } = this.#deps
+    const endpoint = catalog.view(actor.namespace).endpoint(endpointId)
+    if (!endpoint) throw new EngineError('not_found', 'no such webhook endpoint')
+    this.#begin(actor.namespace)
+    try {
+      return await this.#post(actor, endpoint)
+    } finally {
+      this.#underWay.splice(this.#underWay.indexOf(actor.namespace), 1)
+    }
+  }
+
+  #begin(namespace: string): void {
+    const own = this.#underWay.filter(each => each === namespace).length
+    if (own >= NAMESPACE_TESTS_MAX || this.#underWay.length >= TESTS_MAX) {
+      throw new EngineError('overloaded', 'too many tests of endpoints are under way: try again when they have ended')
+    }
+    this.#underWay.push(namespace)
+  }
+
+  async #post(actor: Actor, endpoint: Parameters<typeof testDelivery>[0]) {
+    const { store, announcer, clock, ids, owner, deliverer } = this.#deps
+    const now = clock.now()
+    const id = ids.next('dlv', now)
+    const delivery = testDelivery(endpoint, { id, owner, now, leaseMs: DELIVERY_LEASE_MS })
+    const unit = { guards: [], changes: [{ type: 'delivery.created' as const, delivery }] }
+    const detail = JSON.stringify({ id: endpoint.id, deliveryId: id })
+    await this.#audit.commit(actor, unit, { action: 'endpoint.test', detail })
+    announcer.announce(unit.changes)
+    await deliverer.postNow(delivery)
+    const found = await store.in(actor.namespace).delivery(id)
+    invariant(found, 'a delivery that was just created is there')
+    return found
+  }
+}
