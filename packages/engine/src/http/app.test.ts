@@ -297,10 +297,12 @@ function mounted(tree: string): string[] {
 
 /** Literal paths with routes that refuse, since the router would take them for ids. */
 const REFUSED = [
+  'GET /events/batch',
+  'GET /events/redrive',
   'GET /runs/bulk-replay',
   ...['bulk-replay', 'facets', 'series', 'stats', 'stream'].map(name => `DELETE /runs/${name}`),
-  'DELETE /webhook-endpoints/stats',
-  'PATCH /webhook-endpoints/stats',
+  'GET /webhook-deliveries/redeliver',
+  ...['series', 'stats'].flatMap(name => [`DELETE /webhook-endpoints/${name}`, `PATCH /webhook-endpoints/${name}`]),
 ]
 
 test('every route is an operation, and every operation has its route', async () => {

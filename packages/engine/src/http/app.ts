@@ -21,24 +21,29 @@ import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
 import { PROTECTIVE_HEADERS } from './response/protective-headers.ts'
 import { rawResponse } from './response/raw-response.ts'
+import { bundleRoutes } from './routes/bundle/bundle.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
+import { redriveRoutes } from './routes/event/redrive.ts'
 import { scheduledEventRoutes } from './routes/event/scheduled-events.ts'
 import { scheduleRoutes } from './routes/event/schedules.ts'
 import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
 import { topicStreamRoute } from './routes/operating/stream.ts'
+import { bufferRoutes } from './routes/registry/buffers.ts'
 import { limitRoutes } from './routes/registry/limits.ts'
 import { registryRoutes } from './routes/registry/registry.ts'
 import { bulkRoutes } from './routes/run/bulk.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
+import { resultRoutes } from './routes/run/results.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
 import { runPassRoutes } from './routes/run/run-passes.ts'
 import { runStepRoutes } from './routes/run/run-steps.ts'
 import { runStreamRoutes } from './routes/run/run-stream.ts'
 import { runRoutes } from './routes/run/runs.ts'
+import { startRoutes } from './routes/run/starts.ts'
 import { statisticsRoutes } from './routes/run/statistics.ts'
 import { treeRoutes } from './routes/run/trees.ts'
 import { webhookDeliveryRoutes } from './routes/webhook/deliveries.ts'
@@ -68,18 +73,23 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   connectRoutes(app, context)
   runListRoutes(app, context)
   errorRoutes(app, context)
+  redriveRoutes(app, context)
+  startRoutes(app, context)
   statisticsRoutes(app, context)
   runRoutes(app, context)
   runStreamRoutes(app, context, runFeeds)
+  resultRoutes(app, context)
   runStepRoutes(app, context)
   runPassRoutes(app, context)
   treeRoutes(app, context)
+  bundleRoutes(app, context)
   namespaceStreamRoutes(app, context)
   topicStreamRoute(app, context, runFeeds)
   controlRoutes(app, context)
   bulkRoutes(app, context)
   registryRoutes(app, context)
   limitRoutes(app, context)
+  bufferRoutes(app, context)
   webhookDeliveryRoutes(app, context)
   webhookEndpointRoutes(app, context)
   webhookReceiverRoutes(app, context)

@@ -1,18 +1,25 @@
 // Everything that routes call: the services by their own types, and the store for reads. compose/http.ts provides it.
 
 import type { Logger } from 'pino'
+import type { Runner } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections } from '../../ports/connections.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Engines } from '../../services/admin/engines.ts'
 import type { Health } from '../../services/admin/health.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
 import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
 import type { Sessions } from '../../services/admin/sessions.ts'
+import type { Load } from '../../services/catalog/runner-load.ts'
+import type { Buffers } from '../../services/event/buffers.ts'
 import type { DryRun } from '../../services/event/dry-run.ts'
 import type { Ingest } from '../../services/event/ingest.ts'
+import type { Redrive } from '../../services/event/redrive.ts'
 import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Schedules } from '../../services/event/schedules.ts'
+import type { EventWhy } from '../../services/event/why.ts'
 import type { Live } from '../../services/live/live.ts'
+import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
@@ -20,7 +27,10 @@ import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
 import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
+import type { RunResults } from '../../services/run/results.ts'
+import type { Starts } from '../../services/run/start.ts'
 import type { Trees } from '../../services/run/tree.ts'
+import type { EndpointTests } from '../../services/webhook/endpoint-tests.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
 import type { Inbound } from '../../services/webhook/inbound.ts'
 import type { Receivers } from '../../services/webhook/receivers.ts'
@@ -33,21 +43,31 @@ export interface HttpDeps {
   ingest: Ingest
   scheduledEvents: ScheduledEvents
   schedules: Schedules
+  buffers: Buffers
   dryRun: DryRun
+  eventWhy: EventWhy
   explain: Explain
+  results: RunResults
   passes: Passes
   trees: Trees
   registry: Registry
+  /** The load of a runner, and how many more invokes it takes if it has a bound. */
+  loadOf(runner: Runner): Partial<Load> & { room: number | undefined }
   workflowControl: WorkflowControl
+  deletion: Deletion
   control: Control
   bulk: Bulk
   erasure: Erasure
+  starts: Starts
+  redrive: Redrive
   endpoints: Endpoints
+  endpointTests: EndpointTests
   deliveries: Deliveries
   receivers: Receivers
   inbound: Inbound
   live: Live
   health: Health
+  engines: Engines
   /** The metrics of the engine as text, with those of the namespace's workflows. */
   metrics(namespace: string): Promise<string>
   /** Accepts the sockets of Connect runners. */
@@ -67,8 +87,8 @@ export interface HttpDeps {
   bulkReplayLimit: number
   /** Origins of the web pages that may call; `*` stands for all. */
   corsOrigins: readonly string[]
-  /** The files of the console, and the path prefix of a proxy; absent when it is off or was not built. */
-  console?: { files: ConsoleFiles; prefix: string } | undefined
+  /** The files of the console, the path prefix of a proxy, and whether payloads are shown as shapes; absent when it is off or was not built. */
+  console?: { files: ConsoleFiles; prefix: string; hidesPayloads: boolean } | undefined
   /** Most streams and sockets of one namespace, and of one API key. */
   openLimits: Record<'streams' | 'keyStreams' | 'sockets' | 'keySockets', number>
   /** Replaces single bounds of `HTTP_LIMITS`. */

@@ -2,11 +2,18 @@
 // that the OpenAPI document cannot differ. Called by every route file.
 
 import type { Operation, QueryParams, QueryValues } from '@perdure/protocol/operations'
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onErrorAsyncHookHandler,
+} from 'fastify'
 import { readQuery } from '../request/query.ts'
 import { refuseUnknownMembers, refuseUnknownParameters } from '../request/unknown.ts'
 import { authorizeRequest } from './authorize.ts'
 import type { HttpContext } from './context.ts'
+import { namesRuns, resolveRunIds } from './run-ids.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -31,6 +38,8 @@ export interface MountOptions {
   /** Members that the body must not have, by name, with the reason. */
   fixed?: Readonly<Record<string, string>>
   config?: FastifyContextConfig
+  /** Called when the request was refused, wherever that happened. */
+  onError?: onErrorAsyncHookHandler
 }
 
 export function mount<const Op extends Operation>(
@@ -41,6 +50,7 @@ export function mount<const Op extends Operation>(
   { refuseEarly, fixed = {}, ...options }: MountOptions = {},
 ): void {
   const { method, path, reply, query = {} } = operation as Operation
+  const resolvesRunIds = namesRuns(operation)
   const url = path.replace(/\{(\w+)\}/g, ':$1')
   app.route({
     method,
@@ -53,7 +63,9 @@ export function mount<const Op extends Operation>(
     handler: (request, answer) => {
       refuseUnknownParameters(request, operation)
       refuseUnknownMembers(request, operation, fixed)
-      return handler(request, answer, readQuery(request, query) as QueryValues<Params<Op>>)
+      const values = readQuery(request, query) as QueryValues<Params<Op>>
+      if (!resolvesRunIds) return handler(request, answer, values)
+      return resolveRunIds(context, request, { operation, values }).then(() => handler(request, answer, values))
     },
   })
 }

@@ -4,7 +4,7 @@ import http from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { heldScans } from '../../../../../test/kit/http/held-scans.ts'
 import { apiKey, aRun, eventually, messageOf, refusal, testApp } from '../../../../../test/kit/http/test-app.ts'
-import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan-queue.ts'
+import { NAMESPACE_SCANS_MAX } from '../../adapters/sql/reads/scan/scan-queue.ts'
 import { earliestId } from '../../domain/text/ids.ts'
 
 async function busyApp() {

@@ -7,7 +7,7 @@ import { consoleFiles } from '../response/console-files.ts'
 
 const files = consoleFiles()
 if (!files) throw new Error('npm run build:console first')
-const script = [...files.assets.keys()].find(name => /^index-.*\.js$/.test(name)) as string
+const script = [...files.assets.keys()].find(name => /^first-.*\.js$/.test(name)) as string
 const { app } = await testApp()
 const HTML = { accept: 'text/html,*/*;q=0.8' }
 
@@ -71,6 +71,12 @@ test('behind a path prefix the page names its files and the engine below it', as
   expect(body).toContain(`src="/perdure/console/assets/${script}"`)
   expect(body).toContain('<meta name="perdure-base" content="/perdure" />')
   expect((await app.inject({ url: '/', headers: HTML })).headers.location).toBe('/perdure/console/')
+})
+
+test('ENGINE_CONSOLE_PAYLOADS=0: the page says that payloads are hidden', async () => {
+  expect((await app.inject('/console/')).body).toContain('<meta name="perdure-payloads" content="1" />')
+  const hiding = await testApp({ config: { consolePayloads: false } })
+  expect((await hiding.app.inject('/console/')).body).toContain('<meta name="perdure-payloads" content="0" />')
 })
 
 test('an engine with keys gives them under every name', async () => {

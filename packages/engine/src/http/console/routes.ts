@@ -40,7 +40,7 @@ const FOREVER = 'public, max-age=31536000, immutable'
 export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void {
   if (!deps.console) return
   const { files, prefix } = deps.console
-  const page = pageOf(files.index, prefix)
+  const page = pageOf(deps.console)
   const home = `${prefix}/console/`
   const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
     done(deps.keys.open ? refusalOf(request.headers.host) : undefined)
@@ -69,11 +69,12 @@ function refusalOf(host: string | undefined): Error | undefined {
   }
 }
 
-function pageOf(index: string, prefix: string): ConsoleFile {
+function pageOf({ files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>): ConsoleFile {
   const attribute = prefix.replace(/[&"<>]/g, character => `&#${character.charCodeAt(0)};`)
-  const text = index
+  const text = files.index
     .replaceAll('"./assets/', `"${attribute}/console/assets/`)
     .replace('name="perdure-base" content=""', `name="perdure-base" content="${attribute}"`)
+    .replace('name="perdure-payloads" content="1"', `name="perdure-payloads" content="${hidesPayloads ? 0 : 1}"`)
   const plain = Buffer.from(text)
   const [br, gzip] = [brotliCompressSync(plain), gzipSync(plain)]
   return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, br, gzip }

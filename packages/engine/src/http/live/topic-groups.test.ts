@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
-import { Live } from '../../services/live/live.ts'
+import { Live, type ProgressMove } from '../../services/live/live.ts'
 import { type Selection, TopicGroups } from './topic-groups.ts'
 
 function setUp() {
@@ -14,6 +14,7 @@ function setUp() {
   }
   const encoders = {
     run: ({ runId, seq }: RunUpdate) => named(`${runId}:${seq}`),
+    progress: ({ runId, value }: ProgressMove) => named(`${runId}=${value}`),
     event: ({ id }: { id: string }) => named(id),
     delivery: ({ id }: { id: string }) => named(id),
   }

@@ -1,12 +1,12 @@
-// The streams of many runs, events and deliveries by what they show. Streams with the same topics, filters and interval form
-// a group, which sends the last state of each run and delivery once per interval. A frame is encoded once for all groups.
+// The streams of many runs, their progress, events and deliveries by what they show. Streams with the same topics, filters and interval form
+// a group, which sends the last state and progress of each run, and the last state of each delivery, once per interval. A frame is encoded once for all groups.
 // Used by routes/operating/stream.ts.
 
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Live, Topic } from '../../services/live/live.ts'
+import type { Live, ProgressMove, Topic } from '../../services/live/live.ts'
 import { Broadcast, type Message, type Sink } from './broadcast.ts'
 
 /** Topics of a whole namespace. */
@@ -24,12 +24,13 @@ export interface Selection {
 
 interface Encoders {
   run(update: RunUpdate): string
+  progress(progress: ProgressMove): string
   event(event: Event): string
   delivery(delivery: Delivery): string
 }
 
 export interface TopicGroupsDeps {
-  live: Pick<Live, 'updates' | 'events' | 'deliveries'>
+  live: Pick<Live, 'updates' | 'progress' | 'events' | 'deliveries'>
   clock: Pick<Clock, 'after'>
   encoders: Encoders
 }
@@ -86,12 +87,20 @@ export class TopicGroups {
         () => 0,
       )
     const listeners: Record<NamespaceTopic, () => () => void> = {
-      runs: () =>
-        listen(
-          live.updates,
-          update => ofApp(update) && (workflow === undefined || update.workflow === workflow),
-          update => lazily(() => encoders.run(update), { key: update.runId }),
-        ),
+      runs: () => {
+        const matches = (item: RunUpdate | ProgressMove) =>
+          ofApp(item) && (workflow === undefined || item.workflow === workflow)
+        const stops = [
+          listen(live.updates, matches, update => lazily(() => encoders.run(update), { key: update.runId })),
+          listen(live.progress, matches, progress => {
+            const size = FRAME_BYTES + progress.value.length
+            return lazily(() => encoders.progress(progress), { key: `progress:${progress.runId}`, size })
+          }),
+        ]
+        return () => {
+          for (const stop of stops) stop()
+        }
+      },
       events: () =>
         listen(live.events, ofApp, event =>
           lazily(() => encoders.event(event), { size: FRAME_BYTES + (event.data?.length ?? 0) }),

@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route takes the bytes of its body, of any content type, by `rawBodyOf`: the sender signed them. */
     rawBody?: true
+    /** Levels of the body above those of a payload in it; 1 where it is not given. */
+    bodyDepth?: number
   }
 }
 
@@ -71,11 +73,12 @@ function takeBody(request: FastifyRequest, bytes: Buffer): Buffer | Body | Engin
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new EngineError('unsupported_media_type', 'content encodings are not supported')
   }
-  return request.routeOptions.config.rawBody ? bytes : parseBody(type, bytes)
+  const { rawBody, bodyDepth = 1 } = request.routeOptions.config
+  return rawBody ? bytes : parseBody(type, bytes, JSON_DEPTH_MAX + bodyDepth)
 }
 
 /** 415 unless the type is JSON, 400 unless the body is valid UTF-8 and JSON of at most 200 levels (docs/errors.md#how-requests-are-checked). */
-function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError {
+function parseBody(type: string | undefined, bytes: Buffer, depthMax: number): Body | EngineError {
   // A missing type is refused like a wrong one: a web page can send such a request to another origin without a preflight,
   // and without keys nothing else would stop it. Almost every request has exactly JSON_TYPE, so that is compared first.
   if (type !== JSON_TYPE && !/^application\/json\s*(;|$)/i.test(type ?? '')) {
@@ -83,8 +86,7 @@ function parseBody(type: string | undefined, bytes: Buffer): Body | EngineError 
   }
   if (!isUtf8(bytes)) return new EngineError('invalid_json', 'the body is not valid UTF-8')
   const text = bytes.toString('utf8')
-  // The bound is for payloads, which are one level down in the body.
-  if (isDeeperThan(text, JSON_DEPTH_MAX + 1)) {
+  if (isDeeperThan(text, depthMax)) {
     return new EngineError('invalid_json', `the body nests deeper than ${JSON_DEPTH_MAX} levels`)
   }
   try {

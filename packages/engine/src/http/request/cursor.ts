@@ -16,6 +16,7 @@ export interface CursorScope {
     | 'actions'
     | 'scheduled'
     | 'schedules'
+    | 'buffers'
     | 'steps'
     | 'passes'
     | 'bulks'

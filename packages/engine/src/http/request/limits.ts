@@ -4,6 +4,8 @@ export interface HttpLimits {
   /** Maximum body in bytes: of `POST /register`, and of every other route (docs/operating.md#bounds). */
   registerBodyMax: number
   bodyMax: number
+  /** The same, of a batch of events. */
+  eventBatchBodyMax: number
   /** Bytes of a refused body that are read and discarded, so that the client reads the refusal instead of a reset. */
   discardMax: number
   /** A client that has not sent all headers, or the whole request, in this time is disconnected. */
@@ -33,6 +35,9 @@ export interface HttpLimits {
   statisticsMs: number
   /** How long a list looks for runs before it is answered in part, if the request allows that. */
   partialScanMs: number
+  /** Maximum length of a bundle, and how long it may take. */
+  bundleBytes: number
+  bundleMs: number
   /** Timeline frames that a stream reads, holds and writes at a time. */
   pageFrames: number
 }
@@ -42,6 +47,7 @@ const MIB = 1024 * 1024
 export const HTTP_LIMITS: HttpLimits = {
   registerBodyMax: 4 * MIB,
   bodyMax: MIB,
+  eventBatchBodyMax: 8 * MIB,
   discardMax: 16 * MIB,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
@@ -59,5 +65,7 @@ export const HTTP_LIMITS: HttpLimits = {
   bulkScanMs: 30_000,
   statisticsMs: 2_000,
   partialScanMs: 2_000,
+  bundleBytes: 32 * MIB,
+  bundleMs: 120_000,
   pageFrames: 100,
 }

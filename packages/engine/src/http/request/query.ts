@@ -1,10 +1,17 @@
 // Reads the ids in paths and the parameters in queries (docs/errors.md#how-requests-are-checked). Used by every route. An
 // unusable parameter is 400, naming it.
 
-import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTE_VALUE_CHARS_MAX, ATTRIBUTES_MAX } from '@perdure/protocol'
+import {
+  ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_VALUE_CHARS_MAX,
+  ATTRIBUTES_MAX,
+  DURATION_FORMS,
+  parseDurationMs,
+} from '@perdure/protocol'
 import { ID_CHARS_MAX, type QueryParam, type QueryParams, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
+import { givenIdOf } from '../../domain/text/ids.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
@@ -52,13 +59,15 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
       return clampedInteger(name, value, param)
     case 'timestamp':
       return timestamp(name, value)
+    case 'duration':
+      return boundedDuration(name, value, param.maximumMs)
   }
 }
 
 const ATTRIBUTE_KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
 
-/** Attributes as `key:value`, each once. The value begins after the first colon. */
-function attributes(name: string, given: readonly string[]): string[] {
+/** Attributes as `key:value`, each once. The value begins after the first colon. Throws an error that names the field. */
+export function attributes(name: string, given: readonly string[]): string[] {
   if (given.length > ATTRIBUTES_MAX) throw invalid(name, `must not be given more than ${ATTRIBUTES_MAX} times`)
   for (const text of given) {
     const colon = text.indexOf(':')
@@ -94,6 +103,13 @@ function checkLength(name: string, value: string, max: number): void {
   }
 }
 
+function boundedDuration(name: string, value: string, maximumMs: number): number {
+  const ms = parseDurationMs(value)
+  if (ms === undefined) throw invalid(name, `must be ${DURATION_FORMS}`)
+  if (ms > maximumMs) throw invalid(name, `must be at most ${maximumMs / 1000}s`)
+  return ms
+}
+
 /** An integer, clamped to the range. */
 export function clampedInteger(name: string, value: string, range: { minimum: number; maximum: number }): number {
   if (!/^[+-]?\d+$/.test(value)) throw invalid(name, 'must be an integer')
@@ -105,7 +121,7 @@ const ID = new RegExp(`^[\\w-]{1,${ID_CHARS_MAX}}$`)
 /** The `:id` of the path. A text that cannot be an id is not found without a read of the store. */
 export function pathId(request: FastifyRequest, noun: string): string {
   const { id } = request.params as { id: string }
-  if (!isId(id)) throw notFound(noun)
+  if (!isId(id) && givenIdOf(id) === undefined) throw notFound(noun)
   return id
 }
 

@@ -43,8 +43,8 @@ export function refuseUnknownMembers(
 }
 
 /** Sentences about the members of the body that the operation does not know. */
-export function warningsOf(request: FastifyRequest, { body }: Operation): string[] {
-  return unknownMembers(body?.schema ?? NO_MEMBERS, bodyOf(request)?.value, WARNINGS_MAX).map(({ problem }) => problem)
+export function warningsOf(value: unknown, { body }: Operation): string[] {
+  return unknownMembers(body?.schema ?? NO_MEMBERS, value, WARNINGS_MAX).map(({ problem }) => problem)
 }
 
 function refused(field: string, problem: string): EngineError {

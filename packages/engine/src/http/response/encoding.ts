@@ -1,7 +1,8 @@
 // Compresses long JSON answers for clients that accept it (docs/concepts.md#lists-and-cursors). The work is done in Node's thread pool,
 // so the event loop goes on. Used by reply.ts.
 
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
 
 /** A shorter answer is sent as it is: compressing it would save no packet. */
 export const COMPRESSED_CHARS_MIN = 8192
@@ -32,4 +33,10 @@ export function compress(text: string, encoding: Encoding, done: (error: Error |
     const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants
     brotliCompress(bytes, { params: { [BROTLI_PARAM_QUALITY]: LEVEL, [BROTLI_PARAM_SIZE_HINT]: bytes.length } }, done)
   }
+}
+
+/** Compresses a stream. */
+export function compressor(encoding: Encoding): Transform {
+  if (encoding === 'gzip') return createGzip({ level: LEVEL })
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })
 }

@@ -1,8 +1,10 @@
-// Answers with a JSON text, which fastify sends unchanged. A long one is compressed if the client accepts that.
+// Answers with a JSON text, whole or as a stream, which fastify sends unchanged. A long one is compressed if the client
+// accepts that.
 
+import { pipeline, type Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { JsonText } from '../../domain/text/json-text.ts'
-import { acceptedEncoding, COMPRESSED_CHARS_MIN, compress } from './encoding.ts'
+import { acceptedEncoding, COMPRESSED_CHARS_MIN, compress, compressor } from './encoding.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -10,14 +12,28 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 export function sendJson(reply: FastifyReply, status: number, text: JsonText): FastifyReply {
   reply.code(status).header('content-type', JSON_TYPE)
   if (text.length < COMPRESSED_CHARS_MIN) return reply.send(text)
-  // A cache must not hand the compressed answer to a client that cannot read it.
-  const vary = reply.getHeader('vary')
-  reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`)
-  const encoding = acceptedEncoding(reply.request.headers['accept-encoding'])
+  const encoding = encodingOf(reply)
   if (!encoding) return reply.send(text)
   compress(text, encoding, (error, bytes) => {
     if (error) reply.send(error)
     else reply.header('content-encoding', encoding).send(bytes)
   })
   return reply
+}
+
+/** Sends the texts of the stream as they come. */
+export function sendStream(reply: FastifyReply, texts: Readable): FastifyReply {
+  reply.code(200).header('content-type', JSON_TYPE)
+  const encoding = encodingOf(reply)
+  if (!encoding) return reply.send(texts)
+  // A fault of one end destroys the other; fastify sees that of the compressed stream.
+  const compressed = pipeline(texts, compressor(encoding), () => {})
+  return reply.header('content-encoding', encoding).send(compressed)
+}
+
+function encodingOf(reply: FastifyReply) {
+  // A cache must not hand the compressed answer to a client that cannot read it.
+  const vary = reply.getHeader('vary')
+  reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`)
+  return acceptedEncoding(reply.request.headers['accept-encoding'])
 }
