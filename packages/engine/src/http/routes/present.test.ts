@@ -221,16 +221,20 @@ describe('the registry', () => {
 
   test('a runner', () => {
     const runner = { namespace: 'default', app: 'shop', runnerId: 'r', url: 'http://r', workflows: ['w'] }
-    expect(plain(presentRunner({ ...runner, lastSeenAt: T, live: false }))).toEqual({
+    expect(plain(presentRunner({ ...runner, lastSeenAt: T, live: false }, { room: undefined }))).toEqual({
       runnerId: 'r',
       app: 'shop',
       url: 'http://r',
       lastSeenAt: '2024-01-02T03:04:05.678Z',
       live: false,
+      workflows: [{ name: 'w' }],
+      inFlight: 0,
+      passesPerMin: 0,
+      failures: 0,
     })
     const told = { framework: 'hono', runtime: 'node', sdkName: 's', version: '1', region: 'eu' }
     const key = { keyFingerprint: 'ab', keyMatches: false }
-    expect(plain(presentRunner({ ...runner, ...told, ...key, lastSeenAt: T, live: true }))).toMatchObject({
+    expect(plain(presentRunner({ ...runner, ...told, ...key, lastSeenAt: T, live: true }, { room: 3 }))).toMatchObject({
       ...told,
       ...key,
     })

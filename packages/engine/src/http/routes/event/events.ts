@@ -1,53 +1,51 @@
 // Sends events (docs/events.md#send-an-event) and reads the event log. `POST /events` is the hottest route of the engine.
 
-import { DURATION_FORMS, parseDurationMs, type SendEvent, type SendEventReply } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { Event } from '../../../domain/model/event.ts'
-import { list } from '../../../domain/text/json-splice.ts'
-import { objectMember } from '../../../domain/text/json-text.ts'
+import { list, splice } from '../../../domain/text/json-splice.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
-import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { EVENT_PAGE_CHARS_MAX, type PositionedEvent } from '../../../ports/store-reads.ts'
-import type { IncomingEvent } from '../../../services/event/ingest.ts'
-import type { Later } from '../../../services/event/scheduled-events.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
-import { timestamp as readTimestamp } from '../../request/timestamp.ts'
-import { warningsOf } from '../../request/unknown.ts'
-import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
+import { onlyRunOf, runEndText, whileOpen } from '../run/results.ts'
 import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
-
-const checkEvent = validator(operations.sendEvent.body.schema)
+import { send, sendBatch, sentEvent, warned } from './send.ts'
 
 export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   const { deps } = context
 
-  mount(app, context, operations.sendEvent, async (request, reply, { dryRun }) => {
+  mount(app, context, operations.sendEvent, async (request, reply, { dryRun, wait }) => {
     const { namespace } = request.actor
-    const { event, later } = incomingEvent(request)
-    const warnings = warningsOf(request, operations.sendEvent)
+    const sent = sentEvent(bodyOf(request), request.headers.traceparent)
     if (dryRun) {
-      const effect = await deps.dryRun.send(namespace, event)
-      return sendJson(reply, 200, JSON.stringify(warned(effect, warnings)))
+      const effect = await deps.dryRun.send(namespace, sent.event)
+      return sendJson(reply, 200, JSON.stringify(warned(effect, sent.warnings)))
     }
-    const outcome = await (later ? sendLater(namespace, event, later) : deps.ingest.send(namespace, event))
-    // The answer to a duplicate has no other member.
-    const isDuplicate = outcome.eventId === undefined
-    return sendJson(reply, 202, JSON.stringify(isDuplicate ? outcome : warned(outcome, warnings)))
+    if (wait > 0 && sent.later) throw invalid('wait', 'cannot be given with at or delay')
+    const outcome = await send(deps, namespace, sent)
+    const runId = wait > 0 ? onlyRunOf(outcome) : undefined
+    const run =
+      runId === undefined
+        ? undefined
+        : await whileOpen(context, reply, signal => deps.results.ofNew(namespace, runId, { ms: wait, signal }))
+    return sendJson(reply, 202, splice(outcome, { run: run && runEndText(run) }))
   })
 
-  async function sendLater(namespace: string, event: IncomingEvent, later: Later): Promise<SendEventReply> {
-    const scheduled = await deps.scheduledEvents.schedule(namespace, event, later)
-    return scheduled ? { ...scheduled, at: timestamp(scheduled.at) } : { deduped: true }
-  }
+  mount(
+    app,
+    context,
+    operations.sendEvents,
+    async (request, reply) => sendJson(reply, 200, list(await sendBatch(deps, request))),
+    { bodyLimit: context.limits.eventBatchBodyMax, config: { bodyDepth: 2 } },
+  )
 
   mount(app, context, operations.listEvents, async (request, reply, query) => {
     const { limit, cursor, ...filter } = query
@@ -81,50 +79,22 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     return sendJson(reply, 200, JSON.stringify(names))
   })
 
-  mount(app, context, operations.getEvent, async (request, reply) => {
+  mount(app, context, operations.getEvent, async (request, reply) =>
+    sendJson(reply, 200, eventText(await eventOf(request))),
+  )
+
+  mount(app, context, operations.explainEvent, async (request, reply, { now }) => {
+    const event = await eventOf(request)
+    return sendJson(reply, 200, JSON.stringify(await (now ? deps.eventWhy.now(event) : deps.eventWhy.atArrival(event))))
+  })
+
+  async function eventOf(request: FastifyRequest): Promise<Event> {
     const reads = deps.store.in(request.actor.namespace)
     const found = await reads.event(pathId(request, 'event'))
     if (!found) throw notFound('event')
     const [event] = (await withBufferRuns(reads, [found])) as [Event]
-    return sendJson(reply, 200, eventText(event))
-  })
-}
-
-/** The reply with the warnings of the request before its own. */
-function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly string[]): T {
-  return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
-}
-
-/** The checked body, with the exact text of `data`; `later` only if the event does not arrive at once. */
-function incomingEvent(request: FastifyRequest): { event: IncomingEvent; later: Later | undefined } {
-  const body = bodyOf(request)
-  const checked = checkEvent(body?.value)
-  const { name, app, dedupeId, runner, targetApp, attributes } = checked
-  checkName('name', name)
-  checkName('app', app)
-  checkName('dedupeId', dedupeId)
-  checkName('runner', runner)
-  checkName('targetApp', targetApp)
-  const event: IncomingEvent = { name }
-  const trace = readTraceparent(request.headers.traceparent)
-  if (trace !== undefined) event.trace = trace
-  if (app !== undefined) event.app = app
-  if (dedupeId !== undefined) event.dedupeId = dedupeId
-  if (runner !== undefined) event.runner = runner
-  if (targetApp !== undefined) event.targetApp = targetApp
-  if (attributes !== undefined) event.attributes = attributes
-  const data = body && objectMember(body.text, 'data')
-  if (data !== undefined) event.data = data
-  return { event, later: laterOf(checked) }
-}
-
-function laterOf({ at, delay }: SendEvent): Later | undefined {
-  if (at === undefined && delay === undefined) return undefined
-  if (at !== undefined && delay !== undefined) throw invalid('at', 'cannot be given with delay')
-  if (at !== undefined) return { at: readTimestamp('at', at) }
-  const delayMs = parseDurationMs(delay as string | number)
-  if (delayMs === undefined) throw invalid('delay', `must be ${DURATION_FORMS}`)
-  return { delayMs: Math.ceil(delayMs) }
+    return event
+  }
 }
 
 /** Whether the page ended because it is large. */

@@ -5,6 +5,7 @@ import type { RunStatusFrame } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Event } from '../../../domain/model/event.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { RunMove, Topic } from '../../../services/live/live.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
@@ -40,8 +41,9 @@ function follower<T>(
   }
 }
 
-function runMessage({ seq, ts, runId, workflow, app, status, attempt, error }: RunMove): string {
+function runMessage({ seq, ts, runId: id, workflow, app, status, attempt, error }: RunMove): string {
   const kind = 'run_status'
+  const runId = shownRunId(id)
   const frame: RunStatusFrame = { kind, seq, ts: timestamp(ts), runId, workflow, app, status, attempt, error }
   return sseMessage({ event: kind, data: JSON.stringify(frame) })
 }

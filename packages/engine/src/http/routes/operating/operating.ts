@@ -1,10 +1,13 @@
-// The probes (docs/operating.md#probes), the metrics and the OpenAPI document. The probes need no key, are not logged, and
+// The probes (docs/operating.md#probes), the metrics, the list of engines and the OpenAPI document. The probes need no key, are not logged, and
 // answer during the drain.
 
+import type { Engine } from '@perdure/protocol'
 import { openApiDocument } from '@perdure/protocol/openapi'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { ENGINE_VERSION } from '../../../base/version.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { ListedEngine } from '../../../services/admin/engines.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -30,10 +33,29 @@ export function operatingRoutes(app: FastifyInstance, context: HttpContext): voi
     return reply.code(200).header('content-type', METRICS_TYPE).send(text)
   })
 
+  mount(app, context, operations.listEngines, async (_request, reply) => {
+    const engines = await deps.engines.list()
+    return sendJson(reply, 200, JSON.stringify(engines.map(presentEngine)))
+  })
+
   // The document never changes while the process lives.
   let document: string | undefined
   mount(app, context, operations.getOpenapi, async (_request, reply) => {
     document ??= JSON.stringify(openApiDocument(ENGINE_VERSION))
     return sendJson(reply, 200, document)
   })
+}
+
+function presentEngine(engine: ListedEngine): Engine {
+  const { id, isSelf, version, host, pid, startedAt, seenAt, isDraining, lanes, sockets, streams } = engine
+  return {
+    ...{ id, self: isSelf, version, host, pid },
+    startedAt: timestamp(startedAt),
+    seenAt: timestamp(seenAt),
+    draining: isDraining,
+    inFlight: lanes.find(({ lane }) => lane === 'runs')?.inFlight ?? 0,
+    lanes,
+    sockets,
+    streams,
+  }
 }

@@ -1,27 +1,29 @@
-// `GET /stream`: runs, events, deliveries and the timelines of single runs on one connection
+// `GET /stream`: runs, events, deliveries, the timelines of single runs and bulk jobs on one connection
 // (docs/concepts.md#timeline-and-streams).
 
-import { operations, type QueryValues, STREAM_TOPICS } from '@perdure/protocol/operations'
+import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { invalid } from '../../../domain/model/errors.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { RunUpdate } from '../../../domain/view/run-updates.ts'
+import { progressFrame, progressText } from '../../../domain/view/timeline-frames.ts'
 import type { TimelinePage } from '../../../ports/store-reads.ts'
+import type { ProgressMove } from '../../../services/live/live.ts'
+import type { BulkView } from '../../../services/run/bulk.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { BulkFeeds, type BulkState } from '../../live/bulk-feed.ts'
 import type { RunFeed, RunFeeds } from '../../live/run-feed.ts'
 import { RunReader } from '../../live/run-reader.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
 import { Timeline } from '../../live/timeline.ts'
-import { NAMESPACE_TOPICS, type NamespaceTopic, TopicGroups } from '../../live/topic-groups.ts'
+import { TopicGroups } from '../../live/topic-groups.ts'
 import { isId, notFound } from '../../request/query.ts'
 import { eventMessage } from '../event/namespace-streams.ts'
+import { presentBulk } from '../run/bulk.ts'
 import { updateFrame } from '../run/present.ts'
 import { deliveryFrame } from '../webhook/deliveries.ts'
-
-type StreamQuery = QueryValues<typeof operations.streamTopics.query>
-
-const RUN_TOPIC = 'run:'
+import { type Positions, readTopics } from './stream-topics.ts'
 
 /** The timeline of one run on the stream. */
 interface OpenRun {
@@ -31,15 +33,24 @@ interface OpenRun {
 }
 
 export function topicStreamRoute(app: FastifyInstance, context: HttpContext, feeds: RunFeeds): void {
-  const { deps } = context
-  const encoders = { run: runMessage, event: eventMessage, delivery: deliveryMessage }
+  const { deps, limits } = context
+  const encoders = { run: runMessage, progress: progressMessage, event: eventMessage, delivery: deliveryMessage }
   const groups = new TopicGroups({ live: deps.live, clock: deps.clock, encoders })
 
+  const bulks = new BulkFeeds({
+    live: deps.live,
+    clock: deps.clock,
+    rereadMs: limits.rereadMs,
+    read: async ({ namespace, bulkId }) => bulkState(await deps.bulk.read(namespace, bulkId), deps.clock.now()),
+  })
+
   mount(app, context, operations.streamTopics, async (request, reply, query) => {
-    const { topics, runIds } = readTopics(query)
+    const { topics, positions, bulkIds } = readTopics(query.topics)
     const { actor } = request
     const { namespace } = actor
-    const runs = await openRuns(context, feeds, { namespace, runIds })
+    // Throws `not_found` for one that does not exist.
+    for (const id of bulkIds) await deps.bulk.read(namespace, isId(id) ? id : '')
+    const runs = await openRuns(context, feeds, { namespace, positions })
     let leave = (): void => {}
     const onEnd = (): void => {
       leave()
@@ -51,9 +62,11 @@ export function topicStreamRoute(app: FastifyInstance, context: HttpContext, fee
       if (!stream.open) return
       const { app, workflow, every: everyMs } = query
       const leaveGroup = groups.join({ namespace, topics, app, workflow, everyMs }, stream)
+      const leaveBulks = bulkIds.map(bulkId => bulks.join({ namespace, bulkId, everyMs }, stream))
       deps.live.topicStreams++
       leave = () => {
         leaveGroup()
+        for (const leaveBulk of leaveBulks) leaveBulk()
         deps.live.topicStreams--
       }
       await sendRuns(context, request, { stream, runs })
@@ -79,38 +92,31 @@ async function sendRuns(
   )
 }
 
-function readTopics({ topics: given = [] }: StreamQuery): { topics: NamespaceTopic[]; runIds: string[] } {
-  const names = new Set(given)
-  if (names.size === 0) throw invalid('topics', `must name at least one of ${STREAM_TOPICS}`)
-  const topics = NAMESPACE_TOPICS.filter(topic => names.delete(topic))
-  const runIds = [...names].map(name => {
-    if (!name.startsWith(RUN_TOPIC)) throw invalid('topics', `must be some of ${STREAM_TOPICS}, not "${name}"`)
-    return name.slice(RUN_TOPIC.length)
-  })
-  return { topics, runIds }
-}
-
 /** Reads the first page of each run; throws `not_found` naming one that does not exist. */
 async function openRuns(
   { deps, limits }: HttpContext,
   feeds: RunFeeds,
-  { namespace, runIds }: { namespace: string; runIds: readonly string[] },
+  { namespace, positions }: { namespace: string; positions: Positions },
 ): Promise<OpenRun[]> {
   const reads = deps.store.in(namespace)
+  const runIds = [...positions.keys()]
+  const unusable = runIds.find(id => !isId(id))
+  if (unusable !== undefined) throw notFound(`run ${unusable}`)
+  const stored = await reads.storedIds(runIds)
   const opened: OpenRun[] = []
   try {
-    for (const runId of runIds) {
-      if (!isId(runId)) throw notFound(`run ${runId}`)
+    for (const [i, [givenId, after]] of [...positions].entries()) {
+      const runId = stored[i] as string
       // Before the first read, so that each later commit notifies the feed.
       const feed = feeds.enter(namespace, runId)
-      const timeline = new Timeline({ reads, runId, limit: limits.pageFrames }, 0)
+      const timeline = new Timeline({ reads, runId, limit: limits.pageFrames }, after)
       const reader = new RunReader({ feed, timeline, ids: false })
       const firstPage = await timeline.read().catch(error => {
         feed.leave()
         throw error
       })
       opened.push({ feed, reader, firstPage })
-      if (firstPage.status === undefined) throw notFound(`run ${runId}`)
+      if (firstPage.status === undefined) throw notFound(`run ${givenId}`)
     }
   } catch (error) {
     for (const { feed } of opened) feed.leave()
@@ -121,6 +127,18 @@ async function openRuns(
 
 function runMessage(update: RunUpdate): string {
   return sseMessage({ event: 'run_status', data: JSON.stringify(updateFrame(update)) })
+}
+
+function progressMessage({ runId, workflow, app, at, seq, value }: ProgressMove): string {
+  const frame = { ...progressFrame(runId, { at, seq, value }), workflow, app }
+  return sseMessage({ event: 'progress', data: progressText(frame) })
+}
+
+function bulkState(job: BulkView, now: number): BulkState {
+  const shown = presentBulk(job)
+  const data = JSON.stringify({ kind: 'bulk', ts: timestamp(now), ...shown })
+  const bytes = Buffer.from(sseMessage({ event: 'bulk', data }))
+  return { text: JSON.stringify(shown), bytes, isOver: job.status !== 'running' }
 }
 
 function deliveryMessage(delivery: Parameters<typeof deliveryFrame>[0]): string {

@@ -4,6 +4,7 @@ import type { LimitStatus } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type LimitedRun, type LimitNow, limitsOf } from '../../../domain/explain/limits.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { optionalTimestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -35,5 +36,5 @@ function counted(count: number, isPart: boolean): number | string {
 }
 
 function presentHolder({ id, workflow, app, startedAt }: LimitedRun) {
-  return { runId: id, workflow, app, startedAt: optionalTimestamp(startedAt) }
+  return { runId: shownRunId(id), workflow, app, startedAt: optionalTimestamp(startedAt) }
 }

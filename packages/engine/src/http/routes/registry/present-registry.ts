@@ -1,9 +1,17 @@
 // Apps, runners and workflow definitions on the wire. A runner shows the fingerprint of its key, never the key.
 
+import { createHash } from 'node:crypto'
 import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
-import type { App } from '../../../domain/model/workflow.ts'
+import type { App, Definition } from '../../../domain/model/workflow.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Registry } from '../../../services/registry/register.ts'
+import type { HttpDeps } from '../../access/deps.ts'
+
+/** The same for runners that serve the same workflows by the same definitions. */
+function hashOf(workflows: readonly string[], definitions: readonly Definition[]): string {
+  const pairs = workflows.map((name, i) => JSON.stringify([name, definitions[i]?.digest]))
+  return createHash('sha256').update(pairs.sort().join('\n')).digest('base64url').slice(0, 12)
+}
 
 type ListedRunner = ReturnType<Registry['runners']>[number]
 export type ListedWorkflow = Awaited<ReturnType<Registry['workflows']>>[number]
@@ -12,7 +20,9 @@ export function presentApp(app: App): WireApp {
   return { name: app.name, createdAt: timestamp(app.createdAt) }
 }
 
-export function presentRunner(runner: ListedRunner): WireRunner {
+export function presentRunner(runner: ListedRunner, load: ReturnType<HttpDeps['loadOf']>): WireRunner {
+  const { workflows, definitions = [] } = runner
+  const { inFlight = 0, passesPerMin = 0, p95Ms, failures = 0, lastFailure, room } = load
   return {
     runnerId: runner.runnerId,
     app: runner.app,
@@ -27,6 +37,14 @@ export function presentRunner(runner: ListedRunner): WireRunner {
     keyMatches: runner.keyMatches,
     lastSeenAt: timestamp(runner.lastSeenAt),
     live: runner.live,
+    workflows: workflows.map((name, i) => ({ name, definitionHash: definitions[i]?.digest })),
+    definitionHash: definitions.length === 0 ? undefined : hashOf(workflows, definitions),
+    inFlight,
+    room,
+    passesPerMin,
+    p95Ms,
+    failures,
+    lastFailure: lastFailure && { at: timestamp(lastFailure.at), message: lastFailure.message },
   }
 }
 

@@ -12,7 +12,7 @@ import { sendJson } from '../../response/reply.ts'
 import { presentApp, presentRunner, presentWorkflow } from './present-registry.ts'
 
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { registry, workflowControl } = context.deps
+  const { registry, loadOf, workflowControl, deletion } = context.deps
 
   const register: Handler<typeof operations.register> = async (request, reply) => {
     const body = bodyOf(request)?.value
@@ -33,13 +33,27 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
   })
 
   mount(app, context, operations.listRunners, async (request, reply, query) => {
-    const runners = registry.runners(request.actor.namespace, query.app).map(presentRunner)
+    const runners = registry
+      .runners(request.actor.namespace, query.app)
+      .map(runner => presentRunner(runner, loadOf(runner)))
     return sendJson(reply, 200, JSON.stringify(runners))
   })
 
   mount(app, context, operations.listWorkflows, async (request, reply, query) => {
     const workflows = await registry.workflows(request.actor.namespace, query.app)
     return sendJson(reply, 200, JSON.stringify(workflows.map(presentWorkflow)))
+  })
+
+  mount(app, context, operations.deleteWorkflow, async (request, reply, { force }) => {
+    const { app: appName, name } = request.params as { app: string; name: string }
+    await deletion.workflow(request.actor, { app: appName, name }, force)
+    return reply.code(204).send()
+  })
+
+  mount(app, context, operations.deleteApp, async (request, reply, { force }) => {
+    const { app: appName } = request.params as { app: string }
+    await deletion.app(request.actor, appName, force)
+    return reply.code(204).send()
   })
 
   const acts = [

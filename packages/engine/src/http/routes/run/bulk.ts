@@ -2,20 +2,22 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { type BulkFilter, forks } from '../../../domain/model/bulk.ts'
+import { type BulkFilter, type BulkResult, forks } from '../../../domain/model/bulk.ts'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
+import type { Reads } from '../../../ports/store-reads.ts'
 import type { BulkRequest, BulkView } from '../../../services/run/bulk.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { type Body, bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
-import { pathId } from '../../request/query.ts'
+import { attributes, pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -28,7 +30,8 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
 
   mount(app, context, operations.startBulk, async (request, reply) => {
     const { actor } = request
-    const { dryRun, ...wanted } = bulkRequest(bodyOf(request))
+    const { dryRun, ...given } = bulkRequest(bodyOf(request))
+    const wanted = await resolved(store.in(actor.namespace), given)
     if (!dryRun) {
       const trace = readTraceparent(request.headers.traceparent)
       const bulkId = await bulk.start({ ...actor, ...(trace && { trace }) }, wanted)
@@ -54,28 +57,28 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
     if (rows.length > limit && last) {
       reply.header('x-next-cursor', encodeCursor(scope, [last.dueAt as number, last.id]))
     }
-    return sendJson(reply, 200, JSON.stringify(jobs.slice(0, limit).map(present)))
+    return sendJson(reply, 200, JSON.stringify(jobs.slice(0, limit).map(presentBulk)))
   })
 
-  mount(app, context, operations.getBulk, async (request, reply, { limit, cursor }) => {
+  mount(app, context, operations.getBulk, async (request, reply, { outcome, limit, cursor }) => {
     const { namespace } = request.actor
     const id = pathId(request, 'bulk job')
-    const scope = { kind: 'bulkResults', namespace, filter: { id } } as const
+    const scope = { kind: 'bulkResults', namespace, filter: { id, outcome } } as const
     const after = decodeCursor(cursor, scope, ([runId, ...rest]) =>
       typeof runId === 'string' && rest.length === 0 ? runId : undefined,
     )
     const job = await bulk.read(namespace, id)
-    const found = await store.in(namespace).bulkResults(id, { limit: limit + 1, after })
+    const found = await store.in(namespace).bulkResults(id, { outcome, limit: limit + 1, after })
     const page = found.slice(0, limit)
     const last = page.at(-1)
     const nextCursor = found.length > limit && last ? encodeCursor(scope, [last.runId]) : undefined
     if (nextCursor) reply.header('x-next-cursor', nextCursor)
-    const results = page.map(({ runId, outcome, newRunId, error }) => ({ runId, outcome, newRunId, error }))
-    return sendJson(reply, 200, JSON.stringify({ ...present(job), results, nextCursor }))
+    const results = page.map(presentResult)
+    return sendJson(reply, 200, JSON.stringify({ ...presentBulk(job), results, nextCursor }))
   })
 
   mount(app, context, operations.stopBulk, async (request, reply) =>
-    sendJson(reply, 200, JSON.stringify(present(await bulk.stop(request.actor, pathId(request, 'bulk job'))))),
+    sendJson(reply, 200, JSON.stringify(presentBulk(await bulk.stop(request.actor, pathId(request, 'bulk job'))))),
   )
 }
 
@@ -95,24 +98,43 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
 }
 
 /** Requires a member, so that an empty filter does not act on every run. */
-function filterOf({ status, since, until, ...names }: NonNullable<WireRequest['filter']>): BulkFilter {
+function filterOf({ status, since, until, attribute, ...names }: NonNullable<WireRequest['filter']>): BulkFilter {
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
   const filter: BulkFilter = {
     ...names,
     ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
     ...(since === undefined ? {} : { since: timestamp('filter.since', since) }),
     ...(until === undefined ? {} : { until: timestamp('filter.until', until) }),
+    ...(attribute === undefined ? {} : { attribute: attributes('filter.attribute', [attribute].flat()) }),
   }
   if (Object.keys(filter).length > 0) return filter
   throw invalid('filter', 'must have a member: it would match every run')
 }
 
-function present({ id, action, status, filter, actor, counts, createdAt, finishedAt }: BulkView) {
+function presentResult({ runId, outcome, newRunId, error }: BulkResult) {
+  return { runId: shownRunId(runId), outcome, newRunId, error }
+}
+
+/** The request with the ids under which its runs are stored. */
+async function resolved(reads: Pick<Reads, 'storedIds'>, wanted: BulkRequest): Promise<BulkRequest> {
+  const { ids, filter } = wanted
+  const parent = filter?.parentRunId
+  const [parentRunId] = parent === undefined ? [] : await reads.storedIds([parent])
+  return {
+    ...wanted,
+    ...(ids && { ids: await reads.storedIds(ids) }),
+    ...(parentRunId !== undefined && { filter: { ...filter, parentRunId } }),
+  }
+}
+
+/** The job without its results. */
+export function presentBulk({ id, action, status, filter, actor, counts, createdAt, finishedAt }: BulkView) {
   const { done, skipped, failed } = counts
   const shown = filter && {
     ...filter,
     since: optionalTimestamp(filter.since),
     until: optionalTimestamp(filter.until),
+    parentRunId: shownRunId(filter.parentRunId),
   }
   return {
     id,

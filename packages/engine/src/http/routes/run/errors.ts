@@ -3,6 +3,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { ErrorGroup } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -29,5 +30,6 @@ export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
 function presentGroup({ firstAt, lastAt, lastRunId, error, ...group }: ErrorGroup) {
   const { stepName, code } = error
   const message = briefMessage(error)
-  return { ...group, stepName, code, message, firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), lastRunId }
+  const times = { firstAt: timestamp(firstAt), lastAt: timestamp(lastAt) }
+  return { ...group, stepName, code, message, ...times, lastRunId: shownRunId(lastRunId) }
 }

@@ -9,6 +9,7 @@ import {
   WAITING_KINDS,
   type WorkflowStats,
 } from '@perdure/protocol'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import { percentiles } from '../../../domain/view/durations.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
@@ -105,7 +106,7 @@ function presentFailure(failure: LastFailure | undefined): Pick<WorkflowStats, '
   if (!failure) return {}
   const { runId, at, error } = failure
   const { stepName, code } = error
-  return { lastFailure: { runId, at: timestamp(at), stepName, code, message: briefMessage(error) } }
+  return { lastFailure: { runId: shownRunId(runId), at: timestamp(at), stepName, code, message: briefMessage(error) } }
 }
 
 function presentSteps(steps: readonly StepDurations[]): StepStats[] {

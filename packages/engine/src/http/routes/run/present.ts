@@ -3,6 +3,7 @@
 import type { RunStatusFrame, ControlAction as WireControlAction } from '@perdure/protocol'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
@@ -12,7 +13,10 @@ import type { RunView } from '../../../ports/store-reads.ts'
 
 /** The reply of `GET /runs/{id}`: the summary with the events of its buffer, `input` and `result`. */
 export function runText(run: RunView): JsonText {
-  return splice({ ...runSummary(run), eventIds: run.eventIds }, { input: run.input, result: run.result })
+  const { progress } = run
+  const shown = progress && splice({ at: timestamp(progress.at) }, { value: progress.value })
+  const payloads = { progress: shown, input: run.input, result: run.result }
+  return splice({ ...runSummary(run), eventIds: run.eventIds }, payloads)
 }
 
 export function logLineText(line: LogLine): JsonText {
@@ -25,7 +29,7 @@ export function controlActionText(entry: ControlAction): JsonText {
   const head: EveryField<Omit<WireControlAction, 'detail'>> = {
     id,
     action,
-    runId,
+    runId: shownRunId(runId),
     newRunId,
     actor,
     createdAt: timestamp(createdAt),
@@ -34,7 +38,7 @@ export function controlActionText(entry: ControlAction): JsonText {
 }
 
 /** The frame of a run on the stream of many runs. */
-export function updateFrame({ ts, startedAt, ...update }: RunUpdate): RunStatusFrame {
+export function updateFrame({ ts, startedAt, runId, ...update }: RunUpdate): RunStatusFrame {
   const started = startedAt === undefined ? {} : { startedAt: timestamp(startedAt) }
-  return { kind: 'run_status', ...update, ts: timestamp(ts), ...started }
+  return { kind: 'run_status', ...update, runId: shownRunId(runId), ts: timestamp(ts), ...started }
 }

@@ -33,7 +33,7 @@ function readPosition([pass, ...rest]: unknown[]): number | undefined {
   return isPosition(pass) && rest.length === 0 ? pass : undefined
 }
 
-function passRecord(view: PassView): EveryField<PassRecord> {
+export function passRecord(view: PassView): EveryField<PassRecord> {
   const { pass, runner, passSentAt, answeredAt, outcome, attempt, steps, error } = view
   return {
     pass,

@@ -15,6 +15,8 @@ import { stepDetailText, stepSummaryText, stepText } from './present-step.ts'
 import { requireRun } from './runs.ts'
 
 const STEPS_PAGE_DEFAULT = 100
+/** Steps with their results in one page; the operation's bound is that of summaries. */
+const STEPS_PAGE_MAX = 200
 
 export function runStepRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store } = context.deps
@@ -23,11 +25,12 @@ export function runStepRoutes(app: FastifyInstance, context: HttpContext): void 
     const { namespace } = request.actor
     const runId = pathId(request, 'run')
     const { status, q, fields, cursor } = query
-    const limit = query.limit ?? (cursor === undefined ? undefined : STEPS_PAGE_DEFAULT)
+    const withoutData = fields === 'summary'
+    const asked = query.limit ?? (cursor === undefined ? undefined : STEPS_PAGE_DEFAULT)
+    const limit = asked === undefined || withoutData ? asked : Math.min(asked, STEPS_PAGE_MAX)
     const filter = { run: runId, status: status?.join(','), q: q || undefined, fields }
     const scope = { kind: 'steps', namespace, filter } as const
     const after = decodeCursor(cursor, scope, readPosition)
-    const withoutData = fields === 'summary'
     // One step more than the limit shows whether there is a next page.
     const wanted: StepQuery = { status, q, after, withoutData, limit: limit === undefined ? undefined : limit + 1 }
     const reads = store.in(namespace)

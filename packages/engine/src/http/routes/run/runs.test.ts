@@ -64,7 +64,7 @@ describe('GET /runs', () => {
     'since=yesterday',
     'since=2024-02-30T00:00:00Z',
     `q=${'x'.repeat(257)}`,
-    `eventId=${'x'.repeat(65)}`,
+    `eventId=${'x'.repeat(69)}`,
     'replayOf=',
   ])('%s is refused', async query => {
     expect(refusal(await app.inject(`/runs?${query}`))).toBe('400 invalid_request')
@@ -145,8 +145,9 @@ test('GET /runs/{id}/logs clamps its parameters', async () => {
     await app.inject(`/runs/run_letter/logs?${query}`)
     return reads[0]?.args[1]
   }
-  expect(await asked('')).toEqual({ from: 0, limit: 100 })
-  expect(await asked('from=-3&limit=0')).toEqual({ from: 0, limit: 1 })
-  expect(await asked('limit=1001')).toEqual({ from: 0, limit: 1000 })
-  expect(await asked('from=99999999999999999999')).toEqual({ from: Number.MAX_SAFE_INTEGER, limit: 100 })
+  expect(await asked('')).toEqual({ from: 0, dir: 'asc', limit: 100 })
+  expect(await asked('from=-3&limit=0')).toEqual({ from: 0, dir: 'asc', limit: 1 })
+  expect(await asked('limit=1001')).toEqual({ from: 0, dir: 'asc', limit: 1000 })
+  const last = Number.MAX_SAFE_INTEGER
+  expect(await asked('from=99999999999999999999')).toEqual({ from: last, dir: 'asc', limit: 100 })
 })

@@ -4,6 +4,7 @@ import type { Tree, TreeNode as WireNode } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { runDurationMs } from '../../../domain/model/run.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { TreeDraft, TreeNode } from '../../../domain/view/tree.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -32,8 +33,8 @@ function presentTree({ nodes, truncated }: TreeDraft): Tree {
 }
 
 function presentNode(node: TreeNode): WireNode {
-  const { type, id, parentId, depth, via, stepName } = node
-  const place = { type, id, parentId, depth, via, stepName }
+  const { type, depth, via, stepName } = node
+  const place = { type, id: shownRunId(node.id), parentId: shownRunId(node.parentId), depth, via, stepName }
   if (node.type === 'event') return { ...place, name: node.name, createdAt: timestamp(node.at) } as WireNode
   const { workflow, app, status, createdAt, startedAt, finishedAt } = node
   return {

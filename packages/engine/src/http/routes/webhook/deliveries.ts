@@ -1,18 +1,23 @@
 // Webhook deliveries: the log, and redelivery (docs/webhooks.md#deliveries).
 
-import type { DeliveryFrame } from '@perdure/protocol'
+import type { DeliveryFrame, RedeliverWebhooks } from '@perdure/protocol'
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
+import { invalid } from '../../../domain/model/errors.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
-import type { DeliveryFilter } from '../../../ports/store-reads.ts'
+import type { DeliveryFilter, Reads } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
+import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
+import { timestamp as readTimestamp } from '../../request/timestamp.ts'
+import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 
 type ListQuery = QueryValues<typeof operations.listWebhookDeliveries.query>
@@ -46,6 +51,40 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
     await deliveries.redeliver(request.actor.namespace, pathId(request, 'webhook delivery'))
     return reply.code(204).send()
   })
+
+  mount(app, context, operations.redeliverWebhooks, async (request, reply) => {
+    const { filter: given, dryRun } = checkRedeliver(bodyOf(request)?.value)
+    const { actor } = request
+    const asked = filterOf(given)
+    const filter = { ...asked, ...(await sourceOf(store.in(actor.namespace), asked)) }
+    const found = await scan(context, reply, signal => deliveries.matching(actor.namespace, filter, signal), {
+      timeoutMs: context.limits.bulkScanMs,
+      tooWide: () => invalid('filter', 'leaves too many deliveries to search: give since and until'),
+    })
+    const counts = dryRun ? deliveries.preview(found) : await deliveries.redeliverAll(actor, asked, found)
+    return sendJson(reply, 200, JSON.stringify(counts))
+  })
+}
+
+const checkRedeliver = validator(operations.redeliverWebhooks.body.schema)
+
+/** The source run under the id by which it is stored. */
+async function sourceOf(reads: Reads, { sourceRunId }: DeliveryFilter): Promise<Pick<DeliveryFilter, 'sourceRunId'>> {
+  const [stored] = sourceRunId === undefined ? [] : await reads.storedIds([sourceRunId])
+  return stored === undefined ? {} : { sourceRunId: stored }
+}
+
+/** Requires a member, so that an empty filter does not post everything again. */
+function filterOf({ since, until, ...given }: RedeliverWebhooks['filter']): DeliveryFilter {
+  const { app, endpointId, sourceRunId } = given
+  for (const [name, value] of Object.entries({ app, endpointId, sourceRunId })) checkName(`filter.${name}`, value)
+  const filter: DeliveryFilter = {
+    ...given,
+    ...(since === undefined ? {} : { since: readTimestamp('filter.since', since) }),
+    ...(until === undefined ? {} : { until: readTimestamp('filter.until', until) }),
+  }
+  if (Object.keys(filter).length > 0) return filter
+  throw invalid('filter', 'must have a member: it would match every delivery')
 }
 
 function readPosition([createdAt, id, ...rest]: unknown[]): { createdAt: number; id: string } | undefined {
@@ -58,7 +97,7 @@ function deliveryText(delivery: Delivery): JsonText {
 }
 
 /** The delivery with its attempts. */
-function deliveryDetailText(delivery: Delivery, attempts: readonly DeliveryAttempt[]): JsonText {
+export function deliveryDetailText(delivery: Delivery, attempts: readonly DeliveryAttempt[]): JsonText {
   const made = list(attempts.map(attempt => JSON.stringify(presentAttempt(attempt))))
   return splice(head(delivery), { ...payloadOf(delivery), attempts: made })
 }
@@ -81,7 +120,7 @@ function head(delivery: Delivery) {
     endpointId: delivery.endpointId,
     url: delivery.url,
     eventKind: delivery.eventKind,
-    sourceRunId: delivery.sourceRunId,
+    sourceRunId: shownRunId(delivery.sourceRunId),
     status: delivery.status,
     attemptCount: delivery.attemptCount,
     maxAttempts: delivery.maxAttempts,

@@ -1,14 +1,16 @@
 // Webhook receivers, and the public URL of each (docs/webhooks.md#receive-webhooks).
 
-import type { CreateWebhookReceiver, UpdateWebhookReceiver, WebhookReceiver } from '@perdure/protocol'
+import type { CreateWebhookReceiver, UpdateWebhookReceiver, WebhookReceiver, WebhookRefusal } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import { keepHeadersFault, type Receiver } from '../../../domain/model/receiver.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
+import type { Refusal } from '../../../domain/webhook/refusal.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { rawBodyOf } from '../../request/body.ts'
+import { pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { mountSetting } from './settings.ts'
 
@@ -37,12 +39,49 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
   })
 
   const receive: Handler<typeof operations.receiveWebhook> = async (request, reply) => {
-    const { slug } = request.params as { slug: string }
-    const receipt = await inbound.receive(slug, { headers: request.headers, rawBody: rawBodyOf(request) })
+    const post = { headers: request.headers, rawBody: rawBodyOf(request) }
+    const receipt = await inbound.receive(slugOf(request), post, addressOf(request))
     if ('handshake' in receipt) return sendJson(reply, 200, receipt.handshake)
     return sendJson(reply, 202, JSON.stringify(receipt))
   }
-  mount(app, context, operations.receiveWebhook, receive, { config: { rawBody: true } })
+  mount(app, context, operations.receiveWebhook, receive, {
+    config: { rawBody: true },
+    onError: async (request, _reply, { code }) => {
+      const reason = UNREAD[code]
+      if (reason === undefined) return
+      const sizeBytes = announcedBytes(request)
+      inbound.refusedUnread(slugOf(request), reason, { sizeBytes, address: addressOf(request) })
+    },
+  })
+
+  mount(app, context, operations.listWebhookRefusals, async (request, reply) => {
+    const found = inbound.refusals(request.actor.namespace, pathId(request, 'webhook receiver'))
+    return sendJson(reply, 200, JSON.stringify(found.map(presentRefusal)))
+  })
+}
+
+/** The refusals of bodies, which come before the handler. */
+const UNREAD: Readonly<Record<string, 'too_large' | 'encoded'>> = {
+  payload_too_large: 'too_large',
+  unsupported_media_type: 'encoded',
+}
+
+function slugOf(request: FastifyRequest): string {
+  return (request.params as { slug: string }).slug
+}
+
+function addressOf(request: FastifyRequest): string | undefined {
+  return request.raw.socket.remoteAddress
+}
+
+/** The announced length; that of a body without one is not known. */
+function announcedBytes(request: FastifyRequest): number {
+  const announced = Number(request.headers['content-length'])
+  return Number.isSafeInteger(announced) ? announced : 0
+}
+
+function presentRefusal({ at, ...refusal }: Refusal): WebhookRefusal {
+  return { at: timestamp(at), ...refusal }
 }
 
 function presentReceiver(receiver: Receiver): WebhookReceiver {

@@ -1,0 +1,149 @@
+// Reads the bodies of events that are sent, and sends them. Called by events.ts, for one event and for a batch.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type BatchedEventReply,
+  DURATION_FORMS,
+  EVENTS_OF_BATCH_MAX,
+  parseDurationMs,
+  type SendEvent,
+  type SendEventReply,
+} from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
+import type { FastifyRequest } from 'fastify'
+import { EngineError, invalid } from '../../../domain/model/errors.ts'
+import { arrayElements, type JsonText, objectMember } from '../../../domain/text/json-text.ts'
+import { timestamp } from '../../../domain/text/timestamp.ts'
+import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import type { IncomingEvent } from '../../../services/event/ingest.ts'
+import type { Later } from '../../../services/event/scheduled-events.ts'
+import type { HttpDeps } from '../../access/deps.ts'
+import { type Body, bodyOf } from '../../request/body.ts'
+import { HTTP_LIMITS } from '../../request/limits.ts'
+import { timestamp as readTimestamp } from '../../request/timestamp.ts'
+import { warningsOf } from '../../request/unknown.ts'
+import { checkName, validator } from '../../request/validate.ts'
+import { problemOf } from '../../response/problem.ts'
+
+const checkEvent = validator(operations.sendEvent.body.schema)
+/** Events of a batch that are decided in one turn of the event loop. */
+const EVENTS_PER_TURN = 25
+
+/** An event as it was sent, checked. */
+export interface SentEvent {
+  event: IncomingEvent
+  /** Only if the event does not arrive at once. */
+  later: Later | undefined
+  /** Sentences about members of the body that the engine does not know. */
+  warnings: readonly string[]
+}
+
+/** The checked body, with the exact text of `data`. */
+export function sentEvent(body: Body | undefined, traceparent: FastifyRequest['headers'][string]): SentEvent {
+  const checked = checkEvent(body?.value)
+  const { name, app, dedupeId, runner, targetApp, attributes } = checked
+  checkName('name', name)
+  checkName('app', app)
+  checkName('dedupeId', dedupeId)
+  checkName('runner', runner)
+  checkName('targetApp', targetApp)
+  const event: IncomingEvent = { name }
+  const trace = readTraceparent(traceparent)
+  if (trace !== undefined) event.trace = trace
+  if (app !== undefined) event.app = app
+  if (dedupeId !== undefined) event.dedupeId = dedupeId
+  if (runner !== undefined) event.runner = runner
+  if (targetApp !== undefined) event.targetApp = targetApp
+  if (attributes !== undefined) event.attributes = attributes
+  const data = body && objectMember(body.text, 'data')
+  if (data !== undefined) event.data = data
+  return { event, later: laterOf(checked), warnings: warningsOf(body?.value, operations.sendEvent) }
+}
+
+/** Sends the event, now or later. Resolves when that is durable. */
+export async function send(
+  deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,
+  namespace: string,
+  { event, later, warnings }: SentEvent,
+): Promise<SendEventReply> {
+  const reply = await (later ? sendLater(deps, namespace, event, later) : deps.ingest.send(namespace, event))
+  // The answer to a duplicate has no other member.
+  return reply.eventId === undefined ? reply : warned(reply, warnings)
+}
+
+/** The reply with the warnings of the request before its own. */
+export function warned<T extends { warnings?: string[] }>(reply: T, warnings: readonly string[]): T {
+  return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? [])] }
+}
+
+/**
+ * Sends the events of a body that is a list, and resolves with the JSON of their replies, in order, when all are durable. An
+ * event that is refused has its error in its place.
+ */
+export async function sendBatch(
+  deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,
+  request: FastifyRequest,
+): Promise<JsonText[]> {
+  const { namespace } = request.actor
+  const { traceparent } = request.headers
+  const items = itemsOf(bodyOf(request))
+  /** The last event with each dedupe id: the first one counts, so a repeat waits for it. */
+  const sentWith = new Map<string, Promise<unknown>>()
+  const sendOne = async (item: Body): Promise<BatchedEventReply> => {
+    try {
+      checkSize(item)
+      const sent = sentEvent(item, traceparent)
+      const { app = '', dedupeId } = sent.event
+      if (dedupeId === undefined) return await send(deps, namespace, sent)
+      const key = JSON.stringify([app, dedupeId])
+      const earlier = sentWith.get(key)
+      const reply = earlier ? earlier.then(() => send(deps, namespace, sent)) : send(deps, namespace, sent)
+      sentWith.set(
+        key,
+        reply.catch(() => {}),
+      )
+      return await reply
+    } catch (error) {
+      return { error: problemOf(error) }
+    }
+  }
+  const replies: Promise<BatchedEventReply>[] = []
+  for (const item of items) {
+    if (replies.length > 0 && replies.length % EVENTS_PER_TURN === 0) await nextTurn()
+    replies.push(sendOne(item))
+  }
+  return (await Promise.all(replies)).map(reply => JSON.stringify(reply))
+}
+
+/** The events of the list, each with its exact text. */
+function itemsOf(body: Body | undefined): Body[] {
+  if (!Array.isArray(body?.value)) throw invalid('body', 'must be a list of events')
+  const { text, value } = body as { text: JsonText; value: unknown[] }
+  if (value.length > EVENTS_OF_BATCH_MAX) throw invalid('body', `must not have more than ${EVENTS_OF_BATCH_MAX} events`)
+  return arrayElements(text).map((item, i) => ({ text: item, value: value[i] }))
+}
+
+function checkSize({ text }: Body): void {
+  const limit = HTTP_LIMITS.bodyMax
+  if (Buffer.byteLength(text) <= limit) return
+  throw new EngineError('payload_too_large', `an event must not have more than ${limit} bytes`, { details: { limit } })
+}
+
+async function sendLater(
+  { scheduledEvents }: Pick<HttpDeps, 'scheduledEvents'>,
+  namespace: string,
+  event: IncomingEvent,
+  later: Later,
+): Promise<SendEventReply> {
+  const scheduled = await scheduledEvents.schedule(namespace, event, later)
+  return scheduled ? { ...scheduled, at: timestamp(scheduled.at) } : { deduped: true }
+}
+
+function laterOf({ at, delay }: SendEvent): Later | undefined {
+  if (at === undefined && delay === undefined) return undefined
+  if (at !== undefined && delay !== undefined) throw invalid('at', 'cannot be given with delay')
+  if (at !== undefined) return { at: readTimestamp('at', at) }
+  const delayMs = parseDurationMs(delay as string | number)
+  if (delayMs === undefined) throw invalid('delay', `must be ${DURATION_FORMS}`)
+  return { delayMs: Math.ceil(delayMs) }
+}
