@@ -2,13 +2,15 @@
 // stop. A test or the simulator replaces single ports.
 
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { ENGINE_VERSION } from './base/version.ts'
 import { createAdmin } from './compose/admin.ts'
 import { openBackends } from './compose/backends.ts'
 import { closeInTime } from './compose/close-in-time.ts'
 import { createCore, type EngineCore } from './compose/core.ts'
-import { createHttp, type HttpParts } from './compose/http.ts'
+import { capacitiesOf, createHttp, type HttpParts } from './compose/http.ts'
 import { createRunners } from './compose/runners.ts'
 import { createRuns, createTimers } from './compose/runs.ts'
 import { createWebhooks } from './compose/webhooks.ts'
@@ -21,6 +23,7 @@ import type { Sender } from './ports/sender.ts'
 import type { Store } from './ports/store.ts'
 import type { Transport } from './ports/transport.ts'
 import { EndCounter } from './services/admin/end-counter.ts'
+import { Engines } from './services/admin/engines.ts'
 import { Health } from './services/admin/health.ts'
 import type { KeyRing } from './services/admin/keys.ts'
 import { Pruner } from './services/admin/prune.ts'
@@ -121,17 +124,38 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const schedules = new Schedules({ ...core, ingest, assertActive })
   const timers = createTimers(core, { ingest, schedules, runs, assertActive, timersMax: bounds.timersMax })
   const health = new Health({ ...core, queue: core.backends.queue })
-  return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health } satisfies HttpParts
+  const { live } = core
+  const engines = new Engines({
+    ...core,
+    process: { version: ENGINE_VERSION, host: hostname(), pid: process.pid },
+    capacities: capacitiesOf({ runs, webhooks, timers }),
+    connections: runners.connections,
+    streams: () => live.runs.size + live.moves.size + live.events.size + live.topicStreams,
+    isDraining: () => health.isDraining,
+  })
+  return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health, engines } satisfies HttpParts
 }
 
 /** The services beside the lanes, in the order in which they stop. */
-function backgroundServices({ retention }: Config, { core, admin, runners, runs }: HttpParts): Service[] {
+function backgroundServices({ retention }: Config, { core, admin, runners, runs, engines }: HttpParts): Service[] {
   const pruner = new Pruner({ ...core, retention })
   const endCounter = new EndCounter(core)
-  const { silentRunners, catalogWatch } = runners
-  return [runs.leases, admin.watch, pruner, endCounter, silentRunners, catalogWatch, core.liveShare].filter(
-    service => service !== undefined,
-  )
+  const { silentRunners, catalogWatch, load } = runners
+  // Nobody else needs the numbers of an engine that is alone.
+  const sharedLoad = core.backends.bus && load
+  // An engine that is alone lists itself without a report.
+  const reports = core.store.engines && engines
+  return [
+    runs.leases,
+    admin.watch,
+    pruner,
+    endCounter,
+    silentRunners,
+    catalogWatch,
+    core.liveShare,
+    sharedLoad,
+    reports,
+  ].filter(service => service !== undefined)
 }
 
 /** The order of closing: what takes in work stops before what does it, and that before what it stands on. */

@@ -6,18 +6,25 @@ import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
 import type { HttpLimits } from '../http/request/limits.ts'
 import { consoleFiles } from '../http/response/console-files.ts'
+import type { Engines } from '../services/admin/engines.ts'
 import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
+import { Buffers } from '../services/event/buffers.ts'
 import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
+import { Redrive } from '../services/event/redrive.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
+import { EventWhy } from '../services/event/why.ts'
+import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
 import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
+import { RunResults } from '../services/run/results.ts'
+import { Starts } from '../services/run/start.ts'
 import { Trees } from '../services/run/tree.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
@@ -35,11 +42,17 @@ export interface HttpParts {
   ingest: Ingest
   schedules: Schedules
   health: Health
+  engines: Engines
+}
+
+/** How much of each kind of work the engine has under way. */
+export function capacitiesOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' | 'webhooks' | 'timers'>) {
+  return { runs: runs.driver.capacity, deliveries: webhooks.work.capacity, timers: timers.work.capacity }
 }
 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
-  const { core, admin, runners, runs, webhooks, timers, ingest, schedules, health } = parts
-  const { registry, connections } = runners
+  const { core, admin, runners, runs, webhooks, timers, ingest, schedules, health, engines } = parts
+  const { registry, connections, load, transport } = runners
   const { driver, interrupt, withdraw } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
   const explain = new Explain({
@@ -49,28 +62,32 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     waitsForRunnerRoom: run => driver.waitsForRunnerRoom(run),
   })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
-  const capacities = {
-    runs: driver.capacity,
-    deliveries: webhooks.work.capacity,
-    timers: timers.work.capacity,
-  }
-  const gauges = { ...core, capacities, connections, health }
+  const gauges = { ...core, capacities: capacitiesOf({ runs, webhooks, timers }), connections, health }
+  const dryRun = new DryRun(core)
   return createApp({
     ...core,
     ...webhooks,
     ingest,
     scheduledEvents: new ScheduledEvents({ ...core, ingest }),
     schedules,
-    dryRun: new DryRun(core),
+    buffers: new Buffers({ ...core, assertActive }),
+    dryRun,
+    eventWhy: new EventWhy({ ...core, dryRun }),
+    results: new RunResults({ ...core, isShared: core.backends.isShared, isDriven: runId => driver.drives(runId) }),
     explain,
     trees: new Trees(core),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
+    loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
     workflowControl: new WorkflowControl(core),
+    deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     erasure: new Erasure(core),
+    redrive: new Redrive({ ...core, assertActive }),
+    starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
+    engines,
     metrics: async namespace => core.metrics.text(namespace, await readGauges(gauges)),
     connections,
     proof: (nonce, host) => {
@@ -90,7 +107,8 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
   })
 }
 
-function consoleOf({ console: isOn, publicUrl }: Config) {
+function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {
   const files = isOn ? consoleFiles() : undefined
-  return files && { files, prefix: publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '') }
+  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
+  return files && { files, prefix, hidesPayloads: !consolePayloads }
 }

@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts'
 import type { Transport } from '../ports/transport.ts'
 import { CatalogWatch } from '../services/catalog/catalog-watch.ts'
 import { RunnerHealth } from '../services/catalog/runner-health.ts'
+import { RunnerLoad } from '../services/catalog/runner-load.ts'
 import { Registry } from '../services/registry/register.ts'
 import { SilentRunners } from '../services/registry/silent-runners.ts'
 import type { EngineCore } from './core.ts'
@@ -31,6 +32,7 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
   const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onAppReachable, onRoomChange })
   const http = new HttpTransport({ clock, signingKeys })
   const health = new RunnerHealth(clock)
+  const load = new RunnerLoad({ clock, bus })
   const presence = relayed ?? connect
   const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys, limits })
   const onRead = () => registry.forgetDisconnected({ staleAfterMs })
@@ -44,6 +46,7 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
     transport,
     connections: connect,
     health,
+    load,
     registry,
     catalogWatch,
     silentRunners: new SilentRunners({ ...core, presence, health, staleAfterMs }),

@@ -15,14 +15,14 @@ export type RunsPart = ReturnType<typeof createRuns>
 export function createRuns(
   { invokeTimeoutMs }: Config,
   core: EngineCore,
-  { transport, health, registry, onRoomChange }: RunnersPart,
+  { transport, health, load, registry, onRoomChange }: RunnersPart,
   passesMax: number,
 ) {
   const { log, announcer, clock } = core
   const { bus, queue, isShared } = core.backends
   const isLive = registry.isLive.bind(registry)
   const onRoom = () => queue.wake('runs', clock.now())
-  const driver = new Driver({ ...core, transport, health, passesMax, invokeTimeoutMs, isLive, onRoom, isShared })
+  const driver = new Driver({ ...core, transport, health, load, passesMax, invokeTimeoutMs, isLive, onRoom, isShared })
   /** Answers a function that acts on this engine and on every other: whichever drives the run. */
   const everywhere = (topic: 'interrupt' | 'recall', act: (runId: string) => void) => {
     bus?.on(topic, act)

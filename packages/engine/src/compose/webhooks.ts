@@ -6,6 +6,7 @@ import type { Sender } from '../ports/sender.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { LaneLoop } from '../services/support/lane.ts'
 import { DELIVERY_LEASE_MS, Deliverer } from '../services/webhook/deliver.ts'
+import { EndpointTests } from '../services/webhook/endpoint-tests.ts'
 import { Endpoints } from '../services/webhook/endpoints.ts'
 import { Inbound } from '../services/webhook/inbound.ts'
 import { Receivers } from '../services/webhook/receivers.ts'
@@ -29,6 +30,7 @@ export function createWebhooks(
   return {
     sender,
     endpoints: new Endpoints({ ...core, vault }),
+    endpointTests: new EndpointTests({ ...core, deliverer }),
     deliveries: new Deliveries({ ...core, attemptsMax: deliveryAttemptsOf(config) }),
     receivers: new Receivers({ ...core, vault }),
     inbound: new Inbound({ ...core, vault, ingest }),

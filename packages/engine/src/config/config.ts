@@ -57,6 +57,8 @@ export interface Config {
   logLevel: string
   /** Whether the engine serves the console. */
   console: boolean
+  /** Whether the console shows payloads; otherwise their shapes. */
+  consolePayloads: boolean
   /** The address in front of the engine, for links; its path is the prefix that a proxy takes off. */
   publicUrl?: string | undefined
 }
@@ -107,6 +109,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     corsOrigins: read('ENGINE_CORS_ORIGINS', [], readOrigins),
     logLevel: read('ENGINE_LOG_LEVEL', 'info', readLogLevel),
     console: read('ENGINE_CONSOLE', true, readBoolean),
+    consolePayloads: read('ENGINE_CONSOLE_PAYLOADS', true, readBoolean),
     publicUrl: read('ENGINE_PUBLIC_URL', undefined, readPublicUrl),
   }
 }
