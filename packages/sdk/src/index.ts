@@ -1,6 +1,7 @@
 // `@perdure/sdk`: defines workflows, answers invokes and sends events. Each framework is served by `@perdure/sdk/<name>`.
 
 export * from './client/client.ts'
+export type { RunHandle, StartOptions } from './client/start.ts'
 export type * from './middleware/middleware.ts'
 export { Cancellation } from './run/cancellation.ts'
 export type { Logger } from './run/logger.ts'
@@ -35,6 +36,7 @@ export {
   NonRetriableError,
   PerdureError,
   RetryAfterError,
+  RunEndedError,
   StepFailedError,
   StepTimeoutError,
 } from './wire/errors.ts'

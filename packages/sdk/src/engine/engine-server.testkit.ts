@@ -32,7 +32,7 @@ export async function startEngine(...replies: Reply[]): Promise<EngineServer> {
       method: request.method,
       path: request.url,
       headers: request.headers,
-      body: JSON.parse(text),
+      body: text === '' ? undefined : JSON.parse(text),
     })
     answer(response, replies[Math.min(calls.length, replies.length) - 1] as Reply)
     for (const { count, resolve } of waiting) if (calls.length >= count) resolve()

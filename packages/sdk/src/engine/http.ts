@@ -1,30 +1,42 @@
-// Sends one POST with JSON to the engine, with a deadline. Every failure is a PerdureError. Called by the client and the
-// registration.
+// Sends one request to the engine, over kept-alive connections and with a deadline: a POST with JSON, or a GET. Every failure is a
+// PerdureError. Called by the client and the registration.
 
-import { connectionRemedy, keyRemedy } from '@perdure/protocol'
+import { callKeptAlive, connectionRemedy, type KeptAliveAnswer, keyRemedy } from '@perdure/protocol'
 import { PerdureError } from '../wire/errors.ts'
 
 interface EngineRequest {
   /** Absolute URL. */
   url: string
   apiKey: string | undefined
-  body: unknown
+  body?: unknown
   /** When this signal aborts, the request rejects with its reason. */
   signal?: AbortSignal | undefined
   timeoutMs: number
+  /** Whether a POST may reach the engine twice: its repeat changes nothing. */
+  isRepeatable?: boolean | undefined
 }
 
 /** Sends the request and returns the parsed body of a 2xx response. Rejects with a PerdureError. */
-export async function postToEngine<Reply>(request: EngineRequest): Promise<Reply> {
-  const body = encode(request.body)
+export function postToEngine<Reply>(request: EngineRequest & { body: unknown }): Promise<Reply> {
+  return callEngine<Reply>('POST', request)
+}
+
+/** Reads, and returns the parsed body of a 2xx response. Rejects with a PerdureError. */
+export function getFromEngine<Reply>(request: Omit<EngineRequest, 'body'>): Promise<Reply> {
+  return callEngine<Reply>('GET', request)
+}
+
+async function callEngine<Reply>(method: 'GET' | 'POST', request: EngineRequest): Promise<Reply> {
+  const body = method === 'POST' ? encode(request.body) : undefined
   const deadline = AbortSignal.timeout(request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, deadline]) : deadline
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (method === 'POST') headers['content-type'] = 'application/json'
   if (request.apiKey !== undefined) headers.authorization = `Bearer ${request.apiKey}`
-  let response: Response
+  let response: KeptAliveAnswer
   let text: string
   try {
-    response = await fetch(request.url, { method: 'POST', headers, body, signal })
+    response = await callKeptAlive(request.url, { method, headers, body, signal, isRepeatable: request.isRepeatable })
     text = await response.text()
   } catch (error) {
     request.signal?.throwIfAborted()
@@ -62,14 +74,20 @@ function transportError(error: unknown, at: { timedOut: boolean; request: Engine
     const message = `No answer from the engine within ${timeoutMs} ms (${url})`
     return new PerdureError({ code: 'timeout', status: 0, message }, { cause: error })
   }
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const cause = causeOf(error)
   const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
   const message = `The engine cannot be reached at ${url}: ${reason}${connectionRemedy((cause as { code?: unknown })?.code)}`
   return new PerdureError({ code: 'unreachable', status: 0, message }, { cause: error })
 }
 
+function causeOf(error: unknown): unknown {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  // A host with several addresses fails with one error per address, in an AggregateError without a message.
+  return cause instanceof AggregateError ? cause.errors[0] : cause
+}
+
 function refusal(
-  response: Response,
+  response: KeptAliveAnswer,
   { parsed, text, isKeySent }: { parsed: unknown; text: string; isKeySent: boolean },
 ): PerdureError {
   const given = (parsed as { error?: { code?: unknown; message?: unknown; requestId?: unknown } } | undefined)?.error

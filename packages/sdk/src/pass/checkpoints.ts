@@ -58,6 +58,11 @@ export class Checkpoints {
     return this.#underWay
   }
 
+  /** Whether there is progress to report. */
+  get hasProgress(): boolean {
+    return this.#report.hasProgress
+  }
+
   /** Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. */
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
     this.#underWay = true
@@ -84,7 +89,7 @@ function settlement(step: CheckpointedStep, reported: EncodedOpcode | undefined)
 }
 
 /** Returns the entry that the memo of a later replay will contain: the reported result after a JSON round trip, or null. */
-function asReported({ op, text }: EncodedOpcode): MemoEntry {
+export function asReported({ op, text }: EncodedOpcode): MemoEntry {
   if (!OPCODE_RULES[op].hasResult) return { data: null }
   const { data = null, error }: OpcodeOf<'StepRun'> = JSON.parse(text)
   return error ? { error } : { data }

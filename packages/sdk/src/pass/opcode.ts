@@ -1,7 +1,7 @@
 // Encodes opcodes as JSON text, and says how a pass treats each kind. Payloads are encoded before, so their text is
 // spliced in and not parsed again.
 
-import type { Opcode, OpcodeOf } from '@perdure/protocol'
+import { type Opcode, type OpcodeOf, URL_CHARS_MAX } from '@perdure/protocol'
 import type { StepId } from './step-ids.ts'
 
 /** An opcode as JSON text. */
@@ -10,6 +10,8 @@ export interface EncodedOpcode {
   readonly id: string
   readonly op: Opcode['op']
   readonly text: string
+  /** Whether the engine settles the step with this result when it stores the opcode, unless a limit is broken. */
+  readonly settles: boolean
 }
 
 /** The fields of an opcode except its kind, its identity and its payload. */
@@ -30,7 +32,27 @@ export function encodeOpcode<Op extends Opcode['op']>(
 ): EncodedOpcode {
   const head = JSON.stringify({ op, id: id.hashedId, name: id.name, ...fields })
   const tail = payload?.text === undefined ? '}' : `,"${payload.field}":${payload.text}}`
-  return { id: id.hashedId, op, text: head.slice(0, -1) + tail }
+  return { id: id.hashedId, op, text: head.slice(0, -1) + tail, settles: settles(op, fields) }
+}
+
+/** A failed attempt settles its step only if there is no further one, and the handler may see the error. */
+function settles(op: Opcode['op'], fields: object): boolean {
+  const { error, retriable, catchable } = fields as Partial<OpcodeOf<'StepRun'>>
+  if (op === 'StepRun') return error === undefined || (retriable === false && catchable === true)
+  if (op === 'Emit') return isPlainText((fields as OpcodeOf<'Emit'>).eventName)
+  return op === 'Webhook' && isPlainUrl((fields as OpcodeOf<'Webhook'>).webhookUrl)
+}
+
+/** Whether the engine surely takes the text: it refuses control characters and lone surrogates. */
+function isPlainText(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text)
+}
+
+/** Whether the engine surely takes the URL. */
+function isPlainUrl(url: string): boolean {
+  if (url.length > URL_CHARS_MAX || !isPlainText(url)) return false
+  const { username, password } = new URL(url)
+  return username === '' && password === ''
 }
 
 /** How a pass treats the opcodes of one kind. */

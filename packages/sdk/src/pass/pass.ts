@@ -16,24 +16,31 @@
 // when the receipt arrives. Sleeps, waits and children are reported with the next such step, or at the end of the pass.
 // If callbacks run, which may take long, they are reported without waiting for these.
 //
+// With `handsOver` the handler gets the results of finished steps before they are stored, all at once, as soon as no
+// callback runs and nothing else is outstanding. No callback starts then until they are stored: a handler that calls
+// one has them reported by a checkpoint, or ends the pass. A handler that returns first ends the run in the answer that
+// carries them. They are reported in the order in which the handler got them, which is the order of every replay.
+//
 // A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
 // (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
 
-import { STEPS_MAX } from '@perdure/protocol'
+import { AsyncResource } from 'node:async_hooks'
+import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
 import { isFatal, NondeterminismError, NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import { lossOf } from '../wire/lossy.ts'
-import type { Checkpoints } from './checkpoints.ts'
-import { Discoveries, type Discovery } from './discoveries.ts'
-import type { Memo } from './memo.ts'
+import { asReported, type Checkpoints } from './checkpoints.ts'
+import { Discoveries, type Discovery, type StartOfCallback } from './discoveries.ts'
+import type { Memo, Settlement } from './memo.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
+import { ProgressTimer } from './progress-timer.ts'
 import { type StepId, StepIds } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
 import { scopeWithin } from './step-scope.ts'
 
 /** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
 export type Outcome =
-  | { kind: 'returned'; data: string | undefined; loss?: string }
+  | { kind: 'returned'; data: string | undefined; loss?: string; opcodes?: EncodedOpcode[] }
   | { kind: 'threw'; error: unknown; fatal: boolean }
   /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
@@ -41,10 +48,17 @@ export type Outcome =
 
 type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
 
+interface PassOptions {
+  checkpoints?: Checkpoints | undefined
+  /** Whether the engine takes the last steps of a run together with its end. */
+  handsOver?: boolean
+}
+
 /** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
 export class Pass {
   readonly #memo: Memo
   readonly #checkpoints: Checkpoints | undefined
+  readonly #handsOver: boolean
   readonly #ids = new StepIds()
   readonly #discoveries = new Discoveries()
   readonly #discovered: string[] = []
@@ -53,14 +67,20 @@ export class Pass {
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
   #lastAwaited: string | undefined
+  /** Callbacks that wait until what the handler has got is stored. */
+  #held: StartOfCallback[] = []
+  /** The results that the handler got before they were stored, by step id. */
+  readonly #ahead = new Map<string, MemoEntry>()
   #checkIsScheduled = false
+  #progress: ProgressTimer | undefined
   #settled: Settled | undefined
   #stopped = false
   #end: ((outcome: Outcome) => void) | undefined
 
-  constructor(memo: Memo, checkpoints?: Checkpoints) {
+  constructor(memo: Memo, { checkpoints, handsOver = false }: PassOptions = {}) {
     this.#memo = memo
     this.#checkpoints = checkpoints
+    this.#handsOver = handsOver
   }
 
   /** Whether the pass has ended. Steps called later are not part of it. */
@@ -86,6 +106,22 @@ export class Pass {
   /** Names of the steps that the engine had not stored. */
   get discovered(): readonly string[] {
     return this.#discovered
+  }
+
+  /** Whether the engine has stored steps that the handler has yet to call. */
+  get isReplaying(): boolean {
+    return this.#memo.hasUncalled
+  }
+
+  /** Reports new progress while the pass goes on, in its time. Reports of steps, and the answer, carry it before. */
+  progressed(): void {
+    if (!this.#checkpoints || this.ended) return
+    this.#progress ??= new ProgressTimer(() => this.#reportProgress())
+    this.#progress.start()
+  }
+
+  #reportProgress(): void {
+    if (!this.ended && !this.#settled) this.#report()
   }
 
   /** Runs a handler until the pass ends. Called once. */
@@ -125,7 +161,7 @@ export class Pass {
         return never()
       }
       if (!this.#memo.knows(id.hashedId)) {
-        this.#discoveries.add(discover(id), () => this.#onActivity())
+        this.#discover(discover(id))
         this.#discovered.push(name)
       }
       this.#unawaited.set(id.hashedId, name)
@@ -137,6 +173,15 @@ export class Pass {
       return promise
     } catch (error) {
       return new StepPromise<never>((_, reject) => reject(error)).silenced()
+    }
+  }
+
+  #discover(discovery: Discovery): void {
+    if (typeof discovery !== 'function') this.#discoveries.add(discovery)
+    else if (this.#ahead.size === 0) this.#discoveries.start(discovery, () => this.#onActivity())
+    else {
+      this.#held.push(AsyncResource.bind(discovery))
+      this.#report()
     }
   }
 
@@ -168,11 +213,36 @@ export class Pass {
     const activityCount = this.#activityCount
     setImmediate(() => {
       this.#checkIsScheduled = false
-      if (this.ended || this.#settled || this.#stopped || this.#report()) return
-      if (this.#isBusy || this.#memo.outstanding === 0) return
-      if (this.#activityCount !== activityCount) this.#checkNextTurn()
+      if (this.ended || this.#settled || this.#stopped || this.#handOver() || this.#report()) return
+      if (this.#isBusy || (this.#memo.outstanding === 0 && this.#ahead.size === 0)) return
+      if (this.#activityCount !== activityCount && this.#held.length === 0) this.#checkNextTurn()
       else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.take(), isStuck: true })
     })
+  }
+
+  /** Gives the results of the finished steps to the handler before they are stored, if it may. Returns whether it did. */
+  #handOver(): boolean {
+    if (!this.#handsOver || this.#checkpoints?.underWay || this.#memo.outstanding === 0 || this.isReplaying)
+      return false
+    const opcodes = this.#discoveries.handOver(this.#memo.outstanding)
+    if (!opcodes) return false
+    const settlements = opcodes.map(opcode => ({ id: opcode.id, entry: asReported(opcode) }))
+    for (const { id, entry } of settlements) this.#ahead.set(id, entry)
+    this.#memo.receive(settlements)
+    this.#onActivity()
+    return true
+  }
+
+  /** Marks the results that the handler got as stored, so that callbacks may start. Returns false if others are stored. */
+  #storedAhead(settlements: readonly Settlement[]): boolean {
+    const isAsGot = settlements.every(({ id, entry }) => isSame(this.#ahead.get(id), entry))
+    this.#ahead.clear()
+    return isAsGot
+  }
+
+  #startHeld(): void {
+    if (this.#settled?.kind === 'threw') return
+    for (const start of this.#held.splice(0)) this.#discoveries.start(start, () => this.#onActivity())
   }
 
   /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
@@ -180,14 +250,19 @@ export class Pass {
     const checkpoints = this.#checkpoints
     if (!checkpoints || checkpoints.underWay) return false
     const { isUrgent, running, size } = this.#discoveries
-    if (!isUrgent && (running === 0 || size === 0)) return false
+    const isProgressDue = this.#progress?.isDue === true && checkpoints.hasProgress
+    if (!isProgressDue && !isUrgent && (running === 0 || size === 0)) return false
+    if (checkpoints.hasProgress) this.#progress?.sent()
     checkpoints.report(this.#discoveries).then(
       ({ settlements, stop }) => {
         if (this.ended) return
-        if (stop) {
+        const isAsGot = this.#storedAhead(settlements)
+        if (stop || !isAsGot) {
           this.#stopped = true
           this.#memo.close()
-        }
+        } else this.#startHeld()
+        // A handler that went by another result than the stored one has to be called again.
+        if (!isAsGot) this.#settled = undefined
         this.#memo.receive(settlements)
         this.#onActivity()
       },
@@ -210,7 +285,10 @@ export class Pass {
   #threw(error: unknown): void {
     if (this.ended) return
     const fatal = isFatal(error)
-    if (fatal) this.#finish({ kind: 'threw', error, fatal })
+    // The next pass throws again, when the steps behind the error are stored.
+    if (fatal && this.#discoveries.hasHanded)
+      this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.takeHanded(), isStuck: false })
+    else if (fatal) this.#finish({ kind: 'threw', error, fatal })
     else this.#settle({ kind: 'threw', error, fatal })
   }
 
@@ -223,12 +301,17 @@ export class Pass {
 
   #conclude(): void {
     const settled = this.#settled
-    const kept = this.#discoveries.take().filter(({ op }) => !settled || isKept(op, settled))
-    if (settled && kept.length === 0) this.#finish(settled)
+    const handed = this.#discoveries.takeHanded()
+    const kept = [...handed, ...this.#discoveries.take().filter(({ op }) => !settled || isKept(op, settled))]
+    const isOver = settled && (settled.kind === 'threw' || this.#held.length === 0)
+    if (isOver && kept.length === 0) this.#finish(settled)
+    else if (isOver && settled.kind === 'returned' && this.#handsOver && kept.every(({ settles }) => settles))
+      this.#finish({ ...settled, opcodes: kept })
     else this.#finish({ kind: 'opcodes', opcodes: kept, isStuck: false })
   }
 
   #finish(outcome: Outcome): void {
+    this.#progress?.stop()
     this.#memo.close()
     this.#end?.(outcome)
     this.#end = undefined
@@ -239,6 +322,13 @@ export class Pass {
 function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
   const { hasResult, outlivesReturn } = OPCODE_RULES[op]
   return settled.kind === 'threw' ? hasResult : outlivesReturn
+}
+
+/** Whether a step that the handler had as `got` is stored with that result. Undefined: it did not have it. */
+function isSame(got: MemoEntry | undefined, stored: MemoEntry): boolean {
+  if (got === undefined) return true
+  if (got.error || stored.error || stored.pending) return got.error !== undefined && stored.error !== undefined
+  return true
 }
 
 /** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */

@@ -31,15 +31,26 @@ interface Reports {
 export function answerOf(outcome: Outcome, { logs, report }: Reports, lastStep?: string): Answer {
   switch (outcome.kind) {
     case 'returned':
-      return withLogs(200, outcome.data === undefined ? '' : `"data":${outcome.data}`, { logs, fields: report.take() })
+      return answerReturned(outcome, { logs, fields: report.take() })
     case 'opcodes':
       return answerOpcodes(outcome.opcodes, { logs, fields: report.take() })
     case 'threw':
-      return answerThrown(outcome, logs, lastStep)
+      return answerThrown(outcome, { logs, report }, lastStep)
     case 'cancelled':
       // Nobody reads this answer, because the connection is closed. 499 is the customary status for that.
-      return answerError(499, toStepError(new Error('The invoke was cancelled')), logs)
+      return answerError(499, toStepError(new Error('The invoke was cancelled')), { logs, fields: '' })
   }
+}
+
+/** Builds the answer of a run's end, with its last steps. If they do not fit together, the next pass reports the end. */
+function answerReturned({ data, opcodes = [] }: Extract<Outcome, { kind: 'returned' }>, rest: Rest): Answer {
+  const members = data === undefined ? [] : [`"data":${data}`]
+  if (opcodes.length === 0) return withLogs(200, members.join(''), rest)
+  members.push(`"opcodes":[${opcodes.map(({ text }) => text).join(',')}]`)
+  const outcome = members.join(',')
+  if (byteLength(outcome) + byteLength(rest.fields) > RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES)
+    return answerOpcodes(opcodes, rest)
+  return withLogs(200, outcome, rest)
 }
 
 /** Builds the answer to a request that is not run. It has no stack, which would show where the runner's code lies. */
@@ -51,7 +62,7 @@ export function answerRefusal(status: number, message: string): Answer {
 /** Builds the answer of a pass that threw. Its code says whether a step's failure ended it, or the handler itself. */
 function answerThrown(
   { error, fatal }: Extract<Outcome, { kind: 'threw' }>,
-  logs: LogBuffer,
+  { logs, report }: Reports,
   lastStep: string | undefined,
 ): Answer {
   const stepName = failedStepOf(error)
@@ -59,12 +70,12 @@ function answerThrown(
   const reason = stepName === undefined ? { code } : { code: 'step_failed', stepName }
   const where = lastStep === undefined ? 'the handler' : `the handler, after step "${lastStep}"`
   const thrown = stepName === undefined ? placed(toStepError(error), where) : toStepError(error)
-  return answerError(fatal ? 400 : 500, { ...thrown, ...reason }, logs)
+  return answerError(fatal ? 400 : 500, { ...thrown, ...reason }, { logs, fields: report.takeProgress() })
 }
 
-/** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs}`. */
-function answerError(status: number, error: StepError, logs: LogBuffer): Answer {
-  return withLogs(status, `"error":${JSON.stringify(error)}`, { logs, fields: '' })
+/** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs, progress?}`. */
+function answerError(status: number, error: StepError, rest: Rest): Answer {
+  return withLogs(status, `"error":${JSON.stringify(error)}`, rest)
 }
 
 /** The log lines, and the fields of the report, each after a comma. */

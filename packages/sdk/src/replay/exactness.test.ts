@@ -6,32 +6,48 @@
 import { array, assert, asyncProperty, nat } from 'fast-check'
 import { expect, test } from 'vitest'
 import { admits, mustRun, type Node, programs } from './program.testkit.ts'
-import { type Mode, RandomRun } from './random-engine.testkit.ts'
+import { type EndsWithSteps, type Mode, RandomRun } from './random-engine.testkit.ts'
 
 const numRuns = Number(process.env.PERDURE_SEEDS ?? 1000)
 const seed = Number(process.env.PERDURE_SEED ?? 1)
+const MODES: readonly Mode[] = ['passes', 'checkpoints', 'mixed']
 const choices = array(nat(9999), { maxLength: 80, size: 'max' })
 
 test(`${numRuns} random workflows have a possible outcome and replay exactly`, {
   timeout: 60_000 + numRuns * 20,
 }, async () => {
+  let endedWith = 0
   const property = asyncProperty(programs, choices, async (program, list) => {
+    const mode = MODES[list.length % MODES.length] as Mode
+    await playAndCheck(program, { mode, endsWithSteps: 'never' }, list)
     for (const mode of ['passes', list.length % 2 === 0 ? 'checkpoints' : 'mixed'] as const)
-      await playAndCheck(program, mode, list)
+      endedWith += await playAndCheck(
+        program,
+        { mode, endsWithSteps: list.length % 3 === 0 ? 'mixed' : 'always' },
+        list,
+      )
   })
   await assert(property, { numRuns, seed })
+  expect(endedWith).toBeGreaterThan(numRuns / 10)
 })
 
-async function playAndCheck(program: Node, mode: Mode, list: readonly number[]): Promise<void> {
-  const run = new RandomRun(program, { mode, choices: list })
+/** Returns how many steps were stored with the end of the run. */
+async function playAndCheck(
+  program: Node,
+  { mode, endsWithSteps }: { mode: Mode; endsWithSteps: EndsWithSteps },
+  list: readonly number[],
+): Promise<number> {
+  const run = new RandomRun(program, { mode, endsWithSteps, choices: list })
   await run.drive()
-  const history = () => `${mode}: ${JSON.stringify({ program, list, traces: run.traces }, null, 1)}`
+  const history = () =>
+    `${mode}, ends with steps ${endsWithSteps}: ${JSON.stringify({ program, list, traces: run.traces }, null, 1)}`
   if (!admits(program, '0', { value: run.result }))
     throw new Error(`cannot end with ${JSON.stringify(run.result)}\n${history()}`)
   const last = run.traces.at(-1) as string[]
   for (const trace of run.traces) {
     if (!isPrefix(trace, last)) throw new Error(`a later pass saw something else\n${history()}`)
   }
+  if (run.tooEarly.length > 0) throw new Error(`a callback began too early: ${run.tooEarly}\n${history()}`)
   expect(run.warnings, 'warnings').toEqual([])
   const must = mustRun(program)
   if (must) expect([...run.executed].sort()).toEqual([...must.paths].sort())
@@ -45,6 +61,7 @@ async function playAndCheck(program: Node, mode: Mode, list: readonly number[]):
   expect(JSON.parse(replay.body)).toMatchObject({ data: run.result })
   expect(run.executed.size).toBe(executions)
   if (!isPrefix(run.traces.at(-1) as string[], last)) throw new Error(`the replay saw something else\n${history()}`)
+  return run.endedWith
 }
 
 function isPrefix(shorter: readonly string[], longer: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 // Runs one invoke, from its parsed request to its answer. Called by the handler.
 
-import { type InvokeRequest, STEP_TIMES_FEATURE } from '@perdure/protocol'
+import { END_WITH_STEPS_FEATURE, type InvokeRequest, STEP_TIMES_FEATURE } from '@perdure/protocol'
 import { chainOf, type MiddlewareChain } from '../middleware/chain.ts'
 import type { Middleware, PassEnd } from '../middleware/middleware.ts'
 import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
@@ -50,7 +50,10 @@ export async function invoke(
     isOnOtherPath = true
     warnOfOtherPath(logs, { pass, memo })
   }
-  const pass: Pass = new Pass(memo, checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport }))
+  const pass: Pass = new Pass(memo, {
+    checkpoints: checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport }),
+    handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
+  })
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
   const environment = { pass, ctx, logs, report, cancellation, middleware: chain, beganAt }

@@ -135,7 +135,7 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
     wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),
     child: () => step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),
     emit: () => step.emit(name, { event: path }).then(() => path),
-    webhook: () => ctx.webhook.send(name, { url: 'https://example.com' }).then(() => path),
+    webhook: () => ctx.webhook.send(name, { url: `https://example.com/${path}` }).then(() => path),
     now: () => ctx.now().then(time => (typeof time === 'number' ? path : 'nothing')),
   }
   return does[node.op]()
@@ -143,6 +143,13 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
 
 function inOrder(node: Extract<Node, { kind: 'seq' | 'all' | 'allSettled' | 'race' | 'any' | 'loop' }>): Node[] {
   return node.kind === 'loop' ? Array.from({ length: node.count }, () => node.body) : node.nodes
+}
+
+/** The kind of every step, by its path. */
+export function opsOf(node: Node, path = '0'): Map<string, StepNode['op']> {
+  if (node.kind === 'step') return new Map([[path, node.op]])
+  const inner = node.kind === 'catch' ? [node.body] : inOrder(node)
+  return new Map(inner.flatMap((one, i) => [...opsOf(one, `${path}.${i}`)]))
 }
 
 /** The outcome of a node: its value, or that it threw. */

@@ -1,15 +1,24 @@
 // An engine in memory for one run of a random workflow. A list of choices decides everything that is not deterministic:
-// which callback ends, which step settles, when a frame is read, and where the runner is killed.
+// which callback ends, which step settles, when a frame is read, where the runner is killed, and which passes know that the last
+// steps may come with the end.
 
-import type { CheckpointedStep, MemoEntry, Opcode, RunnerLogLine } from '@perdure/protocol'
+import {
+  type CheckpointedStep,
+  END_WITH_STEPS_FEATURE,
+  type MemoEntry,
+  type Opcode,
+  type RunnerLogLine,
+} from '@perdure/protocol'
 import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { createHandler, type Handler } from '../runner/handler.ts'
 import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Answer } from './answer.ts'
-import { type Node, play, type StepNode } from './program.testkit.ts'
+import { type Node, opsOf, play, type StepNode } from './program.testkit.ts'
 
+/** Whether the passes know `end-with-steps`. */
+export type EndsWithSteps = 'never' | 'always' | 'mixed'
 export type Mode = 'passes' | 'checkpoints' | 'mixed'
 
 interface EngineStep {
@@ -37,6 +46,8 @@ interface PassUnderWay {
 }
 
 const KILLS_MAX = 5
+/** More turns than a random workflow has steps. */
+const TURNS_MAX = 1000
 const ATTEMPTS_MAX = 5
 const ACTIONS_MAX = 2000
 
@@ -47,11 +58,19 @@ export class RandomRun {
   readonly rootLines: string[] = []
   readonly stepLines: string[] = []
   readonly executed = new Set<string>()
+  /** Callbacks that began before a result that the handler went by was stored. */
+  readonly tooEarly: string[] = []
+  /** How many steps were stored with the end. */
+  endedWith = 0
   result: unknown
   readonly #handler: Handler
   readonly #steps = new Map<string, EngineStep>()
   readonly #executions = new Map<string, number>()
   readonly #committed = new Set<string>()
+  /** Paths of the stored steps, as far as their opcodes name them. */
+  readonly #stored = new Set<string>()
+  readonly #ops: ReadonlyMap<string, StepNode['op']>
+  readonly #endsWithSteps: EndsWithSteps
   readonly #choices: readonly number[]
   readonly #mode: Mode
   #choice = 0
@@ -59,8 +78,13 @@ export class RandomRun {
   #kills = 0
   #pass: PassUnderWay | undefined
 
-  constructor(program: Node, { mode, choices }: { mode: Mode; choices: readonly number[] }) {
+  constructor(
+    program: Node,
+    { mode, choices, endsWithSteps }: { mode: Mode; choices: readonly number[]; endsWithSteps: EndsWithSteps },
+  ) {
     this.#mode = mode
+    this.#endsWithSteps = endsWithSteps
+    this.#ops = opsOf(program)
     this.#choices = choices
     const workflow = createWorkflow({ name: 'flow' }, ({ step, ctx }) => {
       const trace: string[] = []
@@ -85,8 +109,8 @@ export class RandomRun {
   /** Runs passes until the run ends. */
   async drive(): Promise<void> {
     for (let count = 0; count < ACTIONS_MAX; count++) {
-      await turns(this.#pass ? 3 : 0)
-      const actions = this.#pass ? this.#passActions(this.#pass) : this.#idleActions()
+      await turns(this.#pass ? 5 : 0)
+      const actions = this.#pass ? await this.#actionsOf(this.#pass) : this.#idleActions()
       if (actions.length === 0) throw new Error(`The run hangs after ${count} actions`)
       const ended = (actions[this.#choose(actions.length)] as () => boolean | undefined)()
       if (ended) return
@@ -106,6 +130,15 @@ export class RandomRun {
 
   #choose(count: number): number {
     return (this.#choices[this.#choice++] ?? 0) % count
+  }
+
+  /** A pass takes a turn for each result it returns: one that has nothing to choose yet goes on for a while. */
+  async #actionsOf(pass: PassUnderWay): Promise<(() => boolean | undefined)[]> {
+    for (let waited = 0; ; waited++) {
+      const actions = this.#passActions(pass)
+      if (actions.length > 0 || waited === TURNS_MAX) return actions
+      await turns(1)
+    }
   }
 
   /** Progress comes first and faults last, because the first choice is taken when the list of choices has ended. */
@@ -160,7 +193,8 @@ export class RandomRun {
         if (pass.report) throw new Error('Two reports are under way')
         pass.report = { report, resolve }
       })
-    const request = JSON.parse(JSON.stringify(this.#request()))
+    const knows = this.#endsWithSteps === 'always' || (this.#endsWithSteps === 'mixed' && this.#choose(2) === 0)
+    const request = JSON.parse(JSON.stringify(this.#request(knows ? [END_WITH_STEPS_FEATURE] : [])))
     this.#handler
       .invoke(request, { cancellation: pass.cancellation, ...(checkpointed && { checkpoint }) })
       .then(answer => {
@@ -168,17 +202,21 @@ export class RandomRun {
       })
   }
 
-  #request() {
+  #request(features: readonly string[] = []) {
     const steps: Record<string, MemoEntry> = {}
     const rows = [...this.#steps.values()].sort((a, b) => a.seq - b.seq)
     for (const { id, state, entry } of rows) if (state === 'settled') steps[id] = entry
     for (const { id, state } of rows) if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
-    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
+    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features }
     return { event: { name: 'flow' }, steps, ctx }
   }
 
   #callback(path: string, node: StepNode): string | Promise<string> {
     if (this.#committed.has(path)) throw new NonRetriableError(`${path} ran again after it was stored`)
+    const seen = this.#resultsOf(this.traces.at(-1) ?? []).filter(
+      one => this.executed.has(one) && !this.#stored.has(one),
+    )
+    if (seen.length > 0) this.tooEarly.push(`${path} after ${seen}`)
     const execution = this.#executions.get(path) ?? 0
     this.#executions.set(path, execution + 1)
     const end = () => {
@@ -220,7 +258,21 @@ export class RandomRun {
   #kill(pass: PassUnderWay): undefined {
     this.#kills++
     this.#pass = undefined
+    this.traces.push(this.#storedPart(this.traces.pop() ?? []))
     pass.cancellation.cancel()
+  }
+
+  /** Paths of the steps whose results a handler got. */
+  #resultsOf(trace: readonly string[]): string[] {
+    return trace.map(line => /^(\S+) (gave|threw) /.exec(line)?.[1]).filter(path => path !== undefined)
+  }
+
+  /** A later pass must repeat a lost one until it got a result that is not stored. */
+  #storedPart(trace: string[]): string[] {
+    const isStored = (path: string) =>
+      this.#stored.has(path) || SETTLED_OUTSIDE.has(this.#ops.get(path) as StepNode['op'])
+    const end = trace.findIndex(line => this.#resultsOf([line]).some(path => !isStored(path)))
+    return end < 0 ? trace : trace.slice(0, end)
   }
 
   #answered(pass: PassUnderWay, { status, body }: Answer): boolean {
@@ -233,6 +285,9 @@ export class RandomRun {
     const known = this.#seq
     this.#store(opcodes, logs)
     if (status === 200) {
+      for (const opcode of opcodes as Opcode[])
+        if (!isSettling(opcode)) throw new Error(`The run ended with ${JSON.stringify(opcode)}`)
+      this.endedWith += opcodes.length
       this.result = data
       return true
     }
@@ -282,19 +337,32 @@ export class RandomRun {
     }
     this.#steps.set(opcode.id, step)
     step.seq = ++this.#seq
+    if (opcode.op === 'Emit') this.#stored.add(opcode.eventName)
+    if (opcode.op === 'Webhook') this.#stored.add(opcode.webhookUrl.replace('https://example.com/', ''))
     if (opcode.op === 'Emit' || opcode.op === 'Webhook') this.#settle(step, { data: { id: opcode.id } })
     if (opcode.op !== 'StepRun') return
     step.attempts++
     if (!opcode.error) {
       if (typeof opcode.data === 'string') this.#committed.add(opcode.data)
+      if (typeof opcode.data === 'string') this.#stored.add(opcode.data)
       this.#settle(step, { data: opcode.data ?? null })
     } else if (opcode.retriable !== false && step.attempts < ATTEMPTS_MAX) step.state = 'backoff'
-    else this.#settle(step, { error: opcode.error })
+    else {
+      this.#stored.add(opcode.error.message.replace(/ fails$/, ''))
+      this.#settle(step, { error: opcode.error })
+    }
   }
 
   #settle(step: EngineStep, entry: MemoEntry): undefined {
     Object.assign(step, { state: 'settled', entry, seq: ++this.#seq })
   }
+}
+
+const SETTLED_OUTSIDE: ReadonlySet<StepNode['op']> = new Set(['sleep', 'sleepUntil', 'wait', 'child'])
+
+function isSettling(opcode: Opcode): boolean {
+  if (opcode.op !== 'StepRun') return opcode.op === 'Emit' || opcode.op === 'Webhook'
+  return !opcode.error || (opcode.retriable === false && opcode.catchable === true)
 }
 
 function outcomeOf(opcode: Opcode): MemoEntry {

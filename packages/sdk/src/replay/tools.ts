@@ -29,7 +29,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
         checkRunOptions(name, options)
         const wrapped = withMiddleware(environment, ctx, name, callback)
-        return runStep(environment, id, { callback: wrapped, options })
+        return () => runStep(environment, id, { callback: wrapped, options })
       })
       return received(result, { kind: 'step', name })
     },
@@ -88,6 +88,13 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     attributes: values => {
       report.setAttributes(values)
       if (!report.isKnown) warnOfUnknownReport(logs)
+    },
+    progress: value => {
+      // A handler that repeats stored steps has reported what comes between them. A callback is never repeated.
+      if (pass.isReplaying && scopeWithin(pass) === undefined) return
+      report.setProgress(value)
+      if (report.isKnown) pass.progressed()
+      else warnOfUnknownReport(logs)
     },
     webhook: {
       send: (name: string, options: { url: string; data?: unknown }) =>

@@ -68,9 +68,10 @@ export function warnOfStray(logs: LogBuffer, error: unknown): void {
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.stray }, { level: 'error', message })
 }
 
-/** Logs that the engine does not know attributes, and so stores none. */
+/** Logs that the engine does not know attributes and progress, and so stores none. */
 export function warnOfUnknownReport(logs: LogBuffer): void {
-  const message = 'This engine does not know attributes of runs: ctx.attributes has no effect.'
+  const message =
+    'This engine does not know attributes and progress of runs: ctx.attributes and ctx.progress have no effect.'
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
 }
 

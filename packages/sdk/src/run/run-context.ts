@@ -66,6 +66,12 @@ export interface RunContext {
    * A key has up to 64 letters, digits, `_`, `.` or `-`; a string up to 256 characters; a run up to 32 attributes.
    */
   attributes(values: AttributeValues): void
+  /**
+   * Reports how far the run is: any JSON up to 16 KiB but null. The newest value is shown with the run and on its stream. A
+   * Connect runner sends it at once, while a step runs too, at most five times a second; others send it with the answer
+   * of the pass. A call that a replay repeats reports nothing.
+   */
+  progress(value: unknown): void
   readonly webhook: {
     /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>

@@ -1,5 +1,5 @@
-// The report of a handler about its run: attributes. It is sent with the next answer or checkpoint of the pass. Used by `ctx`, the
-// checkpoints and the answer.
+// The report of a handler about its run: attributes and progress. It is sent with the next answer or checkpoint of the pass. Used by
+// `ctx`, the checkpoints and the answer.
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
@@ -7,8 +7,11 @@ import {
   ATTRIBUTES_FEATURE,
   ATTRIBUTES_MAX,
   type InvokeContext,
+  PROGRESS_BYTES_MAX,
 } from '@perdure/protocol'
 import { NonRetriableError } from '../wire/errors.ts'
+import { encodePayload } from '../wire/json.ts'
+import { byteLength, exceeds } from '../wire/text-size.ts'
 import type { AttributeValues } from './run-context.ts'
 
 const KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
@@ -17,6 +20,7 @@ const KEY = new RegExp(`^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`)
 export class RunReport {
   readonly #isKnown: boolean
   #attributes = new Map<string, string | number | boolean | null>()
+  #progress: string | undefined
 
   /** An engine that does not know such reports gets none. */
   constructor({ features }: Pick<InvokeContext, 'features'>) {
@@ -38,12 +42,38 @@ export class RunReport {
       throw new NonRetriableError(`ctx.attributes: a run has at most ${ATTRIBUTES_MAX} attributes`)
   }
 
+  /** Replaces the progress that was not sent. Throws a {@link NonRetriableError} for a value that cannot be one. */
+  setProgress(value: unknown): void {
+    const text = encodePayload(value, 'ctx.progress: the value')
+    if (text === undefined || text === 'null')
+      throw new NonRetriableError('ctx.progress: the value must be JSON, and not null')
+    if (exceeds(text, PROGRESS_BYTES_MAX))
+      throw new NonRetriableError(
+        `ctx.progress: the value has ${byteLength(text)} bytes of JSON, and may have ${PROGRESS_BYTES_MAX}`,
+      )
+    if (this.#isKnown) this.#progress = text
+  }
+
+  /** Whether there is progress that was not sent. */
+  get hasProgress(): boolean {
+    return this.#progress !== undefined
+  }
+
   /** Removes what is to be sent, and returns it as the fields of an object in JSON, each after a comma. */
   take(): string {
-    if (this.#attributes.size === 0) return ''
+    const progress = this.takeProgress()
+    if (this.#attributes.size === 0) return progress
     const attributes = JSON.stringify(Object.fromEntries(this.#attributes))
     this.#attributes = new Map()
-    return `,"attributes":${attributes}`
+    return `,"attributes":${attributes}${progress}`
+  }
+
+  /** Does the same with the progress alone: a pass that failed reports it too. */
+  takeProgress(): string {
+    if (this.#progress === undefined) return ''
+    const progress = this.#progress
+    this.#progress = undefined
+    return `,"progress":${progress}`
   }
 
   #setCount(): number {

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ATTRIBUTES_FEATURE,
+  END_WITH_STEPS_FEATURE,
   MEMO_OP_FEATURE,
   PROTOCOL_VERSION,
   type RegisterReply,
@@ -94,6 +95,7 @@ export function startRegistration(
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
     signal,
     timeoutMs: REGISTER_TIMEOUT_MS,
+    isRepeatable: true,
   }
   const description = { ...registerRequest(handler, serving, options), instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
@@ -197,6 +199,7 @@ export function registerRequest(
     // Without a key there is no signature to check.
     features: [
       ...(handler.keyFingerprints.length > 0 ? [SIGNATURE_FEATURE] : []),
+      END_WITH_STEPS_FEATURE,
       STEP_POLICY_FEATURE,
       MEMO_OP_FEATURE,
       ATTRIBUTES_FEATURE,

@@ -122,19 +122,19 @@ test('a crash before the result is stored books again, under the same key', asyn
   expect(new Set(ship.calls.map(({ context }) => context.idempotencyKey)).size).toBe(1)
 })
 
-test('an order is paused while it is being shipped', async () => {
+test('an order is paused while it is being charged', async () => {
   await using engine = await testEngine([checkout])
-  const shipping = engine.hold('ship')
+  const charging = engine.hold('charge')
 
   const run = await engine.start(checkout, { id: 7 })
-  await engine.send('order/approved')
-  await shipping.reached
+  await charging.reached
   await run.pause()
-  shipping.release()
+  charging.release()
 
   expect(await run.status()).toBe('paused')
-  expect(await run.step('ship')).toMatchObject({ status: 'succeeded' })
+  expect(await run.step('charge')).toMatchObject({ status: 'succeeded' })
   await run.resume()
+  await engine.send('order/approved')
   expect(await run.result()).toMatchObject({ status: 'shipped' })
 })
 

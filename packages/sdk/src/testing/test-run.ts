@@ -49,6 +49,11 @@ export class TestRun<Output = unknown> {
     return (await this.read()).status
   }
 
+  /** Returns the newest value that the handler has reported with `ctx.progress`; undefined without one. */
+  async progress(): Promise<unknown> {
+    return (await this.read()).progress?.value
+  }
+
   /** Explains the state of the run in a sentence. */
   async why(): Promise<string> {
     return (await this.#host.read(api => api.explainRun({ id: this.id }))).sentence

@@ -5,7 +5,7 @@
 // in one process must recognise each other's errors. A workflow file may load the CommonJS build while the server around
 // it loads the ES modules.
 
-import { DURATION_FORMS, parseDurationMs, type StepError } from '@perdure/protocol'
+import { DURATION_FORMS, parseDurationMs, type RunError, type StepError } from '@perdure/protocol'
 import { ERROR_CHARS_MAX } from './limits.ts'
 import { clip } from './text-size.ts'
 
@@ -13,6 +13,7 @@ const nonRetriable: unique symbol = Symbol.for('perdure.non-retriable') as never
 const retryAfter: unique symbol = Symbol.for('perdure.retry-after-ms') as never
 const stored: unique symbol = Symbol.for('perdure.stored-error') as never
 const invalidData: unique symbol = Symbol.for('perdure.invalid-data') as never
+const runEnded: unique symbol = Symbol.for('perdure.run-ended') as never
 const perdureError: unique symbol = Symbol.for('perdure.error') as never
 
 /** Most stacks in the StepError of one thrown error: its own and those of its causes. */
@@ -156,6 +157,29 @@ export class PerdureError extends Error {
     this.code = problem.code
     this.status = problem.status
     this.requestId = problem.requestId
+  }
+}
+
+/** A run that `client.start()` started failed or was cancelled: `message`, `name` and `stack` are those of its error. */
+export class RunEndedError extends Error {
+  static {
+    matchByBrand(RunEndedError, runEnded)
+  }
+  readonly [runEnded] = true
+  readonly runId: string
+  readonly status: 'failed' | 'cancelled'
+  /** Code of the run's error, such as `step_failed`. */
+  readonly code?: string
+  /** The step that ended the run. */
+  readonly stepName?: string
+  constructor(run: { id: string; status: 'failed' | 'cancelled'; error?: RunError }) {
+    super(run.error?.message ?? `Run ${run.id} was cancelled`)
+    this.name = 'RunEndedError'
+    this.runId = run.id
+    this.status = run.status
+    if (run.error?.code !== undefined) this.code = run.error.code
+    if (run.error?.stepName !== undefined) this.stepName = run.error.stepName
+    if (run.error) restore(this, run.error)
   }
 }
 
