@@ -5,11 +5,13 @@ import { Command } from 'commander'
 import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
+import { buffersCommands } from './commands/buffers.ts'
 import { completionCommand } from './commands/completion.ts'
 import { conformCommand } from './commands/conform/index.ts'
 import { consoleCommand } from './commands/console.ts'
 import { dev } from './commands/dev/index.ts'
 import { doctor } from './commands/doctor.ts'
+import { enginesCommand } from './commands/engines.ts'
 import { eventsCommands } from './commands/events.ts'
 import { initCommand } from './commands/init/index.ts'
 import { limitsCommand } from './commands/limits.ts'
@@ -89,7 +91,9 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   streamCommand(program)
   registryCommands(program)
   statsCommands(program)
+  enginesCommand(program)
   limitsCommand(program)
+  buffersCommands(program)
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)

@@ -4,12 +4,17 @@
 import type { BodyOf, Operation, Operations, ParamValue, QueryParam, ReplyOf } from '@perdure/protocol/operations'
 import type { OperationId } from './routes.ts'
 
-/** A parameter as the caller passes it: a timestamp may be a Date, a flag is a boolean, a list may be its one value. */
+/**
+ * A parameter as the caller passes it: a timestamp may be a Date, a duration a text such as "30s", a flag is a boolean,
+ * a list may be its one value.
+ */
 type Given<Param extends QueryParam> = Param extends { kind: 'timestamp' }
   ? Date | string
-  : Param extends { kind: 'enums' | 'names' | 'attributes' }
-    ? ParamValue<Param> | ParamValue<Param>[number]
-    : ParamValue<Param>
+  : Param extends { kind: 'duration' }
+    ? number | string
+    : Param extends { kind: 'enums' | 'names' | 'attributes' }
+      ? ParamValue<Param> | ParamValue<Param>[number]
+      : ParamValue<Param>
 
 type PathInput<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { [Key in Name]: string } & PathInput<Rest>

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from './client.ts'
 import { ApiError, ConnectionError } from './errors.ts'
-import { closedUrl, hangs, json, openServer, refused } from './server.testkit.ts'
+import { closedUrl, hangs, json, openServer, refused, type Script } from './server.testkit.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -108,6 +108,15 @@ describe('a list with pages', () => {
     expect(await client.listRuns({ limit: 2, cursor: first.nextCursor })).toEqual({ items: [{ id: 'c' }] })
   })
 
+  test('says how far a search came that was answered in part', async () => {
+    const server = await openServer(json([], 200, { 'x-next-cursor': 'c', 'x-scanned-to': '2026-01-02T03:04:05.678Z' }))
+    expect(await createClient({ url: server.url }).listRuns({ partial: true })).toEqual({
+      items: [],
+      nextCursor: 'c',
+      scannedTo: '2026-01-02T03:04:05.678Z',
+    })
+  })
+
   test('gives all items, page after page', async () => {
     const server = await openServer(...script)
     const ids: string[] = []
@@ -172,6 +181,18 @@ describe('failures', () => {
       expect(failure.message).toContain('no answer within 50 ms')
     }
     await expect(createClient({ url: server.url }).listApps({}, { timeoutMs: 50 })).rejects.toThrow('within 50 ms')
+  })
+
+  test('a call that has the engine wait is not silence until then', async () => {
+    const late =
+      (ms: number): Script =>
+      response =>
+        setTimeout(() => json({ runId: 'run_1' })(response, undefined as never), ms)
+    const server = await openServer(late(150), late(150), hangs)
+    const client = createClient({ url: server.url, timeoutMs: 50 })
+    expect(await client.getRunResult({ id: 'run_1', wait: '30s' })).toEqual({ runId: 'run_1' })
+    expect(await client.sendEvent({ body: { name: 'e' }, wait: '30s' })).toEqual({ runId: 'run_1' })
+    await expect(client.sendEvent({ body: { name: 'e' }, wait: '20ms' })).rejects.toThrow('no answer within 70 ms')
   })
 
   test('an answer that is not JSON, or that is cut off, is a ConnectionError', async () => {

@@ -1,6 +1,6 @@
 // Creates the client: one method per route of the table, all built by the same code.
 
-import { hintFor, quoteName } from '@perdure/protocol'
+import { hintFor, parseDurationMs, quoteName } from '@perdure/protocol'
 import { readApiKey, readEnvironment } from './environment.ts'
 import { type Connection, exchange, type JsonCodec, type RawInput, requestOf } from './exchange.ts'
 import { ROUTES } from './routes.ts'
@@ -13,7 +13,7 @@ export interface ClientOptions {
   /** Sent as `Authorization: Bearer`. Default: `ENGINE_API_KEY`, or the content of the file in `ENGINE_API_KEY_FILE`. */
   apiKey?: string | undefined
   fetch?: typeof globalThis.fetch
-  /** Deadline of every call except streams. Default: 30 s. */
+  /** Deadline of every call except streams, beyond the time that the call has the engine `wait`. Default: 30 s. */
   timeoutMs?: number
   /** How streams detect dead connections and reconnect. */
   stream?: Partial<StreamSettings>
@@ -55,6 +55,7 @@ export function createClient(options: ClientOptions = {}): Client {
     base: baseOf(options.url ?? readEnvironment('ENGINE_URL') ?? DEFAULT_URL),
     apiKey: options.apiKey ?? readApiKey(),
     fetch: options.fetch ?? globalThis.fetch,
+    isOwnFetch: options.fetch !== undefined,
     json: options.json ?? JSON,
   }
   const caller = new Caller(connection, options)
@@ -89,7 +90,12 @@ class Caller {
   async page(route: Route, input: RawInput, call: CallOptions): Promise<Page<unknown>> {
     const { json, headers } = await this.#send(route, input, call)
     const nextCursor = headers.get('x-next-cursor')
-    return { items: json as unknown[], ...(nextCursor === null ? {} : { nextCursor }) }
+    const scannedTo = headers.get('x-scanned-to')
+    return {
+      items: json as unknown[],
+      ...(nextCursor === null ? {} : { nextCursor }),
+      ...(scannedTo === null ? {} : { scannedTo }),
+    }
   }
 
   async *items(route: Route, input: RawInput, call: CallOptions): AsyncGenerator<unknown, void, undefined> {
@@ -128,8 +134,10 @@ class Caller {
   }
 
   #send(route: Route, input: RawInput, call: CallOptions) {
+    // The deadline is for an engine that is silent. The engine may take the time that the caller has it wait.
+    const waitMs = parseDurationMs((input.wait as number | string | undefined) ?? 0) ?? 0
     return exchange(this.#connection, requestOf(this.#connection, route, input), {
-      timeoutMs: call.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      timeoutMs: call.timeoutMs ?? (this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS) + waitMs,
       signal: call.signal,
     })
   }

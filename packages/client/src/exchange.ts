@@ -1,7 +1,7 @@
 // One HTTP exchange with the engine: builds the request of an operation, and turns its answer into a result or an
 // error.
 
-import { connectionRemedy, type ErrorBody, keyRemedy } from '@perdure/protocol'
+import { callKeptAlive, connectionRemedy, type ErrorBody, type KeptAliveAnswer, keyRemedy } from '@perdure/protocol'
 import { ApiError, ConnectionError, codeOf, reasonOf } from './errors.ts'
 
 /** How JSON is read and written. */
@@ -16,6 +16,8 @@ export interface Connection {
   readonly base: string
   readonly apiKey: string | undefined
   readonly fetch: typeof globalThis.fetch
+  /** Whether the caller gave `fetch`: then every call goes through it. */
+  readonly isOwnFetch: boolean
   readonly json: JsonCodec
 }
 
@@ -81,14 +83,14 @@ export async function exchange(
   connection: Connection,
   request: Request,
   limits: { timeoutMs: number; signal: AbortSignal | undefined },
-): Promise<{ json: unknown; headers: Headers }> {
+): Promise<{ json: unknown; headers: KeptAliveAnswer['headers'] }> {
   const { timeoutMs, signal } = limits
   const deadline = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await connection.fetch(request.url, {
-      ...request,
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-    })
+    const call = { ...request, signal: signal ? AbortSignal.any([signal, deadline]) : deadline }
+    const response = await (connection.isOwnFetch
+      ? connection.fetch(request.url, call)
+      : callKeptAlive(request.url, call))
     const text = await response.text()
     if (!response.ok) throw refusal(response.status, text, { isKeySent: connection.apiKey !== undefined })
     return { json: text === '' ? undefined : connection.json.parse(text), headers: response.headers }

@@ -17,6 +17,8 @@ export interface Page<Item> {
   items: Item[]
   /** The `cursor` of the next page; absent on the last one. */
   nextCursor?: string
+  /** When a search was answered in part: the time of creation of the last run that it looked at. */
+  scannedTo?: string
 }
 
 /** The input of a call: the values of path and query side by side, and the JSON body as `body`. */

@@ -85,7 +85,7 @@ async function untilTimeout(
 }
 
 /** Says what the run waits for. */
-async function sayTimeout({ client, terminal, signal }: Session<unknown>, id: string): Promise<number> {
+export async function sayTimeout({ client, terminal, signal }: Session<unknown>, id: string): Promise<number> {
   const { status, sentence } = await client.explainRun({ id }, { signal })
   terminal.say(`${id} is still ${status}: ${sentence}`)
   return EXIT.timedOut

@@ -2,7 +2,7 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import { parseDurationMs, RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
+import { type Attributes, parseDurationMs, RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
 import { parseSince } from '../output/time.ts'
 import { UsageError } from './flags.ts'
@@ -35,6 +35,18 @@ export const attributesOption = (what: string) =>
       return [...others, text]
     },
   )
+/** The attributes of `--attribute`; a value that is a JSON number or boolean is one. */
+export function attributesOf(given: readonly string[] | undefined): Attributes | undefined {
+  if (!given) return undefined
+  const entries = given.map(text => {
+    const colon = text.indexOf(':')
+    const value = text.slice(colon + 1)
+    const scalar = /^(true|false|-?\d+(\.\d+)?)$/.test(value) ? (JSON.parse(value) as number | boolean) : value
+    return [text.slice(0, colon), String(scalar) === value ? scalar : value] as const
+  })
+  return Object.fromEntries(entries)
+}
+
 export const limitOption = (rows: string, preset: number) =>
   new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
 
@@ -84,14 +96,14 @@ export function listOf<Value extends string>(allowed: readonly Value[]): (text: 
 
 /** The secret of an option, trimmed: given literally, as `@file`, or `-` for standard input. */
 export async function secretOption(given: string, terminal: Terminal): Promise<string> {
-  const secret = (await textOf('--secret', given, terminal)).trim()
+  const secret = (await textOption('--secret', given, terminal)).trim()
   if (secret === '') throw new UsageError('--secret is empty')
   return secret
 }
 
 /** The JSON of an option: given literally, as `@file`, or `-` for standard input. */
 export async function jsonOption(name: string, given: string, terminal: Terminal): Promise<unknown> {
-  const text = await textOf(name, given, terminal)
+  const text = await textOption(name, given, terminal)
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -99,7 +111,8 @@ export async function jsonOption(name: string, given: string, terminal: Terminal
   }
 }
 
-async function textOf(name: string, given: string, terminal: Terminal): Promise<string> {
+/** The text of an argument: given literally, as `@file`, or `-` for standard input. */
+export async function textOption(name: string, given: string, terminal: Terminal): Promise<string> {
   try {
     if (given === '-') return await terminal.input(INPUT_BYTES_MAX)
     return given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given

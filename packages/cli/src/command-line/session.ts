@@ -65,7 +65,8 @@ export function localCommand<Options>(
     .action(async (...given: unknown[]) => {
       // Commander passes the arguments, then the options, then the command.
       const args = given.slice(0, -2) as string[]
-      const options = given.at(-2) as Options & { json?: boolean }
+      // `perdure workflows` takes `--json` and others for the commands below it too: it has options of the same names.
+      const options = (given.at(-1) as Command).optsWithGlobals() as Options & { json?: boolean }
       const terminal = openTerminal()
       const session = { options, terminal, json: options.json === true, signal: terminal.signal }
       process.exitCode = (await action(session, ...args)) ?? EXIT.ok

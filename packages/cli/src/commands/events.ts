@@ -1,19 +1,13 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import {
-  type Attributes,
-  EVENT_SOURCES,
-  type EventName,
-  type EventRecord,
-  type SendEventReply,
-  type Triggered,
-} from '@perdure/protocol'
+import { EVENT_SOURCES, type EventName, type EventRecord, type SendEventReply, type Triggered } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { wholeId } from '../command-line/ids.ts'
 import {
   appOption,
+  attributesOf,
   attributesOption,
   jsonOption,
   limitOption,
@@ -29,8 +23,11 @@ import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
 import { effectText, eventLine } from '../output/timeline.ts'
+import { eventWhyCommand } from './event-why.ts'
+import { redriveCommand } from './redrive.ts'
 import { eventTreeCommand } from './runs/tree.ts'
 import { scheduledCommands } from './scheduled-events.ts'
+import { sendManyCommand } from './send-many.ts'
 
 interface SendOptions extends WaitOptions {
   data?: string
@@ -90,6 +87,8 @@ export function eventsCommands(program: Command): void {
     send,
   )
 
+  sendManyCommand(events)
+
   const listing = events
     .command('list')
     .description('list events, newest first')
@@ -130,6 +129,8 @@ export function eventsCommands(program: Command): void {
     return show(session, event, () => eventDetails(event, session.terminal.paint))
   })
 
+  eventWhyCommand(events)
+  redriveCommand(events)
   eventTreeCommand(events)
 
   const tailing = events.command('tail').description('follow events as they arrive, until interrupted')
@@ -154,18 +155,6 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
   if (started.length > 0) return waitForRuns(session, started)
   terminal.say('there is no run to wait for')
   return EXIT.refused
-}
-
-/** The attributes of `--attribute`; a value that is a JSON number or boolean is one. */
-function attributesOf(given: readonly string[] | undefined): Attributes | undefined {
-  if (!given) return undefined
-  const entries = given.map(text => {
-    const colon = text.indexOf(':')
-    const value = text.slice(colon + 1)
-    const scalar = /^(true|false|-?\d+(\.\d+)?)$/.test(value) ? (JSON.parse(value) as number | boolean) : value
-    return [text.slice(0, colon), String(scalar) === value ? scalar : value] as const
-  })
-  return Object.fromEntries(entries)
 }
 
 /** The effect of the event, a line for each workflow it triggered. */

@@ -1,13 +1,13 @@
 // `perdure stream`: follows runs, events, deliveries and timelines on one connection.
 
-import type { DeliveryFrame, StreamFrame } from '@perdure/protocol'
+import type { BulkFrame, DeliveryFrame, StreamFrame } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { appOption, wholeNumber } from '../command-line/options.ts'
 import { engineCommand, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { plain } from '../output/text.ts'
 import { clockTime } from '../output/time.ts'
-import { eventLine, frameLine, runStatusLine } from '../output/timeline.ts'
+import { eventLine, frameLine, runProgressLine, runStatusLine } from '../output/timeline.ts'
 
 interface StreamOptions {
   app?: string
@@ -19,7 +19,7 @@ interface StreamOptions {
 export function streamCommand(program: Command): void {
   const command = program
     .command('stream <topics>')
-    .description('follow runs, events, deliveries and run:ID on one connection, until interrupted')
+    .description('follow runs, events, deliveries, run:ID and bulk:ID on one connection, until interrupted')
     .addOption(appOption())
     .option('--workflow <name>', 'only runs of this workflow')
     .option('--every <ms>', 'shortest time between two lines of a run', wholeNumber('--every', 100, 5000))
@@ -37,6 +37,8 @@ export function streamCommand(program: Command): void {
 function streamLine(frame: StreamFrame, paint: Paint): string {
   if (frame.kind === 'event') return eventLine(frame, paint)
   if (frame.kind === 'delivery') return deliveryLine(frame, paint)
+  if (frame.kind === 'bulk') return bulkLine(frame, paint)
+  if (frame.kind === 'progress' && frame.workflow !== undefined) return runProgressLine(frame, paint)
   // Only frames of the topic `runs` name the workflow.
   if (frame.kind === 'run_status' && frame.workflow !== undefined) return runStatusLine(frame, paint)
   return frameLine(frame, paint)
@@ -44,4 +46,9 @@ function streamLine(frame: StreamFrame, paint: Paint): string {
 
 function deliveryLine({ id, updatedAt, status, url, attemptCount }: DeliveryFrame, paint: Paint): string {
   return [paint('dim', clockTime(updatedAt)), id, status, plain(url), `attempt ${attemptCount}`].join('  ')
+}
+
+function bulkLine({ id, ts, action, status, done, skipped, failed }: BulkFrame, paint: Paint): string {
+  const counts = `${done} done, ${skipped} skipped, ${failed} failed`
+  return [paint('dim', clockTime(ts)), id, action, status, counts].join('  ')
 }

@@ -1,10 +1,12 @@
 // Formats frames, log lines and events as one line each.
 
-import type { EventRecord, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
+import type { EventRecord, ProgressFrame, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
 import { colourOf, type Paint } from './colour.ts'
 import { errorHead } from './errors.ts'
 import { plain } from './text.ts'
 import { clockTime } from './time.ts'
+
+const PROGRESS_CHARS_MAX = 200
 
 /** Formats the frames of one run's timeline. The stack of a repeated error is shown once. */
 export function frameLines(paint: Paint): (frame: TimelineFrame) => string {
@@ -23,6 +25,7 @@ export function frameLines(paint: Paint): (frame: TimelineFrame) => string {
 export function frameLine(frame: TimelineFrame, paint: Paint): string {
   const time = paint('dim', clockTime(frame.ts))
   if (frame.kind === 'log') return join(time, 'log ', logText(frame, paint))
+  if (frame.kind === 'progress') return join(time, progressText(frame))
   const status = paint(colourOf(frame.status), frame.status.padEnd(9))
   const attempt = attemptText(frame.attempt)
   if (frame.kind === 'run_status') {
@@ -40,6 +43,17 @@ export function runStatusLine(frame: RunStatusFrame, paint: Paint): string {
   const error = safe(frame.error && errorHead(frame.error))
   const head = join(paint('dim', clockTime(frame.ts)), frame.runId, status, safe(frame.workflow))
   return join(head, step, attemptText(frame.attempt), error)
+}
+
+/** A progress of the namespace's stream, with the run's id and workflow. */
+export function runProgressLine(frame: ProgressFrame, paint: Paint): string {
+  return join(paint('dim', clockTime(frame.ts)), frame.runId, safe(frame.workflow), progressText(frame))
+}
+
+/** A progress without its time, cut to one line. */
+export function progressText({ value }: Pick<ProgressFrame, 'value'>): string {
+  const text = plain(JSON.stringify(value))
+  return `progress  ${text.length > PROGRESS_CHARS_MAX ? `${text.slice(0, PROGRESS_CHARS_MAX)}…` : text}`
 }
 
 /** A line of a run's log. */

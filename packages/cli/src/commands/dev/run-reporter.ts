@@ -7,7 +7,7 @@ import { colourOf, type Paint } from '../../output/colour.ts'
 import { errorHead, type ShownError, stackLines } from '../../output/errors.ts'
 import { plain } from '../../output/text.ts'
 import { duration } from '../../output/time.ts'
-import { logText } from '../../output/timeline.ts'
+import { logText, progressText } from '../../output/timeline.ts'
 
 interface ReporterOptions {
   client: Client
@@ -146,6 +146,10 @@ export class RunReporter {
     const { paint } = this.#options
     if (frame.kind === 'log') {
       this.#writeLine(run, logText(frame, paint))
+      return
+    }
+    if (frame.kind === 'progress') {
+      this.#writeLine(run, progressText(frame))
       return
     }
     const error: ShownError | undefined = frame.error

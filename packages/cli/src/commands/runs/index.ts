@@ -6,9 +6,11 @@ import { bulkReplayCommand } from './bulk-replay.ts'
 import { controlCommands } from './control.ts'
 import { eraseCommand } from './erase.ts'
 import { errorsCommand } from './errors.ts'
+import { exportCommand } from './export.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
+import { resultCommand } from './result.ts'
 import { stepsCommand } from './steps.ts'
 import { runTreeCommand } from './tree.ts'
 import { watchCommand } from './watch.ts'
@@ -24,6 +26,7 @@ export function runsCommands(program: Command): void {
   stepsCommand(runs)
   passesCommand(runs)
   runTreeCommand(runs)
+  resultCommand(runs)
   whyCommand(runs)
   logsCommand(runs)
   watchCommand(runs)
@@ -31,4 +34,5 @@ export function runsCommands(program: Command): void {
   bulkReplayCommand(runs)
   errorsCommand(runs)
   eraseCommand(runs)
+  exportCommand(runs)
 }

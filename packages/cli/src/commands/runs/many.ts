@@ -4,7 +4,14 @@ import type { Bulk, BulkPreview, BulkRequest, RunStatus } from '@perdure/protoco
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
-import { appOption, runTypeOption, sinceOption, statusesOption, untilOption } from '../../command-line/options.ts'
+import {
+  appOption,
+  attributesOption,
+  runTypeOption,
+  sinceOption,
+  statusesOption,
+  untilOption,
+} from '../../command-line/options.ts'
 import { type Session, show } from '../../command-line/session.ts'
 
 export interface ManyOptions {
@@ -15,6 +22,7 @@ export interface ManyOptions {
   since?: string
   until?: string
   error?: string
+  attribute?: string[]
   preview?: true
   yes?: true
 }
@@ -22,7 +30,7 @@ export interface ManyOptions {
 type Filter = NonNullable<BulkRequest['filter']>
 
 const POLL_MS = 500
-const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until or --error'
+const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until, --error or --attribute'
 
 /** Adds the options that select many runs. */
 export function manyOptions(command: Command): Command {
@@ -34,6 +42,7 @@ export function manyOptions(command: Command): Command {
     .addOption(sinceOption())
     .addOption(untilOption())
     .option('--error <fingerprint>', 'only failed runs with this fingerprint of `perdure runs errors`')
+    .addOption(attributesOption('only runs with this attribute'))
     .option('--preview', 'count the runs, and change none')
     .option('-y, --yes', 'do not ask for confirmation')
 }
@@ -88,8 +97,8 @@ async function finished({ client, signal }: Session<unknown>, id: string): Promi
   }
 }
 
-function filterOf({ status, app, workflow, runType, since, until, error }: ManyOptions): Filter {
-  const given = { app, workflow, status, runType, since, until, error }
+function filterOf({ status, app, workflow, runType, since, until, error, attribute }: ManyOptions): Filter {
+  const given = { app, workflow, status, runType, since, until, error, attribute }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

@@ -176,6 +176,7 @@ function runDetails(run: Run, paint: Paint): string[] {
       ],
       text: [['stack', run.error && stackLines(run.error)]],
       json: [
+        ['progress', run.progress?.value],
         ['input', run.input],
         ['result', run.result],
       ],

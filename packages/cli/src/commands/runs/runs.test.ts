@@ -1,7 +1,17 @@
 // The commands that read and follow runs, on an engine in this process: what they print, and their exit codes.
 
+import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { discovered, flow, opcode, returned, scenario, unique, wait } from '../../../../../test/kit/index.ts'
+import {
+  discovered,
+  flow,
+  opcode,
+  returned,
+  scenario,
+  tempStoreFile,
+  unique,
+  wait,
+} from '../../../../../test/kit/index.ts'
 import { ran } from '../../ran.testkit.ts'
 
 const { api, url, workflow } = await scenario({ realTime: true })
@@ -41,6 +51,44 @@ test('why: the sentence, and the facts behind it', async () => {
   expect(stdout).toMatch(/open steps {2}1\nrunners {5}1 live, 0 stale\n/)
   const explained = JSON.parse((await cli(['runs', 'why', id, '--json'])).stdout)
   expect(explained).toMatchObject({ runId: id, status: 'waiting', waitingFor: { kind: 'event' } })
+})
+
+test('result: the result of a run, its error, or exit code 4 while it goes on', async () => {
+  const { name } = await workflow(({ event }) => returned(event.data))
+  const { runId } = (await api.post('/events', { name, data: { a: 1 } })).json as { runId: string }
+  expect(await cli(['runs', 'result', runId, '--wait'])).toMatchObject({ code: 0, stdout: '{\n  "a": 1\n}\n' })
+  expect(JSON.parse((await cli(['runs', 'result', runId, '--json'])).stdout)).toEqual({
+    runId,
+    status: 'succeeded',
+    result: { a: 1 },
+  })
+  expect(await cli(['runs', 'result', await failed()])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('failed: no luck'),
+  })
+  for (const more of [[], ['--wait', '--timeout', '50ms']])
+    expect(await cli(['runs', 'result', await held(), ...more])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('is still waiting: Step "gate"'),
+    })
+})
+
+test('send-many: a list or lines, with the refused ones named', async () => {
+  const file = `${tempStoreFile()}.jsonl`
+  writeFileSync(file, '{"name":"a"}\n\n{"data":1}\n')
+  expect(await cli(['events', 'send-many', `@${file}`])).toMatchObject({
+    code: 1,
+    stdout: '1 sent, 1 refused\n',
+    stderr: 'event 2: name is required (invalid_request)\n',
+  })
+  const { stdout } = await cli(['events', 'send-many', '[{"name":"a"},{"name":"b"}]', '--json'])
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).eventId),
+  ).toEqual([expect.any(String), expect.any(String)])
+  expect(await cli(['events', 'send-many', '{"name":}'])).toMatchObject({ code: 2 })
 })
 
 test('get: the error with code, step and stack', async () => {

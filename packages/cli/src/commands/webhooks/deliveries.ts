@@ -17,33 +17,29 @@ import { type Column, statusCell, table } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { duration, relative, withAge } from '../../output/time.ts'
 
-interface ListOptions {
+interface FilterOptions {
   status?: WebhookDelivery['status']
   app?: string
   endpoint?: string
   kind?: WebhookDelivery['eventKind']
   run?: string
   since?: string
+}
+
+interface ListOptions extends FilterOptions {
   limit: number
 }
 
 /** Adds `deliveries` and `redeliver` to `perdure webhooks`. */
 export function deliveriesCommands(webhooks: Command): void {
   const deliveries = group(webhooks, 'deliveries', {
-    description: 'list and read deliveries',
+    description: 'list, read and repeat deliveries',
     examples: ['perdure webhooks deliveries list --status exhausted', 'perdure webhooks deliveries get dlv_01K...'],
   })
 
-  const listing = deliveries
-    .command('list')
-    .description('list deliveries, newest first')
-    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES))
-    .addOption(appOption())
-    .option('--endpoint <id>', 'only deliveries to this endpoint')
-    .addOption(new Option('--kind <kind>', 'only deliveries of this kind').choices(DELIVERY_KINDS))
-    .option('--run <id>', 'only deliveries that this run caused')
-    .addOption(sinceOption('deliveries'))
-    .addOption(limitOption('deliveries', 30))
+  const listing = filterOptions(deliveries.command('list').description('list deliveries, newest first')).addOption(
+    limitOption('deliveries', 30),
+  )
   engineCommand<ListOptions>(
     listing,
     [
@@ -51,9 +47,8 @@ export function deliveriesCommands(webhooks: Command): void {
       'perdure webhooks deliveries list --app shop --limit 1000 --json | jq -r .id',
     ],
     async session => {
-      const { endpoint: endpointId, kind: eventKind, run: sourceRunId, status, app, since, limit } = session.options
-      const filter = { endpointId, eventKind, sourceRunId, status, app, since, limit }
-      const rows = session.client.pages.listWebhookDeliveries(filter, session)
+      const { limit } = session.options
+      const rows = session.client.pages.listWebhookDeliveries({ ...filterOf(session.options), limit }, session)
       return list(session, rows, COLUMNS, { limit })
     },
   )
@@ -68,20 +63,58 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 
+  redeliverMatchingCommand(deliveries)
+
   engineCommand(
     webhooks
       .command('redeliver <id>')
       .description('deliver again at once, with a new budget of attempts; refused during an attempt'),
-    [
-      'perdure webhooks redeliver dlv_01K...',
-      'perdure webhooks deliveries list --status exhausted --json | jq -r .id | xargs -n1 perdure webhooks redeliver',
-    ],
+    ['perdure webhooks redeliver dlv_01K...'],
     async (session, given = '') => {
       const id = await wholeId(session, given)
       await session.client.redeliverWebhook({ id }, session)
       return show(session, { id, queued: true }, () => [`${plain(id)} queued`])
     },
   )
+}
+
+/** Delivers all that match again: the filters are those of the list. */
+function redeliverMatchingCommand(deliveries: Command): void {
+  const redelivering = filterOptions(
+    deliveries
+      .command('redeliver')
+      .description('deliver again all deliveries that match, the newest 1,000 at most; needs a filter'),
+  ).option('--dry-run', 'count, and queue nothing')
+  engineCommand<FilterOptions & { dryRun?: boolean }>(
+    redelivering,
+    [
+      'perdure webhooks deliveries redeliver --endpoint whe_01K... --status exhausted --dry-run',
+      'perdure webhooks deliveries redeliver --endpoint whe_01K... --status exhausted --since 2d',
+    ],
+    async session => {
+      const { client, options } = session
+      const { dryRun } = options
+      const counts = await client.redeliverWebhooks({ body: { filter: filterOf(options), dryRun } }, session)
+      const { matched, queued, skipped, capped } = counts
+      return show(session, counts, () => [
+        `${queued} of ${matched} ${dryRun ? 'would be queued' : 'queued'}, ${skipped} skipped${capped ? '; more match' : ''}`,
+      ])
+    },
+  )
+}
+
+function filterOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES))
+    .addOption(appOption())
+    .option('--endpoint <id>', 'only deliveries to this endpoint')
+    .addOption(new Option('--kind <kind>', 'only deliveries of this kind').choices(DELIVERY_KINDS))
+    .option('--run <id>', 'only deliveries that this run caused')
+    .addOption(sinceOption('deliveries'))
+}
+
+function filterOf({ endpoint: endpointId, kind: eventKind, run: sourceRunId, status, app, since }: FilterOptions) {
+  return { endpointId, eventKind, sourceRunId, status, app, since }
 }
 
 const attemptsOf = ({ attemptCount, maxAttempts }: WebhookDelivery) => `${attemptCount} of ${maxAttempts}`
@@ -111,7 +144,8 @@ const ATTEMPT_COLUMNS: Column<DeliveryAttempt>[] = [
   { title: 'SAID', cell: attempt => attempt.error ?? attempt.responseSnippet },
 ]
 
-function deliveryDetails(delivery: WebhookDeliveryDetail, terminal: Terminal): string[] {
+/** A delivery with its attempts, for people. */
+export function deliveryDetails(delivery: WebhookDeliveryDetail, terminal: Terminal): string[] {
   const { attempts } = delivery
   return [
     ...details(

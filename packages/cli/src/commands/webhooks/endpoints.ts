@@ -1,6 +1,12 @@
 // `perdure webhooks endpoints`: manages the endpoints that get webhooks about runs, and counts their deliveries.
 
-import { LIFECYCLE_KINDS, type WebhookEndpoint, type WebhookEndpointStats } from '@perdure/protocol'
+import {
+  LIFECYCLE_KINDS,
+  SERIES_STEPS,
+  type WebhookEndpoint,
+  type WebhookEndpointStats,
+  type WebhookSeriesPoint,
+} from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
@@ -8,7 +14,8 @@ import { listOf, secretOption, sinceOption } from '../../command-line/options.ts
 import { engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
-import { relative } from '../../output/time.ts'
+import { duration, relative } from '../../output/time.ts'
+import { deliveryDetails } from './deliveries.ts'
 import { addEditOptions, type EditOptions, editOf, onOff, secretFlag, showWithSecret } from './shared.ts'
 
 type CreateOptions = Omit<BodyOf<Operations['createWebhookEndpoint']>, 'url'>
@@ -27,7 +34,7 @@ const kindsOption = () =>
 /** Adds `endpoints` to `perdure webhooks`. */
 export function endpointsCommands(webhooks: Command): void {
   const endpoints = group(webhooks, 'endpoints', {
-    description: 'list, create, change and delete endpoints, and count their deliveries',
+    description: 'list, create, change, test and delete endpoints, and count their deliveries',
     examples: [
       'perdure webhooks endpoints list',
       'perdure webhooks endpoints create https://alerts.example.com/hook --event-kinds run.failed,step.failed',
@@ -78,6 +85,50 @@ export function endpointsCommands(webhooks: Command): void {
     async session => {
       const { since } = session.options
       return list(session, await session.client.getWebhookEndpointStats({ since }, session), STATS_COLUMNS)
+    },
+  )
+
+  testCommand(endpoints)
+  seriesCommand(endpoints)
+}
+
+function testCommand(endpoints: Command): void {
+  engineCommand(
+    endpoints.command('test <id>').description('post a signed test to an endpoint once, and show how it answered'),
+    ['perdure webhooks endpoints test whe_01K...', 'perdure webhooks endpoints test whe_01K... --json | jq .status'],
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
+      const delivery = await session.client.testWebhookEndpoint({ id }, session)
+      return show(session, delivery, () => deliveryDetails(delivery, session.terminal))
+    },
+  )
+}
+
+interface SeriesOptions {
+  since?: string
+  until?: string
+  step: (typeof SERIES_STEPS)[number]
+  endpoint?: string
+}
+
+function seriesCommand(endpoints: Command): void {
+  const counting = endpoints
+    .command('series')
+    .description('count the posts to endpoints over time, by default by the hour for 24 hours')
+    .addOption(sinceOption('posts'))
+    .option('--until <time>', 'only spans that begin before this time')
+    .addOption(new Option('--step <length>', 'length of a span').choices(SERIES_STEPS).default('1h'))
+    .option('--endpoint <id>', 'only posts to this endpoint')
+  engineCommand<SeriesOptions>(
+    counting,
+    [
+      'perdure webhooks endpoints series',
+      'perdure webhooks endpoints series --step 1d --since 7d --endpoint whe_01K...',
+    ],
+    async session => {
+      const { since, until, step, endpoint: endpointId } = session.options
+      const points = await session.client.getWebhookEndpointSeries({ since, until, step, endpointId }, session)
+      return list(session, points, SERIES_COLUMNS)
     },
   )
 }
@@ -150,4 +201,15 @@ const STATS_COLUMNS: Column<WebhookEndpointStats>[] = [
     cell: ({ failed }) => ({ text: String(failed), colour: failed > 0 ? 'red' : undefined }),
   },
   { title: 'LAST', cell: row => row.lastDelivery && relative(row.lastDelivery) },
+]
+
+const SERIES_COLUMNS: Column<WebhookSeriesPoint>[] = [
+  { title: 'FROM', cell: point => point.at, whole: true },
+  { title: 'SUCCEEDED', cell: point => String(point.succeeded) },
+  {
+    title: 'FAILED',
+    cell: ({ failed }) => ({ text: String(failed), colour: failed > 0 ? 'red' : undefined }),
+  },
+  { title: 'P50', cell: ({ p50Ms }) => (p50Ms === undefined ? undefined : duration(p50Ms)) },
+  { title: 'P95', cell: ({ p95Ms }) => (p95Ms === undefined ? undefined : duration(p95Ms)) },
 ]

@@ -1,6 +1,6 @@
 // `perdure webhooks receivers`: manages the URLs whose verified posts become events.
 
-import { RECEIVER_SCHEMES, type WebhookReceiver } from '@perdure/protocol'
+import { RECEIVER_SCHEMES, type WebhookReceiver, type WebhookRefusal } from '@perdure/protocol'
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
@@ -8,6 +8,7 @@ import { secretOption } from '../../command-line/options.ts'
 import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
+import { relative } from '../../output/time.ts'
 import { addEditOptions, type EditOptions, editOf, onOff, orNull, secretFlag, showWithSecret } from './shared.ts'
 
 type CreateOptions = EngineOptions & Omit<BodyOf<Operations['createWebhookReceiver']>, 'eventName'>
@@ -70,6 +71,20 @@ export function receiversCommands(webhooks: Command): void {
       const id = await wholeId(session, given)
       await session.client.deleteWebhookReceiver({ id }, session)
       return show(session, { id, deleted: true }, () => [`${plain(id)} deleted`])
+    },
+  )
+
+  engineCommand(
+    receivers
+      .command('refusals <id>')
+      .description('list the last 20 posts that a receiver refused, and why; of the engine that answers'),
+    [
+      'perdure webhooks receivers refusals whr_01K...',
+      'perdure webhooks receivers refusals whr_01K... --json | jq -r .reason',
+    ],
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
+      return list(session, await session.client.listWebhookRefusals({ id }, session), REFUSAL_COLUMNS)
     },
   )
 }
@@ -136,3 +151,17 @@ const COLUMNS: Column<WebhookReceiver>[] = [
   { title: 'APP', cell: receiver => receiver.app, leave: 2 },
   { title: 'TARGET APP', cell: receiver => receiver.targetApp, leave: 1 },
 ]
+
+const REFUSAL_COLUMNS: Column<WebhookRefusal>[] = [
+  { title: 'AT', cell: refusal => relative(refusal.at), whole: true },
+  { title: 'REASON', cell: reasonOf, whole: true },
+  { title: 'BYTES', cell: refusal => String(refusal.sizeBytes), leave: 2 },
+  { title: 'FROM', cell: refusal => refusal.address, leave: 1 },
+]
+
+/** The reason with its fact: `stale by 412 s`, `other scheme: github`. */
+function reasonOf({ reason, offSeconds, signedAs }: WebhookRefusal): string {
+  const text = reason.replaceAll('_', ' ')
+  if (offSeconds !== undefined) return `${text} by ${offSeconds} s`
+  return signedAs === undefined ? text : `${text}: ${signedAs}`
+}

@@ -1,7 +1,11 @@
 // Checks of code steps: one after the other, in parallel, repeated, failed.
 
-import { fails, reports, reportsError, returns, same } from '../runner/expectations.ts'
+import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
+import { fails, member, reports, reportsError, returns, same } from '../runner/expectations.ts'
 import { type Check, checksOf } from './check.ts'
+
+/** The engine takes the last steps of a run together with its end. The runner need not use that. */
+const ENDS = { features: [END_WITH_STEPS_FEATURE] }
 
 /** Runs that are sent at once. */
 const RUNS = 10
@@ -19,6 +23,21 @@ export const CODE_CHECKS: readonly Check[] = [
     async 'returns when every step is stored'(runner) {
       const memo = { add: { data: 5 }, double: { data: 11 } }
       returns(await runner.pass({ workflow: 'conform-sequence', data: { n: 4 }, memo }), { result: 11 })
+    },
+    async 'reports its last step, with the end or before it, where the engine takes both together'(runner) {
+      const memo = { add: { data: 100 } }
+      const answer = await runner.pass({ workflow: 'conform-sequence', data: { n: 4 }, memo, ctx: ENDS })
+      if (answer.status === 200) returns(answer, { result: 200 })
+      const opcodes = member(answer.body, 'opcodes') ?? []
+      const reported = { ...answer, status: answer.status === 200 ? 206 : answer.status, body: { opcodes } }
+      reports(reported, { op: 'StepRun', step: 'double', fields: { data: 200 } })
+    },
+    async 'begins no step there before the one before it is stored'(runner) {
+      const answer = await runner.pass({ workflow: 'conform-sequence', data: { n: 4 }, ctx: ENDS })
+      reports(answer, { op: 'StepRun', step: 'add', fields: { data: 5 } })
+    },
+    async 'reports a failed step there before it ends the run by its error'(runner) {
+      reportsError(await runner.pass({ workflow: 'conform-fail', ctx: ENDS }), 'risky', 'declined')
     },
     async 'answers a repeated pass as it did before'(runner) {
       const again = {

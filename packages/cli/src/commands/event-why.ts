@@ -1,0 +1,44 @@
+// `perdure events why`: explains what an event did at each workflow, and why it started nothing there.
+
+import type { EventExplanation, EventVerdict } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { wholeId } from '../command-line/ids.ts'
+import { engineCommand, show } from '../command-line/session.ts'
+import { plain } from '../output/text.ts'
+import { withAge } from '../output/time.ts'
+
+/** Adds `why` to `perdure events`. */
+export function eventWhyCommand(events: Command): void {
+  const command = events
+    .command('why <id>')
+    .description('explain what an event did at each workflow, and why it started nothing there')
+    .option('--now', 'decide the event again on the workflows and runs of now; nothing is stored')
+  engineCommand<{ now?: true }>(
+    command,
+    ['perdure events why evt_01K...', 'perdure events why evt_01K... --now', 'perdure events why evt_01K... --json'],
+    async (session, given = '') => {
+      const id = await wholeId(session, given)
+      const explanation = await session.client.explainEvent({ id, now: session.options.now }, session)
+      return show(session, explanation, () => explained(explanation))
+    },
+  )
+}
+
+function explained(explanation: EventExplanation): string[] {
+  const { sentence, name, eventId, decidedAt, now, workflows, woken = [], waited, warnings = [], left } = explanation
+  return [
+    plain(sentence),
+    '',
+    plain(`${name}  ${eventId}  decided ${now ? 'now' : withAge(decidedAt)}`),
+    ...workflows.flatMap(verdictLines),
+    ...woken.map(({ runId, stepName }) => plain(`  woke ${runId}${stepName === undefined ? '' : ` (${stepName})`}`)),
+    ...(waited === undefined ? [] : [`  ${waited} runs waited for this name`]),
+    ...warnings.map(warning => plain(`  warning: ${warning}`)),
+    ...(left === undefined ? [] : [`  ${left} more were not kept`]),
+  ]
+}
+
+function verdictLines({ workflow, app, outcome, sentence, trigger }: EventVerdict): string[] {
+  const head = plain(`  ${app}/${workflow}  ${outcome}: ${sentence}`)
+  return outcome === 'filter' && trigger?.if !== undefined ? [head, plain(`    if ${trigger.if}`)] : [head]
+}

@@ -1,0 +1,58 @@
+// `perdure events redrive`: starts a workflow with an event of the log, or with all events of a name.
+
+import type { Command } from 'commander'
+import { UsageError } from '../command-line/flags.ts'
+import { wholeId } from '../command-line/ids.ts'
+import { sinceOption, untilOption } from '../command-line/options.ts'
+import { engineCommand, type Session, show } from '../command-line/session.ts'
+import { plain } from '../output/text.ts'
+
+interface RedriveOptions {
+  workflow: string
+  app?: string
+  name?: string
+  since?: string
+  until?: string
+  dryRun?: true
+}
+
+/** Adds `redrive` to `perdure events`. */
+export function redriveCommand(events: Command): void {
+  const command = events
+    .command('redrive [id]')
+    .description('start a workflow with one event, or with each event of a name that did not start it')
+    .requiredOption('--workflow <name>', 'the workflow to start, whatever its triggers are')
+    .option('--app <name>', 'its app, if several have a workflow of that name')
+    .option('--name <name>', 'without an id: all events of this name, oldest first')
+    .addOption(sinceOption('events'))
+    .addOption(untilOption('events'))
+    .option('--dry-run', 'without an id: count, and start nothing')
+  engineCommand<RedriveOptions>(
+    command,
+    [
+      'perdure events redrive evt_01K... --workflow process-order',
+      'perdure events redrive --name order.placed --since 7d --workflow process-order --dry-run',
+    ],
+    redrive,
+  )
+}
+
+async function redrive(session: Session<RedriveOptions>, given?: string): Promise<undefined> {
+  const { client, options } = session
+  const { workflow, app, name, since, until, dryRun } = options
+  if ((given === undefined) === (name === undefined))
+    throw new UsageError('give the id of an event or --name, and not both')
+  if (given !== undefined) {
+    if (since ?? until ?? dryRun) throw new UsageError('--since, --until and --dry-run need --name')
+    const run = await client.redriveEvent({ id: await wholeId(session, given), body: { workflow, app } }, session)
+    return show(session, run, () => [plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}`)])
+  }
+  const body = { name: name as string, workflow, app, since, until, dryRun }
+  const { capped, ...counts } = await client.redriveEvents({ body }, session)
+  const { matched, started, skipped, failed } = counts
+  const verb = dryRun ? 'would be started' : 'started'
+  return show(session, { ...counts, capped }, () => [
+    `${matched} events, ${started} runs ${verb}, ${skipped} skipped, ${failed} failed`,
+    ...(capped ? ['more events are left: call again'] : []),
+  ])
+}

@@ -1,0 +1,26 @@
+// `perdure runs cancel` and its like with a filter, against a server that answers like an engine.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { ran } from '../../ran.testkit.ts'
+
+test('attributes select runs; a preview counts them and starts nothing', async () => {
+  const bodies: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    bodies.push(`${request.method} ${request.url} ${body}`)
+    const counted = { matched: 3, eligible: 2, skipped: 1, sample: [] }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(counted))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--preview']
+  const { code, stdout } = await ran(['runs', 'cancel', ...given, '--url', url])
+  expect(code).toBe(0)
+  expect(stdout).toContain('3 matched, 2 to act on, 1 would be skipped')
+  const filter = { attribute: ['customer:c-17', 'plan:pro'] }
+  expect(bodies).toEqual([`POST /bulk ${JSON.stringify({ action: 'cancel', filter, dryRun: true })}`])
+})

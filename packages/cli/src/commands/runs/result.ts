@@ -1,0 +1,60 @@
+// `perdure runs result`: prints the result of a run, once it has ended.
+
+import type { RunResult } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { EXIT } from '../../command-line/exit.ts'
+import { checkWait, sayTimeout } from '../../command-line/follow.ts'
+import { wholeId } from '../../command-line/ids.ts'
+import { timeoutOption, type WaitOptions } from '../../command-line/options.ts'
+import { engineCommand, type Session } from '../../command-line/session.ts'
+import { errorHead } from '../../output/errors.ts'
+import { jsonLine, prettyJson } from '../../output/text.ts'
+
+interface ResultOptions extends WaitOptions {
+  wait?: true
+}
+
+/** The longest wait of one request, in milliseconds; a longer one takes several. */
+const WAIT_MS_MAX = 20_000
+
+/** Adds `result` to `perdure runs`. */
+export function resultCommand(runs: Command): void {
+  const command = runs
+    .command('result <id>')
+    .description('print the result of a run; exit with 1 if it failed or was cancelled, with 4 if it has not ended')
+    .option('--wait', 'wait for its end')
+    .addOption(timeoutOption())
+  engineCommand<ResultOptions>(
+    command,
+    ['perdure runs result run_01K...', 'perdure runs result run_01K... --wait --timeout 5m --json | jq .result'],
+    async (session, given = '') => {
+      checkWait(session.options)
+      const id = await wholeId(session, given)
+      const end = await endOf(session, id)
+      if (!end) return sayTimeout(session, id)
+      await print(session, end)
+      return end.status === 'succeeded' ? EXIT.ok : EXIT.refused
+    },
+  )
+}
+
+/** The end of the run; undefined if it does not come in time. */
+async function endOf(session: Session<ResultOptions>, id: string): Promise<RunResult | undefined> {
+  const { client, options, signal } = session
+  const deadline = Date.now() + (options.timeout ?? Number.POSITIVE_INFINITY)
+  for (;;) {
+    const wait = options.wait ? Math.max(0, Math.min(WAIT_MS_MAX, deadline - Date.now())) : 0
+    const end = await client.getRunResult({ id, wait }, { signal })
+    if (isEnd(end)) return end
+    if (!options.wait || Date.now() >= deadline) return undefined
+  }
+}
+
+const isEnd = ({ status }: RunResult) => status === 'succeeded' || status === 'failed' || status === 'cancelled'
+
+async function print({ terminal, json }: Session<unknown>, end: RunResult): Promise<void> {
+  const { runId, status, result, error } = end
+  if (json) return terminal.out(jsonLine(end))
+  if (status !== 'succeeded') terminal.say(`${runId} ${status}${error ? `: ${errorHead(error)}` : ''}`)
+  else if (result !== undefined) await terminal.out(prettyJson(result))
+}
