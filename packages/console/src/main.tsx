@@ -29,9 +29,11 @@ async function redeemCode(): Promise<void> {
 
 applyTheme()
 listenToKeys()
-await redeemCode()
-createRoot(document.querySelector('#root') as HTMLElement).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
+// Not awaited at the top level: pages that are loaded later import from this file's chunk.
+void redeemCode().then(() =>
+  createRoot(document.querySelector('#root') as HTMLElement).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  ),
 )

@@ -1,5 +1,5 @@
-// Reads and writes for components, by the id of an operation: react-query over the client. Nothing polls: lists are renewed
-// by the stream (`live/`), and a failed read keeps what is on the screen.
+// Reads and writes for components, by the id of an operation: react-query over the client. Lists are renewed by the stream
+// (`live/`), not by polling, and a failed read keeps what is on the screen.
 
 import { ApiError, type CallOptions, type Calls, type Client, type Input, type Page } from '@perdure/client'
 import {
@@ -15,7 +15,16 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query'
-import { currentSession, readClient, sessionEnded, unreachable, useSession, writeClient } from '../session/session.ts'
+import { useCallback } from 'react'
+import {
+  currentSession,
+  onSession,
+  readClient,
+  sessionEnded,
+  unreachable,
+  useSession,
+  writeClient,
+} from '../session/session.ts'
 
 type OperationId = keyof Calls
 /** Operations with one answer, or with a list that comes whole. */
@@ -57,6 +66,15 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Reads again what was refused once actions are unlocked. */
+let wasUnlocked = false
+onSession(() => {
+  const isUnlocked = currentSession().unlockedUntil !== undefined
+  if (isUnlocked && !wasUnlocked)
+    void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+  wasUnlocked = isUnlocked
+})
+
 type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
 const callOf = (client: Client, id: OperationId) => client[id] as unknown as AnyCall
 
@@ -72,11 +90,16 @@ export interface ReadOptions {
   keep?: boolean
 }
 
+export interface PolledOptions<Reply> extends ReadOptions {
+  /** Reads again after this time, while the answer says so; for the few reads that no stream renews. */
+  pollMs?(reply: Reply | undefined): number | false
+}
+
 /** Reads an operation. */
 export function useRead<Id extends ReadId>(
   id: Id,
   input: Input<Id>,
-  { enabled = true, staleMs = STALE_MS, keep = true }: ReadOptions = {},
+  { enabled = true, staleMs = STALE_MS, keep = true, pollMs }: PolledOptions<Calls[Id]['reply']> = {},
 ): UseQueryResult<Calls[Id]['reply']> {
   const { status } = useSession()
   return useQuery<Calls[Id]['reply']>({
@@ -84,7 +107,29 @@ export function useRead<Id extends ReadId>(
     queryFn: ({ signal }) => callOf(readClient(), id)(input, { signal }),
     enabled: enabled && status === 'ready',
     staleTime: staleMs,
+    ...(pollMs && { refetchInterval: ({ state }) => pollMs(state.data) }),
     ...(keep ? {} : { placeholderData: undefined }),
+  })
+}
+
+/** When the read of a page began: the page has everything before, and may have what came after. */
+const readsBegan = new WeakMap<object, number>()
+export const readBegan = (page: object | undefined): number | undefined => page && readsBegan.get(page)
+
+async function callPage<Id extends PagesId>(id: Id, input: unknown, signal: AbortSignal): Promise<Page<Item<Id>>> {
+  const from = Date.now()
+  const page: Page<Item<Id>> = await callOf(readClient(), id)(input, { signal })
+  readsBegan.set(page, from)
+  return page
+}
+
+/** Reads one page of a list beside what is on the screen. The caller decides what becomes of it. */
+export function readPage<Id extends PagesId>(id: Id, input: Input<Id>): Promise<Page<Item<Id>>> {
+  return queryClient.fetchQuery({
+    queryKey: [...keyOf(id, input), 'page'],
+    queryFn: ({ signal }) => callPage(id, input, signal),
+    staleTime: 0,
+    gcTime: 0,
   })
 }
 
@@ -102,7 +147,7 @@ export function usePages<Id extends PagesId>(
   const { status } = useSession()
   return useInfiniteQuery<Page<Item<Id>>, Error, InfiniteData<Page<Item<Id>>>, readonly unknown[], string | undefined>({
     queryKey: keyOf(id, input),
-    queryFn: ({ signal, pageParam }) => callOf(readClient(), id)({ ...input, cursor: pageParam }, { signal }),
+    queryFn: ({ signal, pageParam }) => callPage(id, { ...input, cursor: pageParam }, signal),
     initialPageParam: undefined,
     getNextPageParam: page => page.nextCursor,
     enabled: enabled && status === 'ready',
@@ -111,15 +156,30 @@ export function usePages<Id extends PagesId>(
   })
 }
 
-/** Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. */
-export function useWrite<Id extends ReadId>(
-  id: Id,
-  renews: readonly OperationId[] = [],
-): UseMutationResult<Calls[Id]['reply'], Error, Input<Id>> {
-  return useMutation<Calls[Id]['reply'], Error, Input<Id>>({
+export interface Callbacks<Reply> {
+  onSuccess?(reply: Reply): void
+  onError?(error: Error): void
+}
+
+export type Write<Id extends ReadId> = Omit<
+  UseMutationResult<Calls[Id]['reply'], Error, Input<Id>>,
+  'mutate' | 'mutateAsync'
+> & { mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void }
+
+/**
+ * Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. The callbacks are called although the component
+ * is gone by then, as a dialog is: those of react-query's own `mutate` are not.
+ */
+export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId[] = []): Write<Id> {
+  const { mutateAsync, ...rest } = useMutation<Calls[Id]['reply'], Error, Input<Id>>({
     mutationFn: input => callOf(writeClient(), id)(input, {}),
     onSuccess: () => renew(...renews),
   })
+  const mutate: Write<Id>['mutate'] = useCallback(
+    (input, { onSuccess, onError = () => {} } = {}) => void mutateAsync(input).then(onSuccess, onError),
+    [mutateAsync],
+  )
+  return { ...rest, mutate }
 }
 
 /** Reads these operations again where they are on the screen, whatever their input. */

@@ -16,6 +16,7 @@ export interface Shortcut {
 interface Registration {
   group: string
   shortcuts: readonly Shortcut[]
+  isLast: boolean
 }
 
 const SEQUENCE_MS = 1000
@@ -36,22 +37,27 @@ export function shortcutsNow(): { group: string; shortcuts: readonly Shortcut[] 
   return registrations.filter(({ shortcuts }) => shortcuts.length > 0)
 }
 
-/** Registers shortcuts while the component is on the screen. They may change with every render. */
-export function useKeys(group: string, shortcuts: readonly Shortcut[]): void {
+/**
+ * Registers shortcuts while the component is on the screen. They may change with every render. With `isLast`, any other
+ * registration of a key counts before: an ancestor registers after its children, and would hide theirs.
+ */
+export function useKeys(group: string, shortcuts: readonly Shortcut[], { isLast = false } = {}): void {
   const current = useRef(shortcuts)
   current.current = shortcuts
   useEffect(() => {
     const registration: Registration = {
       group,
+      isLast,
       get shortcuts() {
         return current.current
       },
     }
-    registrations.push(registration)
+    if (isLast) registrations.unshift(registration)
+    else registrations.push(registration)
     return () => {
       registrations.splice(registrations.indexOf(registration), 1)
     }
-  }, [group])
+  }, [group, isLast])
 }
 
 /** The text of an event's key in a shortcut: `mod+k`, `j`, `Enter`. Shift is part of a letter: `X`. */
@@ -84,7 +90,8 @@ function onKeyDown(event: KeyboardEvent): void {
   if (shortcut) {
     event.preventDefault()
     shortcut.run(event)
-  } else if (!isTyping && isPrefix(key)) prefix = { key, at: event.timeStamp }
+  } else if (isTyping && key === 'Escape') (event.target as HTMLElement).blur()
+  else if (!isTyping && isPrefix(key)) prefix = { key, at: event.timeStamp }
 }
 
 function find(keys: string, isTyping: boolean): Shortcut | undefined {

@@ -1,152 +1,230 @@
-// The streams and tokens of a browser, shared by its tabs: one stream per topic however many tabs want it, flushed at 4 Hz,
-// closed when nobody wants it or all tabs were hidden for a minute. Runs in the SharedWorker; without one, in the tab.
+// The tokens and streams of a browser, shared by its tabs: one stream per namespace with the topics of all tabs, flushed four
+// times a second, closed when all tabs were hidden for a minute. Runs in the SharedWorker, or in the leader of the tabs.
 
-import { Coalescer } from './coalescer.ts'
-import type { LiveState, Topic, ToTab, ToWorker } from './messages.ts'
-import { follow } from './source.ts'
+import { Channel, type Wanted } from './channel.ts'
+import type { Text } from './coalescer.ts'
+import { CountReader } from './counts.ts'
+import { type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './messages.ts'
 
-const FLUSH_MS = 250
+export const FLUSH_MS = 250
 const HIDDEN_MS_MAX = 60_000
+/** Tabs announce what they follow this often; one that misses two announcements is gone. */
+const HELLO_MS = 60_000
+const SILENT_MS_MAX = 150_000
 
 /** A tab, as the hub knows it. */
 export interface Tab {
   send(message: ToTab): void
 }
 
-interface Interest {
+interface Following {
   namespace: string
-  topics: ReadonlySet<Topic>
+  /** By topic: the last frame of a timeline that the tab has. */
+  topics: Map<Topic, number>
   hiddenSince: number | undefined
-}
-
-interface Stream {
-  namespace: string
-  topic: Topic
-  stop: AbortController
-  coalescer: Coalescer
-  state: LiveState
-  retryAt: number | undefined
+  heardAt: number
+  isSignedIn: boolean
 }
 
 export class Hub {
   readonly #url: string
-  readonly #tabs = new Map<Tab, Interest | undefined>()
+  readonly #now: () => number
+  readonly #tabs = new Map<Tab, Following | undefined>()
   readonly #tokens = new Map<string, string>()
-  readonly #streams = new Map<string, Stream>()
+  readonly #channels = new Map<string, Channel>()
   readonly #states = new Map<string, string>()
+  readonly #counts = new Map<string, CountReader>()
+  #tickedAt: number
+  #helloAt: number
 
-  constructor(url: string) {
+  constructor(url: string, now: () => number = Date.now) {
     this.#url = url
-    setInterval(() => this.#flush(), FLUSH_MS)
+    this.#now = now
+    this.#tickedAt = now()
+    this.#helloAt = now()
   }
 
-  receive(tab: Tab, message: ToWorker): void {
+  receive(tab: Tab, message: ToHub): void {
     if (message.type === 'bye') this.#tabs.delete(tab)
     else if (message.type === 'ask') {
       const { namespace } = message
       tab.send({ type: 'token', namespace, token: this.#tokens.get(namespace) })
-    } else if (message.type === 'token') this.#setToken(message.namespace, message.token)
-    else {
-      const { namespace, topics, isHidden } = message
-      const before = this.#tabs.get(tab)?.hiddenSince
-      this.#tabs.set(tab, {
-        namespace,
-        topics: new Set(topics),
-        hiddenSince: isHidden ? (before ?? Date.now()) : undefined,
-      })
-      this.#states.delete(namespace)
-    }
+    } else if (message.type === 'token') this.#setToken(message)
+    else this.#setTopics(tab, message)
     this.#reconcile()
   }
 
-  /** A new token replaces the streams of the one before. */
-  #setToken(namespace: string, token: string | undefined): void {
-    if (this.#tokens.get(namespace) === token) return
+  /** Called every `FLUSH_MS`: sends what came to the tabs, and does what is due. */
+  tick(): void {
+    this.#tickedAt = this.#now()
+    this.#dropSilent()
+    for (const [namespace, channel] of this.#channels) this.#flush(namespace, channel)
+    this.#reconcile()
+    for (const namespace of new Set([...this.#tabs.values()].flatMap(each => each?.namespace ?? []))) {
+      this.#announceState(namespace)
+      this.#readCounts(namespace)
+    }
+  }
+
+  #setToken({ namespace, token, before }: ToHub & { type: 'token' }): void {
+    const current = this.#tokens.get(namespace)
+    if (token === current || (token === undefined && current !== before)) return
     if (token === undefined) this.#tokens.delete(namespace)
     else this.#tokens.set(namespace, token)
-    for (const [key, stream] of this.#streams) if (stream.namespace === namespace) this.#close(key, stream)
+    this.#counts.delete(namespace)
+    // A new token replaces the stream of the one before.
+    const channel = this.#channels.get(namespace)
+    if (!channel) return
+    const { lostAt } = channel
+    channel.close()
+    this.#channels.set(namespace, this.#newChannel(namespace, lostAt ?? channel.lostAt))
   }
 
-  /** Opens the streams that a tab wants, and closes the others. */
+  #setTopics(tab: Tab, { namespace, topics, isHidden, isSignedIn }: ToHub & { type: 'topics' }): void {
+    const last = this.#tabs.get(tab)
+    const before = last?.namespace === namespace ? last : undefined
+    const positions = topics.map(({ topic, after, restarts }): [Topic, number] => [
+      topic,
+      restarts ? after : (before?.topics.get(topic) ?? after),
+    ])
+    this.#tabs.set(tab, {
+      namespace,
+      topics: new Map(positions),
+      hiddenSince: isHidden ? (before?.hiddenSince ?? this.#now()) : undefined,
+      heardAt: this.#now(),
+      isSignedIn,
+    })
+    const known = this.#counts.get(namespace)
+    if (!before && known) tab.send({ type: 'counts', namespace, counts: known.counts })
+    this.#states.delete(namespace)
+    if (!isHidden) this.#channels.get(namespace)?.wake()
+  }
+
+  /** Forgets tabs that crashed: they said no farewell. */
+  #dropSilent(): void {
+    const now = this.#now()
+    for (const [tab, following] of this.#tabs)
+      if (following && now - following.heardAt > SILENT_MS_MAX) this.#tabs.delete(tab)
+    if (now - this.#helloAt < HELLO_MS) return
+    this.#helloAt = now
+    for (const tab of this.#tabs.keys()) tab.send({ type: 'hello' })
+  }
+
   #reconcile(): void {
-    const wanted = new Map<string, { namespace: string; topic: Topic }>()
-    const now = Date.now()
-    for (const interest of this.#tabs.values()) {
-      if (!interest || (interest.hiddenSince !== undefined && now - interest.hiddenSince > HIDDEN_MS_MAX)) continue
-      for (const topic of interest.topics) {
-        const { namespace } = interest
-        wanted.set(`${namespace} ${topic}`, { namespace, topic })
+    const namespaces = new Set([...this.#tabs.values()].flatMap(each => each?.namespace ?? []))
+    for (const [namespace, channel] of this.#channels) {
+      if (namespaces.has(namespace)) continue
+      channel.close()
+      this.#channels.delete(namespace)
+    }
+    for (const namespace of namespaces) {
+      const channel = this.#channels.get(namespace) ?? this.#newChannel(namespace)
+      this.#channels.set(namespace, channel)
+      if (this.#isHidden(namespace)) channel.close()
+      else {
+        channel.want(this.#wantedOf(namespace))
+        channel.tick()
       }
     }
-    for (const [key, stream] of this.#streams) if (!wanted.has(key)) this.#close(key, stream)
-    for (const [key, { namespace, topic }] of wanted) if (!this.#streams.has(key)) this.#open(key, namespace, topic)
   }
 
-  #open(key: string, namespace: string, topic: Topic): void {
-    const stream: Stream = {
-      namespace,
-      topic,
-      stop: new AbortController(),
-      coalescer: new Coalescer(),
-      state: 'idle',
-      retryAt: undefined,
+  #isHidden(namespace: string): boolean {
+    const now = this.#now()
+    return this.#following(namespace).every(
+      ([, { hiddenSince }]) => hiddenSince !== undefined && now - hiddenSince > HIDDEN_MS_MAX,
+    )
+  }
+
+  /** Visible tabs first: the engine bounds the topics of a stream. */
+  #wantedOf(namespace: string): Wanted {
+    const lists = new Set<ListTopic>()
+    const runs = new Map<string, number>()
+    const tabs = this.#following(namespace)
+    tabs.sort(([, a], [, b]) => Number(a.hiddenSince !== undefined) - Number(b.hiddenSince !== undefined))
+    for (const [, { topics }] of tabs) {
+      for (const [topic, after] of topics) {
+        const runId = runOf(topic)
+        if (runId === undefined) lists.add(topic as ListTopic)
+        else runs.set(runId, Math.min(after, runs.get(runId) ?? after))
+      }
     }
-    this.#streams.set(key, stream)
-    void follow({
+    return { lists, runs }
+  }
+
+  #following(namespace: string): [Tab, Following][] {
+    return [...this.#tabs].filter((each): each is [Tab, Following] => each[1]?.namespace === namespace)
+  }
+
+  #newChannel(namespace: string, lostAt?: number): Channel {
+    const channel = new Channel({
       url: this.#url,
       token: this.#tokens.get(namespace),
-      topic,
-      signal: stream.stop.signal,
-      onFrame: frame => stream.coalescer.add(frame),
-      onOpen: isAgain => {
-        stream.state = 'live'
-        if (isAgain && !topic.startsWith('run:')) this.#send(namespace, { type: 'gap', namespace, topic })
+      now: this.#now,
+      onGap: gap => {
+        for (const [tab, { topics }] of this.#following(namespace))
+          if (gap.topics.some(topic => topics.has(topic))) tab.send({ type: 'gap', namespace, ...gap })
       },
-      onLost: retryAt => {
-        stream.state = 'reconnecting'
-        stream.retryAt = retryAt
-      },
-      onRefused: () => {
-        stream.state = 'ended'
+      // Timers of hidden tabs run late; what comes from the network does not.
+      onData: isFull => {
+        if (isFull || this.#now() - this.#tickedAt >= FLUSH_MS) this.tick()
       },
     })
+    channel.lostAt = lostAt
+    return channel
   }
 
-  #close(key: string, { stop }: Stream): void {
-    stop.abort()
-    this.#streams.delete(key)
-  }
-
-  #flush(): void {
-    this.#reconcile()
-    for (const { namespace, topic, coalescer } of this.#streams.values()) {
-      const batch = coalescer.take()
-      if (!batch) continue
-      if (batch.dropped > 0) this.#send(namespace, { type: 'gap', namespace, topic })
-      for (const [tab, interest] of this.#tabs) {
-        if (interest?.namespace === namespace && interest.topics.has(topic))
-          tab.send({ type: 'batch', namespace, topic, batch })
+  #flush(namespace: string, channel: Channel): void {
+    const { lists, timelines } = channel.flush()
+    if (lists.length === 0 && timelines.size === 0) return
+    for (const [tab, { topics }] of this.#following(namespace)) {
+      for (const [topic, batch] of lists) if (topics.has(topic)) tab.send({ type: 'batch', namespace, topic, batch })
+      for (const [runId, { from, texts }] of timelines) {
+        const topic: Topic = `run:${runId}`
+        const after = topics.get(topic)
+        // A tab that has less waits for the connection that begins where it is.
+        const next = after === undefined || after < from ? [] : following(texts, after)
+        if (next.length === 0) continue
+        topics.set(topic, next.at(-1)?.seq ?? 0)
+        tab.send({ type: 'timeline', namespace, topic, texts: next })
       }
     }
-    for (const namespace of new Set([...this.#tabs.values()].flatMap(interest => interest?.namespace ?? [])))
-      this.#announceState(namespace)
   }
 
-  /** Sends the state of a namespace when it has changed: the worst of its streams. */
+  /** Reads the counts of the rail while a tab is visible. */
+  #readCounts(namespace: string): void {
+    const tabs = this.#following(namespace)
+    if (!tabs.some(([, { hiddenSince, isSignedIn }]) => isSignedIn && hiddenSince === undefined)) return
+    const reader =
+      this.#counts.get(namespace) ??
+      new CountReader({
+        url: this.#url,
+        token: this.#tokens.get(namespace),
+        now: this.#now,
+        onCounts: counts => {
+          for (const [tab] of this.#following(namespace)) tab.send({ type: 'counts', namespace, counts })
+        },
+      })
+    this.#counts.set(namespace, reader)
+    reader.tick()
+  }
+
+  /** Sends the state of a namespace when it has changed. */
   #announceState(namespace: string): void {
-    const streams = [...this.#streams.values()].filter(stream => stream.namespace === namespace)
-    const worst = (['ended', 'reconnecting', 'idle', 'live'] as const).find(state =>
-      streams.some(stream => stream.state === state),
-    )
-    const state = worst ?? 'idle'
-    const retryAt = streams.find(stream => stream.state === 'reconnecting')?.retryAt
-    const text = `${state} ${retryAt}`
+    const { state = 'idle', retryAt, lostAt } = this.#channels.get(namespace) ?? {}
+    const text = `${state} ${retryAt} ${lostAt}`
     if (this.#states.get(namespace) === text) return
     this.#states.set(namespace, text)
-    this.#send(namespace, { type: 'state', namespace, state, ...(retryAt === undefined ? {} : { retryAt }) })
+    const times = { ...(retryAt === undefined ? {} : { retryAt }), ...(lostAt === undefined ? {} : { lostAt }) }
+    for (const [tab] of this.#following(namespace)) tab.send({ type: 'state', namespace, state, ...times })
   }
+}
 
-  #send(namespace: string, message: ToTab): void {
-    for (const [tab, interest] of this.#tabs) if (interest?.namespace === namespace) tab.send(message)
-  }
+/** The frames after a seq. Connections repeat some of them. */
+function following(texts: readonly Text[], after: number): Text[] {
+  let last = after
+  return texts.filter(({ seq }) => {
+    if (seq <= last) return false
+    last = seq
+    return true
+  })
 }

@@ -1,18 +1,31 @@
-// The tab's end of the live connection: what it wants to follow, what came in, and the state of the streams.
+// The tab's end of the live connection: what it follows, what came in, and the state of the stream. After a gap the page is read
+// again once: at once, or when it is visible and not paused.
 
+import { parse } from '../data/json/parse.ts'
 import { ENGINE_URL } from '../router/base.ts'
-import { currentSession, onSession } from '../session/session.ts'
+import { currentSession, onSession, sessionEnded } from '../session/session.ts'
 import { keepToken, tokenOf } from '../session/tokens.ts'
-import type { Batch } from './coalescer.ts'
-import { Hub, type Tab } from './hub.ts'
-import type { LiveState, Topic, ToTab, ToWorker } from './messages.ts'
-import workerUrl from './shared-worker.ts?sharedworker&url'
+import type { Batch, LiveFrame } from './coalescer.ts'
+import { connect } from './connect.ts'
+import type { Counts } from './counts.ts'
+import {
+  type Interest,
+  type ListTopic,
+  type LiveState,
+  NAMESPACE_TOPICS,
+  runOf,
+  type ToHub,
+  type Topic,
+  type ToTab,
+} from './messages.ts'
 
 export interface Follower {
   topic: Topic
   onBatch(batch: Batch): void
-  /** Frames may be missing: read again. */
-  onGap(): void
+  /** Frames before `openedAt` may be missing: read again what was read earlier. Rejects when that fails. */
+  onGap(openedAt: number): Promise<void>
+  /** The last frame of a timeline that the follower has. */
+  after: number
 }
 
 /** The state of the live connection, for the pill. */
@@ -22,65 +35,86 @@ export interface Live {
   isPaused: boolean
   /** Frames that came in while paused. */
   held: number
-  /** Since when the streams are interrupted. */
+  /** Since when what is shown may be old: the stream is interrupted, or the page is not read again yet. */
   staleSince?: number | undefined
+  /** More frames come than can be shown: rows show their status alone. */
+  isSampling: boolean
+  /** The counts of the rail. */
+  counts: Counts
 }
 
 const ANSWER_MS_MAX = 400
+const REREAD_MS_MIN = 2000
+const REREAD_MS_MAX = 30_000
+/** A flush that takes longer makes rows show their status alone, until none has for a while. */
+const FLUSH_MS_MAX = 50
+const SAMPLING_MS = 5000
 
 const followers = new Set<Follower>()
 const listeners = new Set<() => void>()
 const askers = new Map<string, (token: string | undefined) => void>()
-let live: Live = { state: 'idle', isPaused: false, held: 0 }
-let post: ((message: ToWorker) => void) | undefined
+let live: Live = { state: 'idle', isPaused: false, held: 0, isSampling: false, counts: {} }
+let post: ((message: ToHub) => void) | undefined
+let posted: { namespace: string; token: string | undefined } | undefined
+let isAnnouncing = false
 
-/** The policy that the Content-Security-Policy allows makes one address only: that of our worker. */
-interface Policies {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
-}
-
-function trustedWorkerUrl(): string {
-  const address = new URL(workerUrl, import.meta.url).href
-  const { trustedTypes } = window as unknown as { trustedTypes?: Policies }
-  if (!trustedTypes) return address
-  const policy = trustedTypes.createPolicy('perdure', {
-    createScriptURL: url => {
-      if (url !== address) throw new TypeError('the only script address is that of the worker')
-      return url
-    },
-  })
-  return policy.createScriptURL(address)
-}
-
-function connection(): (message: ToWorker) => void {
+function hub(): (message: ToHub) => void {
   if (post) return post
-  if (typeof SharedWorker === 'undefined') {
-    const hub = new Hub(ENGINE_URL)
-    const tab: Tab = { send: receive }
-    post = message => hub.receive(tab, message)
-  } else {
-    const worker = new SharedWorker(trustedWorkerUrl(), { type: 'module', name: ENGINE_URL })
-    worker.port.onmessage = ({ data }: MessageEvent<ToTab>) => receive(data)
-    post = message => worker.port.postMessage(message)
-  }
+  post = connect(ENGINE_URL, receive)
   window.addEventListener('pagehide', () => post?.({ type: 'bye' }))
-  window.addEventListener('pageshow', () => announce())
-  document.addEventListener('visibilitychange', announce)
+  window.addEventListener('pageshow', ({ persisted }) => {
+    announce()
+    // The page comes from the browser's cache: it has missed what came since.
+    if (persisted) noteGap(followed(), Date.now(), undefined)
+  })
+  document.addEventListener('visibilitychange', () => {
+    announce()
+    if (!document.hidden) rereadIfDue()
+  })
   onSession(() => {
-    const { namespace, status } = currentSession()
-    if (status === 'starting' || status === 'unreachable') return
-    post?.({ type: 'token', namespace, token: tokenOf(namespace) })
+    postToken()
     announce()
   })
+  // The session may be known before the first component follows a topic: a reloaded tab has its token, and a new hub has none.
+  postToken()
   return post
 }
 
-/** Says what this tab follows. */
-function announce(): void {
+function postToken(): void {
   const { namespace, status } = currentSession()
-  const topics =
-    status === 'ready' || status === 'unreachable' ? [...new Set([...followers].map(each => each.topic))] : []
-  connection()({ type: 'topics', namespace, topics, isHidden: document.hidden })
+  if (status === 'starting' || status === 'unreachable') return
+  const token = tokenOf(namespace)
+  const before = posted?.namespace === namespace ? posted.token : undefined
+  posted = { namespace, token }
+  hub()({ type: 'token', namespace, token, before })
+}
+
+/** Says what this tab follows, once for all changes of a moment: a page that replaces another changes nothing between. */
+function announce(): void {
+  if (isAnnouncing) return
+  isAnnouncing = true
+  setTimeout(() => {
+    isAnnouncing = false
+    const { namespace, status } = currentSession()
+    const isOn = status === 'ready' || status === 'unreachable'
+    const { hidden: isHidden } = document
+    hub()({ type: 'topics', namespace, topics: isOn ? interests() : [], isHidden, isSignedIn: isOn })
+  })
+}
+
+/** The lowest position of the followers of each topic that was announced last. */
+const announced = new Map<Topic, number>()
+
+function interests(): Interest[] {
+  const positions = new Map<Topic, number>()
+  for (const { topic, after } of followers) positions.set(topic, Math.min(after, positions.get(topic) ?? after))
+  for (const topic of announced.keys()) if (!positions.has(topic)) announced.delete(topic)
+  return [...positions].map(([topic, after]) => {
+    const known = announced.get(topic)
+    const restarts = !live.isPaused && after < (known ?? 0)
+    if (known === undefined || restarts) announced.set(topic, after)
+    return { topic, after, restarts }
+  })
 }
 
 function setLive(change: Partial<Live>): void {
@@ -89,28 +123,144 @@ function setLive(change: Partial<Live>): void {
 }
 
 function receive(message: ToTab): void {
-  if (message.type === 'token') {
-    askers.get(message.namespace)?.(message.token)
+  if (message.type === 'hello') {
+    postToken()
+    announce()
+  } else if (message.type === 'token') askers.get(message.namespace)?.(message.token)
+  else if (message.namespace !== currentSession().namespace) return
+  else if (message.type === 'state') receiveState(message)
+  else if (message.type === 'counts') setLive({ counts: message.counts })
+  else if (message.type === 'gap') noteGap(message.topics, message.openedAt, message.lostAt)
+  else if (message.type === 'batch') deliver(message.topic, message.batch)
+  else receiveTimeline(message)
+}
+
+function receiveState({ state, retryAt, lostAt }: ToTab & { type: 'state' }): void {
+  if (state === 'ended') sessionEnded()
+  const staleSince = lostAt ?? (missed || rereads > 0 ? live.staleSince : undefined)
+  setLive({ state, retryAt, staleSince })
+}
+
+function receiveTimeline({ topic, texts }: ToTab & { type: 'timeline' }): void {
+  const last = texts.at(-1)?.seq ?? 0
+  if (live.isPaused) {
+    // They are sent again when rendering goes on.
+    announced.set(topic, last)
+    setLive({ held: live.held + texts.length })
     return
   }
-  if (message.namespace !== currentSession().namespace) return
-  if (message.type === 'state') {
-    const isLost = message.state === 'reconnecting' || message.state === 'ended'
-    setLive({
-      state: message.state,
-      retryAt: message.retryAt,
-      staleSince: isLost ? (live.staleSince ?? Date.now()) : undefined,
+  const frames = texts.map(({ seq, text }) => ({ seq, frame: frameOf(text) }))
+  announced.set(topic, last)
+  for (const follower of followers) {
+    if (follower.topic !== topic) continue
+    const next = frames.filter(({ seq }) => seq > follower.after).map(({ frame }) => frame)
+    follower.after = Math.max(follower.after, last)
+    if (next.length > 0) follower.onBatch({ frames: next, count: next.length, isSampled: false })
+  }
+}
+
+/** Fields of log lines and progress keep every digit; other frames have no values of users. */
+function frameOf(text: string): LiveFrame {
+  const hasValues = text.includes('"kind":"log"') || text.includes('"kind":"progress"')
+  return (hasValues ? parse(text) : JSON.parse(text)) as LiveFrame
+}
+
+/** The topics of newest states that the tab follows. */
+function followed(): ListTopic[] {
+  return [...followers].flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
+}
+
+let slowUntil = 0
+
+function deliver(topic: ListTopic, batch: Batch): void {
+  if (live.isPaused) {
+    setLive({ held: live.held + batch.count })
+    return
+  }
+  // The queries render in a task of their own, between these two timers.
+  let renderFrom = 0
+  setTimeout(() => {
+    renderFrom = performance.now()
+  })
+  const from = performance.now()
+  const isSampled = batch.isSampled || from < slowUntil
+  for (const follower of followers) if (follower.topic === topic) follower.onBatch({ ...batch, isSampled })
+  const mergeMs = performance.now() - from
+  setTimeout(() => sampleIfSlow(batch.isSampled, mergeMs + performance.now() - renderFrom))
+}
+
+function sampleIfSlow(isTooMuch: boolean, flushMs: number): void {
+  if (!isTooMuch && flushMs <= FLUSH_MS_MAX) return
+  slowUntil = performance.now() + SAMPLING_MS
+  if (live.isSampling) return
+  setLive({ isSampling: true })
+  setTimeout(endSampling, SAMPLING_MS)
+}
+
+/** Rows have missed everything but their statuses: read again. */
+function endSampling(): void {
+  const leftMs = slowUntil - performance.now()
+  if (leftMs > 0) {
+    setTimeout(endSampling, leftMs)
+    return
+  }
+  setLive({ isSampling: false })
+  noteGap(NAMESPACE_TOPICS, Date.now(), undefined)
+}
+
+/** A gap whose lists are not read again yet. */
+let missed: { topics: Set<ListTopic>; openedAt: number } | undefined
+let retryMs = REREAD_MS_MIN
+let rereadNotBefore = 0
+/** Reads that are under way. */
+let rereads = 0
+
+function noteMissed(topics: Iterable<ListTopic>, openedAt: number): void {
+  missed = {
+    topics: new Set([...(missed?.topics ?? []), ...topics]),
+    openedAt: Math.max(missed?.openedAt ?? 0, openedAt),
+  }
+}
+
+function noteGap(topics: readonly ListTopic[], openedAt: number, lostAt: number | undefined): void {
+  noteMissed(topics, openedAt)
+  if (lostAt !== undefined) setLive({ staleSince: live.staleSince ?? lostAt })
+  rereadIfDue()
+}
+
+function rereadIfDue(): void {
+  if (!missed || live.isPaused || document.hidden || rereads > 0) return
+  const waitMs = rereadNotBefore - performance.now()
+  if (waitMs > 0) {
+    setTimeout(rereadIfDue, waitMs)
+    return
+  }
+  const { topics, openedAt } = missed
+  missed = undefined
+  rereadNotBefore = performance.now() + REREAD_MS_MIN
+  rereads++
+  const reads = [...followers].filter(({ topic }) => topics.has(topic as ListTopic)).map(each => each.onGap(openedAt))
+  void Promise.all(reads)
+    .then(
+      () => true,
+      () => false,
+    )
+    .then(isRead => {
+      rereads--
+      if (isRead) retryMs = REREAD_MS_MIN
+      else {
+        noteMissed(topics, openedAt)
+        rereadNotBefore = performance.now() + retryMs
+        retryMs = Math.min(REREAD_MS_MAX, retryMs * 2)
+      }
+      if (missed) rereadIfDue()
+      else if (live.state !== 'reconnecting') setLive({ staleSince: undefined })
     })
-    return
-  }
-  const concerned = [...followers].filter(({ topic }) => topic === message.topic)
-  if (message.type === 'gap') for (const follower of concerned) follower.onGap()
-  else if (live.isPaused && !message.topic.startsWith('run:')) setLive({ held: live.held + message.batch.count })
-  else for (const follower of concerned) follower.onBatch(message.batch)
 }
 
 /** Follows a topic. Returns the way to stop. */
-export function followTopic(follower: Follower): () => void {
+export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch' | 'onGap'>): () => void {
+  const follower: Follower = { topic, ...on, after: 0 }
   followers.add(follower)
   announce()
   return () => {
@@ -119,10 +269,12 @@ export function followTopic(follower: Follower): () => void {
   }
 }
 
-/** Stops and goes on with rendering; the stream goes on. After a pause lists are read again, once. */
+/** Stops and goes on with rendering; the stream goes on. After a pause lists are read again, once, and timelines go on. */
 export function setPaused(isPaused: boolean): void {
   setLive({ isPaused, held: 0 })
-  if (!isPaused) for (const follower of followers) follower.onGap()
+  if (isPaused) return
+  noteGap(followed(), Date.now(), undefined)
+  announce()
 }
 
 export const currentLive = (): Live => live
@@ -138,7 +290,7 @@ export async function adoptToken(namespace: string): Promise<void> {
   const token = await new Promise<string | undefined>(resolve => {
     askers.set(namespace, resolve)
     setTimeout(resolve, ANSWER_MS_MAX)
-    connection()({ type: 'ask', namespace })
+    hub()({ type: 'ask', namespace })
   })
   askers.delete(namespace)
   if (token !== undefined) keepToken(namespace, token)

@@ -1,24 +1,54 @@
-// The messages between a tab and the worker that owns the key and the streams.
+// The messages between a tab and the hub that owns the tokens and the streams.
 
-import type { Batch } from './coalescer.ts'
+import type { Batch, Text } from './coalescer.ts'
+import type { Counts } from './counts.ts'
 
-/** A stream: all runs, all events, or one run's timeline. */
-export type Topic = 'runs' | 'events' | `run:${string}`
+/** Topics of a whole namespace. */
+export const NAMESPACE_TOPICS = ['runs', 'events', 'deliveries'] as const
+/** Topics of which the newest state counts: the lists of a namespace, and a bulk job. */
+export type ListTopic = (typeof NAMESPACE_TOPICS)[number] | `bulk:${string}`
+/** A topic of the stream: newest states, or the timeline of one run. */
+export type Topic = ListTopic | `run:${string}`
 
-/** How a namespace's streams are. */
+const RUN_TOPIC = 'run:'
+const BULK_TOPIC = 'bulk:'
+
+/** The bulk job whose state the topic is; undefined for all others. */
+export function bulkOf(topic: Topic): string | undefined {
+  return topic.startsWith(BULK_TOPIC) ? topic.slice(BULK_TOPIC.length) : undefined
+}
+
+/** The run whose timeline the topic is; undefined for a list. */
+export function runOf(topic: Topic): string | undefined {
+  return topic.startsWith(RUN_TOPIC) ? topic.slice(RUN_TOPIC.length) : undefined
+}
+
+/** How the stream of a namespace is. */
 export type LiveState = 'idle' | 'live' | 'reconnecting' | 'ended'
 
-/** From a tab. */
-export type ToWorker =
-  | { type: 'token'; namespace: string; token: string | undefined }
+/** A topic that a tab follows. */
+export interface Interest {
+  topic: Topic
+  /** The last frame of a timeline that the tab has. The hub keeps a position of its own unless `restarts`. */
+  after: number
+  restarts?: boolean
+}
+
+/** From a tab. A token that is taken away is named, so that a newer one of another tab stays. */
+export type ToHub =
+  | { type: 'token'; namespace: string; token: string | undefined; before: string | undefined }
   | { type: 'ask'; namespace: string }
-  | { type: 'topics'; namespace: string; topics: readonly Topic[]; isHidden: boolean }
+  | { type: 'topics'; namespace: string; topics: readonly Interest[]; isHidden: boolean; isSignedIn: boolean }
   | { type: 'bye' }
 
-/** From the worker. */
+/** From the hub. */
 export type ToTab =
   | { type: 'token'; namespace: string; token: string | undefined }
-  | { type: 'batch'; namespace: string; topic: Topic; batch: Batch }
-  | { type: 'state'; namespace: string; state: LiveState; retryAt?: number }
-  /** A stream was interrupted: lists are to be read again, once. */
-  | { type: 'gap'; namespace: string; topic: Topic }
+  | { type: 'batch'; namespace: string; topic: ListTopic; batch: Batch }
+  | { type: 'timeline'; namespace: string; topic: Topic; texts: readonly Text[] }
+  | { type: 'state'; namespace: string; state: LiveState; retryAt?: number; lostAt?: number }
+  /** Frames of these topics before `openedAt` may be missing: what was read earlier is read again, once. */
+  | { type: 'gap'; namespace: string; topics: readonly ListTopic[]; openedAt: number; lostAt?: number }
+  | { type: 'counts'; namespace: string; counts: Counts }
+  /** The hub is new, or checks which tabs are left: announce what you follow. */
+  | { type: 'hello' }

@@ -1,75 +1,65 @@
-// One stream, opened again with growing pauses when it ends. A run's timeline goes on after its last frame; other streams
-// have a gap then, which the hub announces.
+// One connection of `GET /stream`: opens it, and reads its messages. Retries, gaps and the choice of topics are those of
+// `channel.ts`.
 
-import { ApiError, createClient } from '@perdure/client'
-import type { LiveFrame } from './coalescer.ts'
-import type { Topic } from './messages.ts'
-
-const RETRY_MS_MIN = 250
-const RETRY_MS_MAX = 10_000
+/** Longer than any frame: payloads, and the runner answers that contain log lines, are at most 1 MiB. */
+const MESSAGE_CHARS_MAX = 16 * 1024 * 1024
+/** The comment with which the engine says that it left frames of lists out. */
+const SKIPPED = ': skipped'
 
 export interface SourceOptions {
   url: string
   token: string | undefined
-  topic: Topic
+  topics: readonly string[]
   signal: AbortSignal
-  onFrame(frame: LiveFrame): void
-  /** The stream is open; `isAgain` after an interruption. */
-  onOpen(isAgain: boolean): void
-  onLost(retryAt: number): void
-  /** The engine refuses: the session ended. */
-  onRefused(): void
+  onOpen(): void
+  /** Something came, if only a comment. */
+  onHeard(): void
+  onData(text: string): void
+  onSkipped(): void
 }
 
-/** Follows the stream until the signal. */
-export async function follow({ url, token, topic, signal, ...on }: SourceOptions): Promise<void> {
-  let lastSeq: number | undefined
-  let retryMs = RETRY_MS_MIN
-  let wasOpen = false
-  const onOpen = () => {
-    retryMs = RETRY_MS_MIN
-    on.onOpen(wasOpen)
-    wasOpen = true
-  }
-  while (!signal.aborted) {
-    try {
-      for await (const frame of framesOf({ url, token, topic, signal, onOpen }, lastSeq)) {
-        if (typeof frame.seq === 'number') lastSeq = frame.seq
-        on.onFrame(frame)
-      }
-      if (topic.startsWith('run:')) return
-    } catch (error) {
-      if (signal.aborted) return
-      if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
-        if (error.status === 401 || error.status === 403) on.onRefused()
-        return
-      }
+/** Why a connection is over: it was lost, or the engine refused it. */
+export type End = { kind: 'lost' } | { kind: 'refused'; status: number; message: string }
+
+/** Reads the stream until it ends. Never rejects. */
+export async function readStream({ url, token, topics, signal, ...on }: SourceOptions): Promise<End> {
+  try {
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const request = {
+      headers,
+      // Identical addresses would wait for each other in the browser's cache.
+      cache: 'no-store',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      signal,
+    } as const
+    const response = await fetch(`${url}/stream?topics=${encodeURIComponent(topics.join(','))}`, request)
+    if (!response.ok || !response.body) {
+      return { kind: 'refused', status: response.status, message: await response.text() }
     }
-    on.onLost(Date.now() + retryMs)
-    await new Promise(resolve => setTimeout(resolve, retryMs))
-    retryMs = Math.min(RETRY_MS_MAX, retryMs * 2)
+    on.onOpen()
+    await readLines(response.body, on)
+  } catch {
+    // An abort, a lost connection and an engine that does not answer end alike.
   }
+  return { kind: 'lost' }
 }
 
-type Opening = Pick<SourceOptions, 'url' | 'token' | 'topic' | 'signal'> & { onOpen(): void }
+type Handlers = Pick<SourceOptions, 'onHeard' | 'onData' | 'onSkipped'>
 
-/** The frames of one connection. Identical addresses would wait for each other in the browser's cache: `no-store`. */
-function framesOf({ url, token, topic, signal, onOpen }: Opening, from: number | undefined) {
-  const client = createClient({
-    url,
-    apiKey: token,
-    // One connection at a time: pauses and gaps are this file's.
-    stream: { attemptsMax: 0 },
-    fetch: async (address, init) => {
-      const response = await fetch(address, { ...init, cache: 'no-store', credentials: 'omit' })
-      if (response.ok) onOpen()
-      return response
-    },
-  })
-  const open = () => {
-    if (topic === 'runs') return client.streamRuns({}, { signal })
-    if (topic === 'events') return client.streamEvents({}, { signal })
-    return client.streamRun({ id: topic.slice('run:'.length), ...(from === undefined ? {} : { from }) }, { signal })
+async function readLines(body: ReadableStream<Uint8Array>, on: Handlers): Promise<void> {
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  let rest = ''
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    on.onHeard()
+    const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+    rest = lines.pop() as string
+    if (rest.length > MESSAGE_CHARS_MAX) throw new Error('a frame of the stream is too long')
+    for (const line of lines) {
+      // The engine writes each frame in one line.
+      if (line.startsWith('data:')) on.onData(line.slice('data:'.length).trim())
+      else if (line.startsWith(SKIPPED)) on.onSkipped()
+    }
   }
-  return open() as AsyncGenerator<LiveFrame, void, undefined>
 }

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { useSession } from '../session/session.ts'
-import type { Batch } from './coalescer.ts'
-import { currentLive, followTopic, type Live, onLive } from './link.ts'
+import { currentLive, type Follower, followTopic, type Live, onLive } from './link.ts'
 import type { Topic } from './messages.ts'
 
 export type { Batch, LiveFrame } from './coalescer.ts'
+export type { Counts } from './counts.ts'
 export type { Topic } from './messages.ts'
 
 /** The state of the live connection. */
@@ -14,19 +14,22 @@ export function useLive(): Live {
   return useSyncExternalStore(onLive, currentLive)
 }
 
+export type TopicHandlers = Pick<Follower, 'onBatch' | 'onGap'>
+
 /** Follows a topic while the component is on the screen: batches at most four times a second. Undefined follows nothing. */
-export function useTopic(topic: Topic | undefined, on: { onBatch(batch: Batch): void; onGap(): void }): void {
+export function useTopic(topic: Topic | undefined, on: TopicHandlers): void {
   const { status, namespace } = useSession()
   const current = useRef(on)
   current.current = on
-  const isReady = status === 'ready' || status === 'unreachable'
+  // A page whose session has ended stays where it is: its position counts after the next sign-in.
+  const isKnown = status !== 'starting'
   // biome-ignore lint/correctness/useExhaustiveDependencies: another namespace has other streams.
   useEffect(() => {
-    if (topic === undefined || !isReady) return
+    if (topic === undefined || !isKnown) return
     return followTopic({
       topic,
       onBatch: batch => current.current.onBatch(batch),
-      onGap: () => current.current.onGap(),
+      onGap: openedAt => current.current.onGap(openedAt),
     })
-  }, [topic, isReady, namespace])
+  }, [topic, isKnown, namespace])
 }

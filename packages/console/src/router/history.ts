@@ -1,5 +1,5 @@
-// The address bar as a store: the current URL, read, and the ways to change it. Scroll positions are kept in the entries of
-// the history, so that back and forward restore them.
+// The address bar as a store: the current URL, read, and the ways to change it. Scroll positions, selections and the like are
+// kept in the entries of the history, so that back and forward restore them.
 
 import { CONSOLE_ROOT } from './base.ts'
 import { type Match, parseUrl } from './routes.ts'
@@ -47,13 +47,20 @@ export function navigate(url: string, { replace = false }: { replace?: boolean }
 
 function rememberScroll(): void {
   const scroller = document.querySelector(SCROLLER)
-  if (scroller) history.replaceState({ ...history.state, scroll: scroller.scrollTop }, '')
+  if (scroller) keep('scroll', scroller.scrollTop)
 }
 
 /** The scroll position to restore on this entry of the history. */
-export function rememberedScroll(): number {
-  const { scroll } = (history.state ?? {}) as { scroll?: number }
-  return typeof scroll === 'number' ? scroll : 0
+export const rememberedScroll = (): number => kept<number>('scroll') ?? 0
+
+/** Keeps a value in this entry of the history, until the tab is closed. */
+export function keep(name: string, value: unknown): void {
+  history.replaceState({ ...history.state, [name]: value }, '')
+}
+
+/** The value that this entry of the history keeps. */
+export function kept<Value>(name: string): Value | undefined {
+  return ((history.state ?? {}) as Record<string, Value>)[name]
 }
 
 history.scrollRestoration = 'manual'

@@ -23,6 +23,7 @@ export const ROUTES = {
       'sort',
       'dir',
       'cols',
+      'rows',
       'live',
     ],
   },
@@ -44,7 +45,7 @@ export const ROUTES = {
   deliveries: {
     path: '/webhooks/deliveries',
     page: 'webhooks',
-    query: ['status', 'app', 'endpoint', 'since', 'until'],
+    query: ['status', 'kind', 'app', 'endpoint', 'since', 'until'],
   },
   delivery: { path: '/webhooks/deliveries/{id}', page: 'webhooks', query: ['status', 'app', 'endpoint', 'since'] },
   endpoints: { path: '/webhooks/endpoints', page: 'webhooks', query: ['status', 'app', 'since'] },
@@ -54,7 +55,8 @@ export const ROUTES = {
   audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since'] },
   keys: { path: '/keys', page: 'keys', query: ['since'] },
   engine: { path: '/engine', page: 'engine', query: ['since'] },
-  bulk: { path: '/bulk/{id}', page: 'bulk', query: ['outcome'] },
+  bulks: { path: '/bulk', page: 'bulk', query: [] },
+  bulk: { path: '/bulk/{id}', page: 'bulk', query: ['outcome', 'of'] },
   bundle: { path: '/bundle', page: 'bundle', query: ['tab', 'step', 't', 'seq', 'open', 'hide'] },
 } as const satisfies Record<string, { path: string; page: string; query: readonly string[] }>
 

@@ -4,12 +4,18 @@ import { type Client, createClient } from '@perdure/client'
 import { parse, stringify } from '../data/json/parse.ts'
 import { ENGINE_URL } from '../router/base.ts'
 
-/** A client with this token, or with none for an open engine. Numbers are kept to the last digit. */
-export function clientWith(token: string | undefined): Client {
+/** Keeps the text of every value and the last digit of every number. */
+const LOSSLESS = { parse, stringify }
+
+/** A client with this token, or with none for an open engine. `json`: how it reads answers; default: without a loss. */
+export function clientWith(
+  token: string | undefined,
+  json: Pick<typeof JSON, 'parse' | 'stringify'> = LOSSLESS,
+): Client {
   return createClient({
     url: ENGINE_URL,
     apiKey: token,
-    json: { parse, stringify },
+    json,
     fetch: (url, init) =>
       fetch(url, { ...init, cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' }),
   })

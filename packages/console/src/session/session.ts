@@ -53,8 +53,10 @@ export function useSession(): Session {
   return useSyncExternalStore(onSession, currentSession)
 }
 
-/** The client for reads. */
-export const readClient = (): Client => reader
+/** The client for reads. While actions are unlocked it reads what needs a secret key, too: the list of keys. */
+export const readClient = (): Client => writer ?? reader
+/** A client for long answers without payloads: the browser's own parser takes a tenth of the time. */
+export const plainClient = (): Client => clientWith(tokenOf(session.namespace), JSON)
 /** The client for writes: unlocked, or the same as for reads on an open engine. */
 export const writeClient = (): Client => writer ?? reader
 

@@ -37,3 +37,13 @@ test('a key cannot change a prototype, and depth has a bound', () => {
   expect(Object.keys(value)).toEqual(['__proto__'])
   expect(() => parse('['.repeat(100_000))).toThrow('nested deeper')
 })
+
+test('a large payload keeps its text alone, and what is beside it is read', () => {
+  const large = `[${'"]}\\"", {"a":1.0},'.repeat(20_000)} 0]`.replaceAll('"]}\\"",', '"]}\\"",')
+  const run = parse(`{"id":"run_1","input": ${large} ,"result":[1.0],"x":2}`) as Record<string, unknown>
+  expect(run.input).toBeInstanceOf(RawJson)
+  expect(sourceOf(run.input)).toBe(large)
+  expect([run.id, run.x, sourceOf(run.result)]).toEqual(['run_1', 2, '[1.0]'])
+  expect(stringify(run)).toContain(large)
+  expect(() => parse(`{"input":${large.slice(0, -1)}`)).toThrow(SyntaxError)
+})

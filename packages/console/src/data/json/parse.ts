@@ -1,6 +1,8 @@
 // Reads JSON without a loss. Values are plain, so that code reads the answers of the engine as usual; the text of every
 // object and list is kept beside it, and a number that JavaScript cannot hold keeps its text. Views show `sourceOf`.
 
+import { randomId } from './random-id.ts'
+
 /** A number that JavaScript cannot hold to the last digit. */
 export class BigNumber {
   readonly source: string
@@ -27,6 +29,12 @@ export class RawJson {
   }
 }
 
+/** Larger payloads keep their text alone: nobody looks into them, and reading them would freeze the page. */
+const PAYLOAD_CHARS_MAX = 256 * 1024
+/** The fields of the engine's answers that hold payloads, and how deep they stand at most. */
+const PAYLOADS: ReadonlySet<string> = new Set(['data', 'fields', 'input', 'memo', 'payload', 'result'])
+const PAYLOAD_DEPTH_MAX = 4
+
 /** Deeper values would exhaust the stack. The engine refuses them too. */
 const DEPTH_MAX = 500
 
@@ -35,6 +43,7 @@ const sources = new WeakMap<object, { text: string; start: number; end: number }
 /** The JSON text of a value that `parse` has read, as it was sent. Other values are written as usual. */
 export function sourceOf(value: unknown): string {
   if (value instanceof BigNumber) return value.source
+  if (value instanceof RawJson) return value.text
   const source = typeof value === 'object' && value !== null ? sources.get(value) : undefined
   return source ? source.text.slice(source.start, source.end) : stringify(value)
 }
@@ -42,7 +51,7 @@ export function sourceOf(value: unknown): string {
 /** Writes JSON. Text to send as it is, and values that were read, keep their letters. */
 export function stringify(value: unknown): string {
   const raw: string[] = []
-  const mark = `raw:${crypto.randomUUID()}:`
+  const mark = `raw:${randomId()}:`
   const text = JSON.stringify(value, (_, item: unknown) => {
     if (!(item instanceof RawJson || item instanceof BigNumber)) return item
     return `${mark}${raw.push(item instanceof RawJson ? item.text : item.source) - 1}`
@@ -100,12 +109,23 @@ class Reader {
       this.#skipSpace()
       const key = this.#string()
       this.#expect(':')
-      const value = this.#value(depth + 1)
+      const value = this.#largePayload(key, depth) ?? this.#value(depth + 1)
       if (key === '__proto__')
         Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
       else object[key] = value
     }
     return object
+  }
+
+  /** The object or list of a payload as its text, when it is large. */
+  #largePayload(key: string, depth: number): RawJson | undefined {
+    if (depth > PAYLOAD_DEPTH_MAX || !PAYLOADS.has(key) || this.#text.length - this.#at <= PAYLOAD_CHARS_MAX) return
+    this.#skipSpace()
+    const start = this.#at
+    const end = endOf(this.#text, start)
+    if (end === undefined || end - start <= PAYLOAD_CHARS_MAX) return
+    this.#at = end
+    return new RawJson(this.#text.slice(start, end))
   }
 
   #list(depth: number): unknown[] {
@@ -167,6 +187,23 @@ class Reader {
     if (character === undefined) return new SyntaxError('the JSON ends too early')
     return new SyntaxError(`unexpected ${JSON.stringify(character)} at position ${this.#at} of the JSON`)
   }
+}
+
+/** The place after the object or list that begins at `start`; undefined for other values, and when it does not end. */
+function endOf(text: string, start: number): number | undefined {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const char = text[at]
+    if (char === '{' || char === '[') depth++
+    else if (char === '}' || char === ']') depth--
+    else if (char === '"') {
+      do at = text.indexOf('"', at + 1)
+      while (at !== -1 && isEscaped(text, at))
+      if (at === -1) return undefined
+    }
+    if (depth === 0) return at === start ? undefined : at + 1
+  }
+  return undefined
 }
 
 function isEscaped(text: string, quote: number): boolean {

@@ -1,0 +1,121 @@
+// The words of `perdure` for the operations that the console calls. An operation without an entry has no such command.
+
+import type { Calls, Input } from '@perdure/client'
+import { sourceOf } from '../json/parse.ts'
+
+type OperationId = keyof Calls
+type Words = { readonly [Id in OperationId]?: (input: Input<Id>) => string[] | undefined }
+
+/** The options whose names are not those of the parameters. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  q: 'query',
+  parentRunId: 'parent',
+  runId: 'run',
+  eventId: 'event',
+  endpointId: 'endpoint',
+  sourceRunId: 'run',
+  eventKind: 'kind',
+}
+
+const optionOf = (name: string) => `--${OPTIONS[name] ?? name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+
+/** The options for these values; a list is one text with commas. */
+function options(input: object, leftOut: readonly string[] = []): string[] {
+  return Object.entries(input).flatMap(([name, value]) => {
+    if (value === undefined || value === false || leftOut.includes(name)) return []
+    if (name === 'attribute') return [value].flat().flatMap(each => ['--attribute', String(each)])
+    return value === true ? [optionOf(name)] : [optionOf(name), String(value)]
+  })
+}
+
+const list =
+  (...words: string[]) =>
+  (input: object) => [...words, ...options(input, ['cursor'])]
+const one =
+  (...words: string[]) =>
+  ({ id }: { id: string }) => [...words, id]
+
+/** The options of an update that turns something on or off, or rotates a secret. */
+const switches = ({ enabled, rotateSecret }: { enabled?: boolean | undefined; rotateSecret?: boolean | undefined }) => [
+  ...(enabled === undefined ? [] : [enabled ? '--enable' : '--disable']),
+  ...(rotateSecret ? ['--rotate-secret'] : []),
+]
+
+const BULK_VERBS = {
+  cancel: 'cancel',
+  pause: 'pause',
+  resume: 'resume',
+  replay: 'replay',
+  'retry-failed-step': 'retry',
+}
+
+export const PERDURE: Words = {
+  listRuns: list('runs', 'list'),
+  getRun: one('runs', 'get'),
+  getRunFacets: input => (Object.keys(input).length === 0 ? ['stats', 'workflows'] : undefined),
+  listErrors: list('runs', 'errors'),
+  getRunSeries: list('stats', 'series'),
+  getWorkflowStats: list('stats', 'workflows'),
+  cancelRun: one('runs', 'cancel'),
+  pauseRun: one('runs', 'pause'),
+  resumeRun: one('runs', 'resume'),
+  replayRun: ({ id, body }) => [
+    ...['runs', 'replay', id],
+    ...(body?.input === undefined ? [] : ['--input', sourceOf(body.input)]),
+  ],
+  retryRunFromStep: ({ id, body }) => ['runs', 'retry', id, '--step', body.step],
+  startBulk: ({ body: { action, filter, input, dryRun } }) =>
+    filter && filter.parentRunId === undefined
+      ? [
+          ...['runs', BULK_VERBS[action], ...options(filter)],
+          ...(input === undefined ? [] : ['--input', sourceOf(input)]),
+          dryRun ? '--preview' : '--yes',
+        ]
+      : undefined,
+  listControlActions: list('audit'),
+  listEvents: list('events', 'list'),
+  listEventNames: list('events', 'names'),
+  getEvent: one('events', 'get'),
+  sendEvent: ({ body: { name, data, app, dedupeId } }) => [
+    ...['events', 'send', name],
+    ...(data === undefined ? [] : ['--data', sourceOf(data)]),
+    ...options({ app, dedupeId }),
+  ],
+  listSchedules: list('schedules', 'list'),
+  pauseSchedule: one('schedules', 'pause'),
+  resumeSchedule: one('schedules', 'resume'),
+  fireSchedule: one('schedules', 'fire'),
+  listApps: () => ['apps'],
+  listRunners: list('runners'),
+  listEngines: () => ['engines'],
+  listLimits: list('limits'),
+  listBuffers: list('buffers', 'list'),
+  flushBuffer: one('buffers', 'flush'),
+  listWorkflows: list('workflows'),
+  startRun: ({ app, name, body }) => [
+    ...['workflows', 'start', app, name],
+    ...(body?.input === undefined ? [] : ['--input', sourceOf(body.input)]),
+    ...options({ dryRun: body?.dryRun }),
+  ],
+  deleteWorkflow: ({ app, name, force }) => ['workflows', 'delete', app, name, ...(force ? ['--force'] : []), '--yes'],
+  pauseWorkflow: ({ app, name }) => ['workflows', 'pause', app, name],
+  resumeWorkflow: ({ app, name }) => ['workflows', 'resume', app, name],
+  listApiKeys: () => ['keys', 'list'],
+  createApiKey: ({ body: { kind, label } }) => ['keys', 'create', ...options({ kind, label })],
+  revokeApiKey: one('keys', 'revoke'),
+  listWebhookDeliveries: list('webhooks', 'deliveries', 'list'),
+  getWebhookDelivery: one('webhooks', 'deliveries', 'get'),
+  redeliverWebhook: one('webhooks', 'redeliver'),
+  listWebhookEndpoints: () => ['webhooks', 'endpoints', 'list'],
+  getWebhookEndpointStats: list('webhooks', 'endpoints', 'stats'),
+  createWebhookEndpoint: ({ body: { url, eventKinds, app, name } }) => [
+    ...['webhooks', 'endpoints', 'create', url],
+    ...options({ eventKinds: eventKinds.length > 0 ? eventKinds : undefined, app, name }),
+  ],
+  updateWebhookEndpoint: ({ id, body }) => ['webhooks', 'endpoints', 'update', id, ...switches(body)],
+  testWebhookEndpoint: one('webhooks', 'endpoints', 'test'),
+  deleteWebhookEndpoint: one('webhooks', 'endpoints', 'delete'),
+  listWebhookReceivers: () => ['webhooks', 'receivers', 'list'],
+  updateWebhookReceiver: ({ id, body }) => ['webhooks', 'receivers', 'update', id, ...switches(body)],
+  deleteWebhookReceiver: one('webhooks', 'receivers', 'delete'),
+}

@@ -1,0 +1,27 @@
+// The addresses of workers. The Content-Security-Policy allows one Trusted Types policy, `perdure`: it makes addresses of the
+// console's own files and no others.
+
+interface Policy {
+  createScriptURL(url: string): string
+}
+interface Policies {
+  createPolicy(name: string, rules: Policy): Policy
+}
+
+/** The built files are in one folder. */
+const ASSETS = new URL(/* @vite-ignore */ './', import.meta.url).href
+let policy: Policy | undefined
+
+/** The address of a worker's file as the browser takes it. `url` is what `?worker&url` gives. */
+export function trustedWorkerUrl(url: string): string {
+  const address = new URL(url, import.meta.url).href
+  const { trustedTypes } = globalThis as unknown as { trustedTypes?: Policies }
+  if (!trustedTypes) return address
+  policy ??= trustedTypes.createPolicy('perdure', { createScriptURL: ownScript })
+  return policy.createScriptURL(address)
+}
+
+function ownScript(address: string): string {
+  if (address.startsWith(ASSETS) && /^[\w-]+\.js$/.test(address.slice(ASSETS.length))) return address
+  throw new TypeError('the only script addresses are those of the console')
+}

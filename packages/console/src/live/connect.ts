@@ -1,0 +1,16 @@
+// Connects a tab with the hub: over the SharedWorker, or where there is none, over the leader of the tabs.
+
+import { trustedWorkerUrl } from '../data/worker-address.ts'
+import type { ToHub, ToTab } from './messages.ts'
+import workerUrl from './shared-worker.ts?sharedworker&url'
+
+/** Returns the way to send to the hub. */
+export function connect(engineUrl: string, receive: (message: ToTab) => void): (message: ToHub) => void {
+  if (typeof SharedWorker !== 'undefined') {
+    const worker = new SharedWorker(trustedWorkerUrl(workerUrl), { type: 'module', name: engineUrl })
+    worker.port.onmessage = ({ data }: MessageEvent<ToTab>) => receive(data)
+    return message => worker.port.postMessage(message)
+  }
+  const joined = import('./leader.ts').then(({ joinTabs }) => joinTabs(engineUrl, receive))
+  return message => void joined.then(send => send(message))
+}

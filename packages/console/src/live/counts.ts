@@ -1,0 +1,84 @@
+// The counts beside the sections of the rail: runs that failed within an hour, runs that are held back, silent runners, and
+// deliveries that spent their attempts. One cheap read a minute serves all tabs of a browser; the counts take turns.
+
+const READ_MS = 60_000
+/** The first page is read before. */
+const FIRST_READ_MS = 2000
+const ANSWER_MS_MAX = 10_000
+const HOUR_MS = 3_600_000
+const DELIVERIES_MAX = 20
+/** Kinds of wait that hold a run back. */
+const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
+
+export interface Counts {
+  failed?: number
+  held?: number
+  silent?: number
+  /** `DELIVERIES_MAX` counts as so many or more. */
+  exhausted?: number
+}
+
+export interface CountReaderOptions {
+  url: string
+  token: string | undefined
+  now(): number
+  onCounts(counts: Counts): void
+}
+
+export class CountReader {
+  counts: Counts = {}
+  readonly #options: CountReaderOptions
+  readonly #reads = [() => this.#runs(), () => this.#runners(), () => this.#deliveries()]
+  #turn = 0
+  #dueAt: number
+
+  constructor(options: CountReaderOptions) {
+    this.#options = options
+    this.#dueAt = options.now() + FIRST_READ_MS
+  }
+
+  /** Reads the next count when it is due. Called while a tab is visible. */
+  tick(): void {
+    const now = this.#options.now()
+    if (now < this.#dueAt) return
+    this.#dueAt = now + READ_MS
+    const read = this.#reads[this.#turn++ % this.#reads.length]
+    read?.().then(
+      more => {
+        this.counts = { ...this.counts, ...more }
+        this.#options.onCounts(this.counts)
+      },
+      // The count stays as it was; pages show why an engine does not answer.
+      () => {},
+    )
+  }
+
+  async #runs(): Promise<Counts> {
+    const since = new Date(this.#options.now() - HOUR_MS).toISOString()
+    const { status, waitingFor } = await this.#get<{
+      status: Record<string, number>
+      waitingFor: Record<string, number>
+    }>(`/runs/facets?since=${since}`)
+    return { failed: status.failed ?? 0, held: HELD.reduce((sum, kind) => sum + (waitingFor[kind] ?? 0), 0) }
+  }
+
+  async #runners(): Promise<Counts> {
+    const runners = await this.#get<{ live: boolean }[]>('/runners')
+    return { silent: runners.filter(({ live }) => !live).length }
+  }
+
+  async #deliveries(): Promise<Counts> {
+    const since = new Date(this.#options.now() - 24 * HOUR_MS).toISOString()
+    const query = `status=exhausted&since=${since}&limit=${DELIVERIES_MAX}`
+    return { exhausted: (await this.#get<unknown[]>(`/webhook-deliveries?${query}`)).length }
+  }
+
+  async #get<Answer>(path: string): Promise<Answer> {
+    const { url, token } = this.#options
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const request = { headers, cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' } as const
+    const answer = await fetch(url + path, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+    if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
+    return (await answer.json()) as Answer
+  }
+}
