@@ -1,7 +1,7 @@
 // The app: finds the namespace of the URL, opens it, and shows the page of the route.
 
 import { QueryClientProvider } from '@tanstack/react-query'
-import { Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { queryClient } from '../data/queries.ts'
 import { adoptToken } from '../live/link.ts'
 import { navigate } from '../router/history.ts'
@@ -13,7 +13,7 @@ import { Empty } from '../ui/states/empty.tsx'
 import { Waiting } from '../ui/states/loaded.tsx'
 import { Boundary, Page } from '../ui/states/page.tsx'
 import { targetOfId } from './go.ts'
-import { pageOf } from './pages.ts'
+import { pageOf, preload } from './pages.ts'
 import { Shell } from './shell.tsx'
 
 export function App() {
@@ -27,9 +27,7 @@ export function App() {
     <QueryClientProvider client={queryClient}>
       <Shell>
         <Boundary key={match.kind === 'page' ? `${match.namespace} ${match.name}` : match.kind}>
-          <Suspense fallback={<Waiting />}>
-            <CurrentPage />
-          </Suspense>
+          <CurrentPage />
         </Boundary>
       </Shell>
     </QueryClientProvider>
@@ -40,6 +38,11 @@ function CurrentPage() {
   const { match } = useLocation()
   const { whoami } = useSession()
   const isKnown = whoami !== undefined
+  const name = match.kind === 'page' ? match.name : undefined
+  useEffect(() => {
+    // The code of the page is loaded while the engine says who the caller is.
+    if (name !== undefined) preload(name)
+  }, [name])
   if (match.kind === 'root' || match.kind === 'go') return <Redirect />
   const Found = match.kind === 'page' ? pageOf(match.name) : undefined
   if (!Found) return <NotFound />

@@ -9,8 +9,20 @@ const PAGES: Readonly<Record<string, (id: string) => Target>> = {
   whe: id => ({ to: 'endpoint', params: { id } }),
   whr: id => ({ to: 'receiver', params: { id } }),
   blk: id => ({ to: 'bulk', params: { id } }),
-  act: id => ({ to: 'audit', query: { action: id } }),
+  // An id begins with its time: the log is shown from that action on.
+  act: id => ({ to: 'audit', query: { since: timeOfId(id) } }),
   key: () => ({ to: 'keys' }),
+}
+
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const TIME_DIGITS = 10
+
+/** The time at which an id was made; undefined for one without a time. */
+function timeOfId(id: string): string | undefined {
+  const digits = [...id.slice(4, 4 + TIME_DIGITS)].map(digit => DIGITS.indexOf(digit))
+  if (digits.length < TIME_DIGITS || digits.includes(-1)) return undefined
+  const at = new Date(digits.reduce((sum, digit) => sum * 32 + digit, 0))
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
 /** The page of an id; undefined for a text that is none. */

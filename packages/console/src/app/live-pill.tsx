@@ -9,11 +9,12 @@ import { Button } from '../ui/button.tsx'
 import styles from './shell.module.css'
 
 export function LivePill() {
-  const { state, isPaused, held, retryAt, staleSince } = useLive()
+  const { state, isPaused, held, retryAt, staleSince, isSampling } = useLive()
   const { status } = useSession()
   useNow()
   useKeys('Live', [{ keys: 'l', label: 'Pause or go on', run: () => setPaused(!isPaused) }])
-  const isLost = state === 'reconnecting' || state === 'ended' || status === 'unreachable'
+  const isLost =
+    state === 'reconnecting' || state === 'ended' || status === 'unreachable' || (staleSince !== undefined && !isPaused)
   const look = isLost ? 'stale' : isPaused ? 'paused' : state
   const text = {
     stale:
@@ -21,7 +22,7 @@ export function LivePill() {
         ? `Reconnecting ${inSeconds(retryAt)} s`
         : `Stale${since(staleSince)}`,
     paused: held > 0 ? `Paused · ${held} held` : 'Paused',
-    live: 'Live',
+    live: isSampling ? 'Live · sampling' : 'Live',
     idle: '',
     ended: '',
     reconnecting: '',

@@ -1,27 +1,58 @@
 // The pages, by folder of `routes/`: a folder with a `page.tsx` is a page, loaded when its route is opened. The list of runs
 // comes with the first script.
 
-import { type ComponentType, lazy } from 'react'
+import { type ComponentType, createElement, useEffect, useState } from 'react'
 import { ROUTES, type RouteName } from '../router/routes.ts'
 import RunsPage from '../routes/runs/page.tsx'
+import { Waiting } from '../ui/states/loaded.tsx'
 
 type PageModule = { default: ComponentType }
 
 const loaders = import.meta.glob<PageModule>(['../routes/*/page.tsx', '!../routes/runs/page.tsx'])
 
-const pages = new Map<string, ComponentType>([
-  ['runs', RunsPage],
-  ...Object.entries(loaders).map(
-    ([path, load]) => [path.split('/').at(-2) as string, lazy(load)] satisfies [string, ComponentType],
-  ),
+/** A page whose code may have to be loaded. */
+interface LoadedPage {
+  View: ComponentType
+  load(): Promise<unknown>
+}
+
+const pages = new Map<string, LoadedPage>([
+  ['runs', { View: RunsPage, load: async () => {} }],
+  ...Object.entries(loaders).map(([path, load]) => [path.split('/').at(-2) as string, pageFrom(load)] as const),
 ])
+
+/**
+ * A page that is shown as soon as its code is there. `lazy` and `Suspense` would hold it back: React shows what replaces a
+ * fallback only 300 ms after the fallback.
+ */
+function pageFrom(load: () => Promise<PageModule>): LoadedPage {
+  let Found: ComponentType | undefined
+  const loadOnce = async () => {
+    Found ??= (await load()).default
+    return Found
+  }
+  function View() {
+    const [, setLoaded] = useState(Found !== undefined)
+    const [fault, setFault] = useState<Error>()
+    useEffect(() => {
+      if (!Found) loadOnce().then(() => setLoaded(true), setFault)
+    }, [])
+    if (fault) throw fault
+    return Found ? createElement(Found) : createElement(Waiting)
+  }
+  return { View, load: loadOnce }
+}
 
 /** The page of a route. */
 export function pageOf(name: RouteName): ComponentType | undefined {
-  return pages.get(ROUTES[name].page)
+  return pages.get(ROUTES[name].page)?.View
 }
 
 /** Loads the code of a route before it is opened. */
 export function preload(name: RouteName): void {
-  void loaders[`../routes/${ROUTES[name].page}/page.tsx`]?.()
+  // A failure is shown when the page is opened.
+  pages
+    .get(ROUTES[name].page)
+    ?.load()
+    .catch(() => {})
 }

@@ -1,6 +1,7 @@
 // The rail on the left: the sections of the console, each with a key after `g`.
 
 import { useKeys } from '../keys/keys.ts'
+import { type Counts, useLive } from '../live/use-live.ts'
 import { Link, useLocation, useNavigate } from '../router/router.tsx'
 import type { RouteName } from '../router/routes.ts'
 import { pageOf, preload } from './pages.ts'
@@ -24,23 +25,32 @@ interface Section {
   key: string
   /** The routes at which the section is current. */
   routes: readonly RouteName[]
+  /** A count that is shown unless it is zero, and its meaning. */
+  count?: { of: keyof Counts; meaning: string }
 }
 
 const SECTIONS: readonly Section[] = [
   { to: 'overview', label: 'Overview', key: 'o', routes: ['overview'] },
-  { to: 'runs', label: 'Runs', key: 'r', routes: ['runs', 'run', 'bulk'] },
+  { to: 'runs', label: 'Runs', key: 'r', routes: ['runs', 'run', 'bulks', 'bulk'] },
   { to: 'workflows', label: 'Workflows', key: 'w', routes: ['workflows', 'workflow'] },
   { to: 'events', label: 'Events', key: 'e', routes: ['events', 'event', 'sendEvent'] },
   { to: 'schedules', label: 'Schedules', key: 's', routes: ['schedules'] },
-  { to: 'limits', label: 'Limits', key: 'l', routes: ['limits'] },
-  { to: 'runners', label: 'Runners', key: 'n', routes: ['runners'] },
+  { to: 'limits', label: 'Limits', key: 'l', routes: ['limits'], count: { of: 'held', meaning: 'runs held back' } },
+  { to: 'runners', label: 'Runners', key: 'n', routes: ['runners'], count: { of: 'silent', meaning: 'silent' } },
   {
     to: 'deliveries',
     label: 'Webhooks',
     key: 'b',
     routes: ['deliveries', 'delivery', 'endpoints', 'endpoint', 'receivers', 'receiver'],
+    count: { of: 'exhausted', meaning: 'deliveries gave up in 24 h' },
   },
-  { to: 'errors', label: 'Errors', key: 'x', routes: ['errors', 'errorGroup'] },
+  {
+    to: 'errors',
+    label: 'Errors',
+    key: 'x',
+    routes: ['errors', 'errorGroup'],
+    count: { of: 'failed', meaning: 'runs failed in 1 h' },
+  },
   { to: 'audit', label: 'Audit', key: 'a', routes: ['audit'] },
   { to: 'keys', label: 'Keys', key: 'k', routes: ['keys'] },
   { to: 'engine', label: 'Engine', key: 'i', routes: ['engine'] },
@@ -52,6 +62,7 @@ export const sections: readonly Section[] = SECTIONS.filter(({ to }) => pageOf(t
 export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }) {
   const { match } = useLocation()
   const navigate = useNavigate()
+  const { counts } = useLive()
   const current = match.kind === 'page' ? match.name : undefined
   useKeys(
     'Go to',
@@ -59,7 +70,7 @@ export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }
   )
   return (
     <nav id="rail" className={styles.rail} aria-label="Sections" data-open={isOpen || undefined}>
-      {sections.map(({ to, label, key, routes }) => (
+      {sections.map(({ to, label, key, routes, count }) => (
         <Link
           key={to}
           target={{ to }}
@@ -69,8 +80,19 @@ export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }
           onPointerEnter={() => preload(to)}
         >
           {label}
+          {count && <Count value={counts[count.of] ?? 0} meaning={count.meaning} />}
         </Link>
       ))}
     </nav>
+  )
+}
+
+/** A number beside a section; a screen reader gets its meaning too. */
+function Count({ value, meaning }: { value: number; meaning: string }) {
+  if (value === 0) return null
+  return (
+    <span className={styles.count} title={`${value} ${meaning}`}>
+      {value} <span className={styles.meaning}>{meaning}</span>
+    </span>
   )
 }

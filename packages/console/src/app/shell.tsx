@@ -1,25 +1,28 @@
 // The shell around every page: skip link, top bar, rail, main. It keeps a page whose session has ended on the screen, frozen,
 // below the sign-in form.
 
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { engineNow } from '../data/time/clock.ts'
 import { useKeys } from '../keys/keys.ts'
-import { rememberedScroll } from '../router/history.ts'
+import { CONSOLE_ROOT } from '../router/base.ts'
+import { keep, navigate, rememberedScroll } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
-import { retryNow, unlock, useSession } from '../session/session.ts'
+import { retryNow, useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/overlay/copy.tsx'
-import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Toasts, toast } from '../ui/overlay/toasts.tsx'
-import { Help } from './help.tsx'
-import { KeyForm } from './key-form.tsx'
-import { Palette } from './palette.tsx'
+import { pinnedUrl } from './copy-link.ts'
+import { Help, NamespaceDialog, Palette, SignIn, UnlockDialog } from './parts.tsx'
 import { Rail } from './rail.tsx'
 import styles from './shell.module.css'
-import { SignIn } from './sign-in.tsx'
 import { nextTheme } from './theme.ts'
 import { TopBar } from './top-bar.tsx'
+import { leave, urlAbove } from './up.ts'
 
-type Overlay = 'search' | 'unlock' | 'help'
+/** The scroll position is kept when the page has rested this long: browsers bound how often it may be. */
+const SCROLL_REST_MS = 200
+
+type Overlay = 'search' | 'unlock' | 'help' | 'namespace'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [overlay, setOverlay] = useState<Overlay>()
@@ -28,13 +31,23 @@ export function Shell({ children }: { children: ReactNode }) {
   const { status } = useSession()
   const isSignedOut = status === 'signed-out'
   const main = useScroll()
-  useKeys('Everywhere', [
+  const { match } = useLocation()
+  const id = match.kind === 'page' ? match.params.id : undefined
+  useEffect(() => {
+    if (match.kind === 'page') leave(match)
+  }, [match])
+  const above = match.kind === 'page' ? urlAbove(match) : undefined
+  const shortcuts = [
     { keys: 'mod+k', label: 'Search', inInputs: true, run: () => setOverlay('search') },
     { keys: '/', label: 'Search', run: () => setOverlay('search') },
     { keys: '?', label: 'Keyboard', run: () => setOverlay('help') },
     { keys: 't', label: 'Theme', run: () => toast(`Theme: ${nextTheme()}`) },
     { keys: 'y', label: 'Copy the link of this page', run: () => void copyText(location.href, 'Link copied') },
-  ])
+    { keys: 'Y', label: 'Copy the link with fixed times', run: copyPinned },
+    ...(id === undefined ? [] : [{ keys: 'c', label: 'Copy the id', run: () => void copyText(id, 'Id copied') }]),
+    ...(above === undefined ? [] : [{ keys: 'Escape', label: 'The list above', run: () => navigate(above) }]),
+  ]
+  useKeys('Everywhere', shortcuts, { isLast: true })
   return (
     <div className={styles.shell}>
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
@@ -42,6 +55,8 @@ export function Shell({ children }: { children: ReactNode }) {
       </button>
       <TopBar
         onSearch={() => setOverlay('search')}
+        onPinned={copyPinned}
+        onNamespace={() => setOverlay('namespace')}
         onUnlock={() => setOverlay('unlock')}
         onHelp={() => setOverlay('help')}
         onRail={() => setRailOpen(!isRailOpen)}
@@ -50,17 +65,31 @@ export function Shell({ children }: { children: ReactNode }) {
       <Rail isOpen={isRailOpen} onChoose={() => setRailOpen(false)} />
       <main id="main" ref={main} className={styles.main} tabIndex={-1} data-scroller="">
         <Notices />
-        {isSignedOut && <SignIn />}
+        {isSignedOut && (
+          <Suspense>
+            <SignIn />
+          </Suspense>
+        )}
         <div inert={isSignedOut} className={isSignedOut ? styles.frozen : undefined} data-page="">
           {children}
         </div>
       </main>
-      {overlay === 'search' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
-      {overlay === 'help' && <Help onClose={close} />}
-      {overlay === 'unlock' && <UnlockDialog onClose={close} />}
+      <Suspense>
+        {overlay === 'search' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
+        {overlay === 'help' && <Help onClose={close} />}
+        {overlay === 'unlock' && <UnlockDialog onClose={close} />}
+        {overlay === 'namespace' && <NamespaceDialog onClose={close} />}
+      </Suspense>
       <Toasts />
     </div>
   )
+}
+
+/** Puts the times into the address in place of a relative window, and copies the address. */
+function copyPinned(): void {
+  const url = pinnedUrl(location.href, engineNow())
+  navigate(url.slice(location.origin.length + CONSOLE_ROOT.length), { replace: true })
+  void copyText(url, 'Link copied, with fixed times')
 }
 
 /** Starts every page on top, and restores the scroll position on the way back. */
@@ -77,6 +106,19 @@ function useScroll() {
     const frame = requestAnimationFrame(() => main.current?.scrollTo(0, top))
     return () => cancelAnimationFrame(frame)
   }, [location])
+  useEffect(() => {
+    const scroller = main.current
+    let timer: ReturnType<typeof setTimeout>
+    const onScroll = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => keep('scroll', scroller?.scrollTop), SCROLL_REST_MS)
+    }
+    scroller?.addEventListener('scroll', onScroll, { passive: true })
+    return () => {
+      clearTimeout(timer)
+      scroller?.removeEventListener('scroll', onScroll)
+    }
+  }, [])
   return main
 }
 
@@ -99,13 +141,4 @@ function Notices() {
     )
   }
   return null
-}
-
-function UnlockDialog({ onClose }: { onClose(): void }) {
-  return (
-    <Dialog title="Unlock actions" onClose={onClose}>
-      <KeyForm label="A secret key of this namespace" action="Unlock" onKey={key => unlock(key).then(onClose)} />
-      <p>Actions stay unlocked for 15 minutes in this tab. The key is not kept.</p>
-    </Dialog>
-  )
 }

@@ -1,28 +1,39 @@
 // The bar on top: the namespace, the kind of access, search, and the session's menu.
 
 import { engineNow, useNow } from '../data/time/clock.ts'
-import { Link, useNamespace } from '../router/router.tsx'
+import { currentLocation } from '../router/history.ts'
+import { Link, useNamespace, useNavigate } from '../router/router.tsx'
 import { canWrite, lock, signOut, useSession } from '../session/session.ts'
+import { signedInNamespaces } from '../session/tokens.ts'
 import { Button } from '../ui/button.tsx'
+import { copyText } from '../ui/overlay/copy.tsx'
+import { copyCommand } from '../ui/overlay/copy-command.ts'
 import { Menu } from '../ui/overlay/menu.tsx'
 import { toast } from '../ui/overlay/toasts.tsx'
+import { toggleVeil, useVeil } from '../ui/veil.ts'
+import { shortName } from '../ui/visible-text.ts'
 import { LivePill } from './live-pill.tsx'
 import styles from './shell.module.css'
 import { nextTheme } from './theme.ts'
 
 export interface TopBarProps {
   onSearch(): void
+  /** Copies the link of the page with fixed times. */
+  onPinned(): void
+  /** Opens another namespace. */
+  onNamespace(): void
   onUnlock(): void
   onHelp(): void
   onRail(): void
   isRailOpen: boolean
 }
 
-export function TopBar({ onSearch, onUnlock, onHelp, onRail, isRailOpen }: TopBarProps) {
+export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRail, isRailOpen }: TopBarProps) {
   const session = useSession()
   const namespace = useNamespace()
   const { whoami } = session
   const isOpen = whoami?.open ?? false
+  const veil = useVeil()
   const changeTheme = () => toast(`Theme: ${nextTheme()}`)
   return (
     <header className={styles.top}>
@@ -40,10 +51,10 @@ export function TopBar({ onSearch, onUnlock, onHelp, onRail, isRailOpen }: TopBa
         Perdure
       </Link>
       <div className={styles.where}>
-        <b>{namespace}</b>
+        {isOpen ? <b>{namespace}</b> : <Namespaces current={namespace} onOther={onNamespace} />}
         {whoami && <span>{isOpen ? 'open, this machine only' : (whoami.label ?? `${whoami.kind} key`)}</span>}
       </div>
-      <button type="button" className={styles.search} onClick={onSearch}>
+      <button type="button" className={styles.search} title="Search (⌘K or /)" onClick={onSearch}>
         Search <kbd>⌘K</kbd>
       </button>
       <div className={styles.tools}>
@@ -54,6 +65,15 @@ export function TopBar({ onSearch, onUnlock, onHelp, onRail, isRailOpen }: TopBa
           name="Session and help"
           kind="bare"
           items={[
+            { label: 'Copy the link', keys: 'y', onSelect: () => void copyText(location.href, 'Link copied') },
+            { label: 'Copy it with fixed times', keys: 'Y', onSelect: onPinned },
+            { label: 'Copy as perdure', onSelect: () => void copyPage('perdure') },
+            { label: 'Copy as curl', onSelect: () => void copyPage('curl') },
+            {
+              label: veil.isHidden ? 'Show payloads' : 'Hide payloads',
+              disabledBecause: veil.isByEngine ? 'the engine hides them' : undefined,
+              onSelect: () => toast(toggleVeil() ? 'Payloads are hidden in this browser' : 'Payloads are shown'),
+            },
             { label: 'Theme', keys: 't', onSelect: changeTheme },
             { label: 'Keyboard', keys: '?', onSelect: onHelp },
             ...(whoami && !isOpen ? [{ label: 'Sign out', onSelect: () => void signOut() }] : []),
@@ -61,6 +81,35 @@ export function TopBar({ onSearch, onUnlock, onHelp, onRail, isRailOpen }: TopBa
         />
       </div>
     </header>
+  )
+}
+
+/** Copies the command that reads what the page shows. */
+async function copyPage(tool: 'perdure' | 'curl'): Promise<void> {
+  const { callOf } = await import('./page-call.ts')
+  const { match } = currentLocation()
+  const call = match.kind === 'page' ? callOf(match) : undefined
+  if (call) await copyCommand(call, tool)
+  else toast('This page reads nothing from the engine', { isError: true })
+}
+
+/** The namespaces that this tab is signed in to, and the way to another. */
+function Namespaces({ current, onOther }: { current: string; onOther(): void }) {
+  const navigate = useNavigate()
+  const others = signedInNamespaces().filter(name => name !== current)
+  return (
+    <Menu
+      label={current}
+      name={`Namespace ${current}`}
+      kind="bare"
+      items={[
+        ...others.map(name => ({
+          label: shortName(name),
+          onSelect: () => navigate({ to: 'runs', namespace: name }),
+        })),
+        { label: 'Another namespace…', onSelect: onOther },
+      ]}
+    />
   )
 }
 

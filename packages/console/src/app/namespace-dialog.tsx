@@ -1,0 +1,21 @@
+// Opens another namespace with a key of it: each namespace has a session of its own.
+
+import { useNavigate } from '../router/router.tsx'
+import { signIn } from '../session/session.ts'
+import { Dialog } from '../ui/overlay/dialog.tsx'
+import { KeyForm } from './key-form.tsx'
+
+export function NamespaceDialog({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate()
+  const enter = async (key: string) => {
+    const namespace = await signIn({ key })
+    onClose()
+    navigate({ to: 'runs', namespace })
+  }
+  return (
+    <Dialog title="Open another namespace" onClose={onClose}>
+      <KeyForm label="A key of the other namespace" action="Open" onKey={enter} />
+      <p>The sessions of this tab stay: the menu of the namespace goes from one to the other.</p>
+    </Dialog>
+  )
+}

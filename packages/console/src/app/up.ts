@@ -1,0 +1,33 @@
+// The page above a page: the list of a record, as it was left.
+
+import { buildUrl, type PageMatch, type RouteName } from '../router/routes.ts'
+
+type ListName = 'runs' | 'workflows' | 'events' | 'errors' | 'deliveries' | 'endpoints' | 'receivers' | 'bulks'
+
+const ABOVE: Partial<Record<RouteName, ListName>> = {
+  run: 'runs',
+  bulks: 'runs',
+  bundle: 'runs',
+  bulk: 'bulks',
+  workflow: 'workflows',
+  event: 'events',
+  sendEvent: 'events',
+  errorGroup: 'errors',
+  delivery: 'deliveries',
+  endpoint: 'endpoints',
+  receiver: 'receivers',
+}
+
+/** The query of each list when it was last left. */
+const left = new Map<string, URLSearchParams>()
+
+/** Remembers the filters of a list. */
+export function leave({ name, namespace, query }: PageMatch): void {
+  left.set(`${namespace}\n${name}`, query)
+}
+
+/** The URL above the page; undefined for one with nothing above it. */
+export function urlAbove({ name, namespace }: PageMatch): string | undefined {
+  const above = ABOVE[name]
+  return above && buildUrl(namespace, above, {}, left.get(`${namespace}\n${above}`))
+}
