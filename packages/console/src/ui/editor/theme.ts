@@ -6,6 +6,7 @@ import { tags } from '@lezer/highlight'
 
 export const theme = EditorView.theme({
   '&': {
+    minHeight: 'var(--editor-min-height, 0)',
     maxHeight: '40vh',
     border: '1px solid var(--border)',
     borderRadius: '6px',

@@ -1,30 +1,37 @@
 // A JSON value as a tree: numbers to their last digit, keys as they were sent, large values folded. Everything is text;
 // nothing in a value becomes a link.
 
-import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { Button } from '../button.tsx'
 import { copyText } from '../overlay/copy.tsx'
+import { CopyIcon } from '../overlay/copy-icon.tsx'
+import { useVeil } from '../veil.ts'
 import { Visible } from '../visible.tsx'
 import css from './json-tree.module.css'
 import { type JsonNode, parseJson } from './parse.ts'
-import { printJson, scalarText } from './print.ts'
-import { MEMBERS_SHOWN, STRING_CHARS_SHOWN, type TreeRow, type TreeState, treeRows } from './rows.ts'
+import { printJson } from './print.ts'
+import { treeRows } from './rows.ts'
+import { FIRST_STATE, TEXT_STEP_CHARS, TreeView } from './tree-view.tsx'
+import { LARGE_CHARS, veil, veiledText } from './veil-json.ts'
 
-/** Larger values are shown as text first: their tree is built on request. */
-const TEXT_BYTES_FIRST = 256 * 1024
+const WorkerTree = lazy(() => import('./worker-tree.tsx'))
 
 export interface JsonTreeProps {
   /** JSON text, as it was sent. */
   text: string
   /** Names the value for screen readers: "input". */
   label: string
+  /** Whether it is shown even while payloads are hidden. */
+  isPublic?: boolean
 }
 
 /** Shows a JSON text. A text that is not JSON is shown as it is. */
-export function JsonTree({ text, label }: JsonTreeProps) {
-  const isLarge = text.length > TEXT_BYTES_FIRST
+export function JsonTree({ text, label, isPublic = false }: JsonTreeProps) {
+  const isVeiled = useVeil().isHidden && !isPublic
+  const isLarge = text.length > LARGE_CHARS
   const [wantsTree, setWantsTree] = useState(false)
-  const node = useMemo(() => (isLarge && !wantsTree ? undefined : read(text)), [text, isLarge, wantsTree])
+  const node = useMemo(() => (isLarge ? undefined : read(text, isVeiled)), [text, isLarge, isVeiled])
+  const asText = <LongText text={isVeiled ? veiledText(text) : text} />
   return (
     <div className={css.json}>
       <div className={css.tools}>
@@ -33,149 +40,38 @@ export function JsonTree({ text, label }: JsonTreeProps) {
           kind="bare"
           aria-label={`Copy ${label}`}
           title={`Copy ${label}`}
-          onClick={() => void copyText(node ? printJson(node) : text)}
+          onClick={() => void copyText(node ? printJson(node) : isVeiled ? veiledText(text) : text)}
         >
-          ⧉
+          <CopyIcon />
         </Button>
       </div>
-      {node ? <Tree key={text} root={node} label={label} /> : <LongText text={text} />}
+      {isLarge && wantsTree ? (
+        <Suspense fallback={asText}>
+          <WorkerTree key={text} text={text} isVeiled={isVeiled} label={label} instead={asText} />
+        </Suspense>
+      ) : node ? (
+        <Tree key={text} root={node} label={label} />
+      ) : (
+        asText
+      )}
     </div>
   )
 }
 
-function read(text: string): JsonNode | undefined {
+function Tree({ root, label }: { root: JsonNode; label: string }) {
+  const [state, setState] = useState(FIRST_STATE)
+  const rows = useMemo(() => treeRows(root, state), [root, state])
+  return <TreeView rows={rows} label={label} setState={setState} />
+}
+
+function read(text: string, isVeiled: boolean): JsonNode | undefined {
   try {
-    return parseJson(text)
+    const node = parseJson(text)
+    return isVeiled ? veil(node) : node
   } catch {
     return undefined
   }
 }
-
-const NOTHING: TreeState = { open: new Map(), more: new Map() }
-
-function Tree({ root, label }: { root: JsonNode; label: string }) {
-  const [state, setState] = useState(NOTHING)
-  const [active, setActive] = useState('')
-  const tree = useRef<HTMLDivElement>(null)
-  const rows = useMemo(() => treeRows(root, state), [root, state])
-  const fold = (path: string, isOpen: boolean) =>
-    setState(({ open, more }) => ({ open: new Map(open).set(path, isOpen), more }))
-  const showMore = (path: string) =>
-    setState(({ open, more }) => ({
-      open,
-      more: new Map(more).set(path, (more.get(path) ?? MEMBERS_SHOWN) + MEMBERS_SHOWN * 5),
-    }))
-  const focus = (row: TreeRow | undefined) => {
-    if (!row) return
-    setActive(row.path)
-    tree.current?.querySelector<HTMLElement>(`[data-path="${row.path}"]`)?.focus()
-  }
-  const keys = (event: KeyboardEvent) => {
-    const at = Math.max(
-      rows.findIndex(({ path }) => path === active),
-      0,
-    )
-    const row = rows[at] as TreeRow
-    const isBranch = row.size !== undefined && row.size > 0
-    if (event.key === 'ArrowDown') focus(rows[at + 1])
-    else if (event.key === 'ArrowUp') focus(rows[at - 1])
-    else if (event.key === 'Home') focus(rows[0])
-    else if (event.key === 'End') focus(rows[rows.length - 1])
-    else if (event.key === 'ArrowRight' && isBranch) row.isOpen ? focus(rows[at + 1]) : fold(row.path, true)
-    else if (event.key === 'ArrowLeft' && isBranch && row.isOpen) fold(row.path, false)
-    else if (event.key === 'ArrowLeft') focus(rows.slice(0, at).findLast(({ depth }) => depth < row.depth))
-    else if (event.key === 'Enter' && isBranch) fold(row.path, !row.isOpen)
-    else if (event.key === 'Enter' && row.hidden !== undefined) showMore(row.path.slice(0, -1))
-    else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
-  return (
-    <div ref={tree} role="tree" aria-label={label} className={css.tree} onKeyDown={keys}>
-      {rows.map(row => (
-        <RowView
-          key={row.path}
-          row={row}
-          isActive={row.path === active}
-          onFocus={() => setActive(row.path)}
-          onFold={() => (row.hidden === undefined ? fold(row.path, !row.isOpen) : showMore(row.path.slice(0, -1)))}
-        />
-      ))}
-    </div>
-  )
-}
-
-interface RowProps {
-  row: TreeRow
-  isActive: boolean
-  onFocus: () => void
-  onFold: () => void
-}
-
-function RowView({ row, isActive, onFocus, onFold }: RowProps) {
-  const { depth, key, node, size, isOpen, hidden } = row
-  const isBranch = size !== undefined && size > 0
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys of its rows.
-    <div
-      role="treeitem"
-      tabIndex={isActive ? 0 : -1}
-      aria-level={depth + 1}
-      aria-expanded={isBranch ? isOpen : undefined}
-      aria-selected={isActive}
-      data-path={row.path}
-      className={css.row}
-      style={{ paddingInlineStart: `${Math.min(depth, 40) * 14}px` }}
-      onFocus={onFocus}
-      onClick={isBranch || hidden !== undefined ? onFold : undefined}
-    >
-      <span aria-hidden="true" className={css.fold}>
-        {isBranch ? (isOpen ? '▾' : '▸') : ''}
-      </span>
-      {hidden === undefined ? (
-        <>
-          {key !== undefined && <Key name={key} />}
-          <Value node={node} size={size} />
-        </>
-      ) : (
-        <span className={css.more}>{hidden} more</span>
-      )}
-    </div>
-  )
-}
-
-function Key({ name }: { name: string | number }) {
-  return (
-    <span className={typeof name === 'number' ? css.place : css.key}>
-      {typeof name === 'number' ? name : <Visible text={name.slice(0, STRING_CHARS_SHOWN)} />}
-      <span className={css.colon}>: </span>
-    </span>
-  )
-}
-
-function Value({ node, size }: { node: JsonNode; size: number | undefined }) {
-  const [isWhole, setIsWhole] = useState(false)
-  if (size !== undefined) {
-    const [open, close] = node.kind === 'array' ? '[]' : '{}'
-    return <span className={css.size}>{size === 0 ? `${open}${close}` : `${open} ${size} ${close}`}</span>
-  }
-  if (node.kind !== 'string') return <span className={css[node.kind]}>{scalarText(node)}</span>
-  const isLong = node.value.length > STRING_CHARS_SHOWN && !isWhole
-  return (
-    <span className={css.string}>
-      <Visible text={quoted(isLong ? node.value.slice(0, STRING_CHARS_SHOWN) : node.value)} />
-      {isLong && (
-        <button type="button" onClick={() => setIsWhole(true)}>
-          {node.value.length - STRING_CHARS_SHOWN} more characters
-        </button>
-      )}
-    </span>
-  )
-}
-
-/** A string as JSON writes it, except for characters that `Visible` draws. */
-const quoted = (value: string) => `"${value.replace(/["\\\n\r\t]/g, char => ESCAPES[char] as string)}"`
-const ESCAPES: Record<string, string> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** A text that is too long for a page is shown in parts. */
 function LongText({ text }: { text: string }) {
@@ -186,7 +82,7 @@ function LongText({ text }: { text: string }) {
         <Visible text={text.slice(0, shown)} />
       </pre>
       {shown < text.length && (
-        <button type="button" onClick={() => setShown(shown * 4)}>
+        <button type="button" onClick={() => setShown(shown + TEXT_STEP_CHARS)}>
           {text.length - shown} more characters
         </button>
       )}

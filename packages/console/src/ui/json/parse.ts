@@ -7,7 +7,8 @@ export type JsonNode =
   | { kind: 'string'; value: string }
   /** The number as it was written. */
   | { kind: 'number'; source: string }
-  | { kind: 'literal'; source: 'true' | 'false' | 'null' }
+  /** `true`, `false`, `null`, or the shape of a value that is hidden. */
+  | { kind: 'literal'; source: string }
 
 type Parent = Extract<JsonNode, { kind: 'object' | 'array' }>
 

@@ -1,22 +1,57 @@
 // Copies text to the clipboard, with a button or from a shortcut.
 
 import { Button } from '../button.tsx'
+import { CopyIcon } from './copy-icon.tsx'
+import styles from './overlay.module.css'
 import { toast } from './toasts.tsx'
 
 /** Copies the text and says so. */
 export async function copyText(text: string, what = 'Copied'): Promise<void> {
+  if ((await write(text)) || copySelection(text)) toast(what)
+  else toast('The browser does not allow copying here', { isError: true })
+}
+
+/** Browsers have the clipboard on secure addresses only, and may refuse it. */
+async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
-    toast(what)
+    return true
   } catch {
-    toast('The browser does not allow copying here', { isError: true })
+    return false
   }
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+/** Copies from a field that is there for this moment: the way for plain HTTP. An open dialog has it, as the rest is inert. */
+function copySelection(text: string): boolean {
+  const field = document.createElement('textarea')
+  const focused = document.activeElement
+  field.value = text
+  field.className = 'visually-hidden'
+  ;([...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body).append(field)
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
+}
+
+export interface CopyButtonProps {
+  text: string
+  label?: string
+  /** The shortcut that does the same, for the title. */
+  keys?: string
+}
+
+export function CopyButton({ text, label = 'Copy', keys }: CopyButtonProps) {
   return (
-    <Button kind="bare" aria-label={label} title={label} onClick={() => void copyText(text)}>
-      ⧉
+    <Button
+      kind="bare"
+      className={styles.copy}
+      aria-label={label}
+      title={keys === undefined ? label : `${label} (${keys})`}
+      onClick={() => void copyText(text)}
+    >
+      <CopyIcon />
     </Button>
   )
 }

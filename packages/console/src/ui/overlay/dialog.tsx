@@ -1,8 +1,11 @@
 // Modal dialogs: the browser's own <dialog>, which traps focus, closes with Esc and makes the page behind it inert.
 
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef } from 'react'
+import type { Call } from '../../data/commands/request.ts'
 import { Button } from '../button.tsx'
 import styles from './overlay.module.css'
+
+const CommandsView = lazy(() => import('./commands-view.tsx').then(module => ({ default: module.CommandsView })))
 
 export interface DialogProps {
   title: string
@@ -12,10 +15,12 @@ export interface DialogProps {
   actions?: ReactNode
   /** Wide enough for code. */
   isWide?: boolean
+  /** The commands that do the same as this call are shown. */
+  call?: Call | undefined
 }
 
 /** A modal dialog, open as long as it is rendered. The first element with `autofocus`, or the first control, has the focus. */
-export function Dialog({ title, onClose, children, actions, isWide = false }: DialogProps) {
+export function Dialog({ title, onClose, children, actions, isWide = false, call }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useEffect(() => {
@@ -46,11 +51,18 @@ export function Dialog({ title, onClose, children, actions, isWide = false }: Di
       <div className={styles.dialogBody}>
         <header className={styles.dialogHead}>
           <h2 id={heading}>{title}</h2>
-          <Button kind="bare" aria-label="Close" onClick={onClose}>
+          <Button kind="bare" aria-label="Close" title="Close (Esc)" onClick={onClose}>
             ✕
           </Button>
         </header>
-        <div className={styles.dialogContent}>{children}</div>
+        <div className={styles.dialogContent}>
+          {children}
+          {call && (
+            <Suspense>
+              <CommandsView call={call} />
+            </Suspense>
+          )}
+        </div>
         {actions && <footer className={styles.dialogActions}>{actions}</footer>}
       </div>
     </dialog>
@@ -68,6 +80,7 @@ export interface ConfirmProps {
   isDanger?: boolean
   /** Why it cannot be done now. */
   disabledBecause?: string | undefined
+  call?: Call
   onConfirm(): void
   onClose(): void
 }
@@ -80,6 +93,7 @@ export function Confirm({
   keep = 'Keep',
   isDanger = false,
   disabledBecause,
+  call,
   onConfirm,
   onClose,
 }: ConfirmProps) {
@@ -91,6 +105,7 @@ export function Confirm({
     <Dialog
       title={title}
       onClose={onClose}
+      call={call}
       actions={
         <>
           <Button onClick={onClose} data-autofocus="">

@@ -12,6 +12,8 @@ export interface MenuItem {
   disabledBecause?: string | undefined
   /** The shortcut that does the same. */
   keys?: string
+  /** The choice itself replaces a popup menu; otherwise it closes. */
+  keepsOpen?: boolean
 }
 
 const EDGE_PX = 8
@@ -74,12 +76,61 @@ export function Menu({ label, name, items, kind = 'plain' }: MenuProps) {
   )
 }
 
-function MenuEntry({ item, onDone }: { item: MenuItem; onDone(): void }) {
+export interface PopupMenuProps {
+  /** The element that it belongs to, which has the focus afterwards. */
+  anchor: HTMLElement
+  name: string
+  items: readonly MenuItem[]
+  onClose(): void
+}
+
+/** A menu without a button: open as long as it is rendered. */
+export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!list.current) return
+    list.current.showPopover()
+    place(list.current, anchor)
+    list.current.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+  }, [anchor])
+  return (
+    <div
+      ref={list}
+      popover="auto"
+      role="menu"
+      aria-label={name}
+      className={styles.menu}
+      onToggle={event => {
+        if (event.newState === 'closed') onClose()
+      }}
+      onKeyDown={moveFocus}
+    >
+      {items.map(item => (
+        <MenuEntry
+          key={item.label}
+          item={item}
+          onDone={() => anchor.focus()}
+          onChosen={item.keepsOpen ? undefined : onClose}
+        />
+      ))}
+    </div>
+  )
+}
+
+interface MenuEntryProps {
+  item: MenuItem
+  onDone(): void
+  /** Called after the choice. */
+  onChosen?: (() => void) | undefined
+}
+
+function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
   const isDisabled = item.disabledBecause !== undefined
   const select = () => {
     if (isDisabled) return
     onDone()
     item.onSelect()
+    onChosen?.()
   }
   return (
     <button

@@ -1,6 +1,7 @@
 // Short messages that go by themselves: one polite live region, errors in an assertive one.
 
 import { useSyncExternalStore } from 'react'
+import { shortName } from '../visible-text.ts'
 import styles from './overlay.module.css'
 
 interface Toast {
@@ -25,7 +26,7 @@ function set(next: readonly Toast[]): void {
 /** Shows a message for a few seconds. */
 export function toast(text: string, { isError = false }: { isError?: boolean } = {}): void {
   const id = ++lastId
-  set([...toasts, { id, text: text.slice(0, TEXT_MAX), isError }].slice(-SHOWN_MAX))
+  set([...toasts, { id, text: shortName(text, TEXT_MAX), isError }].slice(-SHOWN_MAX))
   setTimeout(() => set(toasts.filter(each => each.id !== id)), SHOWN_MS)
 }
 

@@ -32,7 +32,7 @@ export function Loaded<Data>({ query, rows = WAITING_ROWS, children }: LoadedPro
   return (
     <>
       {error && <ErrorBanner error={error} isRetrying={query.isFetching} onRetry={() => void query.refetch()} />}
-      {data !== undefined && <div className={error ? styles.stale : undefined}>{children(data)}</div>}
+      {data !== undefined && <div className={`${styles.data} ${error ? styles.stale : ''}`}>{children(data)}</div>}
       {data === undefined && !error && <Waiting rows={rows} />}
     </>
   )

@@ -4,6 +4,7 @@
 import { Component, type ReactNode, useEffect, useRef } from 'react'
 import { currentLocation } from '../../router/history.ts'
 import { Button } from '../button.tsx'
+import { shortName } from '../visible-text.ts'
 import styles from './states.module.css'
 
 const TITLE_MAX = 80
@@ -22,7 +23,7 @@ export interface PageProps {
 export function Page({ title, windowTitle = title, heading = title, actions, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = `${windowTitle.slice(0, TITLE_MAX)} · Perdure`
+    document.title = `${shortName(windowTitle, TITLE_MAX)} · Perdure`
   }, [windowTitle])
   useEffect(() => {
     if (currentLocation().cause === 'push') ref.current?.focus({ preventScroll: true })
@@ -54,7 +55,7 @@ export function Panel({ title, actions, isFlush = false, children }: PanelProps)
     <section className={styles.panel} aria-label={title}>
       {(title !== undefined || actions !== undefined) && (
         <header className={styles.panelHead}>
-          <h2>{title}</h2>
+          {title === undefined ? <span /> : <h2>{title}</h2>}
           {actions}
         </header>
       )}

@@ -1,9 +1,11 @@
 // Two texts side by side in one column: removed and added lines are marked by sign and colour.
 
 import { useMemo } from 'react'
+import { veiledText } from '../json/veil-json.ts'
+import { useVeil } from '../veil.ts'
+import { Visible } from '../visible.tsx'
 import { changedStretches, diffLines } from './diff-lines.ts'
 import css from './diff-view.module.css'
-import { Visible } from './visible.tsx'
 
 /** Lines that are drawn; longer comparisons say how many they leave out. */
 const LINES_SHOWN = 2000
@@ -15,7 +17,11 @@ export interface DiffViewProps {
 }
 
 /** The lines that differ, with a few around them. */
-export function DiffView({ before, after, label }: DiffViewProps) {
+export function DiffView({ label, ...texts }: DiffViewProps) {
+  const { isHidden } = useVeil()
+  const [before, after] = isHidden
+    ? [veiledText(texts.before, true), veiledText(texts.after, true)]
+    : [texts.before, texts.after]
   const stretches = useMemo(() => changedStretches(diffLines(before, after)), [before, after])
   if (before === after) return <p className={css.same}>No difference.</p>
   const shown = stretches.slice(0, LINES_SHOWN)

@@ -1,0 +1,41 @@
+// The worker of one large JSON value: reads it, and answers with the rows that are shown. The nodes stay here.
+
+import { type JsonNode, parseJson } from './parse.ts'
+import { type TreeRow, type TreeState, treeRows } from './rows.ts'
+import { veil } from './veil-json.ts'
+
+/** From the page: the value, once; then what is folded. */
+export type ToWorker = { text: string; isVeiled: boolean } | { state: TreeState }
+/** To the page: the rows, or that the value is not JSON. */
+export type FromWorker = { rows: TreeRow[] } | { isJson: false }
+
+interface Scope {
+  onmessage: ((event: MessageEvent<ToWorker>) => void) | null
+  postMessage(message: FromWorker): void
+}
+
+const scope = self as unknown as Scope
+let root: JsonNode | undefined
+
+scope.onmessage = ({ data }) => {
+  if ('text' in data) {
+    root = read(data.text, data.isVeiled)
+    if (root === undefined) scope.postMessage({ isJson: false })
+  } else if (root) scope.postMessage({ rows: treeRows(root, data.state).map(withoutMembers) })
+}
+
+function read(text: string, isVeiled: boolean): JsonNode | undefined {
+  try {
+    const node = parseJson(text)
+    return isVeiled ? veil(node) : node
+  } catch {
+    return undefined
+  }
+}
+
+/** A row says how many members its node has; the members have rows of their own. */
+function withoutMembers(row: TreeRow): TreeRow {
+  const { kind } = row.node
+  if (kind === 'object') return { ...row, node: { kind, members: [] } }
+  return kind === 'array' ? { ...row, node: { kind, items: [] } } : row
+}

@@ -1,0 +1,39 @@
+// The shape of a JSON value without its values: `{"email": string(17), "age": number}`. Keys stay. Pure.
+
+import { type JsonNode, parseJson } from './parse.ts'
+import { printJson } from './print.ts'
+
+/** Puts the kind of each value in its place, in the tree itself. Without recursion: values may be deep. */
+export function veil(root: JsonNode): JsonNode {
+  const whole: { items: JsonNode[] } = { items: [root] }
+  const open: ({ items: JsonNode[] } | { members: { value: JsonNode }[] })[] = [whole]
+  for (let parent = open.pop(); parent; parent = open.pop()) {
+    const put = (node: JsonNode): JsonNode => {
+      if (node.kind !== 'object' && node.kind !== 'array') return { kind: 'literal', source: shapeOf(node) }
+      open.push(node)
+      return node
+    }
+    if ('items' in parent) for (const [i, item] of parent.items.entries()) parent.items[i] = put(item)
+    else for (const member of parent.members) member.value = put(member.value)
+  }
+  return whole.items[0] as JsonNode
+}
+
+function shapeOf(node: Extract<JsonNode, { kind: 'string' | 'number' | 'literal' }>): string {
+  if (node.kind === 'string') return `string(${node.value.length})`
+  if (node.kind === 'number') return 'number'
+  return node.source === 'null' ? 'null' : 'boolean'
+}
+
+/** Longer texts are not read in the thread of the page: a worker reads them, on request. */
+export const LARGE_CHARS = 256 * 1024
+
+/** The shape of a JSON text; of a text that is not JSON, or is large, its length. */
+export function veiledText(text: string, indent = false): string {
+  if (text.length > LARGE_CHARS) return `value(${text.length})`
+  try {
+    return printJson(veil(parseJson(text)), indent)
+  } catch {
+    return `string(${text.length})`
+  }
+}

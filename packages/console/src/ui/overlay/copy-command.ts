@@ -1,0 +1,13 @@
+// Copies the command that does the same as a call. What makes the commands is loaded when one is copied.
+
+import type { Call } from '../../data/commands/request.ts'
+import { copyText } from './copy.tsx'
+import { toast } from './toasts.tsx'
+
+/** Copies the command of a tool, and says so. */
+export async function copyCommand(call: Call, tool: 'perdure' | 'curl'): Promise<void> {
+  const { commandsOf } = await import('../../data/commands/request.ts')
+  const text = (await commandsOf(call))[tool]
+  if (text === undefined) toast('The command line has no such command: copy it as curl', { isError: true })
+  else await copyText(text, 'Copied the command')
+}
