@@ -11,3 +11,8 @@ export function toggled(keys: ReadonlySet<string>, key: string): ReadonlySet<str
   if (!next.delete(key)) next.add(key)
   return next
 }
+
+/** The rows from one place to another, both included, in whichever order the places are. */
+export function rangeOf<Row>(rows: readonly Row[], from: number, to: number): readonly Row[] {
+  return rows.slice(Math.min(from, to), Math.max(from, to) + 1)
+}

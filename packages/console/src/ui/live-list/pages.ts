@@ -1,0 +1,25 @@
+// Changes of the rows of a list in pages. Pure: rows are replaced, never moved.
+
+import type { Page } from '@perdure/client'
+import type { InfiniteData } from '@tanstack/react-query'
+
+export type Pages<Row> = InfiniteData<Page<Row>>
+
+/** The same object when no row changes, and the same pages around those that do. */
+export function replaceRows<Row>(pages: Pages<Row>, replace: (row: Row) => Row): Pages<Row> {
+  let isChanged = false
+  const next = pages.pages.map(page => {
+    const items = page.items.map(replace)
+    if (items.every((row, i) => row === page.items[i])) return page
+    isChanged = true
+    return { ...page, items }
+  })
+  return isChanged ? { ...pages, pages: next } : pages
+}
+
+/** When the youngest row was made; empty without a row. */
+export function newestAt<Row>({ pages }: Pages<Row>, madeAt: (row: Row) => string): string {
+  let newest = ''
+  for (const { items } of pages) for (const row of items) if (madeAt(row) > newest) newest = madeAt(row)
+  return newest
+}

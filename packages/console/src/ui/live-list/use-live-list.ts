@@ -1,0 +1,170 @@
+// A list in pages, kept live: frames change rows in their place, and new rows are counted. At the top of a list that nothing
+// holds, and whose rows have no pointer over them, the list is read again by itself, at most every two seconds. Used by the pages of
+// runs, events and deliveries.
+
+import type { Input, Page } from '@perdure/client'
+import type { InfiniteData } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import {
+  type Item,
+  itemsOf,
+  keyOf,
+  type PagesId,
+  queryClient,
+  readBegan,
+  readPage,
+  usePages,
+} from '../../data/queries.ts'
+import type { ListTopic } from '../../live/messages.ts'
+import { type Batch, useTopic } from '../../live/use-live.ts'
+import { newestAt, type Pages, replaceRows } from './pages.ts'
+
+const REFETCH_MS_MIN = 2000
+/** New rows that are counted one by one. */
+const NEWS_MAX = 10_000
+
+/** The rules of a list: its read, its topic and its rows. They are constant. */
+export interface LiveRules<Id extends PagesId> {
+  id: Id
+  topic: ListTopic
+  keyOf(row: Item<Id>): string
+  /** When the row was made: rows that are younger than all others are new. */
+  madeAt(row: Item<Id>): string
+  /** Brings frames into the pages, and answers the keys of new rows. */
+  merge(pages: Pages<Item<Id>>, batch: Batch, input: Input<Id>): { pages: Pages<Item<Id>>; added: readonly string[] }
+  /** Reads rows by their keys; absent: rows that the first page does not have stay as they are. */
+  readRows?(keys: readonly string[]): Promise<readonly Item<Id>[]>
+}
+
+export function useLiveList<Id extends PagesId>(
+  rules: LiveRules<Id>,
+  input: Input<Id>,
+  { isHeld }: { isHeld: boolean },
+) {
+  const { id } = rules
+  // The stream keeps the list as it is: only gaps and new rows make it old.
+  const query = usePages(id, input, { staleMs: Number.POSITIVE_INFINITY })
+  const key = JSON.stringify(input)
+  const news = useNews(key)
+  const readAt = useRef(0)
+  const began = useRef(0)
+  const held = useRef(isHeld)
+  held.current = isHeld
+  const { refetch, data } = query
+  const readFirst = readBegan(data?.pages[0])
+  if (readFirst !== undefined) began.current = readFirst
+  const refresh = useCallback(
+    async (mayMove: () => boolean) => {
+      readAt.current = Date.now()
+      await readFirstPage(rules, { input: JSON.parse(key) as Input<Id>, mayMove, news })
+    },
+    [rules, key, news],
+  )
+  const mayMove = useCallback(() => !held.current && isAtTop(), [])
+  const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])
+  // A list from the cache has missed what came since it was left.
+  useEffect(() => {
+    if (queryClient.getQueryData(keyOf(id, JSON.parse(key))) !== undefined) void refresh(mayMove).catch(() => {})
+  }, [id, key, refresh, mayMove])
+  // The stream is opened after the first answer: it misses nothing, since the list is read again where it began earlier.
+  useTopic(query.isPending ? undefined : rules.topic, {
+    onBatch: batch => {
+      const pages = pagesOf(id, input)
+      if (!pages) return
+      const merged = rules.merge(pages, batch, input)
+      if (merged.pages !== pages) setPages(id, input, merged.pages)
+      news.add(merged.added)
+    },
+    onGap: async openedAt => {
+      if (pagesOf(id, input) === undefined) await refetch({ cancelRefetch: false })
+      if (began.current < openedAt) await refresh(mayMove)
+    },
+  })
+  const { count } = news
+  useEffect(() => {
+    if (count === 0 || isHeld) return
+    const waitMs = Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now())
+    const timer = setTimeout(() => {
+      if (isAtTop()) void refresh(mayMove).catch(() => {})
+    }, waitMs)
+    return () => clearTimeout(timer)
+  }, [count, isHeld, refresh, mayMove])
+  return { query, rows: itemsOf(query), news: count, readAgain }
+}
+
+interface News {
+  count: number
+  add(keys: readonly string[]): void
+  clear(): void
+}
+
+/** Counts the new rows of a list. */
+function useNews(list: string): News {
+  const [count, setCount] = useState(0)
+  const keys = useRef(new Set<string>())
+  const add = useCallback((more: readonly string[]) => {
+    for (const key of more) if (keys.current.size < NEWS_MAX) keys.current.add(key)
+    setCount(keys.current.size)
+  }, [])
+  const clear = useCallback(() => {
+    keys.current.clear()
+    setCount(0)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list has no news yet.
+  useEffect(clear, [list, clear])
+  const news = useRef<News>({ count, add, clear })
+  news.current.count = count
+  return news.current
+}
+
+interface Refresh<Id extends PagesId> {
+  input: Input<Id>
+  mayMove(): boolean
+  news: News
+}
+
+/**
+ * Reads the first page again. Where rows may move, it replaces the list; otherwise the rows on the screen are renewed in their
+ * places, and rows that are younger than all of them are counted.
+ */
+async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, mayMove, news }: Refresh<Id>) {
+  const { id } = rules
+  const first = await readPage(id, input)
+  const pages = pagesOf(id, input)
+  // The pointer or a selection may have come while the page was read.
+  if (!pages || mayMove()) {
+    setPages(id, input, { pages: [first], pageParams: [undefined] })
+    news.clear()
+    return
+  }
+  const fresh = new Set(first.items.map(rules.keyOf))
+  const keys = rules.readRows ? shownKeys().filter(key => !fresh.has(key)) : []
+  const others = keys.length === 0 ? [] : ((await rules.readRows?.(keys)) ?? [])
+  const now = pagesOf(id, input) ?? pages
+  const byKey = new Map([...first.items, ...others].map(row => [rules.keyOf(row), row]))
+  setPages(
+    id,
+    input,
+    replaceRows(now, row => byKey.get(rules.keyOf(row)) ?? row),
+  )
+  const last = newestAt(now, rules.madeAt)
+  news.add(first.items.filter(row => rules.madeAt(row) > last).map(rules.keyOf))
+}
+
+function pagesOf<Id extends PagesId>(id: Id, input: Input<Id>): Pages<Item<Id>> | undefined {
+  return queryClient.getQueryData<InfiniteData<Page<Item<Id>>>>(keyOf(id, input))
+}
+
+function setPages<Id extends PagesId>(id: Id, input: Input<Id>, pages: Pages<Item<Id>>): void {
+  queryClient.setQueryData(keyOf(id, input), pages)
+}
+
+/** The keys of the rows that are in the document. */
+function shownKeys(): string[] {
+  return [...document.querySelectorAll<HTMLElement>('tbody tr[data-key]')].map(({ dataset }) => dataset.key ?? '')
+}
+
+/** Whether the page is scrolled to its top: rows that come in there move nothing away. */
+function isAtTop(): boolean {
+  return (document.querySelector('[data-scroller]')?.scrollTop ?? 0) < 8 && !document.querySelector('tbody tr:hover')
+}

@@ -1,0 +1,68 @@
+// A table of rows with a look at each (Space, or the pointer at rest), and with a menu of the row (the key `.`): its own buttons,
+// and what can be copied of it. Enter follows its first link.
+
+import { type ReactNode, useState } from 'react'
+import { copyText } from '../overlay/copy.tsx'
+import { type MenuItem, PopupMenu } from '../overlay/menu.tsx'
+import { DataTable, type DataTableProps } from './data-table.tsx'
+import { PeekPanel } from './peek-panel.tsx'
+import { usePeek } from './use-peek.ts'
+
+/** A look at a row: its head, and its parts. */
+export interface Look {
+  head: ReactNode
+  body: ReactNode
+}
+
+export interface ListTableProps<Row> extends Omit<DataTableProps<Row>, 'onPeek' | 'onActive' | 'onMenu'> {
+  look?(row: Row): Look
+  /** Other actions on the row. */
+  menuOf?(row: Row): readonly MenuItem[]
+}
+
+export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) {
+  const { rows, keyOf, label } = table
+  const [menu, setMenu] = useState<{ row: Row; anchor: HTMLElement }>()
+  const peek = usePeek(rows, keyOf)
+  const shown = look && peek.row && look(peek.row)
+  const openMenu = (row: Row, anchor: HTMLElement) => {
+    const own = anchor.querySelector<HTMLElement>('[aria-haspopup=menu]')
+    if (own) own.click()
+    else setMenu({ row, anchor })
+  }
+  return (
+    <>
+      <DataTable<Row> {...table} {...(look && { onPeek: peek.show, onActive: peek.follow })} onMenu={openMenu} />
+      {shown && (
+        <PeekPanel name={`A look at a row of ${label}`} head={shown.head} isPinned={peek.isPinned}>
+          {shown.body}
+        </PeekPanel>
+      )}
+      {menu && (
+        <PopupMenu
+          anchor={menu.anchor}
+          name="Actions on the row"
+          items={[...itemsOf(menu.anchor, keyOf(menu.row)), ...(menuOf?.(menu.row) ?? [])]}
+          onClose={() => setMenu(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+const ID = /^[a-z]{3}_\w+$/
+
+function itemsOf(row: HTMLElement, key: string): MenuItem[] {
+  const link = row.querySelector('a')
+  const buttons = [...row.querySelectorAll('button')]
+  return [
+    ...(link ? [{ label: 'Open', keys: 'Enter', onSelect: () => link.click() }] : []),
+    ...buttons.map(button => ({
+      label: button.textContent ?? '',
+      disabledBecause: button.ariaDisabled === 'true' ? button.title : undefined,
+      onSelect: () => button.click(),
+    })),
+    ...(link ? [{ label: 'Copy the link', onSelect: () => void copyText(link.href, 'Link copied') }] : []),
+    ...(ID.test(key) ? [{ label: 'Copy the id', keys: 'c', onSelect: () => void copyText(key, 'Id copied') }] : []),
+  ]
+}

@@ -1,0 +1,81 @@
+// A table of a list that is read page by page: its loading, its errors, its rows, and what is shown without a row.
+
+import type { InfiniteData } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Button } from '../button.tsx'
+import { type ActiveFilter, FilteredEmpty } from '../states/empty.tsx'
+import { Loaded } from '../states/loaded.tsx'
+import styles from './data-table.module.css'
+import { ListTable, type ListTableProps } from './list-table.tsx'
+
+/** The part of a query in pages that is read here. */
+interface PagedQuery<Page> {
+  data: InfiniteData<Page> | undefined
+  error: Error | null
+  isFetching: boolean
+  hasNextPage: boolean
+  isFetchingNextPage: boolean
+  refetch(): unknown
+  fetchNextPage(): unknown
+}
+
+export interface PagedTableProps<Row, Page>
+  extends Omit<ListTableProps<Row>, 'rows' | 'hasMore' | 'isLoadingMore' | 'onMore'> {
+  query: PagedQuery<Page>
+  /** The rows of a page. Default: its items. */
+  rowsOf?(page: Page): readonly Row[]
+  /** The filters that hold; with one, an empty list offers to drop them. */
+  filters?: readonly ActiveFilter[]
+  /** The rows in the plural, for a list that the filters left empty. Default: `rows`. */
+  what?: string
+  /** Shown when there never was a row. */
+  empty: ReactNode
+}
+
+/** Rows that are read by scrolling; more are read when asked. */
+const ROWS_MAX = 5000
+
+export function PagedTable<Row, Page extends object>(props: PagedTableProps<Row, Page>) {
+  const { query, rowsOf = itemsOf, filters = [], what = 'rows', empty, ...table } = props
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const rows = pages.flatMap(page => rowsOf(page) as Row[])
+        if (rows.length > 0 || query.hasNextPage)
+          return (
+            <>
+              <ListTable
+                {...table}
+                rows={rows}
+                hasMore={query.hasNextPage && rows.length < ROWS_MAX}
+                isLoadingMore={query.isFetchingNextPage}
+                onMore={() => void query.fetchNextPage()}
+              />
+              {query.hasNextPage && rows.length >= ROWS_MAX && <GoOn count={rows.length} what={what} query={query} />}
+            </>
+          )
+        return filters.length > 0 ? <FilteredEmpty what={what} filters={filters} /> : empty
+      }}
+    </Loaded>
+  )
+}
+
+const itemsOf = (page: object): readonly never[] => (page as { items: never[] }).items
+
+interface GoOnProps {
+  count: number
+  what: string
+  query: Pick<PagedQuery<object>, 'isFetchingNextPage' | 'fetchNextPage'>
+}
+
+/** Says how many rows are shown, and reads on when asked. */
+function GoOn({ count, what, query }: GoOnProps) {
+  return (
+    <p className={styles.more}>
+      <span role="status">
+        {count} {what} are shown, and there are more.
+      </span>
+      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Reading…' : 'Go on'}</Button>
+    </p>
+  )
+}

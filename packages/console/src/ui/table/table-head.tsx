@@ -1,0 +1,49 @@
+// The head of a table: names of columns, sorting, and the box that selects every row that is loaded.
+
+import styles from './data-table.module.css'
+import type { DataTableProps } from './table-props.ts'
+
+type HeadProps<Row> = Pick<DataTableProps<Row>, 'columns' | 'rows' | 'keyOf' | 'selection'>
+
+/** The widths of the columns, and their heads, which sort. */
+export function TableHead<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
+  const isAll = selection !== undefined && rows.length > 0 && rows.every(row => selection.keys.has(keyOf(row)))
+  return (
+    <>
+      <colgroup>
+        {selection && <col style={{ width: 36 }} />}
+        {columns.map(({ id, width }) => (
+          <col key={id} style={width === undefined ? {} : { width }} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {selection && (
+            <th scope="col">
+              <input
+                type="checkbox"
+                aria-label="Select all rows that are loaded"
+                checked={isAll}
+                onChange={() => selection.onChange(new Set(isAll ? [] : rows.map(keyOf)))}
+              />
+            </th>
+          )}
+          {columns.map(({ id, header, align, sort }) => (
+            <th key={id} scope="col" data-align={align} aria-sort={ariaSort(sort?.dir)}>
+              {sort ? (
+                <button type="button" className={styles.sort} onClick={sort.onSort}>
+                  {header} <span aria-hidden="true">{{ asc: '▲', desc: '▼', none: '' }[sort.dir ?? 'none']}</span>
+                </button>
+              ) : (
+                header
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+    </>
+  )
+}
+
+const ariaSort = (dir: 'asc' | 'desc' | undefined) =>
+  dir === undefined ? undefined : dir === 'asc' ? 'ascending' : 'descending'

@@ -1,0 +1,38 @@
+// The columns and the properties of a table of many rows.
+
+import type { ReactNode } from 'react'
+import type { Selection } from './selection.ts'
+
+export interface Column<Row> {
+  id: string
+  header: string
+  /** CSS width; the columns without one share the rest. */
+  width?: string
+  align?: 'end'
+  render(row: Row): ReactNode
+  /** Sorts by this column: the direction now, and the way to change it. */
+  sort?: { dir: 'asc' | 'desc' | undefined; onSort(): void } | undefined
+  /** Left out of cards. */
+  isSecondary?: boolean
+}
+
+export interface DataTableProps<Row> {
+  /** Names the rows for screen readers. */
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf(row: Row): string
+  onOpen?(row: Row): void
+  /** Shows a look at the row without leaving the list: pinned by a key, or while the pointer rests on it. */
+  onPeek?(row: Row | undefined, how: 'pin' | 'hover'): void
+  /** Opens the menu of the row, at the element. */
+  onMenu?(row: Row, element: HTMLElement): void
+  selection?: Selection | undefined
+  /** There are more rows than these: `onMore` reads them when the end comes near. */
+  hasMore?: boolean
+  isLoadingMore?: boolean
+  onMore?(): void
+  isDense?: boolean
+  /** The row that has the keys changed. */
+  onActive?(row: Row | undefined): void
+}

@@ -1,0 +1,131 @@
+// The row of a table that the keys move, open, select and look at. It is kept in the history, and has the focus on the way back.
+
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { useKeys } from '../../keys/keys.ts'
+import { currentLocation } from '../../router/history.ts'
+import { useKept } from '../kept.ts'
+import { copyText } from '../overlay/copy.tsx'
+import { rangeOf, toggled } from './selection.ts'
+import type { DataTableProps } from './table-props.ts'
+
+type Table = { current: HTMLTableElement | null }
+
+export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowPx: number) {
+  const { label, rows, keyOf, onActive, selection } = props
+  const [key, setKey] = useKept<string | undefined>(`active:${label}`, undefined)
+  const anchor = useRef<number>(undefined)
+  const index = useMemo(() => rows.findIndex(row => keyOf(row) === key), [rows, key, keyOf])
+  const activate = useCallback(
+    (next: string) => {
+      setKey(next)
+      onActive?.(rows.find(row => keyOf(row) === next))
+    },
+    [rows, keyOf, onActive, setKey],
+  )
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, index + by))
+    const row = rows[next]
+    if (row === undefined) return
+    activate(keyOf(row))
+    focusRow(table.current, { index: next, key: keyOf(row), rowPx })
+  }
+  const select = (at: number, isRange: boolean) => {
+    const row = rows[at]
+    if (!selection || row === undefined) return
+    const from = anchor.current
+    anchor.current = at
+    if (!isRange || from === undefined) selection.onChange(toggled(selection.keys, keyOf(row)))
+    else selection.onChange(new Set([...selection.keys, ...rangeOf(rows, from, at).map(keyOf)]))
+  }
+  useFocusOnReturn({ table, index, key, rowPx })
+  useRowKeys(props, { table, index, move, select })
+  return { key, set: activate, select }
+}
+
+interface Moves {
+  table: Table
+  index: number
+  move(by: number): void
+  select(at: number, isRange: boolean): void
+}
+
+const ID = /^[a-z]{3}_\w+$/
+
+function useRowKeys<Row>(props: DataTableProps<Row>, { table, index, move, select }: Moves): void {
+  const { label, rows, keyOf, onOpen, onPeek, onMenu, selection } = props
+  const current = rows[index]
+  const key = current === undefined ? undefined : keyOf(current)
+  const open = (row: Row) => {
+    if (onOpen) onOpen(row)
+    else rowElement(table.current, keyOf(row))?.querySelector('a')?.click()
+  }
+  const menu = (row: Row) => {
+    const element = rowElement(table.current, keyOf(row))
+    if (element) onMenu?.(row, element)
+  }
+  useKeys(label, [
+    { keys: 'j', label: 'Next row', run: () => move(1) },
+    { keys: 'k', label: 'Previous row', run: () => move(-1) },
+    { keys: 'Enter', label: 'Open the row', run: () => current !== undefined && open(current) },
+    ...(onPeek
+      ? [{ keys: 'Space', label: 'Look at the row', run: () => current !== undefined && onPeek(current, 'pin') }]
+      : []),
+    ...(onMenu ? [{ keys: '.', label: 'Actions on the row', run: () => current !== undefined && menu(current) }] : []),
+    ...(key !== undefined && ID.test(key)
+      ? [{ keys: 'c', label: 'Copy the id of the row', run: () => void copyText(key, 'Id copied') }]
+      : []),
+    ...(selection
+      ? [
+          { keys: 'x', label: 'Select the row', run: () => select(index, false) },
+          { keys: 'X', label: 'Select up to the row', run: () => select(index, true) },
+        ]
+      : []),
+  ])
+}
+
+interface Place {
+  index: number
+  key: string
+  rowPx: number
+}
+
+/** On the way back to the list, the row that was opened has the focus again. */
+function useFocusOnReturn({
+  table,
+  index,
+  key,
+  rowPx,
+}: { table: Table; key: string | undefined } & Omit<Place, 'key'>) {
+  const isDone = useRef(currentLocation().cause !== 'back')
+  useEffect(() => {
+    if (isDone.current || index < 0 || key === undefined) return
+    isDone.current = true
+    focusRow(table.current, { index, key, rowPx })
+  }, [table, index, key, rowPx])
+}
+
+function rowElement(table: HTMLTableElement | null, key: string): HTMLElement | undefined {
+  return table?.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(key)}"]`) ?? undefined
+}
+
+/** Focuses a row, which is scrolled to first: it may not be in the document yet. */
+function focusRow(table: HTMLTableElement | null, { index, key, rowPx }: Place): void {
+  const scroller = table?.closest('[data-scroller]')
+  if (!table || !scroller) return
+  const headPx = table.tHead?.offsetHeight ?? 0
+  const top = table.getBoundingClientRect().top - scroller.getBoundingClientRect().top + headPx + index * rowPx
+  if (top < headPx) scroller.scrollBy({ top: top - headPx })
+  else if (top + rowPx > scroller.clientHeight) scroller.scrollBy({ top: top + rowPx - scroller.clientHeight })
+  focusWhenThere(table, key, FRAMES_MAX)
+}
+
+/** The rows near the new position are in the document some frames after the scroll. */
+const FRAMES_MAX = 20
+
+function focusWhenThere(table: HTMLTableElement, key: string, framesLeft: number): void {
+  requestAnimationFrame(() => {
+    const row = rowElement(table, key)
+    if (row) row.focus({ preventScroll: true })
+    else if (framesLeft > 0) focusWhenThere(table, key, framesLeft - 1)
+  })
+}

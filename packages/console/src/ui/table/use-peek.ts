@@ -1,0 +1,18 @@
+// The row of a list that is looked at: pinned by a key, or the one below the pointer. A pinned look follows the keys from row to row.
+
+import { useState } from 'react'
+import { useKeys } from '../../keys/keys.ts'
+
+export function usePeek<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const [state, setState] = useState<{ key: string; isPinned: boolean }>()
+  const isPinned = state?.isPinned ?? false
+  const show = (row: Row | undefined, how: 'pin' | 'hover') =>
+    setState(now => {
+      if (how === 'hover') return now?.isPinned ? now : row && { key: keyOf(row), isPinned: false }
+      return now?.isPinned || !row ? undefined : { key: keyOf(row), isPinned: true }
+    })
+  const follow = (row: Row | undefined) =>
+    setState(now => (now?.isPinned && row ? { key: keyOf(row), isPinned: true } : now))
+  useKeys('A look', isPinned ? [{ keys: 'Escape', label: 'Close the look', run: () => setState(undefined) }] : [])
+  return { row: state && rows.find(row => keyOf(row) === state.key), isPinned, show, follow }
+}
