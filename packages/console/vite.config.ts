@@ -3,12 +3,48 @@
 // path prefix.
 
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
+
+/** The modules that the first page needs: the entry, and what it imports. */
+let first: ReadonlySet<string> | undefined
+
+interface Modules {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null
+}
+
+function firstModules(modules: Modules): ReadonlySet<string> {
+  const found = new Set<string>()
+  const visit = (id: string): void => {
+    if (found.has(id)) return
+    found.add(id)
+    for (const next of modules.getModuleInfo(id)?.importedIds ?? []) visit(next)
+  }
+  const entry = `${import.meta.dirname}/src/main.tsx`
+  visit(entry)
+  return found
+}
+
+/** Modules of the query library that its index names, and that only the page of a run uses. */
+const LATER = /\/(useQueries|queriesObserver)\.js$/
+
+const JSX_RUNTIME = `${import.meta.dirname}/src/ui/jsx-runtime.ts`
+
+/** Our own components have a JSX runtime that draws hidden characters. */
+const visibleJsx: Plugin = {
+  name: 'visible-jsx',
+  enforce: 'pre',
+  resolveId: (source, importer = '') =>
+    source === 'react/jsx-runtime' && importer.startsWith(`${import.meta.dirname}/src/`) && importer !== JSX_RUNTIME
+      ? JSX_RUNTIME
+      : null,
+}
 
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [react()],
+  plugins: [visibleJsx, react()],
+  // Leaves out what the client does on Node alone.
+  define: { 'globalThis.process': 'undefined' },
   worker: { format: 'es' },
   logLevel: 'warn',
   build: {
@@ -18,5 +54,21 @@ export default defineConfig({
     reportCompressedSize: false,
     manifest: true,
     license: { fileName: 'THIRD-PARTY-NOTICES.md' },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // One file instead of a dozen: fewer requests, and smaller when compressed.
+          groups: [
+            {
+              debugName: 'first',
+              name: (id, modules) => {
+                first ??= firstModules(modules)
+                return first.has(id) && !LATER.test(id) ? 'first' : null
+              },
+            },
+          ],
+        },
+      },
+    },
   },
 })

@@ -49,3 +49,9 @@ export function durationWords(ms: number): string {
 export function exactMs(ms: number): string {
   return `${String(Math.round(ms)).replace(/\B(?=(\d{3})+$)/g, '\u202f')} ms`
 }
+
+/** Cut to one unit: `2 min`, not `2 min 5 s`. */
+export function coarse(ms: number): number {
+  const unit = [86_400_000, 3_600_000, 60_000, 1000].find(each => ms >= each) ?? 1
+  return Math.floor(ms / unit) * unit
+}

@@ -11,6 +11,8 @@ export interface FilterField {
   onChange(value: string | undefined): void
   /** The choices; without them the field is a text. The empty choice is "any". */
   choices?: readonly string[]
+  /** There is no empty choice: one of them always counts. */
+  isRequired?: boolean
   /** Completions of a text. */
   known?: readonly string[]
 }
@@ -18,22 +20,35 @@ export interface FilterField {
 /** The key f goes to the first field. */
 export function FilterBar({ label, fields }: { label: string; fields: readonly FilterField[] }) {
   const bar = useRef<HTMLElement>(null)
-  useKeys(label, [{ keys: 'f', label: 'Filter', run: () => bar.current?.querySelector<HTMLElement>('input')?.focus() }])
+  useKeys(label, [
+    { keys: 'f', label: 'Filter', run: () => bar.current?.querySelector<HTMLElement>('input, select')?.focus() },
+  ])
   return (
     <search ref={bar} className={css.bar} aria-label={label}>
-      {fields.map(field =>
-        field.choices ? <Choice key={field.name} {...field} /> : <Text key={field.name} {...field} />,
-      )}
+      {fields.map((field, i) => {
+        const title = i === 0 ? 'Filter (f)' : undefined
+        return field.choices ? (
+          <Choice key={field.name} {...field} title={title} />
+        ) : (
+          <Text key={field.name} {...field} title={title} />
+        )
+      })}
     </search>
   )
 }
 
-function Choice({ label, value = '', choices = [], onChange }: FilterField) {
+interface ControlProps extends FilterField {
+  title: string | undefined
+}
+
+function Choice({ label, title, value = '', choices = [], isRequired = false, onChange }: ControlProps) {
   return (
     <label className={css.field}>
       <span>{label}</span>
-      <select value={value} onChange={event => onChange(event.target.value || undefined)}>
-        <option value="">any</option>
+      <select title={title} value={value} onChange={event => onChange(event.target.value || undefined)}>
+        {!isRequired && <option value="">any</option>}
+        {/* A window that a link has, such as a time, is kept. */}
+        {isRequired && !choices.includes(value) && <option>{value}</option>}
         {choices.map(choice => (
           <option key={choice}>{choice}</option>
         ))}
@@ -42,7 +57,7 @@ function Choice({ label, value = '', choices = [], onChange }: FilterField) {
   )
 }
 
-function Text({ label, value = '', known = [], onChange }: FilterField) {
+function Text({ label, title, value = '', known = [], onChange }: ControlProps) {
   const input = useRef<HTMLInputElement>(null)
   const list = useId()
   useEffect(() => {
@@ -57,6 +72,7 @@ function Text({ label, value = '', known = [], onChange }: FilterField) {
       <span>{label}</span>
       <input
         ref={input}
+        title={title}
         defaultValue={value}
         list={known.length > 0 ? list : undefined}
         spellCheck={false}

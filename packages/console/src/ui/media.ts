@@ -3,13 +3,28 @@
 import { useSyncExternalStore } from 'react'
 
 const narrow = matchMedia('(max-width: 640px)')
+const wide = matchMedia('(min-width: 1500px)')
+const still = matchMedia('(prefers-reduced-motion: reduce)')
 
-function subscribe(listener: () => void): () => void {
-  narrow.addEventListener('change', listener)
-  return () => narrow.removeEventListener('change', listener)
+const following = (media: MediaQueryList) => (listener: () => void) => {
+  media.addEventListener('change', listener)
+  return () => media.removeEventListener('change', listener)
 }
+const followNarrow = following(narrow)
+const followWide = following(wide)
+const followStill = following(still)
 
 /** Whether the window is as narrow as a phone: lists become cards. */
 export function useNarrow(): boolean {
-  return useSyncExternalStore(subscribe, () => narrow.matches)
+  return useSyncExternalStore(followNarrow, () => narrow.matches)
+}
+
+/** Whether there is room for a column beside a list. */
+export function useWide(): boolean {
+  return useSyncExternalStore(followWide, () => wide.matches)
+}
+
+/** Whether the person wants nothing to move by itself. */
+export function useReducedMotion(): boolean {
+  return useSyncExternalStore(followStill, () => still.matches)
 }

@@ -1,7 +1,7 @@
 // Texts of data made visible, durations and times in words, and comparisons of texts.
 
 import { describe, expect, it } from 'vitest'
-import { changedStretches, diffLines } from './diff-lines.ts'
+import { changedStretches, diffLines } from './diff/diff-lines.ts'
 import { durationText, durationWords, exactMs } from './duration.ts'
 import { agoText, agoWords, clockText } from './time.ts'
 import { shortName, visibleParts, visibleText } from './visible-text.ts'
@@ -40,6 +40,7 @@ it.each([
 it('times are relative for reading', () => {
   const now = Date.parse('2026-03-01T12:00:00Z')
   expect(agoText(now - 4300, now)).toBe('4 s ago')
+  expect(agoText(now - 83_000, now)).toBe('1 min ago')
   expect(agoText(now + 7_500_000, now)).toBe('in 2 h 5 min')
   expect(agoText(now - 90 * 86_400_000, now)).toBe('2025-12-01')
   expect(agoWords(now - 22 * 60_000, now)).toBe('22 minutes ago')

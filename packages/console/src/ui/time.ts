@@ -1,17 +1,17 @@
 // Times as text: relative for reading, exact for hovering. The caller gives the engine's time, because clocks of
 // browsers are wrong.
 
-import { durationText, durationWords } from './duration.ts'
+import { coarse, durationText, durationWords } from './duration.ts'
 
 const DAY_MS = 86_400_000
 
-/** `4 s ago`, `in 2 h 5 min`; days and more as a date. */
+/** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a date. */
 export function agoText(atMs: number, nowMs: number): string {
   const away = Math.abs(nowMs - atMs)
   if (away < 1000) return 'now'
   if (away > 30 * DAY_MS) return new Date(atMs).toISOString().slice(0, 10)
-  const text = durationText(away < 60_000 ? Math.floor(away / 1000) * 1000 : away)
-  return atMs > nowMs ? `in ${text}` : `${text} ago`
+  if (atMs <= nowMs) return `${durationText(coarse(away))} ago`
+  return `in ${durationText(away < 60_000 ? coarse(away) : away)}`
 }
 
 /** The same in words, for a screen reader: `22 minutes ago`. */

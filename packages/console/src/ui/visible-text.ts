@@ -7,6 +7,11 @@ export type TextPart = { text: string } | { code: string }
 /** Controls except tab and line feed, format characters (bidi, zero-width, tags), separators, fillers, lone surrogates. */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f/gu
 
+const ANY_HIDDEN = new RegExp(HIDDEN.source, 'u')
+
+/** Whether nothing in the text is hidden. */
+export const isPlain = (text: string): boolean => !ANY_HIDDEN.test(text)
+
 /** Splits a text at its hidden characters. An ordinary text is one part. */
 export function visibleParts(text: string): TextPart[] {
   const parts: TextPart[] = []
@@ -22,9 +27,7 @@ export function visibleParts(text: string): TextPart[] {
 
 /** The same as one text, for titles and labels: hidden characters are written as `U+202E`. */
 export function visibleText(text: string): string {
-  return visibleParts(text)
-    .map(part => ('text' in part ? part.text : part.code))
-    .join('')
+  return text.replace(HIDDEN, codeOf)
 }
 
 /** A name for titles, labels and toasts: visible, in one line, cut at `charsMax` characters. */

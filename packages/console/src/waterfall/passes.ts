@@ -1,5 +1,7 @@
-// The passes of a run as its frames show them: from each `running` frame to the next change of the run's status.
+// The passes of a run as its frames show them: from each `running` frame to the next change of the run's status; and the
+// stretches of both that the timeline draws above its rows.
 
+import type { PassRecord } from '@perdure/protocol'
 import { type RunStatus, type StepStatus, sinceOrigin, type TimelineFrame } from './model.ts'
 
 export interface PassOfFrames {
@@ -34,4 +36,32 @@ export function passesOf(frames: readonly TimelineFrame[], originMs: number): Pa
     passes.push(open)
   }
   return passes
+}
+
+/** One pass on the axis: which runner had it, from when to when. */
+export interface PassSpan {
+  fromMs: number
+  /** Absent while the pass is under way. */
+  toMs?: number
+  runner?: string
+  hasFailed: boolean
+}
+
+/** The passes as the engine lists them. */
+export function spansOfRecords(passes: readonly PassRecord[], originMs: number): PassSpan[] {
+  return passes.map(({ sentAt, answeredAt, runner, outcome }) => ({
+    fromMs: sinceOrigin(sentAt, originMs),
+    ...(answeredAt === undefined ? {} : { toMs: sinceOrigin(answeredAt, originMs) }),
+    runner,
+    hasFailed: outcome === 'failed',
+  }))
+}
+
+/** The passes as frames show them. */
+export function spansOfFrames(frames: readonly TimelineFrame[], originMs: number): PassSpan[] {
+  return passesOf(frames, originMs).map(({ fromMs, toMs, error }) => ({
+    fromMs,
+    ...(toMs === undefined ? {} : { toMs }),
+    hasFailed: error !== undefined,
+  }))
 }

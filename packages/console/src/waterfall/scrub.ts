@@ -1,7 +1,7 @@
-// The state of a run at one of its timeline frames: what `[` and `]` walk through. Pure, so that it works on a bundle
+// The state of a run at one of its timeline frames: what the slider walks through. Pure, so that it works on a bundle
 // without an engine too.
 
-import type { Bar, RunStatus, Segment, StepStatus, TimelineFrame, WaterfallStep } from './model.ts'
+import type { Bar, RunStatus, Segment, StepStatus, TimelineFrame } from './model.ts'
 import { sinceOrigin } from './model.ts'
 
 export interface Moment {
@@ -15,9 +15,9 @@ export interface Moment {
   text: string
 }
 
-/** Seqs of the frames that change something, ascending. Log lines are no stop. */
+/** Seqs of the frames that change something, ascending. Log lines are no stop, nor is progress, of which the newest is kept. */
 export function stopsOf(frames: readonly TimelineFrame[]): number[] {
-  return frames.filter(({ kind }) => kind !== 'log').map(({ seq }) => seq)
+  return frames.filter(({ kind }) => kind !== 'log' && kind !== 'progress').map(({ seq }) => seq)
 }
 
 /** The last stop at or before `seq`; the first stop if there is none. */
@@ -53,7 +53,9 @@ export function momentAt(frames: readonly TimelineFrame[], seq: number, originMs
 /** The bars as they were at `ms`: later ones are left out, and what ended later is open. */
 export function barsAt(bars: readonly Bar[], moment: Moment): Bar[] {
   return bars.flatMap(bar => {
-    if (bar.fromMs > moment.ms) return []
+    // A step that begins in the millisecond of the frame began after it, unless a frame by then shows it.
+    const hasBegun = bar.fromMs < moment.ms || bar.carried || moment.steps.has(bar.index)
+    if (!hasBegun || bar.fromMs > moment.ms) return []
     const segments = bar.segments.filter(({ fromMs }) => fromMs <= moment.ms).map(segment => cutAt(segment, moment.ms))
     const { toMs, ...rest } = bar
     const known = moment.steps.get(bar.index)
@@ -67,12 +69,4 @@ function cutAt(segment: Segment, ms: number): Segment {
   if (segment.toMs === undefined || segment.toMs <= ms) return segment
   const { toMs: _, error: __, ...open } = segment
   return open.kind === 'failed' ? { ...open, kind: 'run' } : open
-}
-
-/** The steps whose results the runner had in its memo at a moment: those that had settled by then. */
-export function memoAt(steps: readonly WaterfallStep[], moment: Moment): WaterfallStep[] {
-  return steps.filter(step => {
-    const known = moment.steps.get(step.index)?.status
-    return step.carried === true || known === 'succeeded' || known === 'failed'
-  })
 }

@@ -7,11 +7,12 @@ import { criticalPath } from './critical-path.ts'
 import { rowsOf } from './folds.ts'
 import { axisWithoutIdle } from './idle.ts'
 import type { TimelineFrame, WaterfallStep } from './model.ts'
+import { memoOf, nextStop, passStretches, stretchAt } from './pass-walk.ts'
 import { diffSteps, firstDivergence } from './replay-diff.ts'
 import { retryPlan } from './retry-plan.ts'
 import { barName } from './row-name.ts'
 import { clampSpan, ticksOf, zoomAt } from './scale.ts'
-import { barsAt, memoAt, momentAt, stopAt, stopsOf } from './scrub.ts'
+import { barsAt, momentAt, stopAt, stopsOf } from './scrub.ts'
 import { timeInState } from './time-in-state.ts'
 
 const ORIGIN = Date.parse('2026-03-01T09:00:00Z')
@@ -210,7 +211,45 @@ it('a moment shows the run as it was', () => {
     ['reserve', 'succeeded', 60],
     ['charge', 'retrying', undefined],
   ])
-  expect(memoAt(STEPS, moment).map(({ name }) => name)).toEqual(['reserve'])
+})
+
+it('a step that begins in the millisecond of the frame is not drawn yet', () => {
+  const bars = barsOf([step('a', 0, 0, 5), step('b', 1, 5, 9)], INDEX, ORIGIN)
+  const frames = [run(0, 'running'), moved(5, 0, 'succeeded'), moved(9, 1, 'succeeded')]
+  const drawnAt = (place: number) => barsAt(bars, momentAt(frames, frames[place]?.seq as number, ORIGIN))
+  expect([1, 2].map(place => drawnAt(place).map(({ name }) => name))).toEqual([['a'], ['a', 'b']])
+})
+
+it('a walk by pass shows what each was sent and what it answered', () => {
+  const stretches = passStretches(FRAMES, STEPS)
+  const names = (indices: readonly (number | undefined)[]) => indices.map(index => STEPS[index as number]?.name)
+  const told = stretches.map(stretch => [
+    stretch.number,
+    memoOf(stretch, FRAMES, STEPS).map(({ name }) => name),
+    names(stretch.answer.map(({ index }) => index)),
+  ])
+  expect(told).toEqual([
+    [0, [], []],
+    [1, [], ['reserve', 'charge']],
+    [2, ['reserve'], ['charge', 'cool off']],
+    [3, ['reserve', 'charge', 'cool off'], ['approval']],
+    [4, ['reserve', 'charge', 'cool off', 'approval'], ['announce']],
+  ])
+  const seqs = FRAMES.map(({ seq }) => seq)
+  const stops = stretches.map(({ stopSeq }) => seqs.indexOf(stopSeq))
+  expect(stops).toEqual([0, 4, 9, 13, 17])
+  expect(stretchAt(stretches, seqs[10] as number)?.number).toBe(2)
+  const walk = (from: number | undefined, by: 1 | -1) =>
+    seqs.indexOf(nextStop(stretches, from === undefined ? undefined : seqs[from], by) as number)
+  expect([walk(undefined, -1), walk(17, -1), walk(6, -1), walk(0, -1)]).toEqual([17, 13, 4, 0])
+  expect([walk(0, 1), walk(7, 1), walk(17, 1), walk(undefined, 1)]).toEqual([4, 9, -1, -1])
+})
+
+it('passes that follow each other without a change of the status differ by their numbers', () => {
+  const steps = [step('a', 0, 1, 2, { pass: 1 }), step('b', 1, 2, 3, { pass: 2 }), step('c', 2, 2, 3, { pass: 2 })]
+  const frames = [run(0, 'running'), ...[0, 1, 2].map(index => moved(2, index, 'succeeded')), run(4, 'succeeded')]
+  const answers = passStretches(frames, steps).map(({ answer }) => answer.map(({ index }) => index))
+  expect(answers).toEqual([[0], [1, 2]])
 })
 
 it('a fork is compared by hashed ids', () => {

@@ -1,6 +1,7 @@
 // Runs over time: a stacked bar for each span of time, and the 95th percentile of durations as a line. Bars differ by fill, not
 // by colour alone. A table with the same numbers is there for screen readers.
 
+import { useId } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import css from './chart.module.css'
@@ -28,6 +29,7 @@ export interface RunChartProps {
 }
 
 export function RunChart({ label, points, nowMs, onChoose }: RunChartProps) {
+  const hatch = useId()
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
   const maxMs = niceMax(Math.max(...points.map(({ p95Ms = 0 }) => p95Ms), 1))
   const spanMs = points.length > 1 ? Date.parse(points[1]?.at as string) - Date.parse(points[0]?.at as string) : 0
@@ -50,8 +52,12 @@ export function RunChart({ label, points, nowMs, onChoose }: RunChartProps) {
         preserveAspectRatio="none"
         aria-hidden="true"
       >
+        {/* The plot is stretched in its width: stripes across it keep their form. */}
+        <pattern id={hatch} width={1} height={4} patternUnits="userSpaceOnUse">
+          <rect width={1} height={2.5} className={css.stripe} />
+        </pattern>
         {points.map((point, i) => (
-          <Bar key={point.at} point={point} x={i} max={maxRuns} />
+          <Bar key={point.at} point={point} x={i} scale={{ max: maxRuns, hatch }} />
         ))}
         <path className={css.line} d={lineOf(points, maxMs)} />
       </svg>
@@ -88,7 +94,13 @@ function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: RunPoint): st
   return `${started} started, ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled${duration}`
 }
 
-function Bar({ point, x, max }: { point: RunPoint; x: number; max: number }) {
+interface Scale {
+  max: number
+  /** Id of the pattern of failed runs. */
+  hatch: string
+}
+
+function Bar({ point, x, scale: { max, hatch } }: { point: RunPoint; x: number; scale: Scale }) {
   let below = 0
   return KINDS.map(kind => {
     const runs = point[kind]
@@ -96,7 +108,15 @@ function Bar({ point, x, max }: { point: RunPoint; x: number; max: number }) {
     below += runs
     const y = placeOf(below, max, HEIGHT)
     return (
-      <rect key={kind} data-kind={kind} x={x + 0.1} width={0.8} y={y} height={HEIGHT - placeOf(runs, max, HEIGHT)} />
+      <rect
+        key={kind}
+        data-kind={kind}
+        x={x + 0.1}
+        width={0.8}
+        y={y}
+        height={HEIGHT - placeOf(runs, max, HEIGHT)}
+        fill={kind === 'failed' ? `url(#${hatch})` : undefined}
+      />
     )
   })
 }

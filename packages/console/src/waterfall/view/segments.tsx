@@ -18,7 +18,7 @@ export interface Track {
 }
 
 /** A stretch in percent of the track, cut at its edges; undefined when it is beyond them. */
-function placeOf({ axis, span }: Track, fromMs: number, toMs: number) {
+export function placeOf({ axis, span }: Track, fromMs: number, toMs: number) {
   const left = fractionOf(axis.place(fromMs), span)
   const right = fractionOf(axis.place(toMs), span)
   if (right < 0 || left > 1) return undefined

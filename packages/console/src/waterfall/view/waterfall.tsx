@@ -4,12 +4,15 @@
 // The waterfall: the axis, and the rows of a run that are on the screen. It draws what it is given; zoom, selection and
 // folds are the page's, which keeps them in the URL.
 
-import { memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type MouseEvent, memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import type { Row } from '../folds.ts'
 import type { Axis, Cut } from '../idle.ts'
+import type { PassSpan } from '../passes.ts'
 import { fractionOf, pan, type Span, ticksOf, zoomAt } from '../scale.ts'
+import { PassStrip } from './pass-strip.tsx'
 import { ROW_PX, RowView } from './row.tsx'
+import type { Track } from './segments.tsx'
 import { useWidth } from './use-width.ts'
 import { useWindow } from './use-window.ts'
 import css from './waterfall.module.css'
@@ -22,8 +25,7 @@ export interface WaterfallProps {
   endMs: number
   /** The moment that is drawn, when it is not now. */
   momentMs?: number | undefined
-  /** When passes were sent, in milliseconds of the run. */
-  passes: readonly number[]
+  passes: readonly PassSpan[]
   selected: string | undefined
   /** Ids of the steps on the critical path, when it is shown. */
   critical?: ReadonlySet<string> | undefined
@@ -53,10 +55,12 @@ export function Waterfall(props: WaterfallProps) {
     )
     return () => cancelAnimationFrame(frame)
   }, [place, reveal])
+  useZoomReveal({ rows, track, first, end, reveal })
   const pointer = usePointer(scroller, props)
   return (
     <div className={css.waterfall} {...pointer}>
       <AxisView axis={axis} span={span} />
+      <PassStrip passes={props.passes} track={track} />
       <div
         ref={scroller}
         role="treegrid"
@@ -91,6 +95,29 @@ export function Waterfall(props: WaterfallProps) {
       </div>
     </div>
   )
+}
+
+interface Shown {
+  rows: readonly Row[]
+  track: Track
+  first: number
+  end: number
+  reveal(place: number): void
+}
+
+/** After a zoom that leaves no bar on the screen, scrolls to the first row that has one. Moving the axis scrolls nothing. */
+function useZoomReveal({ rows, track, first, end, reveal }: Shown): void {
+  const width = track.span.toMs - track.span.fromMs
+  const zoomed = useRef(width)
+  useEffect(() => {
+    if (Math.abs(zoomed.current - width) < 1e-6) return
+    zoomed.current = width
+    const isShown = (row: Row) => {
+      const { fromMs, toMs = track.endMs } = row.kind === 'bar' ? row.bar : row.fold
+      return track.axis.place(toMs) >= track.span.fromMs && track.axis.place(fromMs) <= track.span.toMs
+    }
+    if (!rows.slice(first, end).some(isShown)) reveal(rows.findIndex(isShown))
+  }, [width, rows, track, first, end, reveal])
 }
 
 const rowId = (place: number) => `step-row-${place}`
@@ -128,7 +155,7 @@ type LinesProps = Pick<WaterfallProps, 'axis' | 'span' | 'passes' | 'momentMs'>
 /** The lines behind the rows: passes that were sent, and stretches that were cut out. */
 const Lines = memo(function Lines({ axis, span, passes, momentMs }: LinesProps) {
   const shown = passes
-    .map(ms => fractionOf(axis.place(ms), span))
+    .map(({ fromMs }) => fractionOf(axis.place(fromMs), span))
     .filter(at => at >= 0 && at <= 1)
     .slice(0, LINES_MAX)
   return (
@@ -166,6 +193,7 @@ function CutMark({ cut, span }: { cut: Cut; span: Span }) {
 /** The pointer: the wheel with the command key zooms where the pointer is, dragging the track moves it. */
 function usePointer(scroller: React.RefObject<HTMLDivElement | null>, { axis, span, onSpan }: WaterfallProps) {
   const drag = useRef<{ x: number; span: Span } | undefined>(undefined)
+  const hasDragged = useRef(false)
   const [isDragging, setIsDragging] = useState(false)
   const latest = useRef({ axis, span, onSpan })
   latest.current = { axis, span, onSpan }
@@ -194,18 +222,25 @@ function usePointer(scroller: React.RefObject<HTMLDivElement | null>, { axis, sp
       const rect = trackOf()
       if (event.button !== 0 || event.pointerType === 'touch' || !rect || event.clientX < rect.left) return
       drag.current = { x: event.clientX, span }
+      hasDragged.current = false
     },
     onPointerMove(event: PointerEvent) {
       const rect = trackOf()
       if (!drag.current || !rect) return
       const part = (drag.current.x - event.clientX) / rect.width
       if (Math.abs(part) < 0.004 && !isDragging) return
+      hasDragged.current = true
       setIsDragging(true)
       onSpan(pan(drag.current.span, part, axis.all))
     },
     onPointerUp() {
       drag.current = undefined
       setIsDragging(false)
+    },
+    // The click that ends a drag selects nothing.
+    onClickCapture(event: MouseEvent) {
+      if (hasDragged.current) event.stopPropagation()
+      hasDragged.current = false
     },
     onPointerLeave() {
       drag.current = undefined

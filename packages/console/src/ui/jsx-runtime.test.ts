@@ -1,0 +1,19 @@
+// Whatever a component writes, a hidden character does not reach the page.
+
+import { expect, it } from 'vitest'
+import { Fragment, jsx, jsxs } from './jsx-runtime.ts'
+
+const propsOf = (element: unknown) => (element as { props: Record<string, unknown> }).props
+
+it('draws hidden characters of texts and titles, and leaves values and the rest as they are', () => {
+  const element = jsx('input', { title: 'a\u202eb', value: 'a\u202eb', 'aria-label': '\u0000', className: 'x' })
+  expect(propsOf(element)).toEqual({ title: 'aU+202Eb', value: 'a\u202eb', 'aria-label': 'U+0000', className: 'x' })
+  expect(propsOf(jsx('p', { children: 'a\u200bb' })).children).toBe('aU+200Bb')
+  expect(propsOf(jsxs(Fragment, { children: ['x\u2066', 1, null] })).children).toEqual(['xU+2066', 1, null])
+  expect(propsOf(jsx('p', { children: 'plain\n\ttext 👩 é' })).children).toBe('plain\n\ttext 👩 é')
+})
+
+it('does not touch what a component gets', () => {
+  const props = { children: 'a\u202eb' }
+  expect(propsOf(jsx(() => null, props))).toEqual(props)
+})

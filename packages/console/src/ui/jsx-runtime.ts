@@ -1,0 +1,29 @@
+// The JSX runtime of the console's own components: React's, with hidden characters of every text and title drawn as their code
+// point. vite.config.ts puts it in the place of `react/jsx-runtime`, so that no component can forget it.
+
+import type { Key } from 'react'
+import { Fragment, jsx as reactJsx, jsxs as reactJsxs } from 'react/jsx-runtime'
+import { isPlain, visibleText } from './visible-text.ts'
+
+/** Attributes that a browser shows or reads out. Values of fields stay what they are. */
+const SHOWN = ['title', 'aria-label', 'placeholder'] as const
+
+type Props = Record<string, unknown>
+type Type = Parameters<typeof reactJsx>[0]
+
+export { Fragment }
+
+export const jsx = (type: Type, props: Props, key?: Key) => reactJsx(type, shown(type, props), key)
+export const jsxs = (type: Type, props: Props, key?: Key) => reactJsxs(type, shown(type, props), key)
+
+/** The properties of an element of the page; those of a component reach one in the end. */
+function shown(type: Type, props: Props): Props {
+  if (typeof type !== 'string' && type !== Fragment) return props
+  const changed = { ...props }
+  for (const name of SHOWN) if (name in props) changed[name] = drawn(props[name])
+  const { children } = props
+  if (children !== undefined) changed.children = Array.isArray(children) ? children.map(drawn) : drawn(children)
+  return changed
+}
+
+const drawn = (value: unknown) => (typeof value === 'string' && !isPlain(value) ? visibleText(value) : value)
