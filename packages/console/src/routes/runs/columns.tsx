@@ -1,13 +1,18 @@
 // The columns of the runs list.
 
+import { lazy, Suspense } from 'react'
 import type { Item } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
-import { durationText } from '../../ui/duration.ts'
+import { coarse, durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
+import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
 import { whyShort } from './why-short.ts'
+
+// The first page is small: few lists have runs that report progress.
+const Progress = lazy(() => import('../../ui/progress.tsx'))
 
 export type Run = Item<'listRuns'>
 export type SortKey = 'started' | 'workflow' | 'status' | 'app' | 'duration'
@@ -33,7 +38,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'status',
       header: 'Status',
-      width: '112px',
+      width: '128px',
       sort: by('status'),
       render: ({ status }) => <Status status={status} />,
     },
@@ -91,24 +96,34 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
 const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)
 
 function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run }) {
-  const [what, detail] =
+  const [what, detail, shown = detail] =
     replayOf !== undefined
-      ? ['replay of', replayOf]
+      ? ['replay of', replayOf, replayOf.slice(-8)]
       : parentRunId !== undefined
-        ? ['child of', parentRunId]
+        ? ['child of', parentRunId, parentRunId.slice(-8)]
         : cron !== undefined
           ? ['cron', cron]
           : ['', eventName ?? '']
   return (
     <span title={`${what} ${detail}`.trim()}>
       {what !== '' && <span className={styles.mute}>{what} </span>}
-      {detail}
+      {shown}
     </span>
   )
 }
 
 function Why({ run }: { run: Run }) {
   const text = whyShort(run, useNow())
+  const progress = progressOf(run)
+  if (progress !== undefined)
+    return (
+      <span className={styles.why}>
+        <Suspense>
+          <Progress source={progress} />
+        </Suspense>
+        <span className={styles.mute}>{text}</span>
+      </span>
+    )
   return (
     <span className={styles.mute} title={text}>
       {text}
@@ -123,12 +138,6 @@ function Ago({ at }: { at: string }) {
       {ms < 1000 ? 'now' : `${durationText(coarse(ms))} ago`}
     </time>
   )
-}
-
-/** Cut to one unit: `2 min`, not `2 min 5 s`. */
-function coarse(ms: number): number {
-  const unit = [86_400_000, 3_600_000, 60_000, 1000].find(each => ms >= each) ?? 1
-  return Math.floor(ms / unit) * unit
 }
 
 function Duration({ run, longMs }: { run: Run; longMs: number }) {

@@ -1,10 +1,11 @@
 // The box of qualifiers and the chips of statuses above the list.
 
-import { type FormEvent, useEffect, useId, useRef } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
 import type { QueryName } from '../../router/routes.ts'
 import { Button } from '../../ui/button.tsx'
+import { completionsOf } from './completions.ts'
 import { QUALIFIERS, readBox, writeBox } from './qualifiers.ts'
 import styles from './runs.module.css'
 
@@ -29,11 +30,16 @@ export function FilterBox({ get, set }: { get: Get; set: Set }) {
   const box = useRef<HTMLInputElement>(null)
   const text = writeBox(get)
   const completions = useId()
-  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  const [typed, setTyped] = useState(text)
+  // Their names complete what is typed, so that the first list does not wait for them.
+  const [isUsed, setUsed] = useState(false)
+  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000, enabled: isUsed }).data ?? []
   useEffect(() => {
     if (box.current) box.current.value = text
+    setTyped(text)
   }, [text])
   useKeys('Filter', [{ keys: 'f', label: 'Filter', run: () => box.current?.select() }])
+  const known = { workflows: workflows.map(({ name }) => name), apps: workflows.map(({ app }) => app) }
   const apply = (event: FormEvent) => {
     event.preventDefault()
     const cleared = Object.fromEntries([...Object.values(QUALIFIERS), ...FREE].map(name => [name, undefined]))
@@ -53,10 +59,12 @@ export function FilterBox({ get, set }: { get: Get; set: Set }) {
           autoComplete="off"
           list={completions}
           defaultValue={text}
+          onFocus={() => setUsed(true)}
+          onChange={event => setTyped(event.target.value)}
         />
         <datalist id={completions}>
-          {workflows.map(({ app, name }) => (
-            <option key={`${app}/${name}`} value={`workflow:${/\s/.test(name) ? `"${name}"` : name}`} />
+          {completionsOf(typed, known).map(each => (
+            <option key={each} value={each} />
           ))}
         </datalist>
         <Button type="submit">Filter</Button>

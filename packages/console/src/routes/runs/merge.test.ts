@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { merge } from './merge.ts'
+import { isNew, merge, newestOf } from './merge.ts'
 
 const run = (id: string, status: 'queued' | 'waiting' = 'queued') => ({
   id,
@@ -10,23 +10,59 @@ const run = (id: string, status: 'queued' | 'waiting' = 'queued') => ({
   attempt: 1,
   createdAt: '2026-01-01T00:00:00.000Z',
 })
-const frame = (runId: string, status: string, ts = '2026-01-01T00:00:01.000Z') => ({
+const frame = (runId: string, status: string, more: object = {}) => ({
   kind: 'run_status',
   runId,
   status,
-  ts,
+  ts: '2026-01-01T00:00:01.000Z',
+  ...more,
 })
 const pages = { pages: [{ items: [run('run_1'), run('run_2')] }, { items: [run('run_3')] }], pageParams: [] }
+const whole = { isSampled: false }
 
 test('a frame replaces the row of its run, in its place', () => {
-  const first = merge(pages, [frame('run_3', 'running')])
-  const merged = merge(first.pages, [frame('run_3', 'succeeded', '2026-01-01T00:00:03.500Z')])
-  expect(merged.pages.pages[1]?.items[0]).toMatchObject({ status: 'succeeded', durationMs: 2500 })
-  expect(merged.pages.pages[0]?.items.map(({ id }) => id)).toEqual(['run_1', 'run_2'])
+  const first = merge(pages, [frame('run_3', 'running', { attempt: 2, currentStepName: 'charge' })], whole)
+  expect(first.pages.pages[1]?.items[0]).toMatchObject({ status: 'running', attempt: 2, currentStepName: 'charge' })
+  const end = { durationMs: 2500, error: { message: 'no' } }
+  const merged = merge(first.pages, [frame('run_3', 'failed', end)], whole)
+  expect(merged.pages.pages[1]?.items[0]).toMatchObject({ status: 'failed', ...end })
+  expect(merged.pages.pages[0]).toBe(pages.pages[0])
+  expect(merge(merged.pages, [frame('run_3', 'running')], whole).pages).toBe(merged.pages)
 })
 
-test('frames of unknown runs are counted, once per run', () => {
-  const merged = merge(pages, [frame('run_8', 'queued'), frame('run_8', 'running'), frame('run_9', 'queued')])
-  expect(merged.unknown).toBe(2)
+test('while frames are sampled, a row changes its status alone', () => {
+  const frames = [frame('run_1', 'running', { attempt: 3 }), frame('run_2', 'queued', { attempt: 3 })]
+  const { items } = merge(pages, frames, { isSampled: true }).pages.pages[0] ?? { items: [] }
+  expect(items).toEqual([{ ...run('run_1'), status: 'running' }, run('run_2')])
+  expect(items[1]).toBe(pages.pages[0]?.items[1])
+})
+
+test('frames of runs that have no row come back, and change nothing', () => {
+  const merged = merge(pages, [frame('run_8', 'queued'), frame('run_8', 'running'), frame('run_9', 'queued')], whole)
+  expect(merged.unknown.map(({ runId, status }) => [runId, status])).toEqual([
+    ['run_8', 'running'],
+    ['run_9', 'queued'],
+  ])
   expect(merged.pages).toBe(pages)
+})
+
+test('a run is new when it is younger than every row, or came into the status of the filter', () => {
+  const now = frame('run_4', 'running', { app: 'a', workflow: 'w' })
+  const newest = (id: string) => ({ id, createdAt: '2026-01-01T00:00:02.000Z' })
+  expect(isNew(now, newest('run_3'), {})).toBe(true)
+  expect(isNew(now, newest('run_5'), {})).toBe(false)
+  expect(isNew(now, newest('run_5'), { status: 'failed,running' })).toBe(true)
+  expect(isNew(now, newest('run_3'), { status: ['failed'] })).toBe(false)
+  expect(isNew(now, newest('run_3'), { app: 'b' })).toBe(false)
+  expect(isNew(now, newest('run_3'), { workflow: 'v' })).toBe(false)
+})
+
+test('a run with an id of its caller is new when it started after the youngest row was made, or has not started', () => {
+  const rows = [{ ...run('order-9'), createdAt: '2026-01-01T00:00:05.000Z' }, run('run_3')]
+  const newest = newestOf({ pages: [{ items: rows }], pageParams: [] })
+  expect(newest).toEqual({ id: 'run_3', createdAt: '2026-01-01T00:00:05.000Z' })
+  const started = (startedAt?: string) => frame('order-1', 'running', startedAt === undefined ? {} : { startedAt })
+  expect(isNew(started('2026-01-01T00:00:04.000Z'), newest, {})).toBe(false)
+  expect(isNew(started('2026-01-01T00:00:06.000Z'), newest, {})).toBe(true)
+  expect(isNew(started(), newest, {})).toBe(true)
 })

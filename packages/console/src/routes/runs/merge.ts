@@ -1,40 +1,45 @@
 // Brings frames of the stream into the pages of the list. Pure: rows are replaced, never moved.
 
-import type { Page } from '@perdure/client'
-import type { InfiniteData } from '@tanstack/react-query'
 import type { Item } from '../../data/queries.ts'
 import type { LiveFrame } from '../../live/use-live.ts'
+import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
 
 type Run = Item<'listRuns'>
-type Pages = InfiniteData<Page<Run>>
+export type Pages = PagesOf<Run>
 
 const ENDED: readonly unknown[] = ['succeeded', 'failed', 'cancelled']
 
-/** The pages with the newest status of each run, and how many frames were of runs that are not among them. */
-export function merge(pages: Pages, frames: readonly LiveFrame[]): { pages: Pages; unknown: number } {
+export interface MergeOptions {
+  /** Rows get nothing but the status of their frame. */
+  isSampled: boolean
+}
+
+/** The pages with the newest frame of each run, and the frames of runs that are not among them. */
+export function merge(
+  pages: Pages,
+  frames: readonly LiveFrame[],
+  options: MergeOptions,
+): { pages: Pages; unknown: LiveFrame[] } {
   const byRun = new Map(
     frames.filter(({ kind }) => kind === 'run_status').map(frame => [String(frame.runId), frame] as const),
   )
-  let isChanged = false
-  const next = pages.pages.map(page => ({
-    ...page,
-    items: page.items.map(run => {
-      const frame = byRun.get(run.id)
-      if (!frame) return run
-      byRun.delete(run.id)
-      isChanged = true
-      return withFrame(run, frame)
-    }),
-  }))
-  return { pages: isChanged ? { ...pages, pages: next } : pages, unknown: byRun.size }
+  const merged = replaceRows(pages, run => {
+    const frame = byRun.get(run.id)
+    byRun.delete(run.id)
+    return frame ? withFrame(run, frame, options) : run
+  })
+  return { pages: merged, unknown: [...byRun.values()] }
 }
 
-function withFrame(run: Run, frame: LiveFrame): Run {
+function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run {
   const status = frame.status as Run['status']
+  const isEnd = ENDED.includes(status)
+  // A run that has ended stays ended: the frame is older than the row.
+  if (ENDED.includes(run.status) && !isEnd) return run
+  if (isSampled) return run.status === status ? run : { ...run, status }
   const { waitingFor, currentStepName, ...rest } = run
   const at = String(frame.ts)
-  const startedAt = run.startedAt ?? (status === 'queued' ? undefined : at)
-  const isEnd = ENDED.includes(status)
+  const startedAt = (frame.startedAt as string | undefined) ?? run.startedAt ?? (status === 'queued' ? undefined : at)
   return {
     ...rest,
     status,
@@ -43,7 +48,49 @@ function withFrame(run: Run, frame: LiveFrame): Run {
     // The frame does not say what the run waits for: that of the same status stays, another's goes.
     ...(status === run.status && waitingFor ? { waitingFor } : {}),
     ...(isEnd ? {} : { currentStepName: (frame.currentStepName as string | undefined) ?? currentStepName ?? '' }),
-    ...(isEnd && startedAt !== undefined ? { finishedAt: at, durationMs: Date.parse(at) - Date.parse(startedAt) } : {}),
+    ...(isEnd && startedAt !== undefined ? { finishedAt: at, durationMs: durationOf(frame, startedAt) } : {}),
     ...(status === 'failed' && frame.error ? { error: frame.error as NonNullable<Run['error']> } : {}),
   }
+}
+
+function durationOf({ durationMs, ts }: LiveFrame, startedAt: string): number {
+  return typeof durationMs === 'number' ? durationMs : Date.parse(String(ts)) - Date.parse(startedAt)
+}
+
+/** The filters of a list that a frame can be compared with. */
+export interface FrameFilters {
+  status?: string | readonly string[] | undefined
+  app?: string | undefined
+  workflow?: string | undefined
+}
+
+/** The youngest row: ids of the engine rise with time, those of callers do not. */
+export interface Newest {
+  id: string
+  createdAt: string
+}
+
+const OWN_ID = 'run_'
+
+export function newestOf({ pages }: Pages): Newest {
+  const newest = { id: '', createdAt: '' }
+  for (const { id, createdAt } of pages.flatMap(({ items }) => items)) {
+    if (id.startsWith(OWN_ID) && id > newest.id) newest.id = id
+    if (createdAt > newest.createdAt) newest.createdAt = createdAt
+  }
+  return newest
+}
+
+/**
+ * Whether the run of a frame is new to the list: it is younger than every row, or it came into a status that the list is
+ * filtered by. Frames of older runs are of rows further down.
+ */
+export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: FrameFilters): boolean {
+  const { status, app, workflow } = filters
+  if (app !== undefined && frame.app !== app) return false
+  if (workflow !== undefined && frame.workflow !== workflow) return false
+  if (status !== undefined) return String(status).split(',').includes(String(frame.status))
+  const id = String(runId)
+  if (id.startsWith(OWN_ID) && newest.id !== '') return id > newest.id
+  return frame.startedAt === undefined || String(frame.startedAt) > newest.createdAt
 }

@@ -1,23 +1,34 @@
 // The list of runs: filters in the URL, live rows, selection.
 
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { engineNow } from '../../data/time/clock.ts'
+import { useKeys } from '../../keys/keys.ts'
 import { useLive } from '../../live/use-live.ts'
 import { ENGINE_URL } from '../../router/base.ts'
+import { currentLocation, keep, kept } from '../../router/history.ts'
 import { useNavigate, useQuery } from '../../router/router.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { useKept } from '../../ui/kept.ts'
+import { News } from '../../ui/live-list/news.tsx'
+import { useWide } from '../../ui/media.ts'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { DataTable } from '../../ui/table/data-table.tsx'
-import { DEFAULT_COLUMNS, OPTIONAL_COLUMNS, type Run, runColumns, type SortKey } from './columns.tsx'
+import { usePeek } from '../../ui/table/use-peek.ts'
+import { type Run, runColumns, type SortKey } from './columns.tsx'
 import { activeFilters, FilterBox } from './filter-box.tsx'
-import { listInput } from './query.ts'
+import { GoOn } from './go-on.tsx'
+import { useLook } from './look.ts'
+import { type ListInput, listInput } from './query.ts'
 import styles from './runs.module.css'
-import { Selected } from './selected.tsx'
 import { useRunList } from './use-run-list.ts'
+import { ViewMenu } from './view-menu.tsx'
 
-const NONE: ReadonlySet<string> = new Set()
+const Facets = lazy(() => import('./facets.tsx'))
+const Peek = lazy(() => import('./peek.tsx'))
+const RowMenu = lazy(() => import('./row-menu.tsx'))
+const SelectionBar = lazy(() => import('./bulk/selection-bar.tsx'))
+
 /** Rows that are read by scrolling; more are read when asked. */
 const ROWS_MAX = 5000
 const keyOf = (run: Run) => run.id
@@ -25,57 +36,104 @@ const keyOf = (run: Run) => run.id
 export default function RunsPage() {
   const navigate = useNavigate()
   const [get, set] = useQuery('runs')
-  const [selected, setSelected] = useState(NONE)
-  const [isChoosing, setChoosing] = useState(false)
+  const input = useInput(get)
+  const { selected, setSelected, clear } = useSelection(input)
   const { isPaused } = useLive()
   const isSorted = (get('sort') ?? 'started') !== 'started' || get('dir') === 'asc'
-  // A relative window begins anew only when the URL changes.
-  const input = useMemo(() => listInput(get), [get])
   const { query, runs, news, readAgain } = useRunList(input, { isHeld: isPaused || isSorted || selected.size > 0 })
-  const shown = get('cols')?.split(',') ?? DEFAULT_COLUMNS
-  const columns = useColumns(runs, shown, get, set)
+  const look = useLook(get, set)
+  const columns = useColumns(runs, look.columns, get, set)
+  const showsFacets = useRoomForFacets(query.data !== undefined)
   const filters = activeFilters(get, set)
-  // A page with fewer rows than asked for is that of a search that stopped at its time limit: it goes on when asked.
-  const isWhole = query.data?.pages.at(-1)?.items.length === input.limit
+  const [menu, setMenu] = useState<{ run: Run; anchor: HTMLElement }>()
+  useKeys('Runs', selected.size > 0 ? [{ keys: 'Escape', label: 'Clear the selection', run: clear }] : [])
+  // Registered after the keys of the selection: Escape closes the look first.
+  const peek = usePeek(runs, keyOf)
+  const last = query.data?.pages.at(-1)
+  // A search that stopped at its time limit goes on when asked.
+  const isPart = query.hasNextPage && (last?.scannedTo !== undefined || last?.items.length !== input.limit)
+  const hasMore = query.hasNextPage && !isPart && runs.length < ROWS_MAX
   return (
-    <Page title="Runs" actions={<Button onClick={() => setChoosing(true)}>Columns</Button>}>
+    <Page title="Runs" actions={<ViewMenu look={look} />}>
       <FilterBox get={get} set={set} />
-      <Panel isFlush>
-        {news > 0 && (
-          <button type="button" className={styles.news} onClick={readAgain}>
-            ▲ {news} new
-          </button>
+      <div className={styles.beside}>
+        {showsFacets && (
+          <Suspense>
+            <Facets input={input} get={get} set={set} />
+          </Suspense>
         )}
-        <Loaded query={query} rows={12}>
-          {() =>
-            runs.length === 0 && !query.hasNextPage ? (
-              <NoRuns filters={filters} />
-            ) : (
-              <DataTable
-                label="Runs"
-                columns={columns}
-                rows={runs}
-                keyOf={keyOf}
-                hasMore={isWhole && query.hasNextPage && runs.length < ROWS_MAX}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-                onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
-                selection={{ keys: selected, onChange: setSelected }}
-              />
-            )
-          }
-        </Loaded>
-        {!(isWhole && runs.length < ROWS_MAX) && <GoOn runs={runs} query={query} />}
-      </Panel>
+        <Panel isFlush>
+          <News count={news} onRead={readAgain} />
+          <Loaded query={query} rows={12}>
+            {() =>
+              runs.length === 0 && !query.hasNextPage ? (
+                <NoRuns filters={filters} />
+              ) : (
+                <DataTable
+                  label="Runs"
+                  columns={columns}
+                  rows={runs}
+                  keyOf={keyOf}
+                  isDense={look.isDense}
+                  hasMore={hasMore}
+                  isLoadingMore={query.isFetchingNextPage}
+                  onMore={() => void query.fetchNextPage()}
+                  onPeek={peek.show}
+                  onActive={peek.follow}
+                  onMenu={(run, anchor) => setMenu({ run, anchor })}
+                  onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
+                  selection={{ keys: selected, onChange: setSelected }}
+                />
+              )
+            }
+          </Loaded>
+          {query.hasNextPage && !hasMore && <GoOn count={runs.length} last={runs.at(-1)} query={query} />}
+        </Panel>
+      </div>
+      <Suspense>
+        {peek.row && <Peek key={peek.row.id} run={peek.row} isPinned={peek.isPinned} />}
+        {menu && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}
+      </Suspense>
       {selected.size > 0 && (
-        <Selected runs={runs.filter(run => selected.has(run.id))} onClear={() => setSelected(NONE)} />
+        <Suspense>
+          <SelectionBar
+            key={JSON.stringify(input)}
+            runs={runs.filter(run => selected.has(run.id))}
+            ids={[...selected]}
+            input={input}
+            onClear={clear}
+          />
+        </Suspense>
       )}
-      {isChoosing && <ColumnDialog shown={shown} onChange={cols => set({ cols })} onClose={() => setChoosing(false)} />}
     </Page>
   )
 }
 
 type Query = ReturnType<typeof useQuery<'runs'>>
+
+/** Whether the facets are shown: on a wide screen, and loaded after the first rows are there. */
+function useRoomForFacets(hasRows: boolean): boolean {
+  const isWide = useWide()
+  return useDeferredValue(hasRows) && isWide
+}
+
+/** The read of the list. A relative window begins anew when the URL changes, and stays as it was on the way back. */
+function useInput(get: Query[0]): ListInput {
+  return useMemo(() => {
+    const nowMs = (currentLocation().cause === 'back' ? kept<number>('now') : undefined) ?? engineNow()
+    keep('now', nowMs)
+    return listInput(get, nowMs)
+  }, [get])
+}
+
+/** The selected rows: of these filters, restored on the way back. */
+function useSelection(input: ListInput) {
+  const of = JSON.stringify(input)
+  const [state, setState] = useKept<{ of: string; keys: readonly string[] }>('selected', { of, keys: [] })
+  const selected = useMemo(() => new Set(state.of === of ? state.keys : []), [state, of])
+  const setSelected = useCallback((keys: ReadonlySet<string>) => setState({ of, keys: [...keys] }), [of, setState])
+  return { selected, setSelected, clear: () => setSelected(new Set()) }
+}
 
 function useColumns(runs: readonly Run[], shown: readonly string[], get: Query[0], set: Query[1]) {
   const sort = (get('sort') ?? 'started') as SortKey
@@ -107,48 +165,3 @@ const FIRST_RUNNER = `npm create perdure@latest my-app
 cd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`
 const FIRST_EVENT = `curl ${ENGINE_URL}/events -H 'content-type: application/json' \\
   -d '{"name": "user.signed-up", "data": {"name": "Ada"}}'`
-
-interface GoOnProps {
-  runs: readonly Run[]
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }
-}
-
-/** A search that stopped at its time limit with few rows: says how far it came, and goes on when asked. */
-function GoOn({ runs, query }: GoOnProps) {
-  if (!query.hasNextPage) return null
-  const last = runs.at(-1)
-  const back = last === undefined ? '' : ` back to ${new Date(last.createdAt).toLocaleString()}`
-  return (
-    <div className={styles.more}>
-      <span>
-        {runs.length} found{back}.
-      </span>
-      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Looking…' : 'Go on'}</Button>
-    </div>
-  )
-}
-
-interface ColumnDialogProps {
-  shown: readonly string[]
-  onChange(cols: string): void
-  onClose(): void
-}
-
-function ColumnDialog({ shown, onChange, onClose }: ColumnDialogProps) {
-  const toggle = (name: string) => {
-    const next = OPTIONAL_COLUMNS.filter(each => shown.includes(each) !== (each === name))
-    onChange(next.length === 0 ? 'none' : next.join(','))
-  }
-  return (
-    <Dialog title="Columns" onClose={onClose}>
-      <div className={styles.columns}>
-        {OPTIONAL_COLUMNS.map(name => (
-          <label key={name}>
-            <input type="checkbox" checked={shown.includes(name)} onChange={() => toggle(name)} />
-            {name}
-          </label>
-        ))}
-      </div>
-    </Dialog>
-  )
-}

@@ -11,8 +11,7 @@ type Get = (name: QueryName<'runs'>) => string | undefined
 const PAGE_ROWS = 100
 
 /** The input of the list. Values that the engine does not know are refused by it, with the reason. */
-export function listInput(get: Get): ListInput {
-  const now = engineNow()
+export function listInput(get: Get, now = engineNow()): ListInput {
   const input = {
     limit: PAGE_ROWS,
     partial: true,
@@ -25,6 +24,7 @@ export function listInput(get: Get): ListInput {
     waitingFor: get('waiting'),
     error: get('error'),
     parentRunId: get('parent'),
+    attribute: get('attribute') === undefined ? undefined : [get('attribute')],
     since: sinceParam(get('since'), now) ?? get('since'),
     until: sinceParam(get('until'), now) ?? get('until'),
     sort: get('sort'),

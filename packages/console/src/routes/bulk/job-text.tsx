@@ -1,0 +1,46 @@
+// Parts of a bulk job in words.
+
+import type { Calls } from '@perdure/client'
+import type { Item } from '../../data/queries.ts'
+import { Status } from '../../ui/status.tsx'
+
+type Bulk = Item<'listBulks'>
+export type BulkDetail = Calls['getBulk']['reply']
+
+const LOOKS = { running: 'running', stopped: 'cancelled', done: 'succeeded' } as const
+
+export function JobStatus({ status }: { status: Bulk['status'] }) {
+  return <Status status={LOOKS[status]} word={status} />
+}
+
+const OUTCOMES = { done: 'succeeded', skipped: 'cancelled', failed: 'failed' } as const
+
+export function Outcome({ outcome }: { outcome: 'done' | 'skipped' | 'failed' }) {
+  return <Status status={OUTCOMES[outcome]} word={outcome} />
+}
+
+/** The filter as qualifiers; a job without one took runs by id. */
+export function filterText(filter: Bulk['filter']): string {
+  if (!filter) return 'chosen by id'
+  return Object.entries(filter)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}:${[value].flat().join(',')}`)
+    .join(' ')
+}
+
+/** The same filter in the list of runs. */
+export function runsQuery(filter: Bulk['filter']) {
+  if (!filter) return undefined
+  const { app, workflow, status, runType, since, until, error, parentRunId, attribute } = filter
+  return {
+    app,
+    workflow,
+    status: status && [status].flat().join(','),
+    type: runType,
+    since,
+    until,
+    error,
+    parent: parentRunId,
+    attribute: [attribute].flat()[0],
+  }
+}

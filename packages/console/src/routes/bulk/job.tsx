@@ -1,0 +1,138 @@
+// One bulk job: what it does to which runs, how far it is, its results run by run, and the ways to stop it and to do the failed
+// ones again.
+
+import { useState } from 'react'
+import { keyOf, queryClient, useRead, useWrite } from '../../data/queries.ts'
+import { useTopic } from '../../live/use-live.ts'
+import { Link, useQuery } from '../../router/router.tsx'
+import { WriteButton } from '../../ui/button.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import { ACTIONS, grouped, runsText } from '../runs/bulk/actions.ts'
+import { Again } from './again.tsx'
+import css from './bulk.module.css'
+import { type BulkDetail, filterText, JobStatus, runsQuery } from './job-text.tsx'
+import { Results } from './results.tsx'
+
+export function Job({ id }: { id: string }) {
+  const [get] = useQuery('bulk')
+  const query = useLiveJob(id)
+  const job = query.data
+  const title = job ? ACTIONS[job.action].label : 'Bulk job'
+  return (
+    <Page
+      title={`${title}: many runs`}
+      windowTitle={`${job?.status ?? ''} ${title}`.trim()}
+      actions={
+        <>
+          <Link target={{ to: 'bulks' }}>All bulk jobs</Link>
+          {job?.status === 'running' && <Stop id={id} />}
+        </>
+      }
+    >
+      <Panel title="Job">
+        <Loaded query={query} rows={4}>
+          {found => <Overview job={found} of={expected(get('of'), found)} />}
+        </Loaded>
+      </Panel>
+      {job && job.failed > 0 && job.status !== 'running' && <Again job={job} />}
+      {job && <Results job={job} />}
+    </Page>
+  )
+}
+
+/** The job, with the state that the stream sends while it runs. */
+function useLiveJob(id: string) {
+  const input = { id, limit: 1 }
+  const query = useRead('getBulk', input, { keep: false, staleMs: Number.POSITIVE_INFINITY })
+  const { data, refetch } = query
+  useTopic(data?.status === 'running' ? `bulk:${id}` : undefined, {
+    onBatch: ({ frames }) => {
+      const state = frames.at(-1) as Partial<BulkDetail> | undefined
+      queryClient.setQueryData<BulkDetail>(keyOf('getBulk', input), job => job && mergeState(job, state))
+    },
+    // The stream sends the state at first: only what a pause held back is read.
+    onGap: async () => {
+      if ((await refetch()).isError) throw new Error('the job could not be read')
+    },
+  })
+  return query
+}
+
+/** The job with a newer state. A job that has ended stays ended, and counts never fall: an older state arrives late. */
+function mergeState(job: BulkDetail, state: Partial<BulkDetail> | undefined): BulkDetail {
+  if (job.status !== 'running' || state === undefined || (state.matched ?? 0) < job.matched) return job
+  return { ...job, ...state }
+}
+
+/** How many runs were counted before the job began, from the URL; never less than were found since. */
+function expected(of: string | undefined, { matched, status }: BulkDetail): number | undefined {
+  if (status === 'done') return matched
+  return /^\d{1,9}$/.test(of ?? '') ? Math.max(Number(of), matched) : undefined
+}
+
+function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
+  const { status, filter, matched, done, skipped, failed } = job
+  return (
+    <div className={css.job}>
+      <p className={css.progress} role="status">
+        <JobStatus status={status} />
+        {of !== undefined && <progress max={of || 1} value={of === 0 ? 1 : matched} aria-label="Progress" />}
+        <span>
+          {of === undefined ? `${runsText(matched)} looked at` : `${grouped(matched)} of ${runsText(of)}`}:{' '}
+          {grouped(done)} done, {grouped(skipped)} skipped, {grouped(failed)} failed
+        </span>
+      </p>
+      <p>{ACTIONS[job.action].sentence}</p>
+      <Facts
+        facts={[
+          ['Runs', <JobRuns key="runs" filter={filter} />],
+          ['By', job.actor === undefined ? undefined : <Visible key="by" text={job.actor.slice(0, 128)} />],
+          ['Started', <Moment key="started" at={job.createdAt} />],
+          ['Ended', job.finishedAt === undefined ? undefined : <Moment key="ended" at={job.finishedAt} />],
+          ['Audit', <AuditLink key="audit" job={job} />],
+          ['Id', <code key="id">{job.id}</code>],
+        ]}
+      />
+    </div>
+  )
+}
+
+/** The filter, as a link to the runs that match it now. */
+function JobRuns({ filter }: Pick<BulkDetail, 'filter'>) {
+  const query = runsQuery(filter)
+  const text = <Visible text={filterText(filter)} />
+  return query ? <Link target={{ to: 'runs', query }}>{text}</Link> : text
+}
+
+/** The entries of the audit log for this kind of job, from its start on. */
+function AuditLink({ job: { action, createdAt } }: { job: BulkDetail }) {
+  return <Link target={{ to: 'audit', query: { action: `bulk.${action}`, since: createdAt } }}>bulk.{action}</Link>
+}
+
+function Stop({ id }: { id: string }) {
+  const [isAsking, setAsking] = useState(false)
+  const stop = useWrite('stopBulk', ['getBulk', 'listBulks'])
+  return (
+    <>
+      <WriteButton onClick={() => setAsking(true)}>Stop…</WriteButton>
+      {isAsking && (
+        <Confirm
+          title="Stop this job?"
+          action="Stop it"
+          keep="Keep it running"
+          call={{ id: 'stopBulk', input: { id } }}
+          onConfirm={() => stop.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
+          onClose={() => setAsking(false)}
+        >
+          <p>The runs that it has not reached stay as they are. What it has done stays done.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+// The bulk jobs of the last 30 days.
+
+import { type Item, usePages } from '../../data/queries.ts'
+import { Link, useNavigate } from '../../router/router.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
+import { Page, Panel } from '../../ui/states/page.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import { grouped } from '../runs/bulk/actions.ts'
+import { filterText, JobStatus } from './job-text.tsx'
+
+type Bulk = Item<'listBulks'>
+
+const COLUMNS: readonly Column<Bulk>[] = [
+  { id: 'status', header: 'Status', width: '112px', render: ({ status }) => <JobStatus status={status} /> },
+  {
+    id: 'job',
+    header: 'Job',
+    width: '150px',
+    render: ({ id, action }) => (
+      <Link target={{ to: 'bulk', params: { id } }} title={id}>
+        {action}
+      </Link>
+    ),
+  },
+  { id: 'runs', header: 'Runs', render: ({ filter }) => <Visible text={filterText(filter)} /> },
+  ...(['done', 'skipped', 'failed'] as const).map(
+    (name): Column<Bulk> => ({
+      id: name,
+      header: name[0]?.toUpperCase() + name.slice(1),
+      width: '88px',
+      align: 'end',
+      isSecondary: name !== 'done',
+      render: job => grouped(job[name]),
+    }),
+  ),
+  {
+    id: 'actor',
+    header: 'By',
+    width: '14%',
+    isSecondary: true,
+    render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
+  },
+  { id: 'at', header: 'Started', width: '112px', align: 'end', render: ({ createdAt }) => <Moment at={createdAt} /> },
+]
+
+export function Jobs() {
+  const navigate = useNavigate()
+  return (
+    <Page title="Bulk jobs">
+      <Panel isFlush>
+        <PagedTable
+          label="Bulk jobs"
+          query={usePages('listBulks', { limit: 100 })}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => navigate({ to: 'bulk', params: { id } })}
+          empty={
+            <Empty title="No bulk job in the last 30 days">
+              <p>
+                Select runs in the <Link target={{ to: 'runs' }}>list of runs</Link>, or all that match its filters, and
+                cancel, pause, resume, replay or retry them.
+              </p>
+            </Empty>
+          }
+        />
+      </Panel>
+    </Page>
+  )
+}

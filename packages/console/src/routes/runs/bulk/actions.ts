@@ -1,0 +1,58 @@
+// The actions on runs from the list: on one by its menu, on many as a bulk job.
+
+import type { Item } from '../../../data/queries.ts'
+
+type Run = Item<'listRuns'>
+
+export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-failed-step'
+
+interface ActionText {
+  label: string
+  /** The effect on the runs. */
+  sentence: string
+  isDanger: boolean
+  /** Whether the action is possible in the state of the run. */
+  fits(run: Run): boolean
+}
+
+const isOver = ({ finishedAt }: Run) => finishedAt !== undefined
+
+export const ACTIONS: Readonly<Record<BulkAction, ActionText>> = {
+  cancel: {
+    label: 'Cancel',
+    sentence: 'Runs that have not ended are cancelled, with their children.',
+    isDanger: true,
+    fits: run => !isOver(run),
+  },
+  pause: {
+    label: 'Pause',
+    sentence: 'Runs that have not ended pause after the step that they are at.',
+    isDanger: false,
+    fits: run => !isOver(run) && run.status !== 'paused',
+  },
+  resume: {
+    label: 'Resume',
+    sentence: 'Paused runs continue where they were.',
+    isDanger: false,
+    fits: ({ status }) => status === 'paused',
+  },
+  replay: {
+    label: 'Replay',
+    sentence: 'Each run that has ended starts again as a new run with the same input.',
+    isDanger: false,
+    fits: isOver,
+  },
+  'retry-failed-step': {
+    label: 'Retry failed step',
+    sentence: 'Each failed run starts again as a new run from the step that failed; the results before it are kept.',
+    isDanger: false,
+    fits: ({ status }) => status === 'failed',
+  },
+}
+
+export const BULK_ACTIONS = Object.keys(ACTIONS) as BulkAction[]
+
+/** "1 run", "1,204 runs". */
+export const runsText = (count: number): string => `${grouped(count)} ${count === 1 ? 'run' : 'runs'}`
+/** `1,204`: grouped in threes, whatever the language of the browser, since it is typed to confirm. */
+export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')

@@ -1,0 +1,122 @@
+// Asks before a bulk job: counts the runs by a dry run, shows some, and takes the number typed when it is large. Then it opens
+// the page of the job.
+
+import type { BulkPreview } from '@perdure/protocol'
+import { useEffect, useId, useState } from 'react'
+import { useWrite } from '../../../data/queries.ts'
+import { Link, useNavigate } from '../../../router/router.tsx'
+import { Button, WriteButton } from '../../../ui/button.tsx'
+import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { ErrorBanner, Waiting } from '../../../ui/states/loaded.tsx'
+import { Status } from '../../../ui/status.tsx'
+import { shortName } from '../../../ui/visible-text.ts'
+import styles from '../runs.module.css'
+import { ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
+import type { BulkBody } from './filter.ts'
+
+/** Above this count, the number is typed to confirm. */
+const UNTYPED_MAX = 100
+const SAMPLE_SHOWN = 5
+
+export interface BulkDialogProps {
+  action: BulkAction
+  target: Pick<BulkBody, 'filter' | 'ids'>
+  onClose(): void
+}
+
+export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
+  const { label, sentence, isDanger } = ACTIONS[action]
+  const navigate = useNavigate()
+  const { mutate: count, data, error, isPending } = useWrite('startBulk')
+  const start = useWrite('startBulk', ['listBulks'])
+  const [typed, setTyped] = useState('')
+  const body: BulkBody = { action, ...target }
+  const key = JSON.stringify(body)
+  useEffect(() => count({ body: { ...JSON.parse(key), dryRun: true } }), [count, key])
+  const counted = data as unknown as BulkPreview | undefined
+  const eligible = counted?.eligible ?? 0
+  const mustType = eligible > UNTYPED_MAX
+  const isConfirmed = !mustType || typed.replace(/[\s,._]/g, '') === String(eligible)
+  const confirm = () =>
+    start.mutate(
+      { body },
+      {
+        onSuccess: started => {
+          onClose()
+          navigate({
+            to: 'bulk',
+            params: { id: (started as { bulkId: string }).bulkId },
+            query: { of: String(counted?.matched ?? '') },
+          })
+        },
+      },
+    )
+  const whyNot = !counted ? 'the runs are being counted' : eligible === 0 ? 'there is no such run' : undefined
+  return (
+    <Dialog
+      title={`${label} ${counted ? runsText(eligible) : 'runs'}?`}
+      onClose={onClose}
+      call={{ id: 'startBulk', input: { body } }}
+      actions={
+        <>
+          <Button onClick={onClose} data-autofocus="">
+            Keep
+          </Button>
+          <WriteButton
+            kind={isDanger ? 'danger' : 'primary'}
+            disabledBecause={whyNot ?? (isConfirmed ? undefined : `type ${grouped(eligible)} first`)}
+            onClick={confirm}
+          >
+            {start.isPending ? 'Starting…' : `${label} ${counted ? grouped(eligible) : ''}`}
+          </WriteButton>
+        </>
+      }
+    >
+      <p>{sentence}</p>
+      {(error ?? start.error) && <ErrorBanner error={(error ?? start.error) as Error} />}
+      {isPending && <Waiting rows={3} />}
+      {counted && <Counted counted={counted} />}
+      {mustType && <TypedNumber count={eligible} value={typed} onChange={setTyped} />}
+    </Dialog>
+  )
+}
+
+function Counted({ counted: { matched, eligible, skipped, sample } }: { counted: BulkPreview }) {
+  return (
+    <>
+      <p>
+        {grouped(matched)} matched, {grouped(eligible)} in a state for it, {grouped(skipped)} left as they are. Only
+        runs that exist now count.
+      </p>
+      {sample.length > 0 && (
+        <ul className={styles.sample}>
+          {sample.slice(0, SAMPLE_SHOWN).map(({ id, workflow, status }) => (
+            <li key={id}>
+              <Status status={status} /> {shortName(workflow)}{' '}
+              <Link target={{ to: 'run', params: { id } }} className={styles.id}>
+                {id}
+              </Link>
+            </li>
+          ))}
+          {eligible > SAMPLE_SHOWN && <li>and {grouped(eligible - SAMPLE_SHOWN)} more</li>}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function TypedNumber({ count, value, onChange }: { count: number; value: string; onChange(value: string): void }) {
+  const id = useId()
+  return (
+    <p className={styles.typed}>
+      <label htmlFor={id}>Type {grouped(count)} to confirm</label>
+      <input
+        id={id}
+        inputMode="numeric"
+        autoComplete="off"
+        value={value}
+        onChange={event => onChange(event.target.value)}
+      />
+    </p>
+  )
+}

@@ -1,0 +1,86 @@
+// The facets beside the list: how many runs there are by status, workflow, app and kind of wait, in the window of the list. A count is
+// a filter. They come from statistics, so that they cost no search.
+
+import { useRead } from '../../data/queries.ts'
+import type { useQuery } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import { grouped } from './bulk/actions.ts'
+import styles from './facets.module.css'
+import type { ListInput } from './query.ts'
+
+const SHOWN_MAX = 8
+const STALE_MS = 30_000
+
+type Query = ReturnType<typeof useQuery<'runs'>>
+
+export interface FacetsProps {
+  input: ListInput
+  get: Query[0]
+  set: Query[1]
+}
+
+interface Facet {
+  name: 'status' | 'workflow' | 'app' | 'waiting'
+  title: string
+  counts: readonly (readonly [value: string, runs: number])[]
+}
+
+export default function Facets({ input: { since, app, workflow }, get, set }: FacetsProps) {
+  const given = Object.entries({ since, app, workflow }).filter(([, value]) => value !== undefined)
+  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS })
+  if (!data) return null
+  const facets: Facet[] = [
+    { name: 'status', title: 'Status', counts: Object.entries(data.status) },
+    { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },
+    { name: 'workflow', title: 'Workflow', counts: byName(data.workflow.map(each => [each.workflow, each.runs])) },
+    { name: 'app', title: 'App', counts: data.app.map(each => [each.app, each.runs] as const) },
+  ]
+  return (
+    <aside className={styles.facets} aria-label="Facets">
+      {facets.map(facet => (
+        <FacetList
+          key={facet.name}
+          facet={facet}
+          value={get(facet.name)}
+          onChange={value => set({ [facet.name]: value }, { push: true })}
+        />
+      ))}
+    </aside>
+  )
+}
+
+interface FacetListProps {
+  facet: Facet
+  value: string | undefined
+  onChange(value: string | undefined): void
+}
+
+function FacetList({ facet: { title, counts }, value, onChange }: FacetListProps) {
+  const shown = counts.filter(([name, runs]) => runs > 0 || name === value).sort(([, a], [, b]) => b - a)
+  if (shown.length === 0) return null
+  return (
+    <fieldset className={styles.facet}>
+      <legend>{title}</legend>
+      {shown.slice(0, SHOWN_MAX).map(([name, runs]) => (
+        <Button
+          key={name}
+          kind="bare"
+          aria-pressed={value === name}
+          title={shortName(name)}
+          onClick={() => onChange(value === name ? undefined : name)}
+        >
+          <span>{shortName(name)}</span> <small>{grouped(runs)}</small>
+        </Button>
+      ))}
+      {shown.length > SHOWN_MAX && <small>{shown.length - SHOWN_MAX} more</small>}
+    </fieldset>
+  )
+}
+
+/** Workflows of several apps may have one name, by which the list filters. */
+function byName(counts: readonly (readonly [string, number])[]): [string, number][] {
+  const sums = new Map<string, number>()
+  for (const [name, runs] of counts) sums.set(name, (sums.get(name) ?? 0) + runs)
+  return [...sums]
+}

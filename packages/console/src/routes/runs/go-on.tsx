@@ -1,0 +1,28 @@
+// Below a search that stopped at its time limit, or a list that has read all that it reads by itself: how far it came, and the way
+// to go on.
+
+import type { Page } from '@perdure/client'
+import type { InfiniteData } from '@tanstack/react-query'
+import { Button } from '../../ui/button.tsx'
+import { localTime } from '../../ui/time.ts'
+import type { Run } from './columns.tsx'
+import styles from './runs.module.css'
+
+export interface GoOnProps {
+  count: number
+  last: Run | undefined
+  query: { data: InfiniteData<Page<Run>> | undefined; isFetchingNextPage: boolean; fetchNextPage(): unknown }
+}
+
+export function GoOn({ count, last, query }: GoOnProps) {
+  const backTo = query.data?.pages.at(-1)?.scannedTo ?? last?.createdAt
+  const found = `${count} found`
+  return (
+    <div className={styles.more}>
+      <span role="status">
+        {backTo === undefined ? `${found}.` : `Looked at runs back to ${localTime(Date.parse(backTo))}, ${found}.`}
+      </span>
+      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Looking…' : 'Go on'}</Button>
+    </div>
+  )
+}

@@ -1,0 +1,91 @@
+// The saved views: opens, saves, removes, exports and imports them.
+
+import { type FormEvent, useRef, useState } from 'react'
+import { Link } from '../../../router/router.tsx'
+import { Button } from '../../../ui/button.tsx'
+import { copyText } from '../../../ui/overlay/copy.tsx'
+import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { shortName } from '../../../ui/visible-text.ts'
+import styles from '../runs.module.css'
+import { readViews, storedViews, storeViews, type View, withViews } from './views.ts'
+
+export default function ViewsDialog({ onClose }: { onClose(): void }) {
+  const [views, setViews] = useState(storedViews)
+  const change = (next: View[]) => {
+    storeViews(next)
+    setViews(next)
+  }
+  const save = (name: string) => change(withViews(views, [{ name, query: location.search.slice(1) }]))
+  return (
+    <Dialog title="Views" onClose={onClose}>
+      <NameForm onSave={save} />
+      {views.length > 0 && (
+        <ul className={styles.views}>
+          {views.map(({ name, query }) => (
+            <li key={name}>
+              <Link target={{ to: 'runs', query: new URLSearchParams(query) }} onClick={onClose} title={query}>
+                {shortName(name)}
+              </Link>
+              <Button
+                kind="bare"
+                aria-label={`Remove ${shortName(name)}`}
+                onClick={() => change(views.filter(view => view.name !== name))}
+              >
+                ✕
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Exchange views={views} onImport={more => change(withViews(views, more))} />
+    </Dialog>
+  )
+}
+
+function NameForm({ onSave }: { onSave(name: string): void }) {
+  const field = useRef<HTMLInputElement>(null)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const name = field.current?.value.trim() ?? ''
+    if (name === '') return
+    onSave(name)
+    if (field.current) field.current.value = ''
+  }
+  return (
+    <form className={styles.typed} onSubmit={submit}>
+      <label>
+        Save these filters as <input ref={field} maxLength={80} autoComplete="off" data-autofocus="" />
+      </label>
+      <Button type="submit">Save</Button>
+    </form>
+  )
+}
+
+/** Views as JSON: copied for others, and pasted from them. */
+function Exchange({ views, onImport }: { views: readonly View[]; onImport(views: View[]): void }) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [fault, setFault] = useState<string>()
+  const add = () => {
+    try {
+      onImport(readViews(field.current?.value ?? ''))
+      setFault(undefined)
+      if (field.current) field.current.value = ''
+    } catch (error) {
+      setFault((error as Error).message)
+    }
+  }
+  return (
+    <details>
+      <summary>Export and import</summary>
+      <div className={styles.exchange}>
+        <Button onClick={() => void copyText(JSON.stringify(views), 'Views copied')}>Copy all as JSON</Button>
+        <label>
+          Views as JSON
+          <textarea ref={field} rows={3} spellCheck={false} />
+        </label>
+        {fault !== undefined && <p role="alert">{fault}</p>}
+        <Button onClick={add}>Add them</Button>
+      </div>
+    </details>
+  )
+}

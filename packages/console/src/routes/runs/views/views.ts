@@ -1,0 +1,57 @@
+// Saved views of the list of runs: named queries, in the storage of this browser, as JSON that can be given to others.
+
+const STORED = 'perdure.runs.views'
+const VIEWS_MAX = 100
+const NAME_CHARS_MAX = 80
+const QUERY_CHARS_MAX = 2000
+
+/** A query of the list with a name: `status=failed&since=24h`. */
+export interface View {
+  name: string
+  query: string
+}
+
+export function storedViews(): View[] {
+  try {
+    return readViews(localStorage.getItem(STORED) ?? '[]')
+  } catch {
+    return []
+  }
+}
+
+export function storeViews(views: readonly View[]): void {
+  localStorage.setItem(STORED, JSON.stringify(views))
+}
+
+/** Reads views from JSON that may come from anybody. Throws an Error with a sentence for the user. */
+export function readViews(text: string): View[] {
+  const found: unknown = parsed(text)
+  if (!Array.isArray(found) || !found.every(isView)) throw new Error('It must be a list of {"name", "query"}.')
+  if (found.length > VIEWS_MAX) throw new Error(`At most ${VIEWS_MAX} views are kept.`)
+  return found.map(({ name, query }) => ({ name, query: new URLSearchParams(query).toString() }))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error('It is not JSON.', { cause: error })
+  }
+}
+
+function isView(value: unknown): value is View {
+  const { name, query } = (value ?? {}) as Partial<View>
+  return (
+    typeof name === 'string' &&
+    name.trim() !== '' &&
+    name.length <= NAME_CHARS_MAX &&
+    typeof query === 'string' &&
+    query.length <= QUERY_CHARS_MAX
+  )
+}
+
+/** The views with those of `more`; a view replaces one of the same name. */
+export function withViews(views: readonly View[], more: readonly View[]): View[] {
+  const byName = new Map([...views, ...more].map(view => [view.name, view]))
+  return [...byName.values()].slice(-VIEWS_MAX)
+}
