@@ -1,12 +1,12 @@
 // The actions on a run: which are possible in its state, and the dialogs that say what each will do.
 
 import { useKeys } from '../../../keys/keys.ts'
-import { ENGINE_URL } from '../../../router/base.ts'
 import { useSession, whyNoWrite } from '../../../session/session.ts'
 import { WriteButton } from '../../../ui/button.tsx'
 import { copyText } from '../../../ui/overlay/copy.tsx'
+import { copyCommand } from '../../../ui/overlay/copy-command.ts'
 import { Menu } from '../../../ui/overlay/menu.tsx'
-import { readCommands } from '../model/commands.ts'
+import { useVeil } from '../../../ui/veil.ts'
 import { isTerminal, type RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
 import { ControlDialog } from './control-dialog.tsx'
@@ -27,13 +27,18 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
   const { run } = view
   const refused = whyNoWrite(useSession())
   const hasEnded = isTerminal(run.status)
+  const unseen = useVeil().isHidden ? 'payloads are hidden' : undefined
   const notEnded = hasEnded ? undefined : 'only a finished run can be replayed'
   useKeys('Run', [
     { keys: 'r', label: 'replay', run: () => hasEnded && refused === undefined && setOpen('replay') },
-    { keys: 'e', label: 'edit and replay', run: () => hasEnded && refused === undefined && setOpen('edit') },
+    {
+      keys: 'e',
+      label: 'edit and replay',
+      run: () => hasEnded && (refused ?? unseen) === undefined && setOpen('edit'),
+    },
   ])
   const ended = hasEnded ? 'the run has ended' : undefined
-  const commands = readCommands(ENGINE_URL, run.id)
+  const read = { id: 'getRun', input: { id: run.id } } as const
   return (
     <div className={css.actions}>
       {run.status === 'paused' && <WriteButton onClick={() => setOpen('resume')}>Resume</WriteButton>}
@@ -42,7 +47,7 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
           <WriteButton title="Replay (r)" onClick={() => setOpen('replay')}>
             Replay
           </WriteButton>
-          <WriteButton title="Edit and replay (e)" onClick={() => setOpen('edit')}>
+          <WriteButton title="Edit and replay (e)" disabledBecause={unseen} onClick={() => setOpen('edit')}>
             Edit and replay…
           </WriteButton>
         </>
@@ -64,8 +69,8 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
             onSelect: () => setOpen('cancel'),
           },
           { label: 'Copy id', keys: 'c', onSelect: () => void copyText(run.id, 'Copied the id') },
-          { label: 'Copy as perdure', onSelect: () => void copyText(commands.perdure, 'Copied the command') },
-          { label: 'Copy as curl', onSelect: () => void copyText(commands.curl, 'Copied the command') },
+          { label: 'Copy as perdure', onSelect: () => void copyCommand(read, 'perdure') },
+          { label: 'Copy as curl', onSelect: () => void copyCommand(read, 'curl') },
         ]}
       />
       <OpenDialog view={view} open={open} onClose={() => setOpen(undefined)} />

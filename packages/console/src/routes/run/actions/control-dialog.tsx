@@ -1,13 +1,11 @@
 // Asks before a run is cancelled, paused or resumed: one sentence with what will happen, and the commands that do the same.
 
-import { useWrite } from '../../../data/queries.ts'
-import { ENGINE_URL } from '../../../router/base.ts'
+import { useRead, useWrite } from '../../../data/queries.ts'
 import { useSession, whyNoWrite } from '../../../session/session.ts'
 import { Confirm } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
-import { actionCommands } from '../model/commands.ts'
+import { openDescendants } from '../model/tree.ts'
 import type { RunView } from '../model/use-run.ts'
-import { CommandsView } from './commands-view.tsx'
 import { controlSentence } from './sentences.ts'
 
 const OPERATIONS = { cancel: 'cancelRun', pause: 'pauseRun', resume: 'resumeRun' } as const
@@ -22,6 +20,9 @@ export interface ControlDialogProps {
 
 export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
   const { run, steps } = view
+  const startsRuns = steps.some(({ childRunId }) => childRunId !== undefined)
+  const tree = useRead('getRunTree', { id: run.id }, { keep: false, enabled: action === 'cancel' && startsRuns }).data
+  const children = tree && { count: openDescendants(tree), isCut: tree.truncated }
   const write = useWrite(OPERATIONS[action], ['getRun', 'listRunSteps', 'explainRun', 'listControlActions', 'listRuns'])
   return (
     <Confirm
@@ -31,6 +32,7 @@ export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
       isDanger={action === 'cancel'}
       disabledBecause={whyNoWrite(useSession())}
       onClose={onClose}
+      call={{ id: OPERATIONS[action], input: { id: run.id } }}
       onConfirm={() =>
         write.mutate(
           { id: run.id },
@@ -41,8 +43,7 @@ export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
         )
       }
     >
-      <p>{controlSentence(action, steps)}</p>
-      <CommandsView command={actionCommands(ENGINE_URL, run.id, action)} />
+      <p>{controlSentence(action, steps, children)}</p>
     </Confirm>
   )
 }

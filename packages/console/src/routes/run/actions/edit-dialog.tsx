@@ -3,20 +3,18 @@
 
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { RawJson, sourceOf } from '../../../data/json/parse.ts'
-import { useRead, useWrite } from '../../../data/queries.ts'
-import { ENGINE_URL } from '../../../router/base.ts'
+import { useWrite } from '../../../data/queries.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
-import { DiffView } from '../../../ui/diff-view.tsx'
+import { DiffView } from '../../../ui/diff/diff-view.tsx'
 import { parseJson } from '../../../ui/json/parse.ts'
 import { printJson } from '../../../ui/json/print.ts'
+import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Waiting } from '../../../ui/states/loaded.tsx'
-import { localTime } from '../../../ui/time.ts'
-import { actionCommands } from '../model/commands.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
-import { CommandsView } from './commands-view.tsx'
+import { DefinitionNote } from './definition-note.tsx'
 import { ForkDone } from './fork-done.tsx'
 import { ForkCount } from './replay-dialog.tsx'
 
@@ -70,7 +68,10 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
             {write.error && <ErrorText error={write.error} isShort />}
             {fault === undefined && (
               <CommandsView
-                command={actionCommands(ENGINE_URL, run.id, 'replay', { inputText: printJson(parseJson(text), false) })}
+                call={{
+                  id: 'replayRun',
+                  input: { id: run.id, body: { input: new RawJson(printJson(parseJson(text), false)) } },
+                }}
               />
             )}
           </>
@@ -95,20 +96,4 @@ function faultOf(text: string): string | undefined {
   } catch (error) {
     return `This is ${(error as Error).message}`
   }
-}
-
-/** Says when the workflow's definition has changed since the run was created. */
-function DefinitionNote({ view }: { view: RunView }) {
-  const { data } = useRead('listWorkflows', {})
-  const { workflow, app, createdAt } = view.run
-  const definition = data?.find(one => one.name === workflow && one.app === app)
-  if (data !== undefined && definition === undefined)
-    return <p className={css.fault}>The workflow is not registered any more: the new run would wait for a runner.</p>
-  if (definition === undefined || definition.updatedAt <= createdAt) return null
-  return (
-    <p className={css.mute}>
-      The workflow's definition has changed since this run: it was last registered otherwise at{' '}
-      {localTime(Date.parse(definition.updatedAt))}. The new run goes by today's.
-    </p>
-  )
 }

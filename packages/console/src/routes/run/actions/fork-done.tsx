@@ -30,7 +30,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
         {run && <Status status={run.status} />}
       </p>
       <ul className={css.steps}>
-        {steps?.slice(0, 12).map(step => (
+        {steps?.steps.slice(0, 12).map(step => (
           <li key={step.id}>
             <Status status={step.status} word={step.name.slice(0, 80)} />
             {step.carried && <span className={css.mute}> carried</span>}

@@ -1,14 +1,12 @@
 // Replays a run with the same input, after saying what that does.
 
 import { usePages, useWrite } from '../../../data/queries.ts'
-import { ENGINE_URL } from '../../../router/base.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
+import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
-import { actionCommands } from '../model/commands.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
-import { CommandsView } from './commands-view.tsx'
 import { ForkDone } from './fork-done.tsx'
 
 export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void }) {
@@ -44,7 +42,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
             </p>
             <ForkCount runId={run.id} />
             {write.error && <ErrorText error={write.error} isShort />}
-            <CommandsView command={actionCommands(ENGINE_URL, run.id, 'replay')} />
+            <CommandsView call={{ id: 'replayRun', input: { id: run.id } }} />
           </>
         )}
       </div>

@@ -2,18 +2,16 @@
 
 import { useMemo } from 'react'
 import { useWrite } from '../../../data/queries.ts'
-import { ENGINE_URL } from '../../../router/base.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
+import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { retryPlan } from '../../../waterfall/retry-plan.ts'
-import { actionCommands } from '../model/commands.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
-import { CommandsView } from './commands-view.tsx'
 import { ForkDone } from './fork-done.tsx'
 import { retrySentence } from './sentences.ts'
 
@@ -58,7 +56,7 @@ export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepNa
               </div>
             )}
             {write.error && <ErrorText error={write.error} isShort />}
-            <CommandsView command={actionCommands(ENGINE_URL, run.id, 'retry', { step: stepName })} />
+            <CommandsView call={{ id: 'retryRunFromStep', input: { id: run.id, body: { step: stepName } } }} />
           </>
         )}
       </div>

@@ -5,15 +5,25 @@ import type { RetryPlan } from '../../../waterfall/retry-plan.ts'
 
 const count = (n: number, one: string) => `${n} ${one}${n === 1 ? '' : 's'}`
 
-/** Says what cancelling, pausing or resuming does to a run with these steps. */
-export function controlSentence(action: 'cancel' | 'pause' | 'resume', steps: readonly WaterfallStep[]): string {
+/** The children that a cancel ends, theirs included; `isCut` when there are more than were counted. */
+export interface OpenChildren {
+  count: number
+  isCut: boolean
+}
+
+/** Says what cancelling, pausing or resuming does to a run with these steps. Children that are not yet counted are named. */
+export function controlSentence(
+  action: 'cancel' | 'pause' | 'resume',
+  steps: readonly WaterfallStep[],
+  children?: OpenChildren,
+): string {
   const open = steps.filter(({ status }) => !isSettledStep(status))
-  const children = open.filter(({ childRunId }) => childRunId !== undefined).length
+  const direct = open.filter(({ childRunId }) => childRunId !== undefined).length
   switch (action) {
     case 'cancel': {
       const also = [
         ...(open.length > 0 ? [`${count(open.length, 'open step')}`] : []),
-        ...(children > 0 ? [`${count(children, 'child run')} with all below`] : []),
+        ...(direct > 0 ? [childrenText(direct, children)] : []),
       ]
       const with_ = also.length === 0 ? '' : `, with ${also.join(' and ')}`
       return `The run ends as cancelled${with_}. Steps that are done stay done. This cannot be undone; the run can be replayed.`
@@ -23,6 +33,11 @@ export function controlSentence(action: 'cancel' | 'pause' | 'resume', steps: re
     case 'resume':
       return 'The run is queued and continues from its next step, with the results that are stored.'
   }
+}
+
+function childrenText(direct: number, children: OpenChildren | undefined): string {
+  if (children === undefined) return `${count(direct, 'child run')} with all below`
+  return `${children.isCut ? 'at least ' : ''}${count(Math.max(children.count, direct), 'child run')}`
 }
 
 /** Says what a retry from a step keeps and executes again. */

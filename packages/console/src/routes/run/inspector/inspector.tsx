@@ -13,10 +13,11 @@ export interface InspectorProps {
   row: Row
   view: RunView
   onClose(): void
+  onZoom(): void
   onRetry(stepName: string): void
 }
 
-export function Inspector({ row, view, onClose, onRetry }: InspectorProps) {
+export function Inspector({ row, view, onClose, onZoom, onRetry }: InspectorProps) {
   const title = row.kind === 'bar' ? row.bar.label : row.fold.label
   return (
     <aside className={css.inspector} aria-label="Selected step">
@@ -24,6 +25,9 @@ export function Inspector({ row, view, onClose, onRetry }: InspectorProps) {
         <h2>
           <Visible text={title.slice(0, 300)} />
         </h2>
+        <Button kind="bare" aria-label="Zoom to the step" title="Zoom to the step (z)" onClick={onZoom}>
+          ⤢
+        </Button>
         <Button kind="bare" aria-label="Close the inspector" title="Close (Esc)" onClick={onClose}>
           ✕
         </Button>

@@ -1,9 +1,10 @@
 // One step in full: its result or error, its attempts, its logs and what it refers to.
 
+import type { StepDetail as DetailRecord } from '@perdure/protocol'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
-import { Link } from '../../../router/router.tsx'
-import { WriteButton } from '../../../ui/button.tsx'
+import { Link, useQuery } from '../../../router/router.tsx'
+import { Button, WriteButton } from '../../../ui/button.tsx'
 import { durationText, exactMs } from '../../../ui/duration.ts'
 import { JsonTree } from '../../../ui/json/json-tree.tsx'
 import { CopyButton } from '../../../ui/overlay/copy.tsx'
@@ -28,10 +29,17 @@ export interface StepDetailProps {
 }
 
 export function StepDetail({ row, view, onRetry }: StepDetailProps) {
+  const [, set] = useQuery('run')
   const { bar, depth } = row
   const isOwn = depth === 0 || view.steps.some(({ id, index }) => id === bar.id && index === bar.index)
   const step = isOwn ? view.steps.find(({ id }) => id === bar.id) : undefined
+  const isBundle = view.isBundle === true
   const lines = isOwn ? linesOf(view, bar) : []
+  const { data: detail } = useRead(
+    'getRunStep',
+    { id: view.run.id, stepId: bar.id },
+    { keep: false, enabled: step !== undefined && !isBundle },
+  )
   return (
     <div className={css.detail}>
       <p className={css.state}>
@@ -41,14 +49,15 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
           {bar.carried ? ', carried from the source run' : ''}
         </span>
       </p>
-      {step ? <Outcome step={step} /> : <ChildOutcome bar={bar} />}
-      {bar.carried ? <Source view={view} /> : <Times bar={bar} view={view} step={step} />}
+      {step ? <Outcome step={step} detail={detail} isBundle={isBundle} /> : <ChildOutcome bar={bar} />}
+      {bar.carried ? <Source view={view} stepName={bar.label} /> : <Times bar={bar} view={view} step={step} />}
       {bar.attempt > 1 &&
-        (step && !view.isBundle ? <MeasuredAttempts view={view} bar={bar} /> : <Attempts bar={bar} />)}
-      {step && <References step={step} isBundle={view.isBundle === true} />}
+        (detail ? <MeasuredAttempts view={view} bar={bar} attempts={detail.attempts} /> : <Attempts bar={bar} />)}
+      {step && <References step={step} isBundle={isBundle} />}
       {lines.length > 0 && (
         <section>
           <h3>Logs</h3>
+          <Button onClick={() => set({ tab: 'logs' })}>Show them in the log</Button>
           <LogLines lines={lines.slice(-LINES_MAX)} originMs={view.originMs} />
         </section>
       )}
@@ -63,13 +72,21 @@ function linesOf(view: RunView, bar: Bar): LogFrame[] {
   return view.frames.filter((frame): frame is LogFrame => frame.kind === 'log' && frame.scope === bar.label)
 }
 
-function Outcome({ step }: { step: WaterfallStep }) {
-  if (step.error) return <ErrorText error={step.error} />
-  if (step.data === undefined) return null
+interface OutcomeProps {
+  step: WaterfallStep
+  /** The step with its result and the whole of its error, when it has been read. */
+  detail: DetailRecord | undefined
+  isBundle: boolean
+}
+
+function Outcome({ step, detail, isBundle }: OutcomeProps) {
+  const { error, data } = isBundle ? step : { error: step.error, ...detail }
+  if (error) return <ErrorText error={error} />
+  if (data === undefined) return null
   return (
     <section>
       <h3>Result</h3>
-      <JsonTree text={sourceOf(step.data)} label="the result" />
+      <JsonTree text={sourceOf(data)} label="the result" />
     </section>
   )
 }
@@ -80,14 +97,14 @@ function ChildOutcome({ bar }: { bar: Bar }) {
 }
 
 /** Where a carried step was executed. */
-function Source({ view }: { view: RunView }) {
+function Source({ view, stepName }: { view: RunView; stepName: string }) {
   const { replayOf } = view.run
   if (replayOf === undefined) return null
   return (
     <dl className={css.facts}>
       <dt>Executed in</dt>
       <dd>
-        <Link target={{ to: 'run', params: { id: replayOf } }}>{replayOf}</Link>
+        <Link target={{ to: 'run', params: { id: replayOf }, query: { step: stepName } }}>{replayOf}</Link>
       </dd>
     </dl>
   )
@@ -136,14 +153,12 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
 }
 
 /** The attempts as the engine keeps them: with what the runner measured, and their errors whole. */
-function MeasuredAttempts({ view, bar }: { view: RunView; bar: Bar }) {
-  const { data } = useRead('getRunStep', { id: view.run.id, stepId: bar.id }, { keep: false })
-  if (!data) return <Attempts bar={bar} />
+function MeasuredAttempts({ view, bar, attempts }: { view: RunView; bar: Bar; attempts: DetailRecord['attempts'] }) {
   return (
     <section>
       <h3>Attempts</h3>
       <ol className={css.attempts}>
-        {data.attempts.map(({ attempt, status, endedAt, ranAt, ranMs, runner, error }) => (
+        {attempts.map(({ attempt, status, endedAt, ranAt, ranMs, runner, error }) => (
           <li key={attempt} value={attempt}>
             <Status status={status} />
             <span className={css.when}>

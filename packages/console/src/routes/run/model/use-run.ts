@@ -4,12 +4,11 @@
 import type { Run, RunExplanation, TimelineFrame } from '@perdure/protocol'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
-import { readClient, useSession } from '../../../session/session.ts'
+import { engineNow } from '../../../data/time/clock.ts'
+import { useTopic } from '../../../live/use-live.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { useSteps } from './steps.ts'
 
-/** Frames are given to the page at most this often. */
-const FLUSH_MS = 250
 /** Steps are read again at most this often; runs with many steps less often. */
 const RENEW_MS = 1000
 const RENEW_MS_MANY = 4000
@@ -18,7 +17,10 @@ const MANY_STEPS = 500
 /** A run with its parts, of an engine or of a bundle. */
 export interface RunView {
   run: Run
+  /** In execution order; of an engine without their results, which are read where they are shown. */
   steps: readonly WaterfallStep[]
+  /** Whether `steps` are all steps. */
+  hasAllSteps: boolean
   frames: readonly TimelineFrame[]
   why?: RunExplanation | undefined
   /** Creation of the run in epoch milliseconds: the zero of its axis. */
@@ -37,79 +39,87 @@ export function useRun(id: string) {
   const run = useRead('getRun', { id }, { keep: false })
   const steps = useSteps(id)
   const why = useRead('explainRun', { id }, { keep: false })
-  const frames = useFrames(id, steps.data?.length ?? 0)
+  // The frames would keep the engine from answering the first pages.
+  const { frames, progress } = useFrames(id, {
+    isWanted: steps.data?.isWhole === true,
+    stepCount: steps.data?.steps.length ?? 0,
+  })
   const view = useMemo<RunView | undefined>(() => {
     if (!run.data || !steps.data) return undefined
     const isLive = !isTerminal(run.data.status)
     const originMs = Date.parse(run.data.createdAt)
-    return { run: run.data as Run, steps: steps.data, frames, why: why.data, originMs, isLive }
-  }, [run.data, steps.data, frames, why.data])
+    const { steps: read, isWhole } = steps.data
+    const shown = withProgress(run.data as Run, progress)
+    return { run: shown, steps: read, hasAllSteps: isWhole, frames, why: why.data, originMs, isLive }
+  }, [run.data, steps.data, frames, progress, why.data])
   return { run, steps, view }
 }
 
-/** The frames of the run's timeline so far. When a live frame arrives, what it changed is read again. */
-function useFrames(id: string, stepCount: number): readonly TimelineFrame[] {
-  const [frames, setFrames] = useState<readonly TimelineFrame[]>([])
-  const { status } = useSession()
-  const many = useRef(false)
-  many.current = stepCount > MANY_STEPS
-  useEffect(() => {
-    if (status !== 'ready') return
-    const abort = new AbortController()
-    const flow = new FrameFlow(setFrames, () => many.current)
-    void flow.follow(id, abort.signal)
-    return () => {
-      abort.abort()
-      flow.stop()
-    }
-  }, [id, status])
-  return frames
+/** The run with the newest of two reports of its progress: that of its record, and that of its timeline. */
+function withProgress(run: Run, live: RunProgress | undefined): Run {
+  return live === undefined || live.at < (run.progress?.at ?? '') ? run : { ...run, progress: live }
 }
 
-/** Gathers frames, gives them on in batches, and renews the reads that they make old. */
-class FrameFlow {
-  readonly #give: (frames: readonly TimelineFrame[]) => void
-  readonly #hasMany: () => boolean
-  readonly #openedAt = Date.now()
-  #frames: TimelineFrame[] = []
-  #flushTimer: ReturnType<typeof setTimeout> | undefined
-  #renewTimer: ReturnType<typeof setTimeout> | undefined
+type RunProgress = NonNullable<Run['progress']>
 
-  constructor(give: (frames: readonly TimelineFrame[]) => void, hasMany: () => boolean) {
-    this.#give = give
-    this.#hasMany = hasMany
-    give([])
-  }
+interface Frames {
+  /** Without progress, of which the newest counts. */
+  frames: readonly TimelineFrame[]
+  progress: RunProgress | undefined
+}
 
-  async follow(id: string, signal: AbortSignal): Promise<void> {
-    try {
-      for await (const frame of readClient().streamRun({ id, from: 0 }, { signal })) this.#add(frame as TimelineFrame)
-    } catch {
-      // The reads of the page show why an engine does not answer; the client has tried to connect again.
-    }
+/** The frames of the run's timeline so far. When a live frame arrives, what it changed is read again. */
+function useFrames(id: string, { isWanted, stepCount }: { isWanted: boolean; stepCount: number }): Frames {
+  const [frames, setFrames] = useState<readonly TimelineFrame[]>([])
+  const [progress, setProgress] = useState<RunProgress>()
+  const renewal = useRef<Renewal>(undefined)
+  renewal.current ??= new Renewal()
+  useEffect(() => () => renewal.current?.stop(), [])
+  // Steps that are read again do not interrupt the timeline.
+  const isFollowing = useRef(false)
+  isFollowing.current ||= isWanted
+  useTopic(isFollowing.current ? `run:${id}` : undefined, {
+    onBatch: batch => {
+      const all = batch.frames as unknown as TimelineFrame[]
+      const reported = all.findLast(frame => frame.kind === 'progress')
+      if (reported?.kind === 'progress') setProgress({ value: reported.value, at: reported.ts })
+      const next = all.filter(({ kind }) => kind !== 'progress')
+      if (next.length === 0) return
+      setFrames(before => {
+        const last = before.at(-1)?.seq ?? 0
+        // After a sign-in the timeline is sent from its start.
+        return [...before, ...next.filter(({ seq }) => seq > last)]
+      })
+      renewal.current?.note(next, stepCount > MANY_STEPS)
+    },
+    // The stream sends the whole timeline, whatever interrupts it.
+    onGap: async () => {},
+  })
+  return { frames, progress }
+}
+
+/** Renews the reads that frames make old, a moment after the first of them. */
+class Renewal {
+  readonly #openedAt = engineNow()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  note(frames: readonly TimelineFrame[], hasMany: boolean): void {
+    // The first frames are older than what was read.
+    const fresh = frames.filter(({ ts }) => Date.parse(ts) >= this.#openedAt - RENEW_MS * 5)
+    if (fresh.length === 0) return
+    const isEnd = fresh.some(frame => frame.kind === 'run_status' && isTerminal(frame.status))
+    if (isEnd) this.stop()
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined
+        void renew('getRun', 'listRunSteps', 'explainRun', 'listRunPasses', 'getRunStep', 'getRunTree', 'getEventTree')
+      },
+      isEnd ? 0 : hasMany ? RENEW_MS_MANY : RENEW_MS,
+    )
   }
 
   stop(): void {
-    clearTimeout(this.#flushTimer)
-    clearTimeout(this.#renewTimer)
-  }
-
-  #add(frame: TimelineFrame): void {
-    this.#frames.push(frame)
-    this.#flushTimer ??= setTimeout(() => {
-      this.#flushTimer = undefined
-      this.#give([...this.#frames])
-    }, FLUSH_MS)
-    if (Date.parse(frame.ts) < this.#openedAt - RENEW_MS * 5) return
-    const isEnd = frame.kind === 'run_status' && isTerminal(frame.status)
-    if (isEnd) clearTimeout(this.#renewTimer)
-    if (this.#renewTimer === undefined || isEnd)
-      this.#renewTimer = setTimeout(
-        () => {
-          this.#renewTimer = undefined
-          void renew('getRun', 'listRunSteps', 'explainRun', 'listRunPasses', 'getRunStep')
-        },
-        isEnd ? 0 : this.#hasMany() ? RENEW_MS_MANY : RENEW_MS,
-      )
+    clearTimeout(this.#timer)
+    this.#timer = undefined
   }
 }

@@ -1,0 +1,33 @@
+// The runs of the list that a run was opened from, in its order: { and } go to its neighbours. The list is the newest one in
+// the cache of reads that has the run; it is kept for reloads of the tab.
+
+import type { Page } from '@perdure/client'
+import type { InfiniteData } from '@tanstack/react-query'
+import { queryClient } from '../../../data/queries.ts'
+import { currentSession } from '../../../session/session.ts'
+
+const KEY = 'perdure.list-of-runs'
+/** Runs that are kept. */
+const RUNS_MAX = 5000
+
+type Lists = InfiniteData<Page<{ id: string }>>
+
+/** Keeps the list that has the run, when there is one. Called when a run is opened. */
+export function keepOrder(id: string): void {
+  const lists = queryClient.getQueryCache().findAll({ queryKey: [currentSession().namespace, 'listRuns'] })
+  const newest = lists
+    .map(({ state }) => ({ at: state.dataUpdatedAt, ids: idsOf(state.data as Lists | undefined) }))
+    .filter(({ ids }) => ids.includes(id))
+    .sort((a, b) => b.at - a.at)[0]
+  if (newest) sessionStorage.setItem(KEY, newest.ids.slice(0, RUNS_MAX).join(','))
+}
+
+const idsOf = (data: Lists | undefined): string[] =>
+  data?.pages?.flatMap(({ items }) => items.map(({ id }) => id)) ?? []
+
+/** The run before or after another one in the list that was kept; undefined when the list has none. */
+export function neighbourOf(id: string, by: 1 | -1): string | undefined {
+  const ids = (sessionStorage.getItem(KEY) ?? '').split(',')
+  const place = ids.indexOf(id)
+  return place === -1 ? undefined : ids[place + by]
+}
