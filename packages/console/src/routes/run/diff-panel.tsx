@@ -6,7 +6,7 @@ import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
-import { DiffView } from '../../ui/diff-view.tsx'
+import { DiffView } from '../../ui/diff/diff-view.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { parseJson } from '../../ui/json/parse.ts'
 import { printJson } from '../../ui/json/print.ts'
@@ -18,7 +18,7 @@ import { shortName } from '../../ui/visible-text.ts'
 import type { WaterfallStep } from '../../waterfall/model.ts'
 import { type DiffKind, diffSteps, firstDivergence, type StepDiff } from '../../waterfall/replay-diff.ts'
 import css from './diff-panel.module.css'
-import { useSteps } from './model/steps.ts'
+import { useStepsWithResults } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
 
 /** Steps that are listed. */
@@ -36,7 +36,8 @@ const KINDS: Record<DiffKind, readonly [string, string]> = {
 export function DiffPanel({ view, sourceId }: { view: RunView; sourceId: string }) {
   const [, set] = useQuery('run')
   const source = useRead('getRun', { id: sourceId }, { keep: false })
-  const steps = useSteps(sourceId)
+  const sourceSteps = useStepsWithResults(sourceId)
+  const steps = useStepsWithResults(view.run.id)
   return (
     <Panel
       title="Compared with its source"
@@ -46,7 +47,15 @@ export function DiffPanel({ view, sourceId }: { view: RunView; sourceId: string 
         This run against <Link target={{ to: 'run', params: { id: sourceId } }}>{sourceId}</Link>.
       </p>
       <Loaded query={source}>
-        {run => <Loaded query={steps}>{list => <Comparison view={view} source={run} sourceSteps={list} />}</Loaded>}
+        {run => (
+          <Loaded query={sourceSteps}>
+            {before => (
+              <Loaded query={steps}>
+                {after => <Comparison input={view.run.input} source={run} steps={{ before, after }} />}
+              </Loaded>
+            )}
+          </Loaded>
+        )}
       </Loaded>
     </Panel>
   )
@@ -55,20 +64,26 @@ export function DiffPanel({ view, sourceId }: { view: RunView; sourceId: string 
 const resultText = ({ data }: WaterfallStep) => (data === undefined ? undefined : sourceOf(data))
 
 interface ComparisonProps {
-  view: RunView
+  input: unknown
   source: RunSummary & { input?: unknown }
-  sourceSteps: readonly WaterfallStep[]
+  steps: { before: readonly WaterfallStep[]; after: readonly WaterfallStep[] }
 }
 
-function Comparison({ view, source, sourceSteps }: ComparisonProps) {
+function Comparison({ input, source, steps: { before, after } }: ComparisonProps) {
   const [showsSame, setShowsSame] = useState(false)
-  const diffs = useMemo(() => diffSteps(sourceSteps, view.steps, resultText), [sourceSteps, view.steps])
+  const diffs = useMemo(() => diffSteps(before, after, resultText), [before, after])
   const first = firstDivergence(diffs)
-  const inputs = [source.input, view.run.input].map(input => prettyOf(input))
+  const inputs = [source.input, input].map(prettyOf)
   const shown = diffs.filter(({ kind }) => showsSame || kind !== 'same')
   const same = diffs.length - diffs.filter(({ kind }) => kind !== 'same').length
   return (
     <div className={css.comparison}>
+      {inputs[0] !== inputs[1] && (
+        <section>
+          <h3>Input</h3>
+          <DiffView before={inputs[0] as string} after={inputs[1] as string} label="Difference of the inputs" />
+        </section>
+      )}
       <p className={css.first}>
         {first ? (
           <>
@@ -78,12 +93,6 @@ function Comparison({ view, source, sourceSteps }: ComparisonProps) {
           'Every step has the same result.'
         )}
       </p>
-      {inputs[0] !== inputs[1] && (
-        <section>
-          <h3>Input</h3>
-          <DiffView before={inputs[0] as string} after={inputs[1] as string} label="Difference of the inputs" />
-        </section>
-      )}
       <section>
         <h3>
           Steps: {same} the same, {diffs.length - same} not

@@ -1,10 +1,13 @@
 // The facts of a run below its title: where it came from, where it belongs, and its times.
 
 import type { ReactNode } from 'react'
+import { sourceOf } from '../../data/json/parse.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { durationText, exactMs } from '../../ui/duration.ts'
+import { Moment } from '../../ui/moment.tsx'
 import { CopyButton } from '../../ui/overlay/copy.tsx'
+import Progress from '../../ui/progress.tsx'
 import { Status } from '../../ui/status.tsx'
 import { agoText, exactTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
@@ -23,7 +26,7 @@ export function Header({ view }: { view: RunView }) {
       </Fact>
       <Fact name="Run">
         <code className={css.id}>{run.id}</code>
-        <CopyButton text={run.id} label="Copy the run id" />
+        <CopyButton text={run.id} label="Copy the run id" keys="c" />
       </Fact>
       <Fact name="App">{shortName(run.app)}</Fact>
       <Fact name="Started by">
@@ -31,7 +34,9 @@ export function Header({ view }: { view: RunView }) {
       </Fact>
       {run.parentRunId !== undefined && (
         <Fact name="Parent">
-          <Link target={{ to: 'run', params: { id: run.parentRunId } }}>{run.parentRunId.slice(-8)}</Link>
+          <Link target={{ to: 'run', params: { id: run.parentRunId } }} title="Parent (p)">
+            {run.parentRunId.slice(-8)}
+          </Link>
         </Fact>
       )}
       {!view.isBundle && <Forks runId={run.id} />}
@@ -43,6 +48,14 @@ export function Header({ view }: { view: RunView }) {
       <Fact name={view.isLive ? 'Age' : 'Took'}>
         <Duration view={view} now={now} />
       </Fact>
+      {run.progress !== undefined && (
+        <Fact name="Progress">
+          <Progress source={sourceOf(run.progress.value)} />{' '}
+          <span className={css.mute}>
+            <Moment at={run.progress.at} />
+          </span>
+        </Fact>
+      )}
     </dl>
   )
 }

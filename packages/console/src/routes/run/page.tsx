@@ -1,15 +1,18 @@
 // The page of one run: what it is, why it is in its state, where its time went, and its tabs.
 
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import { useNavigate, usePage, useQuery } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Actions, type OpenAction } from './actions/actions.tsx'
 import { DiffPanel } from './diff-panel.tsx'
 import { Header } from './header.tsx'
+import { keepOrder, neighbourOf } from './model/run-order.ts'
 import { type RunView, useRun } from './model/use-run.ts'
 import css from './page.module.css'
 import { RunTabs } from './run-tabs.tsx'
@@ -26,18 +29,56 @@ export default function RunPage() {
 
 function OneRun({ id }: { id: string }) {
   const { run, steps, view } = useRun(id)
+  useEffect(() => keepOrder(id), [id])
   const [open, setOpen] = useState<OpenAction>()
   const title = run.data ? shortName(run.data.workflow) : `Run ${id.slice(-8)}`
   return (
     <Page
       title={title}
       windowTitle={run.data ? `${run.data.status} · ${title}` : title}
-      actions={view && <Actions view={view} open={open} setOpen={setOpen} />}
+      actions={
+        view && (
+          <>
+            <Neighbours id={id} />
+            <Actions view={view} open={open} setOpen={setOpen} />
+          </>
+        )
+      }
     >
       <Loaded query={run}>
         {() => <Loaded query={steps}>{() => (view ? <RunBody view={view} onAction={setOpen} /> : null)}</Loaded>}
       </Loaded>
     </Page>
+  )
+}
+
+/** The ways to the runs beside this one in the list that it was opened from. */
+function Neighbours({ id }: { id: string }) {
+  const go = useNavigate()
+  const goTo = (by: 1 | -1) => {
+    const next = neighbourOf(id, by)
+    if (next === undefined) toast('The list that this run came from has no more')
+    else go({ to: 'run', params: { id: next } }, { replace: true })
+  }
+  useKeys('Run', [
+    { keys: '{', label: 'previous run of the list', run: () => goTo(-1) },
+    { keys: '}', label: 'next run of the list', run: () => goTo(1) },
+  ])
+  if (neighbourOf(id, -1) === undefined && neighbourOf(id, 1) === undefined) return null
+  return (
+    <span className={css.neighbours}>
+      <Button
+        kind="bare"
+        aria-label="Previous run of the list"
+        title="Previous run of the list ({)"
+        onClick={() => goTo(-1)}
+      >
+        ↑
+      </Button>
+      <Button kind="bare" aria-label="Next run of the list" title="Next run of the list (})" onClick={() => goTo(1)}>
+        ↓
+      </Button>
+    </span>
   )
 }
 

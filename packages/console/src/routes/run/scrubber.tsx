@@ -1,7 +1,7 @@
-// A slider over the frames of a run, and what the run was at that moment: its status, the frame, and the memo that a
-// runner would have been sent.
+// A slider over the frames of a run, and what the run was at that moment: its status, the frame, the memo that the runner was
+// sent with the pass, and what it answered.
 
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -9,27 +9,34 @@ import { durationText } from '../../ui/duration.ts'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import { memoAt } from '../../waterfall/scrub.ts'
+import type { WaterfallStep } from '../../waterfall/model.ts'
+import { memoOf, nextStop, type PassStretch, passStretches, stretchAt } from '../../waterfall/pass-walk.ts'
+import { useStepsWithResults } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
 import css from './scrubber.module.css'
 import type { Drawn } from './use-timeline.ts'
 
-/** Results that the memo shows. */
-const MEMO_MAX = 200
+/** Results that the memo and the answer show. */
+const SHOWN_MAX = 200
 
 export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
   const [, set] = useQuery('run')
   const { moment, stops } = drawn
-  const memo = useMemo(() => (moment ? memoAt(view.steps, moment) : []), [view.steps, moment])
-  const memoText = useMemo(() => textOf(memo), [memo])
+  const { frames, steps } = view
+  const stretches = useMemo(() => passStretches(frames, steps), [frames, steps])
   if (!moment) return null
   const place = stops.indexOf(moment.seq)
-  const go = (to: number) => set({ seq: String(stops[Math.min(Math.max(to, 0), stops.length - 1)] ?? 1) })
+  const stretch = stretchAt(stretches, moment.seq)
+  const goTo = (seq: number | undefined) => set({ seq: seq === undefined ? undefined : String(seq) })
   const where = `${place + 1} of ${stops.length}, at ${durationText(moment.ms)}: ${moment.text}`
   return (
     <section className={css.scrubber} aria-label="The run at a moment">
       <div className={css.line}>
-        <Button aria-label="One moment back" title="One moment back ([)" onClick={() => go(place - 1)}>
+        <Button
+          aria-label="One pass back"
+          title="One pass back ([)"
+          onClick={() => goTo(nextStop(stretches, moment.seq, -1))}
+        >
           ◂
         </Button>
         <input
@@ -40,34 +47,84 @@ export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
           value={place}
           aria-label="Moment of the run"
           aria-valuetext={where}
-          onChange={event => go(Number(event.target.value))}
+          onChange={event => goTo(stops[Number(event.target.value)])}
         />
-        <Button aria-label="One moment on" title="One moment on (])" onClick={() => go(place + 1)}>
+        <Button
+          aria-label="One pass on"
+          title="One pass on (])"
+          onClick={() => goTo(nextStop(stretches, moment.seq, 1))}
+        >
           ▸
         </Button>
-        <Button onClick={() => set({ seq: undefined })}>Back to now</Button>
+        <Button onClick={() => goTo(undefined)}>Back to now</Button>
       </div>
       <p className={css.facts}>
         <Status status={moment.status} />
         <span>
-          at {durationText(moment.ms)} · frame {moment.seq} · <Visible text={moment.text.slice(0, 300)} />
+          at {durationText(moment.ms)} · {stretch?.number ? `pass ${stretch.number}` : 'before the first pass'} · frame{' '}
+          {moment.seq} · <Visible text={moment.text.slice(0, 300)} />
         </span>
       </p>
-      <details className={css.memo}>
-        <summary>
-          The memo: {memo.length} {memo.length === 1 ? 'result' : 'results'} that the next pass was sent
-        </summary>
-        <JsonTree text={memoText} label="the memo" />
-      </details>
+      {stretch !== undefined && stretch.number > 0 && <Exchange key={stretch.number} view={view} stretch={stretch} />}
     </section>
   )
 }
 
+/** The memo of a pass and its answer. The results are read when one of them is opened. */
+function Exchange({ view, stretch }: { view: RunView; stretch: PassStretch }) {
+  const [isOpen, setOpen] = useState(false)
+  const { frames, steps, isBundle } = view
+  const { data } = useStepsWithResults(view.run.id, isOpen && !isBundle)
+  const whole = isBundle ? steps : data
+  const memo = useMemo(() => memoOf(stretch, frames, whole ?? steps), [stretch, frames, whole, steps])
+  const open = (event: { currentTarget: HTMLDetailsElement }) => event.currentTarget.open && setOpen(true)
+  const count = stretch.answer.length
+  return (
+    <>
+      <details className={css.part} onToggle={open}>
+        <summary>
+          The memo that pass {stretch.number} was sent: {memo.length} {memo.length === 1 ? 'result' : 'results'}
+        </summary>
+        {isOpen && whole && <JsonTree text={memoText(memo)} label="the memo" />}
+      </details>
+      <details className={css.part} onToggle={open}>
+        <summary>
+          Its answer: {count === 0 ? 'no step' : count === 1 ? '1 step' : `${count} steps`}
+          {endOf(view, stretch)}
+        </summary>
+        {isOpen && whole && <JsonTree text={answerText(stretch, whole)} label="the answer" />}
+      </details>
+    </>
+  )
+}
+
+/** Says that a pass ended the run. */
+function endOf({ frames }: RunView, { lastSeq, stopSeq }: PassStretch): string {
+  const end = frames.findLast(({ seq, kind }) => kind === 'run_status' && seq <= lastSeq && seq >= stopSeq)
+  if (end?.kind !== 'run_status') return ''
+  if (end.status === 'succeeded') return ', and then the handler returned'
+  return end.status === 'failed' ? ', and then the run failed' : ''
+}
+
+const outcomeText = ({ data, error }: WaterfallStep) =>
+  error === undefined ? sourceOf(data ?? null) : JSON.stringify({ error: error.message })
+
 /** The memo as JSON: results and errors by the names of their steps. */
-function textOf(memo: ReturnType<typeof memoAt>): string {
-  const members = memo.slice(0, MEMO_MAX).map(({ name, data, error }) => {
-    const value = error === undefined ? sourceOf(data ?? null) : JSON.stringify({ error: error.message })
-    return `${JSON.stringify(name)}:${value}`
+function memoText(memo: readonly WaterfallStep[]): string {
+  return `{${memo
+    .slice(0, SHOWN_MAX)
+    .map(step => `${JSON.stringify(step.name)}:${outcomeText(step)}`)
+    .join(',')}}`
+}
+
+/** The answer as JSON: the steps that the pass reported, with their results. */
+function answerText({ answer }: PassStretch, steps: readonly WaterfallStep[]): string {
+  const byIndex = new Map(steps.map(step => [step.index, step]))
+  const items = answer.slice(0, SHOWN_MAX).map(({ name, index, status, attempt, error }) => {
+    const step = index === undefined ? undefined : byIndex.get(index)
+    const head = JSON.stringify({ name, op: step?.op, status, attempt, error: error?.message }).slice(0, -1)
+    const hasResult = status === 'succeeded' && step?.data !== undefined
+    return hasResult ? `${head},"data":${sourceOf(step.data)}}` : `${head}}`
   })
-  return `{${members.join(',')}}`
+  return `[${items.join(',')}]`
 }

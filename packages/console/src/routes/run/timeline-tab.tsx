@@ -1,10 +1,12 @@
 // The tab with the timeline: tools, the overview, the waterfall or its table, and the inspector of the selected step.
 
 import { useMemo } from 'react'
+import { itemsOf, usePages } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
-import { sinceOrigin } from '../../waterfall/model.ts'
+import { nextStop, passStretches } from '../../waterfall/pass-walk.ts'
+import { spansOfFrames, spansOfRecords } from '../../waterfall/passes.ts'
 import { spanAround, zoomAt } from '../../waterfall/scale.ts'
 import { Overview } from '../../waterfall/view/overview.tsx'
 import { canOpen } from '../../waterfall/view/row.tsx'
@@ -25,21 +27,21 @@ export interface TimelineTabProps {
 export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
   const [get] = useQuery('run')
   const timeline = useTimeline(drawn, view.originMs)
-  useTimelineKeys(timeline, drawn)
-  const passes = useMemo(
-    () =>
-      drawn.index.statuses.filter(({ status }) => status === 'running').map(({ ts }) => sinceOrigin(ts, view.originMs)),
-    [drawn.index, view.originMs],
-  )
+  useTimelineKeys(timeline, { drawn, view })
+  const passes = usePassSpans(view)
   const { rows, axis, span, setSpan, selected } = timeline
   const zoomTo = (key: string) => {
     const row = rows.find(row => row.key === key)
     if (row) setSpan(spanOfRow(row, timeline, drawn.endMs))
   }
-  if (drawn.bars.length === 0) return <NoSteps view={view} />
+  if (drawn.latest.length === 0) return <NoSteps view={view} />
   return (
     <div className={css.tab}>
-      <Tools timeline={timeline} />
+      <Tools
+        timeline={timeline}
+        view={view}
+        onNextFailed={rows.some(hasFailed) ? () => selectFailed(timeline, 1) : undefined}
+      />
       {drawn.moment && <Scrubber view={view} drawn={drawn} />}
       <div className={css.split} data-inspecting={selected !== undefined || undefined}>
         <div className={css.main}>
@@ -67,10 +69,30 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
           )}
         </div>
         {selected && (
-          <Inspector row={selected} view={view} onClose={() => timeline.select(undefined)} onRetry={onRetry} />
+          <Inspector
+            row={selected}
+            view={view}
+            onClose={() => timeline.select(undefined)}
+            onZoom={() => zoomTo(selected.key)}
+            onRetry={onRetry}
+          />
         )}
       </div>
     </div>
+  )
+}
+
+/** Passes that the timeline draws; the tab has all. */
+const PASSES_MAX = 200
+
+/** The passes as the engine lists them; of a bundle, as its frames show them. */
+function usePassSpans({ run, frames, originMs, isBundle = false, hasAllSteps }: RunView) {
+  const input = { id: run.id, limit: PASSES_MAX }
+  const pages = usePages('listRunPasses', input, { keep: false, enabled: !isBundle && hasAllSteps })
+  const { data } = pages
+  return useMemo(
+    () => (isBundle || !data ? spansOfFrames(frames, originMs) : spansOfRecords(itemsOf({ data }), originMs)),
+    [data, frames, originMs, isBundle],
   )
 }
 
@@ -90,7 +112,14 @@ function spanOfRow(row: Timeline['rows'][number], { axis }: Timeline, endMs: num
 
 const ORDERS = { index: 'in order', start: 'by start', duration: 'longest first' } as const
 
-function Tools({ timeline }: { timeline: Timeline }) {
+interface ToolsProps {
+  timeline: Timeline
+  view: RunView
+  /** Absent when no step has failed. */
+  onNextFailed: (() => void) | undefined
+}
+
+function Tools({ timeline, view, onNextFailed }: ToolsProps) {
   const [get, set] = useQuery('run')
   const { axis, span, setSpan, filter, setFilter, skipsIdle, setSkipsIdle, showsCritical, setShowsCritical } = timeline
   const isAll = span.fromMs <= axis.all.fromMs && span.toMs >= axis.all.toMs
@@ -133,22 +162,42 @@ function Tools({ timeline }: { timeline: Timeline }) {
       <Button {...pressed('as', 'table')}>As table</Button>
       <Button
         aria-pressed={get('seq') !== undefined}
-        title="Walk through the run ([ and ])"
+        title="Walk through the run, pass by pass ([ and ])"
         onClick={() => set({ seq: get('seq') === undefined ? '1' : undefined })}
       >
         Scrub
       </Button>
       {!isAll && (
-        <Button title="Show the whole run (0)" onClick={() => setSpan(axis.all)}>
+        <Button title="Show the whole run (0); + and - zoom" onClick={() => setSpan(axis.all)}>
           Zoom out
         </Button>
+      )}
+      {onNextFailed && (
+        <Button title="Next failed step (n), previous (N)" onClick={onNextFailed}>
+          Next failed
+        </Button>
+      )}
+      {!view.hasAllSteps && (
+        <span role="status" className={css.reading}>
+          The first {view.steps.length} steps; reading on…
+        </span>
       )}
     </div>
   )
 }
 
+const hasFailed = (row: Timeline['rows'][number]) =>
+  row.kind === 'bar' ? row.bar.status === 'failed' : row.fold.failed > 0
+
+/** Selects the next failed step, or the previous one; the selected one stays when there is none. */
+function selectFailed({ rows, selected, select }: Timeline, by: 1 | -1): void {
+  const place = rows.findIndex(row => row.key === selected?.key)
+  const next = by === 1 ? rows.slice(place + 1).find(hasFailed) : rows.slice(0, Math.max(place, 0)).findLast(hasFailed)
+  select((next ?? selected)?.key)
+}
+
 /** The keys of the timeline. */
-function useTimelineKeys(timeline: Timeline, drawn: Drawn): void {
+function useTimelineKeys(timeline: Timeline, { drawn, view }: { drawn: Drawn; view: RunView }): void {
   const [get, set] = useQuery('run')
   const { rows, selected, select, toggle, axis, span, setSpan } = timeline
   const place = rows.findIndex(row => row.key === selected?.key)
@@ -158,15 +207,21 @@ function useTimelineKeys(timeline: Timeline, drawn: Drawn): void {
     else if (!opens && selected && selected.depth > 0)
       select(rows.slice(0, place).findLast(({ depth }) => depth < selected.depth)?.key)
   }
-  const failed = (row: (typeof rows)[number]) =>
-    row.kind === 'bar' ? row.bar.status === 'failed' : row.fold.failed > 0
   const stepBy = (by: 1 | -1) => {
-    const { stops, moment } = drawn
-    const at = moment ? stops.indexOf(moment.seq) : stops.length
-    const next = stops[Math.min(Math.max(at + by, 0), stops.length - 1)]
-    set({ seq: at + by >= stops.length ? undefined : next === undefined ? undefined : String(next) })
+    const next = nextStop(passStretches(view.frames, view.steps), drawn.moment?.seq, by)
+    set({ seq: next === undefined ? undefined : String(next) })
   }
+  const isMoment = get('seq') !== undefined
   useKeys('Timeline', [
+    ...(selected || isMoment
+      ? [
+          {
+            keys: 'Escape',
+            label: selected ? 'close the inspector' : 'show the run as it is now',
+            run: () => (selected ? select(undefined) : set({ seq: undefined })),
+          },
+        ]
+      : []),
     { keys: 'ArrowDown', label: 'next step', run: () => move(place + 1) },
     { keys: 'ArrowUp', label: 'previous step', run: () => move(place === -1 ? 0 : place - 1) },
     { keys: 'ArrowRight', label: 'unfold', run: () => fold(true) },
@@ -174,12 +229,12 @@ function useTimelineKeys(timeline: Timeline, drawn: Drawn): void {
     {
       keys: 'n',
       label: 'next failed step',
-      run: () => select(rows.slice(place + 1).find(failed)?.key ?? selected?.key),
+      run: () => selectFailed(timeline, 1),
     },
     {
       keys: 'N',
       label: 'previous failed step',
-      run: () => select(rows.slice(0, Math.max(place, 0)).findLast(failed)?.key ?? selected?.key),
+      run: () => selectFailed(timeline, -1),
     },
     {
       keys: 'z',
@@ -194,7 +249,7 @@ function useTimelineKeys(timeline: Timeline, drawn: Drawn): void {
       label: 'hide steps that are done',
       run: () => set({ hide: get('hide') === 'done' ? undefined : 'done' }),
     },
-    { keys: '[', label: 'one moment back', run: () => stepBy(-1) },
-    { keys: ']', label: 'one moment on', run: () => stepBy(1) },
+    { keys: '[', label: 'one pass back', run: () => stepBy(-1) },
+    { keys: ']', label: 'one pass on', run: () => stepBy(1) },
   ])
 }

@@ -2,16 +2,17 @@
 
 import { useQueries } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import { useNow } from '../../data/time/clock.ts'
+import { engineNow, useNow } from '../../data/time/clock.ts'
 import { useQuery } from '../../router/router.tsx'
+import { useReducedMotion } from '../../ui/media.ts'
 import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
 import { criticalPath } from '../../waterfall/critical-path.ts'
 import { type Row, type RowOrder, rowsOf } from '../../waterfall/folds.ts'
 import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
-import type { Bar, WaterfallStep } from '../../waterfall/model.ts'
+import type { Bar } from '../../waterfall/model.ts'
 import { clampSpan, type Span } from '../../waterfall/scale.ts'
 import { barsAt, type Moment, momentAt, stopAt, stopsOf } from '../../waterfall/scrub.ts'
-import { stepsQuery } from './model/steps.ts'
+import { type StepList, stepsQuery } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
 
 /** Children whose steps are read at once. */
@@ -36,8 +37,8 @@ export interface Drawn {
 /** The bars of the run now, or at the frame that the URL names. */
 export function useDrawn(view: RunView): Drawn {
   const [get] = useQuery('run')
-  const now = useNow()
   const { steps, frames, originMs, run } = view
+  const now = useBarTime(view)
   const index = useMemo(() => indexFrames(frames), [frames])
   const bars = useMemo(() => {
     const all = barsOf(steps, index, originMs)
@@ -58,6 +59,14 @@ export function useDrawn(view: RunView): Drawn {
     () => ({ bars: shown, latest: bars, index, endMs, openMs: moment?.ms ?? endMs, moment, stops }),
     [shown, bars, index, endMs, moment, stops],
   )
+}
+
+/** Where open bars end: once a second further on, or without motion, where they were when the run changed last. */
+function useBarTime({ steps, frames, run }: RunView): number {
+  const now = useNow()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the run moves the bars.
+  const changedAt = useMemo(() => engineNow(), [steps, frames, run])
+  return useReducedMotion() ? changedAt : now
 }
 
 export interface Timeline {
@@ -172,10 +181,10 @@ function useChildren(ids: readonly string[], originMs: number): ReadonlyMap<stri
   return useQueries({
     queries: ids.map(stepsQuery),
     combine: useCallback(
-      (results: readonly { data?: WaterfallStep[] | undefined }[]) =>
+      (results: readonly { data?: StepList | undefined }[]) =>
         new Map(
           results.flatMap(({ data }, i) =>
-            data === undefined ? [] : [[ids[i] as string, barsOf(data, NO_FRAMES, originMs)] as const],
+            data === undefined ? [] : [[ids[i] as string, barsOf(data.steps, NO_FRAMES, originMs)] as const],
           ),
         ),
       [ids, originMs],

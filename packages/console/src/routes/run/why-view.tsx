@@ -69,7 +69,7 @@ function ActionView({ action, onAction, onStep }: { action: WhyAction } & Omit<W
 /** The runs that hold the slots that this run waits for. */
 function BlockedBy({ view }: { view: RunView }) {
   const now = useNow()
-  const holders = (view.why as { blockedBy?: readonly { runId: string; since: string }[] } | undefined)?.blockedBy
+  const holders = view.why?.blockedBy
   if (!holders || holders.length === 0) return null
   return (
     <span className={css.holders}>

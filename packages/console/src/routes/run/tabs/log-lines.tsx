@@ -14,15 +14,22 @@ export interface LogLinesProps {
   lines: readonly LogFrame[]
   originMs: number
   wraps?: boolean
+  /** The scope whose lines are marked. */
+  current?: string | undefined
   /** Goes to the step of a line. */
   onScope?: (scope: string) => void
 }
 
-export function LogLines({ lines, originMs, wraps = true, onScope }: LogLinesProps) {
+export function LogLines({ lines, originMs, wraps = true, current, onScope }: LogLinesProps) {
   return (
     <ol className={css.lines} data-wraps={wraps || undefined}>
       {lines.map(line => (
-        <li key={line.seq} className={css.line} data-level={line.level}>
+        <li
+          key={line.seq}
+          className={css.line}
+          data-level={line.level}
+          aria-current={line.scope === current || undefined}
+        >
           <span className={css.time} title={exactTime(Date.parse(line.ts))}>
             {durationText(Math.max(sinceOrigin(line.ts, originMs), 0))}
           </span>

@@ -13,7 +13,8 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 const LINES_SHOWN = 500
 
 export function LogsTab({ view }: { view: RunView }) {
-  const [, set] = useQuery('run')
+  const [get, set] = useQuery('run')
+  const step = get('step')
   const [level, setLevel] = useState<(typeof LEVELS)[number]>('debug')
   const [scope, setScope] = useState('')
   const [text, setText] = useState('')
@@ -22,23 +23,20 @@ export function LogsTab({ view }: { view: RunView }) {
   const [shown, setShown] = useState(LINES_SHOWN)
   const all = useMemo(() => view.frames.filter((frame): frame is LogFrame => frame.kind === 'log'), [view.frames])
   const scopes = useMemo(() => [...new Set(all.map(line => line.scope))].sort().slice(0, 200), [all])
-  const lines = useMemo(() => {
-    const wanted = text.toLowerCase()
-    const least = LEVELS.indexOf(level)
-    return all.filter(
-      line =>
-        LEVELS.indexOf(line.level as (typeof LEVELS)[number]) >= least &&
-        (scope === '' || line.scope === scope) &&
-        (wanted === '' || line.message.toLowerCase().includes(wanted)),
-    )
-  }, [all, level, scope, text])
+  const lines = useMemo(() => filtered(all, { level, scope, text }), [all, level, scope, text])
   const end = useRef<HTMLDivElement>(null)
+  const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (follows && view.isLive && lines.length > 0) end.current?.scrollIntoView({ block: 'nearest' })
-  }, [follows, view.isLive, lines.length])
+    // The lines of the step from whose bar one comes.
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'center' })
+  }, [])
+  useEffect(() => {
+    if (follows && view.isLive && lines.length > 0 && step === undefined)
+      end.current?.scrollIntoView({ block: 'nearest' })
+  }, [follows, view.isLive, lines.length, step])
   if (all.length === 0) return <p className={css.none}>The run has written no log line.</p>
   return (
-    <div className={css.tab}>
+    <div ref={list} className={css.tab}>
       <div className={css.tools} role="toolbar" aria-label="Log">
         <input
           type="search"
@@ -84,12 +82,32 @@ export function LogsTab({ view }: { view: RunView }) {
             lines={group.lines}
             originMs={view.originMs}
             wraps={wraps}
+            current={step}
             onScope={name => set(name === '@root' ? { tab: undefined } : { tab: undefined, step: name })}
           />
         </section>
       ))}
       <div ref={end} />
     </div>
+  )
+}
+
+interface LogFilter {
+  level: (typeof LEVELS)[number]
+  /** Empty for every scope. */
+  scope: string
+  text: string
+}
+
+/** The lines of this level and above, of the scope, with the text in their message. */
+function filtered(all: readonly LogFrame[], { level, scope, text }: LogFilter): LogFrame[] {
+  const wanted = text.toLowerCase()
+  const least = LEVELS.indexOf(level)
+  return all.filter(
+    line =>
+      LEVELS.indexOf(line.level as (typeof LEVELS)[number]) >= least &&
+      (scope === '' || line.scope === scope) &&
+      (wanted === '' || line.message.toLowerCase().includes(wanted)),
   )
 }
 

@@ -30,24 +30,26 @@ function EnginePasses({ view }: { view: RunView }) {
         if (passes.length === 0) return <p className={css.none}>No runner has been called yet.</p>
         return (
           <>
-            <table className={css.table}>
-              <caption className="visually-hidden">Passes of the run</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Sent at</th>
-                  <th scope="col">Took</th>
-                  <th scope="col">Runner</th>
-                  <th scope="col">Attempt</th>
-                  <th scope="col">Steps</th>
-                  <th scope="col">Outcome</th>
-                </tr>
-              </thead>
-              <tbody>
-                {passes.map(pass => (
-                  <PassRow key={pass.pass} pass={pass} originMs={view.originMs} />
-                ))}
-              </tbody>
-            </table>
+            <div className={css.scroller}>
+              <table className={css.table}>
+                <caption className="visually-hidden">Passes of the run</caption>
+                <thead>
+                  <tr>
+                    <th scope="col">Sent at</th>
+                    <th scope="col">Took</th>
+                    <th scope="col">Runner</th>
+                    <th scope="col">Attempt</th>
+                    <th scope="col">Steps</th>
+                    <th scope="col">Outcome</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {passes.map(pass => (
+                    <PassRow key={pass.pass} pass={pass} originMs={view.originMs} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
             {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>More passes</Button>}
           </>
         )

@@ -1,109 +1,108 @@
-// The tree of a run: its event, its parent and source, its children, follow-ons and forks, each with its state.
+// The tree of a run: its event with the runs that it started, the run's parent and source, its children, forks and emitted
+// events, and what came of those.
 
-import type { RunSummary } from '@perdure/protocol'
-import { itemsOf, usePages, useRead } from '../../../data/queries.ts'
+import type { TreeNode } from '@perdure/protocol'
+import { useMemo } from 'react'
+import { useRead } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
-import { Button } from '../../../ui/button.tsx'
 import { durationText } from '../../../ui/duration.ts'
+import { Loaded } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
+import { Visible } from '../../../ui/visible.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
+import { type Branch, branchesOf } from '../model/tree.ts'
 import type { RunView } from '../model/use-run.ts'
 import css from './tree-tab.module.css'
 
-const PAGE = 50
-
 export function TreeTab({ view }: { view: RunView }) {
-  const { run } = view
+  const { id, eventId, parentRunId, replayOf } = view.run
+  const { query, isOfEvent } = useTree(id, eventId)
   return (
     <div className={css.tree}>
-      {run.eventId !== undefined && (
-        <p className={css.event}>
-          <span className={css.kind}>event</span>
-          <Link target={{ to: 'event', params: { id: run.eventId } }}>{run.eventName ?? run.eventId}</Link>
-        </p>
-      )}
-      {run.parentRunId !== undefined && <OneRun kind="parent" id={run.parentRunId} />}
-      {run.replayOf !== undefined && <OneRun kind="source" id={run.replayOf} />}
-      <ul className={css.list}>
-        <li>
-          <RunLine kind="this run" run={run} isSelf />
-          <ul className={css.list}>
-            <Group kind="child" filter={{ parentRunId: run.id }} />
-            <Emitted view={view} />
-            <Group kind="replay" filter={{ replayOf: run.id }} />
-          </ul>
-        </li>
-        {run.eventId !== undefined && <Siblings eventId={run.eventId} own={run.id} />}
-      </ul>
+      {parentRunId !== undefined && <Above kind="parent" id={parentRunId} />}
+      {!isOfEvent && replayOf !== undefined && <Above kind="source" id={replayOf} />}
+      <Loaded query={query}>
+        {({ nodes, truncated }) => (
+          <>
+            <Nodes nodes={nodes} own={id} />
+            {truncated && (
+              <p className={css.mute}>More came of it: a tree shows at most 8 levels and 500 runs and events.</p>
+            )}
+          </>
+        )}
+      </Loaded>
     </div>
   )
 }
 
-function OneRun({ kind, id }: { kind: string; id: string }) {
+/** The tree of the run's event, when the event is in the log and its tree has the run; else the tree of the run. */
+function useTree(id: string, eventId: string | undefined) {
+  const ofEvent = useRead('getEventTree', { id: eventId ?? '' }, { keep: false, enabled: eventId !== undefined })
+  const isOfEvent = ofEvent.data?.nodes.some(node => node.id === id) === true
+  const isOther = eventId === undefined || ofEvent.isError || (ofEvent.data !== undefined && !isOfEvent)
+  const ofRun = useRead('getRunTree', { id }, { keep: false, enabled: isOther })
+  return { query: isOfEvent || !isOther ? ofEvent : ofRun, isOfEvent }
+}
+
+/** A run that this run came of, which its own tree does not have. */
+function Above({ kind, id }: { kind: string; id: string }) {
   const { data } = useRead('getRun', { id }, { keep: false })
-  if (data) return <RunLine kind={kind} run={data} />
   return (
     <p className={css.line}>
       <span className={css.kind}>{kind}</span>
-      <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+      {data && <Status status={data.status} />}
+      <Link target={{ to: 'run', params: { id } }}>{data ? shortName(data.workflow) : id}</Link>
     </p>
   )
 }
 
-function RunLine({ kind, run, isSelf = false }: { kind: string; run: RunSummary; isSelf?: boolean }) {
-  return (
-    <p className={css.line} aria-current={isSelf || undefined}>
-      <span className={css.kind}>{kind}</span>
-      <Status status={run.status} />
-      {isSelf ? (
-        <strong>{shortName(run.workflow)}</strong>
-      ) : (
-        <Link target={{ to: 'run', params: { id: run.id } }}>{shortName(run.workflow)}</Link>
-      )}
-      <code className={css.id}>{run.id.slice(-8)}</code>
-      {run.durationMs !== undefined && <span className={css.mute}>{durationText(run.durationMs)}</span>}
-    </p>
-  )
+function Nodes({ nodes, own }: { nodes: readonly TreeNode[]; own: string }) {
+  const root = useMemo(() => branchesOf({ nodes }), [nodes])
+  return root && <Branches branches={[root]} own={own} />
 }
 
-type Filter = { parentRunId: string } | { replayOf: string } | { eventId: string }
-
-function Group({ kind, filter, without }: { kind: string; filter: Filter; without?: string }) {
-  const pages = usePages('listRuns', { ...filter, dir: 'asc', limit: PAGE }, { keep: false })
-  const runs = itemsOf(pages).filter(({ id }) => id !== without)
+function Branches({ branches, own }: { branches: readonly Branch[]; own: string }) {
+  if (branches.length === 0) return null
   return (
-    <>
-      {runs.map(run => (
-        <li key={run.id}>
-          <RunLine kind={kind} run={run} />
+    <ul className={css.list}>
+      {branches.map(({ node, branches: below }) => (
+        <li key={node.id}>
+          <NodeLine node={node} isOwn={node.id === own} />
+          <Branches branches={below} own={own} />
         </li>
       ))}
-      {pages.hasNextPage && (
-        <li>
-          <Button onClick={() => void pages.fetchNextPage()}>More</Button>
-        </li>
-      )}
-    </>
+    </ul>
   )
 }
 
-/** Runs that the same event started. */
-function Siblings({ eventId, own }: { eventId: string; own: string }) {
-  return <Group kind="same event" filter={{ eventId }} without={own} />
+const KINDS: Record<TreeNode['via'], string> = {
+  root: 'this run',
+  child: 'child',
+  onFailure: 'on failure',
+  fork: 'replay',
+  trigger: 'started',
+  emit: 'emitted',
 }
 
-/** Events that the run emitted, each with the runs that it started. */
-function Emitted({ view }: { view: RunView }) {
-  const emitted = view.steps.filter(({ emittedEventId }) => emittedEventId !== undefined).slice(0, PAGE)
-  return emitted.map(({ id, emittedEventId = '', eventName }) => (
-    <li key={id}>
-      <p className={css.line}>
-        <span className={css.kind}>emitted</span>
-        <Link target={{ to: 'event', params: { id: emittedEventId } }}>{shortName(eventName ?? emittedEventId)}</Link>
-      </p>
-      <ul className={css.list}>
-        <Group kind="started" filter={{ eventId: emittedEventId }} />
-      </ul>
-    </li>
-  ))
+function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
+  const { type, id, via, stepName, name, workflow, status, durationMs } = node
+  const title = shortName((type === 'event' ? name : workflow) ?? id)
+  return (
+    <p className={css.line} aria-current={isOwn || undefined}>
+      <span className={css.kind}>{type === 'event' && via === 'root' ? 'event' : isOwn ? 'this run' : KINDS[via]}</span>
+      {status && <Status status={status} />}
+      {isOwn ? (
+        <strong>{title}</strong>
+      ) : (
+        <Link target={type === 'event' ? { to: 'event', params: { id } } : { to: 'run', params: { id } }}>{title}</Link>
+      )}
+      {type === 'run' && <code className={css.id}>{id.slice(-8)}</code>}
+      {durationMs !== undefined && <span className={css.mute}>{durationText(durationMs)}</span>}
+      {stepName !== undefined && (
+        <span className={css.mute}>
+          by step <Visible text={stepName.slice(0, 200)} />
+        </span>
+      )}
+    </p>
+  )
 }
