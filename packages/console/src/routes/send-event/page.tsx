@@ -3,14 +3,15 @@
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
+import { randomId } from '../../data/json/random-id.ts'
 import { useRead, useWrite } from '../../data/queries.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useQuery } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
+import { Button, WriteButton } from '../../ui/button.tsx'
+import { CommandsView } from '../../ui/overlay/commands-view.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
-import { Menu } from '../../ui/overlay/menu.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
+import { useVeil } from '../../ui/veil.ts'
 import { EffectChips } from '../events/effect-chips.tsx'
 import { DryRun } from './dry-run.tsx'
 import css from './send-event.module.css'
@@ -31,13 +32,14 @@ interface Draft {
 export default function SendEventPage() {
   const [get] = useQuery('sendEvent')
   const like = get('like')
+  const { isHidden } = useVeil()
   const source = useRead('getEvent', { id: like ?? '' }, { enabled: like !== undefined, keep: false })
   if (like === undefined) {
     const draft = { name: get('name') ?? '', app: get('app') ?? '', dedupeId: '', data: get('data') ?? '{}' }
     return <SendEvent first={draft} />
   }
   return source.data ? (
-    <SendEvent key={like} first={draftOf(source.data)} />
+    <SendEvent key={like} first={draftOf(source.data, isHidden)} />
   ) : (
     <Page title="Send an event">
       <Loaded query={source}>{() => null}</Loaded>
@@ -45,8 +47,9 @@ export default function SendEventPage() {
   )
 }
 
-function draftOf({ name, app = '', data }: EventRecord): Draft {
-  return { name, app, dedupeId: '', data: data === undefined ? '' : sourceOf(data) }
+/** Like the event; without its data while payloads are hidden. */
+function draftOf({ name, app = '', data }: EventRecord, isHidden: boolean): Draft {
+  return { name, app, dedupeId: '', data: data === undefined || isHidden ? '' : sourceOf(data) }
 }
 
 function SendEvent({ first }: { first: Draft }) {
@@ -66,7 +69,7 @@ function SendEvent({ first }: { first: Draft }) {
       title="Send an event"
       actions={
         <>
-          <CopyAs draft={draft} />
+          <ShareDraft draft={draft} />
           <WriteButton
             kind="primary"
             disabledBecause={isUsable ? undefined : 'it needs a name and JSON'}
@@ -80,6 +83,7 @@ function SendEvent({ first }: { first: Draft }) {
       <div className={css.sides}>
         <Panel title="Event">
           <Form draft={draft} first={first} onChange={set} />
+          {isUsable && <CommandsView call={{ id: 'sendEvent', input: { body: bodyOf(draft) as never } }} />}
           {send.error && (
             <p role="alert" className={css.problem}>
               {send.error.message}
@@ -125,18 +129,18 @@ function Form({ draft, first, onChange }: { draft: Draft; first: Draft; onChange
       </datalist>
       <div className={css.pair}>
         <label>
-          App, when only its workflows should start
+          Only workflows of this app
           <input value={draft.app} spellCheck={false} onChange={event => onChange({ app: event.target.value })} />
         </label>
         <label>
-          Dedupe id, so that sending twice counts once
+          Dedupe id: twice counts once
           <span className={css.withButton}>
             <input
               value={draft.dedupeId}
               spellCheck={false}
               onChange={event => onChange({ dedupeId: event.target.value })}
             />
-            <button type="button" onClick={() => onChange({ dedupeId: crypto.randomUUID() })}>
+            <button type="button" onClick={() => onChange({ dedupeId: randomId() })}>
               New
             </button>
           </span>
@@ -173,34 +177,17 @@ function Sent({ reply }: { reply: SendEventReply }) {
   )
 }
 
-function CopyAs({ draft }: { draft: Draft }) {
+/** Puts the draft into the address, and copies that. */
+function ShareDraft({ draft }: { draft: Draft }) {
   const [, set] = useQuery('sendEvent')
-  const text = JSON.stringify({ name: draft.name, ...(draft.app && { app: draft.app }) }).slice(0, -1)
-  const body = draft.data.trim() === '' ? `${text}}` : `${text},"data":${draft.data}}`
-  const quoted = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`
+  const share = () => {
+    set({ name: draft.name, app: draft.app, data: draft.data, like: undefined })
+    void copyText(location.href, 'The link is copied')
+  }
   return (
-    <Menu
-      label="Copy as"
-      items={[
-        {
-          label: 'curl',
-          onSelect: () =>
-            void copyText(`curl ${ENGINE_URL}/events -H 'content-type: application/json' -d ${quoted(body)}`),
-        },
-        {
-          label: 'perdure command',
-          onSelect: () => void copyText(`perdure events send ${quoted(draft.name)} --data ${quoted(draft.data)}`),
-        },
-        {
-          label: 'link to this draft',
-          disabledBecause: draft.data.length > DRAFT_MAX ? 'a link holds 2 KB of data' : undefined,
-          onSelect: () => {
-            set({ name: draft.name, app: draft.app, data: draft.data, like: undefined })
-            void copyText(location.href, 'The link is copied')
-          },
-        },
-      ]}
-    />
+    <Button disabledBecause={draft.data.length > DRAFT_MAX ? 'a link holds 2 KB of data' : undefined} onClick={share}>
+      Copy a link to this draft
+    </Button>
   )
 }
 

@@ -1,20 +1,35 @@
-// The deliveries, newest first, by status, app and endpoint.
+// The deliveries, newest first and live, by status, app and endpoint.
 
-import { useMemo } from 'react'
-import { type Item, itemsOf, usePages } from '../../data/queries.ts'
+import { useMemo, useState } from 'react'
+import type { Item } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
+import { useLive } from '../../live/use-live.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
+import { WriteButton } from '../../ui/button.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
-import { Loaded } from '../../ui/states/loaded.tsx'
+import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { RedeliverAll, useRedeliverAll } from './redeliver-all.tsx'
+import { useDeliveryList } from './use-delivery-list.ts'
 
 export type Delivery = Item<'listWebhookDeliveries'>
 
+const KINDS: readonly Delivery['eventKind'][] = [
+  'run.succeeded',
+  'run.failed',
+  'run.cancelled',
+  'step.failed',
+  'custom',
+  'test',
+]
 const STATUSES: readonly Delivery['status'][] = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead']
 
 const COLUMNS: readonly Column<Delivery>[] = [
@@ -54,21 +69,38 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
-export function Deliveries() {
-  const [get, set] = useQuery('deliveries')
-  const navigate = useNavigate()
+type Get = (name: 'status' | 'app' | 'endpoint' | 'since' | 'kind' | 'until') => string | undefined
+
+/** The filters of the URL, as the engine takes them. */
+function useFilter(get: Get) {
   const [status, app, endpointId, since] = [get('status'), get('app'), get('endpoint'), get('since')]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const query = usePages('listWebhookDeliveries', {
-    limit: 100,
-    status: status as Delivery['status'],
-    app,
-    endpointId,
-    since: from,
-  })
-  const deliveries = itemsOf(query)
-  const filters = (['status', 'app', 'endpoint', 'since'] as const).flatMap(name => {
+  const [kind, until] = [get('kind'), get('until')]
+  return useMemo(
+    () => ({
+      status: status as Delivery['status'],
+      eventKind: kind as Delivery['eventKind'],
+      app,
+      endpointId,
+      since: from,
+      until,
+    }),
+    [status, kind, app, endpointId, from, until],
+  )
+}
+
+export function Deliveries() {
+  const [get, set] = useQuery('deliveries')
+  const navigate = useNavigate()
+  const [status, app, endpointId, since, kind] = [get('status'), get('app'), get('endpoint'), get('since'), get('kind')]
+  const filter = useFilter(get)
+  const { isPaused } = useLive()
+  const input = useMemo(() => ({ ...filter, limit: 100 }), [filter])
+  const { query, news, readAgain } = useDeliveryList(input, { isHeld: isPaused })
+  const redeliver = useRedeliverAll(filter)
+  const [isRedelivering, setRedelivering] = useState(false)
+  const filters = (['status', 'kind', 'app', 'endpoint', 'since', 'until'] as const).flatMap(name => {
     const value = get(name)
     return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
   })
@@ -78,6 +110,7 @@ export function Deliveries() {
         label="Filter deliveries"
         fields={[
           { name: 'status', label: 'Status', value: status, choices: STATUSES, onChange: status => set({ status }) },
+          { name: 'kind', label: 'Event', value: kind, choices: KINDS, onChange: kind => set({ kind }) },
           { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
           { name: 'endpoint', label: 'Endpoint', value: endpointId, onChange: endpoint => set({ endpoint }) },
           {
@@ -89,31 +122,53 @@ export function Deliveries() {
           },
         ]}
       />
-      <Panel isFlush>
-        <Loaded query={query}>
-          {() =>
-            deliveries.length > 0 ? (
-              <DataTable
-                label="Deliveries"
-                columns={COLUMNS}
-                rows={deliveries}
-                keyOf={({ id }) => id}
-                hasMore={query.hasNextPage}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-                onOpen={({ id }) => navigate({ to: 'delivery', params: { id } })}
-              />
-            ) : filters.length > 0 ? (
-              <FilteredEmpty what="deliveries" filters={filters} />
-            ) : (
-              <Empty title="No delivery yet">
-                <p>An endpoint gets a delivery when a run ends; a webhook step makes one by itself.</p>
-                <Snippet text="perdure webhooks endpoints create https://example.com/hook --kinds run.failed" />
-              </Empty>
-            )
+      <Panel
+        isFlush
+        actions={
+          <WriteButton
+            disabledBecause={filters.length === 0 ? 'Choose a filter first' : undefined}
+            onClick={() => setRedelivering(true)}
+          >
+            Redeliver all that match…
+          </WriteButton>
+        }
+      >
+        <News count={news} onRead={readAgain} />
+        <PagedTable
+          label="Deliveries"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          look={lookAt}
+          filters={filters}
+          what="deliveries"
+          empty={
+            <Empty title="No delivery yet">
+              <p>An endpoint gets a delivery when a run ends; a webhook step makes one by itself.</p>
+              <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
+            </Empty>
           }
-        </Loaded>
+          onOpen={({ id }) => navigate({ to: 'delivery', params: { id } })}
+        />
       </Panel>
+      {isRedelivering && <RedeliverAll filter={filter} onConfirm={redeliver} onClose={() => setRedelivering(false)} />}
     </>
   )
+}
+
+function lookAt({ id, status, eventKind, url, lastStatusCode, attemptCount, maxAttempts }: Delivery): Look {
+  return {
+    head: (
+      <>
+        <Status status={status} /> <b>{eventKind}</b>
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name={`To, attempt ${attemptCount} of ${maxAttempts}`} text={url} />
+        <PeekPart name="Last answer" text={lastStatusCode === undefined ? undefined : String(lastStatusCode)} />
+        <PeekPart name="Id" text={id} />
+      </>
+    ),
+  }
 }

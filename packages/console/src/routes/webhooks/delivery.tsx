@@ -1,27 +1,24 @@
 // One delivery: its payload, and every attempt with the answer that it got.
 
-import type { Calls } from '@perdure/client'
+import { useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead, useWrite } from '../../data/queries.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
-import { durationText } from '../../ui/duration.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { copyText } from '../../ui/overlay/copy.tsx'
-import { Menu } from '../../ui/overlay/menu.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Visible } from '../../ui/visible.tsx'
-import css from './webhooks.module.css'
+import { Attempts } from './attempts.tsx'
 
 export function DeliveryView({ id }: { id: string }) {
   const query = useRead('getWebhookDelivery', { id }, { keep: false })
   const redeliver = useWrite('redeliverWebhook', ['getWebhookDelivery', 'listWebhookDeliveries'])
+  const [isAsking, setAsking] = useState(false)
   const again = () =>
     redeliver.mutate(
       { id },
@@ -35,16 +32,21 @@ export function DeliveryView({ id }: { id: string }) {
       title="Delivery"
       actions={
         <>
-          <Menu
-            label="Copy as"
-            items={[
-              { label: 'perdure command', onSelect: () => void copyText(`perdure webhooks deliveries get ${id}`) },
-              { label: 'curl', onSelect: () => void copyText(`curl ${ENGINE_URL}/webhook-deliveries/${id}`) },
-            ]}
-          />
-          <WriteButton kind="primary" onClick={again}>
-            Redeliver
+          <WriteButton kind="primary" onClick={() => setAsking(true)}>
+            Redeliver…
           </WriteButton>
+          {isAsking && (
+            <Confirm
+              title="Redeliver"
+              action="Redeliver"
+              keep="Send nothing"
+              call={{ id: 'redeliverWebhook', input: { id } }}
+              onConfirm={again}
+              onClose={() => setAsking(false)}
+            >
+              It is posted at once, with a new signature and a full schedule of attempts.
+            </Confirm>
+          )}
         </>
       }
     >
@@ -78,7 +80,9 @@ export function DeliveryView({ id }: { id: string }) {
                 ]}
               />
             </Panel>
-            <Attempts delivery={delivery} />
+            <Panel title={`Attempts: ${delivery.attemptCount} of ${delivery.maxAttempts}`}>
+              <Attempts delivery={delivery} />
+            </Panel>
             {delivery.payload !== undefined && (
               <Panel title="Body">
                 <JsonTree text={sourceOf(delivery.payload)} label="the body of the request" />
@@ -88,34 +92,5 @@ export function DeliveryView({ id }: { id: string }) {
         )}
       </Loaded>
     </Page>
-  )
-}
-
-function Attempts({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
-  return (
-    <Panel title={`Attempts: ${delivery.attemptCount} of ${delivery.maxAttempts}`}>
-      <ol className={css.attempts}>
-        {delivery.attempts.map(attempt => (
-          <li key={attempt.id}>
-            <span>
-              <Status
-                status={attempt.outcome === 'succeeded' ? 'succeeded' : 'failed'}
-                word={`${attempt.attempt}. ${attempt.outcome.replaceAll('_', ' ')}`}
-              />{' '}
-              <span className={css.mute}>
-                {attempt.statusCode ?? ''} after {durationText(attempt.durationMs)}, <Moment at={attempt.createdAt} />
-              </span>
-            </span>
-            {attempt.error !== undefined && <Visible text={attempt.error} />}
-            {attempt.responseSnippet !== undefined && (
-              <pre>
-                <Visible text={attempt.responseSnippet} />
-              </pre>
-            )}
-          </li>
-        ))}
-        {delivery.attempts.length === 0 && <li className={css.mute}>Not tried yet.</li>}
-      </ol>
-    </Panel>
   )
 }

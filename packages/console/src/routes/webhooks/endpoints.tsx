@@ -1,6 +1,6 @@
 // Endpoints: addresses that get a post when runs end. A new secret is shown once.
 
-import type { Calls } from '@perdure/client'
+import type { Calls, Input } from '@perdure/client'
 import { useMemo, useState } from 'react'
 import { useRead, useWrite } from '../../data/queries.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
@@ -15,7 +15,10 @@ import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable } from '../../ui/table/list-table.tsx'
+import { EndpointPosts, PostsOfDay } from './endpoint-posts.tsx'
+import { type TestedDelivery, TestResult } from './test-result.tsx'
 import css from './webhooks.module.css'
 
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
@@ -32,7 +35,8 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
   const stats = useRead('getWebhookEndpointStats', {}).data ?? []
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
-  const columns = useMemo(() => columnsWith(setSecret), [])
+  const [tested, setTested] = useState<TestedDelivery>()
+  const columns = useMemo(() => columnsWith({ onSecret: setSecret, onTested: setTested }), [])
   return (
     <>
       <Panel
@@ -49,10 +53,10 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
             endpoints.length === 0 ? (
               <Empty title="No endpoint yet">
                 <p>An endpoint is an address that gets a signed post when a run succeeds, fails or is cancelled.</p>
-                <Snippet text="perdure webhooks endpoints create https://example.com/hook --kinds run.failed" />
+                <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
               </Empty>
             ) : (
-              <DataTable
+              <ListTable
                 label="Endpoints"
                 columns={columns}
                 rows={endpoints
@@ -67,6 +71,8 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
           }
         </Loaded>
       </Panel>
+      {shown !== undefined && <EndpointPosts endpointId={shown} />}
+      {tested && <TestResult delivery={tested} onClose={() => setTested(undefined)} />}
       {isCreating && <CreateDialog onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
         <SecretOnce
@@ -80,7 +86,13 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
   )
 }
 
-function columnsWith(onSecret: (secret: string) => void): readonly Column<Row>[] {
+/** The functions to call with what an action gives: a new secret, the outcome of a test. */
+interface Outcomes {
+  onSecret(secret: string): void
+  onTested(delivery: TestedDelivery): void
+}
+
+function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
   return [
     { id: 'state', header: 'State', width: '104px', render: endpoint => <State of={endpoint} /> },
     {
@@ -94,13 +106,14 @@ function columnsWith(onSecret: (secret: string) => void): readonly Column<Row>[]
     },
     {
       id: 'kinds',
-      header: 'Told of',
-      width: '24%',
+      header: 'Events',
+      width: '18%',
       isSecondary: true,
       render: ({ eventKinds }) => eventKinds.join(', '),
     },
     { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? 'every app' },
-    { id: 'success', header: 'Succeeded', width: '150px', align: 'end', render: ({ stats }) => successOf(stats) },
+    { id: 'day', header: '24 hours', width: '150px', render: ({ id }) => <PostsOfDay endpointId={id} /> },
+    { id: 'success', header: 'Delivered', width: '110px', align: 'end', render: ({ stats }) => successOf(stats) },
     {
       id: 'last',
       header: 'Last',
@@ -113,7 +126,7 @@ function columnsWith(onSecret: (secret: string) => void): readonly Column<Row>[]
       id: 'acts',
       header: 'Actions',
       width: '96px',
-      render: endpoint => <Actions of={endpoint} onSecret={onSecret} />,
+      render: endpoint => <Actions of={endpoint} {...outcomes} />,
     },
   ]
 }
@@ -131,41 +144,59 @@ function successOf(stats: Row['stats']): string {
   return `${stats.succeeded} of ${stats.delivered}`
 }
 
-function Actions({ of: { id, url, enabled }, onSecret }: { of: Endpoint; onSecret(secret: string): void }) {
-  const [asks, setAsks] = useState<'rotate' | 'delete'>()
+function Actions({ of: { id, url, enabled }, onSecret, onTested }: { of: Endpoint } & Outcomes) {
+  const [asks, setAsks] = useState<'test' | 'change' | 'rotate' | 'delete'>()
   const navigate = useNavigate()
   const update = useWrite('updateWebhookEndpoint', ['listWebhookEndpoints'])
   const remove = useWrite('deleteWebhookEndpoint', ['listWebhookEndpoints'])
+  const test = useWrite('testWebhookEndpoint', ['listWebhookDeliveries'])
   const locked = whyNoWrite(useSession())
   const onError = (error: Error) => toast(error.message, { isError: true })
+  const send = () => {
+    toast(`Posting a test to ${url}`)
+    test.mutate({ id }, { onSuccess: onTested, onError })
+  }
   const close = () => setAsks(undefined)
+  const change = { id, body: { enabled: !enabled } }
+  const rotation = { id, body: { rotateSecret: true } }
   return (
     <>
       <Menu
         label="⋯"
         name={`Actions on ${url}`}
         items={[
+          { label: 'Send a test…', disabledBecause: locked, onSelect: () => setAsks('test') },
           { label: 'Its deliveries', onSelect: () => navigate({ to: 'deliveries', query: { endpoint: id } }) },
           {
-            label: enabled ? 'Disable' : 'Enable',
+            label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,
-            onSelect: () => update.mutate({ id, body: { enabled: !enabled } }, { onError }),
+            onSelect: () => setAsks('change'),
           },
           { label: 'Rotate the secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
           { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
         ]}
       />
+      {asks === 'test' && <AskTest id={id} url={url} onConfirm={send} onClose={close} />}
+      {asks === 'change' && (
+        <AskChange
+          isEnabled={enabled}
+          change={change}
+          onConfirm={() => update.mutate(change, { onError })}
+          onClose={close}
+        />
+      )}
       {asks === 'rotate' && (
         <Confirm
           title="Rotate the secret"
           action="Rotate"
           keep="Keep the secret"
+          call={{ id: 'updateWebhookEndpoint', input: rotation }}
           onClose={close}
           onConfirm={() =>
-            update.mutate(
-              { id, body: { rotateSecret: true } },
-              { onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)), onError },
-            )
+            update.mutate(rotation, {
+              onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)),
+              onError,
+            })
           }
         >
           The new secret is shown once. Posts are signed with both secrets for a day, so nothing is refused meanwhile.
@@ -176,6 +207,7 @@ function Actions({ of: { id, url, enabled }, onSecret }: { of: Endpoint; onSecre
           title={`Delete ${url}`}
           action="Delete"
           isDanger
+          call={{ id: 'deleteWebhookEndpoint', input: { id } }}
           onClose={close}
           onConfirm={() => remove.mutate({ id }, { onError })}
         >
@@ -186,25 +218,61 @@ function Actions({ of: { id, url, enabled }, onSecret }: { of: Endpoint; onSecre
   )
 }
 
+interface AskProps {
+  onConfirm(): void
+  onClose(): void
+}
+
+function AskTest({ id, url, ...on }: AskProps & { id: string; url: string }) {
+  return (
+    <Confirm
+      title="Send a test"
+      action="Send it"
+      keep="Send nothing"
+      call={{ id: 'testWebhookEndpoint', input: { id } }}
+      {...on}
+    >
+      {url} gets one signed post, which is not repeated. Its answer is shown here.
+    </Confirm>
+  )
+}
+
+function AskChange({
+  isEnabled,
+  change,
+  ...on
+}: AskProps & { isEnabled: boolean; change: Input<'updateWebhookEndpoint'> }) {
+  return (
+    <Confirm
+      title={isEnabled ? 'Disable the endpoint' : 'Enable the endpoint'}
+      action={isEnabled ? 'Disable' : 'Enable'}
+      keep={isEnabled ? 'Keep it enabled' : 'Keep it disabled'}
+      call={{ id: 'updateWebhookEndpoint', input: change }}
+      {...on}
+    >
+      {isEnabled ? 'Runs that end from now on make no delivery to it.' : 'Runs that end from now on are posted to it.'}
+    </Confirm>
+  )
+}
+
 function CreateDialog({ onSecret, onClose }: { onSecret(secret: string): void; onClose(): void }) {
   const [url, setUrl] = useState('')
   const [app, setApp] = useState('')
   const [kinds, setKinds] = useState<readonly Kind[]>(['run.failed'])
   const create = useWrite('createWebhookEndpoint', ['listWebhookEndpoints'])
+  const input = { body: { url, eventKinds: [...kinds], ...(app === '' ? {} : { app }) } }
   const make = () =>
-    create.mutate(
-      { body: { url, eventKinds: [...kinds], ...(app === '' ? {} : { app }) } },
-      {
-        onSuccess: ({ secret }) => {
-          if (secret !== undefined) onSecret(secret)
-          onClose()
-        },
+    create.mutate(input, {
+      onSuccess: ({ secret }) => {
+        if (secret !== undefined) onSecret(secret)
+        onClose()
       },
-    )
+    })
   return (
     <Dialog
       title="New endpoint"
       onClose={onClose}
+      call={{ id: 'createWebhookEndpoint', input }}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -236,7 +304,7 @@ function CreateDialog({ onSecret, onClose }: { onSecret(secret: string): void; o
           <input value={app} onChange={event => setApp(event.target.value)} />
         </label>
         <fieldset>
-          <legend>Told of</legend>
+          <legend>Events</legend>
           {KINDS.map(kind => (
             <label key={kind}>
               <input

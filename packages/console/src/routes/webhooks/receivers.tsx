@@ -16,7 +16,10 @@ import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable } from '../../ui/table/list-table.tsx'
+import { Refusals } from './refusals.tsx'
+import { VerifyPanel } from './verify-panel.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
 
@@ -26,6 +29,7 @@ export function Receivers({ shown }: { shown: string | undefined }) {
   const query = useRead('listWebhookReceivers', {})
   const [secret, setSecret] = useState<string>()
   const columns = columnsWith(setSecret)
+  const one = query.data?.find(({ id }) => id === shown)
   return (
     <>
       <Panel title="Receivers" isFlush>
@@ -37,10 +41,10 @@ export function Receivers({ shown }: { shown: string | undefined }) {
                   A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events
                   of them.
                 </p>
-                <Snippet text="perdure webhooks receivers create --scheme github --event github/push" />
+                <Snippet text="perdure webhooks receivers create github/push --scheme github" />
               </Empty>
             ) : (
-              <DataTable
+              <ListTable
                 label="Receivers"
                 columns={columns}
                 rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
@@ -50,6 +54,8 @@ export function Receivers({ shown }: { shown: string | undefined }) {
           }
         </Loaded>
       </Panel>
+      {one && <Refusals receiverId={one.id} />}
+      {one && <VerifyPanel scheme={one.scheme} />}
       {secret !== undefined && (
         <SecretOnce
           use="The other side needs it to check signatures."
@@ -110,41 +116,57 @@ function columnsWith(onSecret: (secret: string) => void): readonly Column<Receiv
 
 function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: string): void }) {
   const { id, name, eventName, enabled } = receiver
-  const [asks, setAsks] = useState<'rotate' | 'delete'>()
+  const [asks, setAsks] = useState<'change' | 'rotate' | 'delete'>()
   const navigate = useNavigate()
   const update = useWrite('updateWebhookReceiver', ['listWebhookReceivers'])
   const remove = useWrite('deleteWebhookReceiver', ['listWebhookReceivers'])
   const locked = whyNoWrite(useSession())
   const onError = (error: Error) => toast(error.message, { isError: true })
   const close = () => setAsks(undefined)
+  const change = { id, body: { enabled: !enabled } }
+  const rotation = { id, body: { rotateSecret: true } }
   return (
     <>
       <Menu
         label="⋯"
         name={`Actions on ${name ?? id}`}
         items={[
+          { label: 'Refused posts', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
           { label: 'Copy its address', onSelect: () => void copyText(addressOf(receiver)) },
           { label: 'Its events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
           {
-            label: enabled ? 'Disable' : 'Enable',
+            label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,
-            onSelect: () => update.mutate({ id, body: { enabled: !enabled } }, { onError }),
+            onSelect: () => setAsks('change'),
           },
           { label: 'Rotate the secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
           { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
         ]}
       />
+      {asks === 'change' && (
+        <Confirm
+          title={enabled ? 'Disable the receiver' : 'Enable the receiver'}
+          action={enabled ? 'Disable' : 'Enable'}
+          keep={enabled ? 'Keep it enabled' : 'Keep it disabled'}
+          call={{ id: 'updateWebhookReceiver', input: change }}
+          onClose={close}
+          onConfirm={() => update.mutate(change, { onError })}
+        >
+          {enabled ? 'Posts to its address are refused from now on.' : 'Posts to its address become events again.'}
+        </Confirm>
+      )}
       {asks === 'rotate' && (
         <Confirm
           title="Rotate the secret"
           action="Rotate"
           keep="Keep the secret"
+          call={{ id: 'updateWebhookReceiver', input: rotation }}
           onClose={close}
           onConfirm={() =>
-            update.mutate(
-              { id, body: { rotateSecret: true } },
-              { onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)), onError },
-            )
+            update.mutate(rotation, {
+              onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)),
+              onError,
+            })
           }
         >
           The new secret is shown once. Posts that are signed with the old one are taken for a day more.
@@ -155,6 +177,7 @@ function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: st
           title={`Delete ${name ?? id}`}
           action="Delete"
           isDanger
+          call={{ id: 'deleteWebhookReceiver', input: { id } }}
           onClose={close}
           onConfirm={() => remove.mutate({ id }, { onError })}
         >

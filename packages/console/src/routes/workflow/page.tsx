@@ -21,6 +21,7 @@ import { DEFAULT_COLUMNS, runColumns } from '../runs/columns.tsx'
 import { definitionWords } from '../workflows/definition-words.ts'
 import { type Stats, successText } from '../workflows/stats.ts'
 import css from '../workflows/workflows.module.css'
+import { WorkflowActions } from './actions.tsx'
 
 const STEPS_SHOWN = 10
 const NEWEST_RUNS = 20
@@ -39,7 +40,12 @@ export default function WorkflowPage() {
     <Page
       title={name}
       windowTitle={`${name} · workflow`}
-      actions={<Link target={{ to: 'runs', query: { app, workflow: name } }}>All its runs</Link>}
+      actions={
+        <>
+          {definition && <WorkflowActions of={definition} />}
+          <Link target={{ to: 'runs', query: { app, workflow: name } }}>All its runs</Link>
+        </>
+      }
     >
       <FilterBar
         label="Window"
@@ -47,8 +53,9 @@ export default function WorkflowPage() {
           {
             name: 'since',
             label: 'Since',
-            value: get('since'),
+            value: since,
             choices: ['1h', '24h', '7d', '30d'],
+            isRequired: true,
             onChange: since => set({ since }),
           },
         ]}
@@ -71,7 +78,7 @@ export default function WorkflowPage() {
       <NewestRuns app={app} workflow={name} />
       {definition && (
         <Panel title="Registration">
-          <JsonTree text={JSON.stringify(definition)} label="the registration" />
+          <JsonTree text={JSON.stringify(definition)} label="the registration" isPublic />
         </Panel>
       )}
     </Page>

@@ -13,8 +13,11 @@ import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
-import { triggerWords } from './definition-words.ts'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import { definitionWords, triggerWords } from './definition-words.ts'
 import { type Stats, successText } from './stats.ts'
 import css from './workflows.module.css'
 
@@ -34,14 +37,14 @@ const COLUMNS: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { id: 'app', header: 'App', width: '12%', isSecondary: true, render: ({ app }) => app },
-  { id: 'triggers', header: 'Starts on', width: '22%', render: ({ triggers }) => <Triggers of={triggers} /> },
-  { id: 'runs', header: 'Runs', width: '72px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
+  { id: 'app', header: 'App', width: '96px', isSecondary: true, render: ({ app }) => app },
+  { id: 'triggers', header: 'Starts on', render: ({ triggers }) => <Triggers of={triggers} /> },
+  { id: 'runs', header: 'Runs', width: '64px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
   { id: 'success', header: 'Success', width: '84px', align: 'end', render: ({ stats }) => successText(stats) },
   {
     id: 'p50',
     header: 'p50',
-    width: '84px',
+    width: '76px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) => duration(stats?.p50Ms),
@@ -49,7 +52,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'p95',
     header: 'p95',
-    width: '84px',
+    width: '76px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) => duration(stats?.p95Ms),
@@ -66,7 +69,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'failure',
     header: 'Last failure',
-    width: '112px',
+    width: '108px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) =>
@@ -104,8 +107,9 @@ export default function WorkflowsPage() {
           {
             name: 'since',
             label: 'Since',
-            value: get('since'),
+            value: since,
             choices: ['1h', '24h', '7d', '30d'],
+            isRequired: true,
             onChange: since => set({ since }),
           },
         ]}
@@ -118,11 +122,12 @@ export default function WorkflowsPage() {
               .map(definition => ({ ...definition, stats: statsOf.get(keyOf(definition)) }))
             if (rows.length > 0)
               return (
-                <DataTable
+                <ListTable
                   label="Workflows"
                   columns={COLUMNS}
                   rows={rows}
                   keyOf={keyOf}
+                  look={lookAt}
                   onOpen={({ app, name }) => navigate({ to: 'workflow', params: { app, name } })}
                 />
               )
@@ -146,4 +151,20 @@ function Triggers({ of }: { of: WorkflowDefinition['triggers'] }) {
   if (of.length === 0) return <span className={css.mute}>nothing by itself</span>
   const text = of.map(triggerWords).join(', ')
   return <span title={text}>{text}</span>
+}
+
+function lookAt(row: Row): Look {
+  return {
+    head: (
+      <>
+        <b>{shortName(row.name)}</b> {shortName(row.app)}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="Definition" text={definitionWords(row).join('\n')} />
+        <PeekPart name="Last failure" text={row.stats?.lastFailure?.message} />
+      </>
+    ),
+  }
 }

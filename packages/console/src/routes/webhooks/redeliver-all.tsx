@@ -1,0 +1,62 @@
+// Delivers all deliveries again that match the filters of the list: first their number, then the action.
+
+import type { Input } from '@perdure/client'
+import { useEffect } from 'react'
+import { useWrite } from '../../data/queries.ts'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+
+export type RedeliverFilter = Input<'redeliverWebhooks'>['body']['filter']
+
+/** Delivers again what matches, and says how much that was. The component that shows the dialog has it: it outlives the dialog. */
+export function useRedeliverAll(filter: RedeliverFilter): () => void {
+  const { mutate } = useWrite('redeliverWebhooks', ['listWebhookDeliveries'])
+  return () =>
+    mutate(
+      { body: { filter } },
+      {
+        onSuccess: ({ queued, skipped }) => toast(`${queued} queued, ${skipped} skipped`),
+        onError: error => toast(error.message, { isError: true }),
+      },
+    )
+}
+
+export interface RedeliverAllProps {
+  filter: RedeliverFilter
+  onConfirm(): void
+  onClose(): void
+}
+
+export function RedeliverAll({ filter, onConfirm, onClose }: RedeliverAllProps) {
+  const count = useWrite('redeliverWebhooks')
+  const { mutate } = count
+  useEffect(() => mutate({ body: { filter, dryRun: true } }), [mutate, filter])
+  const found = count.data
+  const queued = found?.queued ?? 0
+  const unready = found ? (queued === 0 ? 'No delivery can be posted again' : undefined) : 'They are being counted'
+  return (
+    <Confirm
+      title="Redeliver all that match"
+      action={found ? `Redeliver ${queued}` : 'Redeliver'}
+      keep="Cancel"
+      call={{ id: 'redeliverWebhooks', input: { body: { filter } } }}
+      disabledBecause={count.error?.message ?? unready}
+      onClose={onClose}
+      onConfirm={onConfirm}
+    >
+      {count.error ? (
+        <p role="alert">{count.error.message}</p>
+      ) : (
+        <p role="status">
+          {found ? sentenceOf(found) : 'Counting…'} Each is posted at once, with a new signature and a full schedule of
+          attempts.
+        </p>
+      )}
+    </Confirm>
+  )
+}
+
+function sentenceOf({ matched, skipped, capped }: { matched: number; skipped: number; capped: boolean }): string {
+  const all = capped ? `More than ${matched} deliveries match; the newest ${matched} are taken.` : `${matched} match.`
+  return skipped === 0 ? all : `${all} ${skipped} of them are under way and are skipped.`
+}

@@ -1,0 +1,31 @@
+// The outcome of a test that was posted to an endpoint: the answer, what was sent, and the way to its delivery.
+
+import type { Calls } from '@perdure/client'
+import { Link } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { Attempts } from './attempts.tsx'
+
+export type TestedDelivery = Calls['testWebhookEndpoint']['reply']
+
+export function TestResult({ delivery, onClose }: { delivery: TestedDelivery; onClose(): void }) {
+  const { id, url, status } = delivery
+  return (
+    <Dialog
+      title={status === 'succeeded' ? 'The endpoint took the test' : 'The endpoint did not take the test'}
+      isWide
+      onClose={onClose}
+      actions={
+        <Button data-autofocus="" onClick={onClose}>
+          Done
+        </Button>
+      }
+    >
+      <p>Posted to {url}, signed like any delivery, and not repeated.</p>
+      <p>
+        <Link target={{ to: 'delivery', params: { id } }}>{id}</Link>
+      </p>
+      <Attempts delivery={delivery} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,15 @@
+// The deliveries, kept live: each is changed in its row, and new ones are counted and come in at the top (ui/live-list).
+
+import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
+import { type DeliveriesInput, madeAt, mergeDeliveries } from './merge-deliveries.ts'
+
+export const useDeliveryList = (input: DeliveriesInput, { isHeld }: { isHeld: boolean }) =>
+  useLiveList(RULES, input, { isHeld })
+
+const RULES: LiveRules<'listWebhookDeliveries'> = {
+  id: 'listWebhookDeliveries',
+  topic: 'deliveries',
+  keyOf: ({ id }) => id,
+  madeAt,
+  merge: (pages, { frames, isSampled }, input) => mergeDeliveries(pages, frames, { isSampled, input }),
+}

@@ -1,0 +1,45 @@
+// A form that checks the signature of a post in this tab: neither the secret nor the post leaves it.
+
+import { type FormEvent, useState } from 'react'
+import { engineNow } from '../../data/time/clock.ts'
+import { Button } from '../../ui/button.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
+import { type Scheme, type Verdict, verifyPost } from './verify-post.ts'
+import css from './webhooks.module.css'
+
+export function VerifyPanel({ scheme }: { scheme: Scheme }) {
+  const [secret, setSecret] = useState('')
+  const [headers, setHeaders] = useState('')
+  const [body, setBody] = useState('')
+  const [verdict, setVerdict] = useState<Verdict>()
+  const check = (event: FormEvent) => {
+    event.preventDefault()
+    void verifyPost({ scheme, secret, headers, body, nowMs: engineNow() }).then(setVerdict)
+  }
+  return (
+    <Panel title="Verify a post">
+      <form className={css.form} onSubmit={check}>
+        <p className={css.mute}>Checked in this tab, as {scheme} signs. Nothing of it is sent anywhere.</p>
+        <label>
+          Secret
+          <input type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />
+        </label>
+        <label>
+          Headers, one a line
+          <textarea rows={4} value={headers} onChange={({ target }) => setHeaders(target.value)} />
+        </label>
+        <label>
+          Body, to the letter
+          <textarea rows={4} value={body} onChange={({ target }) => setBody(target.value)} />
+        </label>
+        <div>
+          <Button type="submit">Verify</Button>
+        </div>
+        <p role="status">
+          {verdict && <Status status={verdict.isRight ? 'succeeded' : 'failed'} word={verdict.text} />}
+        </p>
+      </form>
+    </Panel>
+  )
+}

@@ -1,0 +1,89 @@
+// Actions on a workflow: run it now, pause or resume it, delete it.
+
+import type { WorkflowDefinition } from '@perdure/protocol'
+import { lazy, Suspense, useState } from 'react'
+import { useWrite } from '../../data/queries.ts'
+import { useNavigate } from '../../router/router.tsx'
+import { WriteButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+
+const RunDialog = lazy(() => import('./run-dialog.tsx').then(module => ({ default: module.RunDialog })))
+
+export function WorkflowActions({ of: { app, name, pausedAt } }: { of: WorkflowDefinition }) {
+  const [asks, setAsks] = useState<'run' | 'pause' | 'delete'>()
+  const isPaused = pausedAt !== undefined
+  const changing = isPaused ? 'resumeWorkflow' : 'pauseWorkflow'
+  const change = useWrite(changing, ['listWorkflows', 'listLimits'])
+  const apply = () =>
+    change.mutate(
+      { app, name },
+      {
+        onSuccess: () => toast(isPaused ? `${name} starts runs again` : `${name} is paused`),
+        onError: error => toast(error.message, { isError: true }),
+      },
+    )
+  const close = () => setAsks(undefined)
+  return (
+    <>
+      <WriteButton onClick={() => setAsks('run')}>Run now…</WriteButton>
+      <WriteButton onClick={() => setAsks('pause')}>{isPaused ? 'Resume…' : 'Pause…'}</WriteButton>
+      <WriteButton onClick={() => setAsks('delete')}>Delete…</WriteButton>
+      {asks === 'run' && (
+        <Suspense>
+          <RunDialog app={app} name={name} onClose={close} />
+        </Suspense>
+      )}
+      {asks === 'pause' && (
+        <Confirm
+          title={isPaused ? 'Resume the workflow' : 'Pause the workflow'}
+          action={isPaused ? 'Resume' : 'Pause'}
+          keep={isPaused ? 'Keep it paused' : 'Let it run'}
+          call={{ id: changing, input: { app, name } }}
+          onConfirm={apply}
+          onClose={close}
+        >
+          {isPaused
+            ? `The runs of ${name} that wait start, within its limits.`
+            : `New runs of ${name} stay queued until it is resumed. Runs that have started go on.`}
+        </Confirm>
+      )}
+      {asks === 'delete' && <DeleteDialog app={app} name={name} onClose={close} />}
+    </>
+  )
+}
+
+function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClose(): void }) {
+  const [force, setForce] = useState(false)
+  const navigate = useNavigate()
+  const remove = useWrite('deleteWorkflow', ['listWorkflows', 'listSchedules', 'listBuffers'])
+  const apply = () =>
+    remove.mutate(
+      { app, name, force },
+      {
+        onSuccess: () => {
+          toast(`${name} is deleted`)
+          navigate({ to: 'workflows' })
+        },
+        onError: error => toast(error.message, { isError: true }),
+      },
+    )
+  return (
+    <Confirm
+      title="Delete the workflow"
+      action="Delete"
+      isDanger
+      call={{ id: 'deleteWorkflow', input: { app, name, force } }}
+      onConfirm={apply}
+      onClose={onClose}
+    >
+      <p>
+        {name} of {app} goes with its schedules and buffers. Its ended runs stay. Runs in flight prevent it.
+      </p>
+      <label>
+        <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Also while a live
+        runner serves it: the runner loses it until it registers another definition
+      </label>
+    </Confirm>
+  )
+}

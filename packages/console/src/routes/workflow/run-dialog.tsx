@@ -1,0 +1,79 @@
+// Starts a run of a workflow by hand: the input is JSON, a dry run says what a start would do, then it starts.
+
+import type { StartPreview } from '@perdure/protocol'
+import { lazy, Suspense, useState } from 'react'
+import { RawJson } from '../../data/json/parse.ts'
+import { useWrite } from '../../data/queries.ts'
+import { useNavigate } from '../../router/router.tsx'
+import { Button, WriteButton } from '../../ui/button.tsx'
+import { parseJson } from '../../ui/json/parse.ts'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { Waiting } from '../../ui/states/loaded.tsx'
+
+const JsonEditor = lazy(() => import('../../ui/editor/json-editor.tsx'))
+const FIRST_INPUT = '{}'
+
+export function RunDialog({ app, name, onClose }: { app: string; name: string; onClose(): void }) {
+  const [text, setText] = useState(FIRST_INPUT)
+  const [checked, setChecked] = useState<string>()
+  const navigate = useNavigate()
+  const dry = useWrite('startRun')
+  const start = useWrite('startRun', ['listRuns', 'listLimits'])
+  const fault = faultOf(text)
+  const body = { input: new RawJson(text) }
+  const check = () => dry.mutate({ app, name, body: { ...body, dryRun: true } }, { onSuccess: () => setChecked(text) })
+  const run = () =>
+    start.mutate({ app, name, body }, { onSuccess: ({ id }) => navigate({ to: 'run', params: { id } }) })
+  const failure = start.error ?? dry.error
+  return (
+    <Dialog
+      title={`Run ${name} now`}
+      isWide
+      call={fault === undefined ? { id: 'startRun', input: { app, name, body } } : undefined}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Start nothing</Button>
+          <WriteButton disabledBecause={fault} onClick={check}>
+            Check
+          </WriteButton>
+          <WriteButton
+            kind="primary"
+            disabledBecause={
+              fault ?? (checked === text ? undefined : 'Check this input first: nothing is started by it')
+            }
+            onClick={run}
+          >
+            Start
+          </WriteButton>
+        </>
+      }
+    >
+      <Suspense fallback={<Waiting rows={4} />}>
+        <JsonEditor text={FIRST_INPUT} label="Input of the run" onChange={setText} />
+      </Suspense>
+      <p role="status">
+        {fault ??
+          failure?.message ??
+          (checked === text && dry.data ? previewOf(dry.data as unknown as StartPreview) : '')}
+      </p>
+    </Dialog>
+  )
+}
+
+/** The sentence about a dry run. */
+function previewOf({ paused, policies }: Pick<StartPreview, 'paused' | 'policies'>): string {
+  const { concurrency, throttle } = policies
+  const held = [...(concurrency?.length ? ['concurrency'] : []), ...(throttle ? ['throttle'] : [])]
+  if (paused) return 'A run would be created, and stay queued: the workflow is paused.'
+  return held.length === 0 ? 'A run would start.' : `A run would start, or wait for its ${held.join(' and ')}.`
+}
+
+function faultOf(text: string): string | undefined {
+  try {
+    parseJson(text)
+    return undefined
+  } catch (error) {
+    return `This is ${(error as Error).message}`
+  }
+}
