@@ -7,11 +7,15 @@ import { sinceParam } from '../../data/time/window.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
-import { Loaded } from '../../ui/states/loaded.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
 
 type Entry = Item<'listControlActions'>
 
@@ -24,7 +28,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     width: '18%',
     render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
   },
-  { id: 'run', header: 'Run', width: '27%', render: entry => <Runs entry={entry} /> },
+  { id: 'run', header: 'Run', width: '22%', render: entry => <Runs entry={entry} /> },
   { id: 'detail', header: 'Detail', isSecondary: true, render: ({ detail }) => <Detail detail={detail} /> },
 ]
 
@@ -64,37 +68,50 @@ export default function AuditPage() {
         ]}
       />
       <Panel isFlush>
-        <Loaded query={query}>
-          {() =>
-            entries.length > 0 ? (
-              <DataTable
-                label="Audit entries"
-                columns={COLUMNS}
-                rows={entries}
-                keyOf={({ id }) => id}
-                hasMore={query.hasNextPage}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
-            ) : filters.length > 0 ? (
-              <FilteredEmpty what="actions" filters={filters} />
-            ) : (
-              <Empty title="Nobody has acted yet">
-                <p>
-                  Cancels, pauses, replays, and changes of webhooks, schedules and keys appear here, each with who made
-                  it.
-                </p>
-              </Empty>
-            )
+        <PagedTable
+          label="Audit entries"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          look={lookAt}
+          filters={filters}
+          what="actions"
+          empty={
+            <Empty title="Nobody has acted yet">
+              <p>
+                Cancels, pauses, replays, and changes of webhooks, schedules and keys appear here, each with who made
+                it.
+              </p>
+            </Empty>
           }
-        </Loaded>
+        />
       </Panel>
     </Page>
   )
 }
 
+function lookAt({ action, actor, createdAt, detail }: Entry): Look {
+  return {
+    head: (
+      <>
+        <b>{action}</b> {actor !== undefined && shortName(actor)}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="When" text={exactTime(Date.parse(createdAt))} />
+        <PeekPart name="Detail" text={detail === undefined ? undefined : JSON.stringify(detail, undefined, 2)} />
+      </>
+    ),
+  }
+}
+
 function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {
-  const link = (id: string) => <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+  const link = (id: string) => (
+    <Link target={{ to: 'run', params: { id } }} title={id}>
+      …{id.slice(-8)}
+    </Link>
+  )
   if (runId === undefined) return newRunId === undefined ? null : link(newRunId)
   return (
     <>
@@ -105,13 +122,34 @@ function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {
 }
 
 const DETAIL_MAX = 300
+const BULK_ID = /^blk_\w{1,64}$/
 
 function Detail({ detail }: { detail: unknown }) {
   if (detail === undefined) return null
+  const { bulkId } = detail as { bulkId?: unknown }
+  if (typeof bulkId === 'string' && BULK_ID.test(bulkId)) return <BulkJob id={bulkId} detail={detail as BulkCounts} />
   const text = JSON.stringify(detail).slice(0, DETAIL_MAX)
   return (
     <code title={text}>
       <Visible text={text} />
     </code>
+  )
+}
+
+interface BulkCounts {
+  status?: string
+  matched?: number
+  done?: number
+  skipped?: number
+  failed?: number
+}
+
+/** A bulk job, with its counts once it has ended. */
+function BulkJob({ id, detail: { status, matched, done, skipped, failed } }: { id: string; detail: BulkCounts }) {
+  return (
+    <>
+      <Link target={{ to: 'bulk', params: { id } }}>{id}</Link>
+      {matched !== undefined && ` ${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`}
+    </>
   )
 }

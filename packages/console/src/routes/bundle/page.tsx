@@ -4,18 +4,17 @@ import { type DragEvent, useState } from 'react'
 import { Page } from '../../ui/states/page.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Header } from '../run/header.tsx'
-import type { RunView } from '../run/model/use-run.ts'
 import { RunTabs } from '../run/run-tabs.tsx'
 import { StateBar } from '../run/state-bar.tsx'
 import { useDrawn } from '../run/use-timeline.ts'
 import css from './page.module.css'
-import { readBundle } from './read-bundle.ts'
+import { type BundleView, readBundle } from './read-bundle.ts'
 
 /** Larger files are refused before they are read. */
 const BYTES_MAX = 64 * 1024 * 1024
 
 export default function BundlePage() {
-  const [view, setView] = useState<RunView>()
+  const [view, setView] = useState<BundleView>()
   const [fault, setFault] = useState<string>()
   const open = async (file: File | undefined) => {
     if (!file) return
@@ -64,11 +63,16 @@ export default function BundlePage() {
 /** A bundle cannot be retried, and offers no way to. */
 const nothing = () => {}
 
-function BundleBody({ view }: { view: RunView }) {
+function BundleBody({ view }: { view: BundleView }) {
   const drawn = useDrawn(view)
   return (
     <div className={css.run}>
       <Header view={view} />
+      {view.truncatedIn !== undefined && (
+        <p role="note" className={css.how}>
+          The file is not whole: its section {shortName(view.truncatedIn)} was cut off.
+        </p>
+      )}
       <StateBar view={view} drawn={drawn} />
       <RunTabs view={view} drawn={drawn} onRetry={nothing} />
     </div>

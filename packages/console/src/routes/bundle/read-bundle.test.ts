@@ -19,6 +19,11 @@ it('has the run, its steps, and its frames with the log lines in order', () => {
   ])
 })
 
+it('says which section is not whole', () => {
+  expect(readBundle(text({ steps: [STEP], truncated: { section: 'steps', reason: 'size' } })).truncatedIn).toBe('steps')
+  expect(readBundle(text({}))).not.toHaveProperty('truncatedIn')
+})
+
 it.each([
   ['x', /not JSON/],
   ['[]', /not an object/],

@@ -9,8 +9,13 @@ import type { RunView } from '../run/model/use-run.ts'
 /** The version of the form that this console reads. */
 const VERSION = 1
 
+export interface BundleView extends RunView {
+  /** The section that is not whole. */
+  truncatedIn?: string
+}
+
 /** The run of a bundle. Throws an Error with a sentence for the user when the text is no bundle. */
-export function readBundle(text: string): RunView {
+export function readBundle(text: string): BundleView {
   const bundle = objectOf(parseText(text), 'The file')
   const version = bundle['perdure-bundle']
   if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
@@ -25,10 +30,12 @@ export function readBundle(text: string): RunView {
   return {
     run: run as unknown as Run,
     steps,
+    hasAllSteps: true,
     frames: withoutRepeats(frames),
     originMs,
     isLive: false,
     isBundle: true,
+    ...(isRecord(bundle.truncated) ? { truncatedIn: String(bundle.truncated.section) } : {}),
   }
 }
 

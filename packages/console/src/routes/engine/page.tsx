@@ -1,4 +1,5 @@
-// The engine: version, store, readiness, limits and features, and what its metrics say of lanes, commits and streams.
+// The engine: version, store, readiness, limits and features, and what its metrics say of lanes, commits and streams; and where
+// several engines use the store, each of them.
 
 import { useQuery as useCached } from '@tanstack/react-query'
 import { useRead } from '../../data/queries.ts'
@@ -8,6 +9,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { EnginesPanel } from './engines.tsx'
 import { type Sample, samplesOf } from './metrics.ts'
 
 const METRICS_STALE_MS = 10_000
@@ -69,6 +71,7 @@ export default function EnginePage() {
           )}
         </Loaded>
       </Panel>
+      <EnginesPanel />
       <Panel title="Metrics" isFlush>
         <Loaded query={metrics}>
           {samples => (

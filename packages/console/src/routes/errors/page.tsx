@@ -1,8 +1,8 @@
 // Errors: failed runs by what failed, the largest group first; one group with its newest runs.
 
-import type { Calls } from '@perdure/client'
+import type { Calls, Page as PageOf } from '@perdure/client'
 import { useMemo } from 'react'
-import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
@@ -12,8 +12,12 @@ import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
 import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
 
@@ -40,7 +44,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'first',
     header: 'First',
-    width: '112px',
+    width: '104px',
     align: 'end',
     isSecondary: true,
     render: ({ firstAt }) => <Moment at={firstAt} />,
@@ -66,8 +70,9 @@ export default function ErrorsPage() {
         <Loaded query={groups}>
           {rows =>
             rows.length > 0 ? (
-              <DataTable
+              <ListTable
                 label="Error groups"
+                look={lookAt}
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ fingerprint }) => fingerprint}
@@ -138,10 +143,29 @@ function Message({ group: { message, code, fingerprint } }: { group: Group }) {
   )
 }
 
+function lookAt({ workflow, stepName, message, code, count }: Group): Look {
+  return {
+    head: (
+      <>
+        <b>{shortName(workflow)}</b> {stepName !== undefined && shortName(stepName)}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name={code ?? 'Error'} text={message} />
+        <PeekPart name="Runs" text={String(count)} />
+      </>
+    ),
+  }
+}
+
+function lookAtRun({ id, workflow, error }: Run): Look {
+  return { head: <b>{shortName(workflow)}</b>, body: <PeekPart name={id} text={error?.message ?? 'no error'} /> }
+}
+
 function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group | undefined }) {
   const navigate = useNavigate()
   const query = usePages('listRuns', { error: fingerprint, limit: 100 })
-  const runs = itemsOf(query)
   const columns = useMemo(
     () =>
       runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
@@ -175,26 +199,20 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
         </Panel>
       )}
       <Panel title="Runs" isFlush>
-        <Loaded query={query}>
-          {() =>
-            runs.length === 0 ? (
-              <Empty title="No run of this group is stored">
-                <p>Retention may have removed them.</p>
-              </Empty>
-            ) : (
-              <DataTable<Run>
-                label="Runs of the group"
-                columns={columns}
-                rows={runs}
-                keyOf={({ id }) => id}
-                hasMore={query.hasNextPage}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-                onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
-              />
-            )
+        <PagedTable<Run, PageOf<Run>>
+          label="Runs of the group"
+          query={query}
+          columns={columns}
+          keyOf={({ id }) => id}
+          look={lookAtRun}
+          what="runs"
+          empty={
+            <Empty title="No run of this group is stored">
+              <p>Retention may have removed them.</p>
+            </Empty>
           }
-        </Loaded>
+          onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
+        />
       </Panel>
     </Page>
   )

@@ -1,42 +1,20 @@
-// One event: its payload, what it started and woke, and the ways to send it again.
+// One event: its payload, what it did and why, what came of it, and the ways to send it again.
 
-import type { EventRecord } from '@perdure/protocol'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
-import { ENGINE_URL } from '../../router/base.ts'
-import { Link, useNavigate, usePage } from '../../router/router.tsx'
+import { useNavigate, usePage } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
+import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { Menu } from '../../ui/overlay/menu.tsx'
-import { Empty } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import css from '../events/events.module.css'
-
-type Triggered = EventRecord['triggered'][number]
-
-const FLAGS = {
-  deduped: 'it repeats an event or a key that counted before',
-  dropped: 'a rate limit dropped it',
-  skipped: 'a run of the singleton was alive',
-  debounced: 'a debounce held it, until the burst ended',
-  batched: 'it joined a batch',
-} as const
-
-const COLUMNS: readonly Column<Triggered>[] = [
-  {
-    id: 'workflow',
-    header: 'Workflow',
-    width: '30%',
-    render: ({ app, workflow }) => <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>,
-  },
-  { id: 'app', header: 'App', width: '20%', render: ({ app }) => app },
-  { id: 'outcome', header: 'Became', render: entry => <Outcome entry={entry} /> },
-]
+import { TreePanel } from './tree.tsx'
+import { WhyPanel } from './why.tsx'
 
 export default function EventPage() {
   const { params } = usePage()
@@ -44,6 +22,7 @@ export default function EventPage() {
   const navigate = useNavigate()
   const query = useRead('getEvent', { id }, { keep: false })
   const name = query.data?.name ?? id
+  const read = { id: 'getEvent', input: { id } } as const
   return (
     <Page
       title={name}
@@ -53,9 +32,9 @@ export default function EventPage() {
           <Menu
             label="Copy as"
             items={[
-              { label: 'perdure command', onSelect: () => void copyText(`perdure events get ${id}`) },
-              { label: 'curl', onSelect: () => void copyText(`curl ${ENGINE_URL}/events/${id}`) },
-              { label: 'id', onSelect: () => void copyText(id) },
+              { label: 'perdure command', onSelect: () => void copyCommand(read, 'perdure') },
+              { label: 'curl', onSelect: () => void copyCommand(read, 'curl') },
+              { label: 'id', keys: 'c', onSelect: () => void copyText(id, 'Id copied') },
             ]}
           />
           <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
@@ -80,23 +59,8 @@ export default function EventPage() {
                 ]}
               />
             </Panel>
-            <Panel title="Started" isFlush>
-              {event.triggered.length > 0 ? (
-                <DataTable
-                  label="Workflows that the event triggered"
-                  columns={COLUMNS}
-                  rows={event.triggered}
-                  keyOf={({ app, workflow }) => `${app}\n${workflow}`}
-                />
-              ) : (
-                <Empty title="It started nothing">
-                  <p>
-                    No workflow had a trigger for this name whose filter it passed.{' '}
-                    <Link target={{ to: 'sendEvent', query: { like: event.id } }}>What would it start now?</Link>
-                  </p>
-                </Empty>
-              )}
-            </Panel>
+            <WhyPanel id={event.id} />
+            <TreePanel id={event.id} />
             <Panel title="Data">
               {event.data === undefined ? (
                 <p className={css.mute}>It has no data.</p>
@@ -108,15 +72,5 @@ export default function EventPage() {
         )}
       </Loaded>
     </Page>
-  )
-}
-
-function Outcome({ entry }: { entry: Triggered }) {
-  const flag = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).find(each => entry[each])
-  return (
-    <>
-      {entry.runId !== undefined && <Link target={{ to: 'run', params: { id: entry.runId } }}>{entry.runId}</Link>}{' '}
-      {flag !== undefined && <span className={css.mute}>{FLAGS[flag]}</span>}
-    </>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
-import { type Item, itemsOf, usePages, useWrite } from '../../data/queries.ts'
+import { type Item, usePages, useWrite } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
@@ -11,10 +11,14 @@ import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { SecretOnce } from '../../ui/overlay/secret-once.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
-import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
 import css from './keys.module.css'
 
 type Key = Item<'listApiKeys'>
@@ -39,7 +43,7 @@ const COLUMNS: readonly Column<Key>[] = [
     align: 'end',
     render: ({ lastUsedAt }) => <Moment at={lastUsedAt} />,
   },
-  { id: 'acts', header: 'Actions', width: '110px', render: key => <Revoke of={key} /> },
+  { id: 'acts', header: 'Actions', width: '120px', render: key => <Revoke of={key} /> },
 ]
 
 export default function KeysPage() {
@@ -47,7 +51,6 @@ export default function KeysPage() {
   const [made, setMade] = useState<NewKey>()
   const { whoami } = useSession()
   const query = usePages('listApiKeys', { limit: 100 })
-  const keys = itemsOf(query)
   const isOpen = whoami?.open
   return (
     <Page
@@ -63,29 +66,23 @@ export default function KeysPage() {
       }
     >
       <Panel isFlush>
-        <Loaded query={query}>
-          {() =>
-            keys.length === 0 ? (
-              <Empty title={isOpen ? 'This engine is open' : 'No key yet'}>
-                <p>
-                  Everybody on this machine may call it, and nobody else. The first key closes it: from then on every
-                  program needs one. It is made on the engine&apos;s machine.
-                </p>
-                <Snippet text="perdure keys create --kind secret --label ops" />
-              </Empty>
-            ) : (
-              <DataTable
-                label="API keys"
-                columns={COLUMNS}
-                rows={keys}
-                keyOf={({ id }) => id}
-                hasMore={query.hasNextPage}
-                isLoadingMore={query.isFetchingNextPage}
-                onMore={() => void query.fetchNextPage()}
-              />
-            )
+        <PagedTable
+          label="API keys"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          look={lookAt}
+          what="keys"
+          empty={
+            <Empty title={isOpen ? 'This engine is open' : 'No key yet'}>
+              <p>
+                Everybody on this machine may call it, and nobody else. The first key closes it: from then on every
+                program needs one. It is made on the engine&apos;s machine.
+              </p>
+              <Snippet text="perdure keys create --kind secret --label ops" />
+            </Empty>
           }
-        </Loaded>
+        />
       </Panel>
       {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
       {made && (
@@ -98,6 +95,26 @@ export default function KeysPage() {
       )}
     </Page>
   )
+}
+
+const at = (time: string | undefined) => time && exactTime(Date.parse(time))
+
+function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt }: Key): Look {
+  return {
+    head: (
+      <>
+        <b>{shortName(label)}</b> {kind}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="Id" text={id} />
+        <PeekPart name="Created" text={at(createdAt)} />
+        <PeekPart name="Last used" text={at(lastUsedAt) ?? 'never'} />
+        <PeekPart name="Revoked" text={at(revokedAt)} />
+      </>
+    ),
+  }
 }
 
 function Created({ of: { source, createdAt } }: { of: Key }) {
@@ -123,6 +140,7 @@ function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
           action="Revoke"
           isDanger
           onClose={() => setAsking(false)}
+          call={{ id: 'revokeApiKey', input: { id } }}
           onConfirm={() => revoke.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
         >
           Programs that use this key are refused within a second, and their streams end. It cannot be taken back.
@@ -136,20 +154,19 @@ function CreateDialog({ onMade, onClose }: { onMade(made: NewKey): void; onClose
   const [kind, setKind] = useState<Key['kind']>('read')
   const [label, setLabel] = useState('')
   const create = useWrite('createApiKey', ['listApiKeys'])
+  const input = { body: { kind, ...(label === '' ? {} : { label }) } }
   const make = () =>
-    create.mutate(
-      { body: { kind, ...(label === '' ? {} : { label }) } },
-      {
-        onSuccess: made => {
-          onMade(made)
-          onClose()
-        },
+    create.mutate(input, {
+      onSuccess: made => {
+        onMade(made)
+        onClose()
       },
-    )
+    })
   return (
     <Dialog
       title="New key"
       onClose={onClose}
+      call={{ id: 'createApiKey', input }}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

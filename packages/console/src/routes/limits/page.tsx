@@ -1,15 +1,23 @@
-// Limits: the concurrency limits and throttles that runs hold or wait for, the longest wait first, with the runs that hold them.
+// Limits: the concurrency limits and throttles that runs hold or wait for, the longest wait first, with the runs that hold them;
+// and the open buffers of debounce and batch.
 
 import type { Calls } from '@perdure/client'
-import { useRead } from '../../data/queries.ts'
-import { Link } from '../../router/router.tsx'
+import { useEffect, useRef } from 'react'
+import { renew, useRead } from '../../data/queries.ts'
+import { useTopic } from '../../live/use-live.ts'
+import { Link, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { type ActiveFilter, Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import { Buffers } from './buffers.tsx'
 import css from './limits.module.css'
 
 type Limit = Calls['listLimits']['reply'][number]
@@ -23,34 +31,105 @@ const COLUMNS: readonly Column<Limit>[] = [
   { id: 'holders', header: 'Held by, or next', isSecondary: true, render: limit => <Holders limit={limit} /> },
 ]
 
+const RENEWAL_MS = 2000
+
 const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app, workflow, key].join('\n')
 
 export default function LimitsPage() {
-  const query = useRead('listLimits', {})
+  const [get, set] = useQuery('limits')
+  const [app, workflow, key] = [get('app'), get('workflow'), get('key')]
+  const query = useRead('listLimits', { app, workflow })
+  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  useRenewal()
+  const filters = (['workflow', 'app', 'key'] as const).flatMap(name => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
   return (
     <Page title="Limits">
-      <Panel isFlush>
+      <FilterBar
+        label="Filter limits"
+        fields={[
+          {
+            name: 'workflow',
+            label: 'Workflow',
+            value: workflow,
+            known: workflows.map(({ name }) => name),
+            onChange: workflow => set({ workflow }),
+          },
+          {
+            name: 'app',
+            label: 'App',
+            value: app,
+            known: [...new Set(workflows.map(({ app }) => app))],
+            onChange: app => set({ app }),
+          },
+          { name: 'key', label: 'Key', value: key, onChange: key => set({ key }) },
+        ]}
+      />
+      <Panel title="Concurrency and throttles" isFlush>
         <Loaded query={query}>
-          {limits =>
-            limits.length === 0 ? (
-              <Empty title="No limit is in use">
-                <p>A limit of a workflow appears here while a run holds one of its places, or waits for one.</p>
-                <Snippet text={"concurrency: { limit: 5, key: 'event.data.customerId' }"} />
-              </Empty>
-            ) : (
-              <DataTable
-                label="Limits"
-                columns={COLUMNS}
-                rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
-                keyOf={keyOf}
-              />
-            )
-          }
+          {limits => (
+            <Limits limits={limits.filter(limit => key === undefined || limit.key === key)} filters={filters} />
+          )}
         </Loaded>
       </Panel>
+      <Buffers />
     </Page>
   )
+}
+
+function Limits({ limits, filters }: { limits: readonly Limit[]; filters: readonly ActiveFilter[] }) {
+  if (limits.length === 0 && filters.length > 0) return <FilteredEmpty what="limits" filters={filters} />
+  if (limits.length === 0)
+    return (
+      <Empty title="No limit is in use">
+        <p>A limit of a workflow appears here while a run holds one of its places, or waits for one.</p>
+        <Snippet text={"concurrency: { limit: 5, key: 'event.data.customerId' }"} />
+      </Empty>
+    )
+  return (
+    <ListTable
+      label="Limits"
+      columns={COLUMNS}
+      rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
+      keyOf={keyOf}
+      look={lookAt}
+    />
+  )
+}
+
+function lookAt(limit: Limit): Look {
+  const holders = limit.kind === 'throttle' ? [] : limit.holders.map(({ runId }) => runId)
+  return {
+    head: (
+      <>
+        <b>{shortName(limit.workflow ?? limit.app ?? 'the namespace')}</b> {limit.kind}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="Key" text={limit.key} />
+        <PeekPart name="Waiting" text={String(waitingOf(limit))} />
+        <PeekPart name="Held by" text={holders.join('\n')} />
+      </>
+    ),
+  }
+}
+
+/** Reads the lists again when runs have moved or events have come, at most every two seconds. */
+function useRenewal(): void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const soon = () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      void renew('listLimits', 'listBuffers')
+    }, RENEWAL_MS)
+  }
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useTopic('runs', { onBatch: soon, onGap: async () => soon() })
+  useTopic('events', { onBatch: soon, onGap: async () => soon() })
 }
 
 function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {

@@ -111,7 +111,7 @@ function NeedsALook({ from }: { from: string | undefined }) {
           looks.length === 0 ? (
             <p className={css.mute}>Nothing. No run failed, no runner is silent, nothing is late.</p>
           ) : (
-            <ul className={css.list}>
+            <ul className={`${css.list} ${css.sentences}`}>
               {looks.map(({ key, sentence }) => (
                 <li key={key}>{sentence}</li>
               ))}
@@ -304,7 +304,7 @@ function Upcoming() {
             .slice(0, SHOWN)
           if (next.length === 0) return <p className={css.mute}>No schedule fires.</p>
           return (
-            <ul className={css.list}>
+            <ul className={`${css.list} ${css.sentences}`}>
               {next.map(({ id, name, at }) => (
                 <li key={id}>
                   <Moment at={at} /> <Link target={{ to: 'schedules' }}>{name}</Link>

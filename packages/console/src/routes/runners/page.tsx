@@ -4,13 +4,19 @@ import type { Calls } from '@perdure/client'
 import { useRead } from '../../data/queries.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useQuery } from '../../router/router.tsx'
+import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import { disagreements } from './disagreements.ts'
+import css from './runners.module.css'
 
 type Runner = Calls['listRunners']['reply'][number]
 
@@ -28,7 +34,7 @@ const COLUMNS: readonly Column<Runner>[] = [
     width: '14%',
     render: ({ app }) => <Link target={{ to: 'workflows', query: { app } }}>{app}</Link>,
   },
-  { id: 'seen', header: 'Seen', width: '104px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
+  { id: 'seen', header: 'Seen', width: '92px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
   {
     id: 'transport',
     header: 'Transport',
@@ -38,21 +44,57 @@ const COLUMNS: readonly Column<Runner>[] = [
   },
   {
     id: 'sdk',
-    header: 'SDK',
-    width: '15%',
+    header: 'Runs on',
+    width: '17%',
     isSecondary: true,
-    render: ({ sdkName, version }) => [sdkName, version].filter(Boolean).join(' '),
+    render: ({ sdkName, version, runtime, framework }) => {
+      const text = [[sdkName, version].filter(Boolean).join(' '), runtime, framework].filter(Boolean).join(' · ')
+      return <span title={text}>{text}</span>
+    },
   },
   {
-    id: 'runtime',
-    header: 'Runtime',
-    width: '15%',
+    id: 'load',
+    header: 'Under way',
+    width: '92px',
+    align: 'end',
+    render: ({ inFlight, room }) => (room === undefined ? String(inFlight) : `${inFlight} of ${inFlight + room}`),
+  },
+  {
+    id: 'rate',
+    header: 'Passes/min',
+    width: '104px',
+    align: 'end',
     isSecondary: true,
-    render: ({ runtime, framework }) => [runtime, framework].filter(Boolean).join(' · '),
+    render: ({ passesPerMin }) => String(passesPerMin),
+  },
+  {
+    id: 'p95',
+    header: 'p95',
+    width: '76px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ p95Ms }) => (p95Ms === undefined ? '' : durationText(p95Ms)),
+  },
+  {
+    id: 'failures',
+    header: 'Failures',
+    width: '88px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ failures, lastFailure }) => <span title={lastFailure?.message}>{failures}</span>,
   },
   { id: 'region', header: 'Region', width: '96px', isSecondary: true, render: ({ region }) => region ?? '' },
   { id: 'key', header: 'Key', width: '92px', isSecondary: true, render: runner => <KeyMatch runner={runner} /> },
 ]
+
+/** Columns that are left out when no runner has a value. */
+const OPTIONAL: Readonly<Record<string, (runner: Runner) => boolean>> = {
+  region: ({ region }) => region !== undefined,
+  key: ({ keyMatches }) => keyMatches !== undefined,
+}
+
+const columnsFor = (runners: readonly Runner[]) =>
+  COLUMNS.filter(({ id }) => runners.some(OPTIONAL[id] ?? (() => true)))
 
 export default function RunnersPage() {
   const [get, set] = useQuery('runners')
@@ -69,12 +111,16 @@ export default function RunnersPage() {
         <Loaded query={query}>
           {runners =>
             runners.length > 0 ? (
-              <DataTable
-                label="Runners"
-                columns={COLUMNS}
-                rows={runners}
-                keyOf={({ app, runnerId }) => `${app}\n${runnerId}`}
-              />
+              <>
+                <Disagreements runners={runners} />
+                <ListTable
+                  label="Runners"
+                  columns={columnsFor(runners)}
+                  rows={runners}
+                  keyOf={({ app, runnerId }) => `${app}\n${runnerId}`}
+                  look={lookAt}
+                />
+              </>
             ) : app !== undefined ? (
               <FilteredEmpty what="runners" filters={[{ label: `app:${app}`, drop: () => set({ app: undefined }) }]} />
             ) : (
@@ -90,6 +136,33 @@ export default function RunnersPage() {
       </Panel>
     </Page>
   )
+}
+
+function lookAt({ runnerId, app, url, workflows, lastFailure }: Runner): Look {
+  return {
+    head: (
+      <>
+        <b>{shortName(runnerId)}</b> {shortName(app)}
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="Address" text={url} />
+        <PeekPart name="Workflows" text={workflows?.map(({ name }) => name).join(', ')} />
+        <PeekPart name="Last failure" text={lastFailure?.message} />
+      </>
+    ),
+  }
+}
+
+/** Workflows of which live runners of one app have different definitions: a deployment is under way, or went wrong. */
+function Disagreements({ runners }: { runners: readonly Runner[] }) {
+  return disagreements(runners).map(({ app, workflow, runnerIds }) => (
+    <p key={`${app}\n${workflow}`} role="note" className={css.warning}>
+      ⚠ Runners of {shortName(app)} disagree on the definition of {shortName(workflow)}: {runnerIds.join(', ')}. The
+      newest counts.
+    </p>
+  ))
 }
 
 function KeyMatch({ runner: { keyMatches, keyFingerprint } }: { runner: Runner }) {

@@ -1,0 +1,108 @@
+// Explains an event: what it did at each workflow and why it started nothing there, then or now; and who it woke.
+
+import type { EventExplanation, EventVerdict } from '@perdure/protocol'
+import { useState } from 'react'
+import { useRead } from '../../data/queries.ts'
+import { Link } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import css from '../events/events.module.css'
+
+const WORDS: Record<EventVerdict['outcome'], string> = {
+  run: '✓ started',
+  deduped: '✕ repeat',
+  dropped: '✕ rate limit',
+  skipped: '✕ singleton',
+  debounced: '✓ in a burst',
+  batched: '✓ in a batch',
+  filter: '✕ filter',
+  'other-app': '✕ other app',
+  suspended: '✕ suspended',
+  'no-trigger': '✕ no trigger then',
+}
+
+const COLUMNS: readonly Column<EventVerdict>[] = [
+  {
+    id: 'workflow',
+    header: 'Workflow',
+    width: '24%',
+    render: ({ app, workflow }) => (
+      <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{shortName(workflow)}</Link>
+    ),
+  },
+  { id: 'app', header: 'App', width: '14%', isSecondary: true, render: ({ app }) => app },
+  { id: 'outcome', header: 'Outcome', width: '130px', render: ({ outcome }) => WORDS[outcome] },
+  { id: 'why', header: 'Why', render: verdict => <Why verdict={verdict} /> },
+]
+
+export function WhyPanel({ id }: { id: string }) {
+  const [isNow, setNow] = useState(false)
+  const query = useRead('explainEvent', { id, now: isNow }, { keep: false })
+  return (
+    <Panel
+      title={isNow ? 'What it would do now' : 'What it did, and why'}
+      isFlush
+      actions={
+        <Button aria-pressed={isNow} onClick={() => setNow(!isNow)}>
+          {isNow ? 'Show the decision of then' : 'Decide it again, now'}
+        </Button>
+      }
+    >
+      <Loaded query={query}>{explanation => <Explained explanation={explanation} />}</Loaded>
+    </Panel>
+  )
+}
+
+function Explained({ explanation }: { explanation: EventExplanation }) {
+  const { sentence, workflows, woken = [], waited, nearest = [], name, warnings = [], left } = explanation
+  return (
+    <>
+      <p className={css.note}>{sentence}</p>
+      {workflows.length > 0 ? (
+        <DataTable
+          label="Workflows with a trigger for the name"
+          columns={COLUMNS}
+          rows={workflows}
+          keyOf={({ app, workflow }) => `${app}\n${workflow}`}
+        />
+      ) : (
+        <Empty title={`No workflow has a trigger for ${shortName(name)}`}>
+          {nearest.length > 0 && <p>Names that are near: {nearest.map(shortName).join(', ')}.</p>}
+        </Empty>
+      )}
+      {woken.length > 0 && (
+        <ul className={css.note} aria-label="Runs that it woke">
+          {woken.map(({ runId, stepName }) => (
+            <li key={runId}>
+              It woke <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>
+              {stepName !== undefined && `, which waited at ${shortName(stepName)}`}
+            </li>
+          ))}
+        </ul>
+      )}
+      {waited !== undefined && <p className={css.note}>{waited} runs waited for this name.</p>}
+      {warnings.map(warning => (
+        <p key={warning} className={css.note}>
+          {warning}
+        </p>
+      ))}
+      {left !== undefined && <p className={css.note}>{left} more reasons were not kept.</p>}
+    </>
+  )
+}
+
+function Why({ verdict: { sentence, trigger, outcome, runId, liveRunId, repeatOf } }: { verdict: EventVerdict }) {
+  const run = runId ?? liveRunId
+  return (
+    <span title={sentence}>
+      {outcome === 'filter' && trigger?.if !== undefined && <code>{trigger.if}</code>}{' '}
+      {run !== undefined && <Link target={{ to: 'run', params: { id: run } }}>{run}</Link>}
+      {repeatOf !== undefined && <Link target={{ to: 'event', params: { id: repeatOf } }}>{repeatOf}</Link>}{' '}
+      {run === undefined && <span className={css.mute}>{sentence}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,19 @@
+// The event log, kept live: events that arrive are counted, and come in at its top (ui/live-list).
+
+import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
+import { type EventsInput, matches } from './matches.ts'
+
+export const useEventList = (input: EventsInput, { isHeld }: { isHeld: boolean }) =>
+  useLiveList(RULES, input, { isHeld })
+
+const RULES: LiveRules<'listEvents'> = {
+  id: 'listEvents',
+  topic: 'events',
+  keyOf: ({ id }) => id,
+  madeAt: ({ receivedAt }) => receivedAt,
+  merge: (pages, { frames }, input) => {
+    const known = new Set(pages.pages.flatMap(({ items }) => items.map(({ id }) => id)))
+    const added = frames.filter(frame => !known.has(String(frame.id)) && matches(frame, input))
+    return { pages, added: added.map(({ id }) => String(id)) }
+  },
+}

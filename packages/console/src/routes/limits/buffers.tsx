@@ -1,0 +1,98 @@
+// The open buffers of debounce and batch on the page of limits: events that wait to become one run, and starting it at once.
+
+import { useState } from 'react'
+import { type Item, usePages, useWrite } from '../../data/queries.ts'
+import { Link } from '../../router/router.tsx'
+import { WriteButton } from '../../ui/button.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import css from './limits.module.css'
+
+type Buffer = Item<'listBuffers'>
+
+const COLUMNS: readonly Column<Buffer>[] = [
+  { id: 'of', header: 'Of', width: '22%', render: buffer => <Of buffer={buffer} /> },
+  { id: 'key', header: 'Key', width: '18%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
+  { id: 'count', header: 'Events', width: '84px', align: 'end', render: buffer => eventsOf(buffer) },
+  { id: 'first', header: 'Oldest', width: '112px', align: 'end', render: ({ firstAt }) => <Moment at={firstAt} /> },
+  { id: 'due', header: 'Due', width: '112px', align: 'end', render: ({ dueAt }) => <Moment at={dueAt} /> },
+  { id: 'last', header: 'Newest event', isSecondary: true, render: buffer => <Newest buffer={buffer} /> },
+  { id: 'acts', header: 'Actions', width: '134px', render: buffer => <Flush buffer={buffer} /> },
+]
+
+const eventsOf = ({ count, maxSize }: Buffer) => (maxSize === undefined ? String(count) : `${count} of ${maxSize}`)
+
+export function Buffers() {
+  const query = usePages('listBuffers', { limit: 100 })
+  return (
+    <Panel title="Debounce and batch" isFlush>
+      <PagedTable
+        label="Buffers"
+        query={query}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        what="buffers"
+        empty={
+          <Empty title="No event waits for others">
+            <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
+            <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
+          </Empty>
+        }
+      />
+    </Panel>
+  )
+}
+
+function Of({ buffer: { kind, app, workflow } }: { buffer: Buffer }) {
+  return (
+    <>
+      <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>{' '}
+      <span className={css.mute}>{kind}</span>
+    </>
+  )
+}
+
+function Newest({ buffer: { eventName, lastEventId, lastAt } }: { buffer: Buffer }) {
+  return (
+    <Link target={{ to: 'event', params: { id: lastEventId } }} title={lastAt}>
+      {eventName}
+    </Link>
+  )
+}
+
+function Flush({ buffer }: { buffer: Buffer }) {
+  const { id, workflow, count } = buffer
+  const [isAsking, setAsking] = useState(false)
+  const flush = useWrite('flushBuffer', ['listBuffers', 'listLimits'])
+  const start = () =>
+    flush.mutate(
+      { id },
+      {
+        onSuccess: ({ runId }) => toast(`Started: ${runId}`),
+        onError: error => toast(error.message, { isError: true }),
+      },
+    )
+  return (
+    <>
+      <WriteButton onClick={() => setAsking(true)}>Flush now…</WriteButton>
+      {isAsking && (
+        <Confirm
+          title="Flush now"
+          action="Flush"
+          keep="Let it wait"
+          call={{ id: 'flushBuffer', input: { id } }}
+          onConfirm={start}
+          onClose={() => setAsking(false)}
+        >
+          A run of {workflow} starts now, with {count === 1 ? 'the event' : `the ${count} events`} that came so far.
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,31 @@
+// Finds the workflows of which live runners of one app have different definitions.
+
+export interface Serving {
+  app: string
+  runnerId: string
+  live: boolean
+  workflows: readonly { name: string; definitionHash?: string }[]
+}
+
+export interface Disagreement {
+  app: string
+  workflow: string
+  /** The runners that serve it. */
+  runnerIds: string[]
+}
+
+export function disagreements(runners: readonly Serving[]): Disagreement[] {
+  const found = new Map<string, Disagreement & { hashes: Set<string> }>()
+  for (const { app, runnerId, live, workflows } of runners) {
+    if (!live) continue
+    for (const { name, definitionHash } of workflows) {
+      if (definitionHash === undefined) continue
+      const key = `${app}\n${name}`
+      const known = found.get(key) ?? { app, workflow: name, runnerIds: [], hashes: new Set() }
+      known.runnerIds.push(runnerId)
+      known.hashes.add(definitionHash)
+      found.set(key, known)
+    }
+  }
+  return [...found.values()].flatMap(({ hashes, ...one }) => (hashes.size > 1 ? [one] : []))
+}
