@@ -1,6 +1,7 @@
 // Checks steps: a settled step stays as it is, no step id has two results, and every result was returned by a runner.
 
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { RunnerRecord } from '../workload/runner-record.ts'
 import { isDone, isEnded, isSpent, type RunRecord } from './record.ts'
@@ -38,6 +39,7 @@ export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: R
     () => JSON.stringify(run),
     [run.id],
   )
+  checkEndedWith(run, steps, runnerRecord)
   const ids = new Set<string>()
   for (const [position, step] of steps.entries()) {
     const detail = () => `${run.id}#${position}: ${JSON.stringify(step)}`
@@ -56,6 +58,20 @@ export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: R
       )
     }
     if (!step.carried) checkResult(run.id, step, runnerRecord)
+  }
+}
+
+/** Steps that came with the end are stored with it, and before it. */
+function checkEndedWith(run: RunView, steps: readonly Step[], runnerRecord: RunnerRecord): void {
+  if (run.status !== 'succeeded') return
+  const result = tokenOf(run.result)
+  const pass = runnerRecord.passes(run.id).find(({ returned }) => returned === result)
+  for (const id of pass?.endedWith ?? []) {
+    const step = steps.find(one => one.id === id)
+    const isStored = step !== undefined && isDone(step) && step.status !== 'cancelled'
+    const detail = () => `${run.id}, pass ${pass?.no}, step ${id}: ${JSON.stringify(step)}`
+    ensure(isStored, 'an end is stored with the steps that came with it', detail, [run.id])
+    ensure(step.seq < (run.finishedSeq ?? 0), 'a step comes before the end of its run', detail, [run.id])
   }
 }
 

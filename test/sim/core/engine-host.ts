@@ -140,4 +140,5 @@ const CONFIG: Config = {
   drainTimeoutMs: DRAIN_TIMEOUT_MS,
   logLevel: 'error',
   console: false,
+  consolePayloads: true,
 }

@@ -37,6 +37,8 @@ const STRIKES_MAX = {
   repeatedCheckpoints: 0.3,
   /** Somebody sets the wall clock of the machine, before an action of the script. */
   clockSet: 0.3,
+  /** Not a fault: the runner sends the last steps of a run with its end. */
+  endsWithSteps: 1,
 } as const
 
 export type FaultKind = keyof typeof STRIKES_MAX

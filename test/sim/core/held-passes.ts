@@ -7,6 +7,8 @@ export interface HeldPass {
   runId: string
   memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
   answer(status: number, body: unknown): void
+  /** Reports during the pass. Undefined: the pass is obsolete. Never settles if the engine dies. */
+  checkpoint(payload: unknown): Promise<string | undefined>
 }
 
 export interface HoldOptions {
@@ -22,7 +24,7 @@ export class HeldPasses extends Set<HeldPass> {
   }
 
   /** Holds an invoke until it is answered, aborted or expired. */
-  hold({ body, signal }: InvokeCall, options: HoldOptions = {}): Promise<InvokeReply> {
+  hold({ body, signal, onCheckpoint }: InvokeCall, options: HoldOptions = {}): Promise<InvokeReply> {
     const { deadline = () => () => {}, isDead = () => false } = options
     const { ctx, steps } = JSON.parse(body) as { ctx: { runId: string }; steps: HeldPass['memo'] }
     return new Promise(resolve => {
@@ -36,6 +38,7 @@ export class HeldPasses extends Set<HeldPass> {
         runId: ctx.runId,
         memo: steps,
         answer: (status, body) => end({ kind: 'answered', status, body: JSON.stringify(body) }),
+        checkpoint: async payload => onCheckpoint?.(JSON.stringify(payload)),
       }
       const stopDeadline = deadline(() => end({ kind: 'broken', message: 'the runner took too long' }))
       this.add(pass)

@@ -130,6 +130,27 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     ),
   },
   {
+    name: 'an end is stored without the steps that came with it',
+    tamper: withEnd(changes => changes.filter(({ type }) => type !== 'step.recorded')),
+    always: ['endsWithSteps'],
+  },
+  {
+    name: 'a caught failure that came with the end is lost',
+    tamper: withEnd(changes =>
+      changes.filter(change => change.type !== 'step.recorded' || change.step.status !== 'failed'),
+    ),
+    always: ['endsWithSteps'],
+  },
+  {
+    name: 'a step comes after the end',
+    tamper: withEnd(changes =>
+      changes.map(change =>
+        change.type === 'step.recorded' ? { ...change, step: { ...change.step, seq: change.step.seq + 100 } } : change,
+      ),
+    ),
+    always: ['endsWithSteps'],
+  },
+  {
     name: 'a result is lost',
     tamper: changed(change =>
       change.type === 'run.moved' && change.run.result !== undefined
@@ -158,6 +179,14 @@ function alsoWith(twinOf: (change: Change) => Change | undefined) {
     guards,
     changes: changes.flatMap(change => [change, twinOf(change)].filter(each => each !== undefined)),
   })
+}
+
+/** Changes the units in which a run succeeds. */
+function withEnd(change: (changes: readonly Change[]) => Change[]) {
+  return ({ guards, changes }: Unit): Unit => {
+    const isEnd = changes.some(one => one.type === 'run.moved' && one.run.status === 'succeeded')
+    return { guards, changes: isEnd ? change(changes) : changes }
+  }
 }
 
 function changed(change: (change: Change) => Change) {

@@ -46,10 +46,11 @@ export class SimClock extends VirtualClock {
   /** `onSettled` is called whenever there is no activity, before time goes on. */
   readonly settled: { onSettled: () => Promise<void> }
 
-  constructor() {
+  constructor(start?: number) {
     const activity = new Activity()
     const settled = { onSettled: async () => {} }
     super({
+      ...(start === undefined ? {} : { start }),
       settle: async () => {
         await activity.still()
         await settled.onSettled()

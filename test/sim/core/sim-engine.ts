@@ -46,5 +46,5 @@ export async function inject(
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     ...(body === undefined ? {} : { payload: body as object }),
   })
-  return { status: response.statusCode, body: response.json() }
+  return { status: response.statusCode, body: response.body === '' ? undefined : response.json() }
 }

@@ -1,5 +1,6 @@
 // The real engine for histories of flow control: its store is in memory, its time virtual, every pass is held until the
-// history answers it, and the engine may die between any two writes. The store and the limiter's counts outlive it.
+// history answers it, and the engine may die between any two writes. The store and the limiter's counts outlive it. Two of
+// them can share a store and a clock.
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/memory.ts'
@@ -7,6 +8,7 @@ import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Engine } from '../../../packages/engine/src/compose.ts'
 import { readConfig } from '../../../packages/engine/src/config/config.ts'
+import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { InvokeReply, Transport } from '../../../packages/engine/src/ports/transport.ts'
@@ -18,31 +20,61 @@ import { Life, mortalClock, mortalQueue, never, Wall } from '../ports/life.ts'
 /** The calls that write to the store: the engine may die before or after each of them. */
 const WRITES: ReadonlySet<string> = new Set(['commit', 'claimRuns', 'claimTimers', 'claimDeliveries'])
 
+/** A planted bug: answers the units that are committed, one after the other, in place of the unit. */
+export type Tamper = (unit: Unit) => readonly Unit[]
+
+export interface CrashingEngineOptions {
+  /** Another engine, whose store and clock this one shares. Registrations must be made before this one opens. */
+  beside?: CrashingEngine | undefined
+  /** How many turns of the event loop a call to the store waits. Random turns let calls meet in every order. */
+  turns?: (() => number) | undefined
+  tamper?: Tamper | undefined
+  /** The first time, epoch ms. */
+  startAt?: number
+}
+
+/** Lives of an engine; the numbers of the engine beside it begin here. */
+const LIVES_MAX = 1000
+
 export class CrashingEngine {
-  readonly clock = new SimClock()
+  readonly clock: SimClock
+  /** The wall clock of the engine's machine. Only an engine that is alone on its store may have it set. */
+  readonly wall = new Wall()
   /** Passes of the living engine. */
   readonly held = new HeldPasses()
   /** Whether the runner cannot be reached. */
   isUnreachable = false
+  /** Called when an engine begins a call to the store. */
+  onCall: ((name: string) => void) | undefined
   /** The error lines of the engines' logs. */
   readonly errors: string[] = []
   #limiter = new MemoryLimiter()
   readonly #store: Store
-  #life = new Life(0)
+  readonly #options: CrashingEngineOptions
+  #life: Life
   #engine: Engine | undefined
   #died: Promise<undefined> = Promise.resolve(undefined)
   #die: (nothing: undefined) => void = () => {}
   #isDown = false
   #crash = { writesLeft: Number.POSITIVE_INFINITY, before: false }
 
-  private constructor(store: Store) {
+  private constructor(store: Store, options: CrashingEngineOptions) {
+    const { beside } = options
     this.#store = store
+    this.#options = options
+    this.#life = new Life(beside ? LIVES_MAX : 0)
+    this.clock = beside?.clock ?? new SimClock(options.startAt)
     // While time passes, too, a dead engine gets a successor at once.
-    this.clock.settled.onSettled = () => this.settle()
+    const { onSettled } = this.clock.settled
+    this.clock.settled.onSettled = async () => {
+      await onSettled()
+      await this.settle()
+    }
   }
 
-  static async open(): Promise<CrashingEngine> {
-    const opened = new CrashingEngine(await openSqliteStore({ file: ':memory:' }))
+  static async open(options: CrashingEngineOptions = {}): Promise<CrashingEngine> {
+    const store = options.beside?.store ?? (await openSqliteStore({ file: ':memory:' }))
+    const opened = new CrashingEngine(store, options)
     await opened.#start()
     return opened
   }
@@ -53,15 +85,20 @@ export class CrashingEngine {
   }
 
   /** Sends a request and lets everything that follows from it happen. Undefined: the engine died before it answered. */
-  async request(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    url: string,
-    body?: unknown,
-  ): Promise<HttpAnswer | undefined> {
-    const answered = inject(this.#engine as Engine, { method, url, body })
-    const answer = await this.clock.activity.during(Promise.race([answered, this.#died]))
+  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: unknown): Promise<HttpAnswer | undefined> {
+    return this.orDeath(inject(this.#engine as Engine, { method, url, body }))
+  }
+
+  /** The result of a call into the engine. Undefined: it died before. */
+  async orDeath<T>(call: Promise<T>): Promise<T | undefined> {
+    const result = await this.clock.activity.during(Promise.race([call, this.#died]))
     await this.settle()
-    return answer
+    return result
+  }
+
+  /** How many engines there have been. */
+  get lives(): number {
+    return this.#life.no
   }
 
   /** Lets everything happen that can happen now. An engine that dies of it gets a successor. */
@@ -99,18 +136,25 @@ export class CrashingEngine {
   }
 
   /** Kills the engine; its successor starts `ms` later. */
-  async down(ms: number): Promise<void> {
-    this.#isDown = true
-    this.#kill()
-    await this.clock.advance(ms)
-    this.#isDown = false
-    await this.settle()
+  down(ms: number): Promise<void> {
+    return CrashingEngine.downTogether([this], ms)
+  }
+
+  /** Kills engines that share a clock; their successors start `ms` later. */
+  static async downTogether(engines: readonly CrashingEngine[], ms: number): Promise<void> {
+    for (const engine of engines) {
+      engine.#isDown = true
+      engine.#kill()
+    }
+    await engines[0]?.clock.advance(ms)
+    for (const engine of engines) engine.#isDown = false
+    for (const engine of engines) await engine.settle()
   }
 
   async close(): Promise<void> {
     this.#kill()
     await this.clock.activity.still()
-    await this.#store.close()
+    if (!this.#options.beside) await this.#store.close()
   }
 
   #kill(): void {
@@ -126,7 +170,7 @@ export class CrashingEngine {
     this.#died = new Promise(resolve => {
       this.#die = resolve
     })
-    const clock = mortalClock(this.clock, life, new Wall())
+    const clock = mortalClock(this.clock, life, this.wall)
     const ports = {
       clock,
       random: seededRandom(life.no),
@@ -142,7 +186,10 @@ export class CrashingEngine {
 
   /** The store as one engine sees it. Calls of a dead engine never settle. */
   #mortalStore(life: Life): Store {
+    const { tamper } = this.#options
     const call = async (name: string, run: () => Promise<unknown>): Promise<unknown> => {
+      this.onCall?.(name)
+      await this.#waitTurns()
       if (life.dead) return never()
       const isLast = WRITES.has(name) && --this.#crash.writesLeft <= 0
       if (isLast && this.#crash.before) {
@@ -166,9 +213,18 @@ export class CrashingEngine {
         if (typeof member !== 'function' || name === 'in')
           return typeof member === 'function' ? member.bind(store) : member
         const method = member.bind(store) as (...given: unknown[]) => Promise<unknown>
+        if (name === 'commit' && tamper)
+          return async (unit: Unit) => {
+            for (const part of tamper(unit)) await call(name, () => method(part))
+          }
         return (...given: unknown[]) => call(name, () => method(...given))
       },
     })
+  }
+
+  async #waitTurns(): Promise<void> {
+    const turns = this.#options.turns?.() ?? 0
+    if (turns > 0) await this.clock.activity.during(passTurns(turns))
   }
 
   #transport(life: Life): Transport {
@@ -185,6 +241,10 @@ export class CrashingEngine {
       close: async () => {},
     }
   }
+}
+
+async function passTurns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise(resolve => setImmediate(resolve))
 }
 
 const CONFIG = readConfig({ ENGINE_DRAIN_TIMEOUT: '1' })

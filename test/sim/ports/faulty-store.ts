@@ -124,6 +124,10 @@ export class FaultyStore implements Store {
     }
   }
 
+  dropClaims(claims: Parameters<Store['dropClaims']>[0]) {
+    return this.#deps.inner.dropClaims(claims)
+  }
+
   prune(pruning: Parameters<Store['prune']>[0]) {
     return this.#deps.inner.prune(pruning)
   }

@@ -45,7 +45,14 @@ export class Client {
       ...(whenExhausted ? { whenExhausted } : {}),
       ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
     }))
-    const body = { app, runner: runnerId, url, protocolVersion: 1, features: ['step-policy'], workflows: registrations }
+    const body = {
+      app,
+      runner: runnerId,
+      url,
+      protocolVersion: 1,
+      features: ['step-policy', 'end-with-steps'],
+      workflows: registrations,
+    }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))
   }
 

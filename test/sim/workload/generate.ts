@@ -101,12 +101,18 @@ class Grower {
         return { kind, branches }
       }
       case 'caught':
+        if (rng.fork(`certain ${this.#count}`).chance(0.5)) return { kind, body: [this.#failing(before)] }
         return { kind, body: this.sequence(rng.int(1, 2), depth + 1, true) }
       case 'log':
         return { kind, message: `line ${this.#count++}` }
       default:
         return this.#leaf(kind, insideCatch, before)
     }
+  }
+
+  /** A step that fails at once, whose error the handler catches. */
+  #failing(before: Sequence): Node {
+    return { kind: 'run', ...this.#named(before), failures: [9], nonRetriable: true, catchable: true, logLines: 0 }
   }
 
   #leaf(kind: StepKind, insideCatch: boolean, before: Sequence): Node {

@@ -29,6 +29,8 @@ export interface Pass {
   reported: Map<string, { node: Found; at: number }>
   /** The token of the result, for a pass that returned. */
   returned?: string
+  /** Hashed ids of the steps that a pass reported together with its result. */
+  endedWith?: string[]
   /** The code of the error that ended the handler. */
   gaveCode?: string
   rootLines: LogLine[]

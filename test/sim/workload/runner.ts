@@ -6,7 +6,7 @@ import { unitOf } from '../core/random.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
 import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
-import type { Answer, Checkpoint, CheckpointAck, LogLine, Opcode, StepError } from './wire.ts'
+import type { Answer, Checkpoint, CheckpointAck, LogLine, MemoEntry, Opcode, StepError } from './wire.ts'
 
 export interface RunnerDeps {
   namespace: string
@@ -80,7 +80,42 @@ export class SimRunner {
       pass.returned = `${request.ctx.runId}|returned|${pass.no}`
       return json(200, { data: { token: pass.returned }, logs: lines.all })
     }
-    return json(206, { opcodes: this.#report(pass, walked, lines, now), logs: lines.all })
+    const opcodes = this.#report(pass, walked, lines, now)
+    const last: LastSteps = { body, walked, opcodes, lines }
+    const isEnd = this.#endsWithSteps(pass) && this.#goOn(pass, last, now)
+    if (!isEnd) return json(206, { opcodes, logs: lines.all })
+    pass.returned = `${request.ctx.runId}|returned|${pass.no}`
+    pass.endedWith = [...new Set(opcodes.map(({ id }) => id))]
+    return json(200, { data: { token: pass.returned }, opcodes, logs: lines.all })
+  }
+
+  #endsWithSteps({ request, memo }: Pass): boolean {
+    if (!request.ctx.features?.includes('end-with-steps')) return false
+    return !Object.values(memo).some(({ pending }) => pending) && this.deps.faults.strikes('endsWithSteps')
+  }
+
+  /**
+   * Goes on with results that are not stored yet, as long as no callback would begin. Adds the events and webhooks that come next to the opcodes.
+   * Returns whether the handler returns then.
+   */
+  #goOn(pass: Pass, { body, walked, opcodes, lines }: LastSteps, now: number): boolean {
+    const memo = { ...pass.memo }
+    let { found } = walked
+    let rootCount = walked.lines.length
+    for (;;) {
+      const results = new Map(opcodes.toReversed().map(opcode => [opcode.id, opcode]))
+      if (!opcodes.every(settles) || !found.every(({ id }) => results.has(hashId(id)))) return false
+      for (const { id } of found) memo[hashId(id)] = entryOf(results.get(hashId(id)) as Opcode)
+      const next = walk(body, memo)
+      for (const message of next.lines.slice(rootCount)) lines.add('@root', message)
+      rootCount = next.lines.length
+      pass.rootLines = lines.all.filter(({ scope }) => scope === '@root')
+      if (next.flow.state === 'done') return true
+      found = next.found
+      const isQuiet = found.every(({ kind }) => kind === 'emit' || kind === 'webhook')
+      if (next.flow.state === 'threw' || found.length === 0 || !isQuiet) return false
+      opcodes.push(...found.map(node => this.#carryOutOnce(pass, node, lines, now)))
+    }
   }
 
   /** The answer of a handler that an error has ended. */
@@ -100,13 +135,15 @@ export class SimRunner {
   }
 
   #report(pass: Pass, walked: Walked, lines: Lines, now: number): Opcode[] {
-    const opcodes = this.#chosen(walked).map(node => {
-      const id = hashId(node.id)
-      if (!pass.reported.has(id)) pass.reported.set(id, { node, at: now })
-      return this.#carryOut(pass, node, lines)
-    })
+    const opcodes = this.#chosen(walked).map(node => this.#carryOutOnce(pass, node, lines, now))
     if (this.deps.faults.strikes('repeatedOpcodes')) opcodes.push(...this.#repeats(pass, opcodes))
     return opcodes
+  }
+
+  #carryOutOnce(pass: Pass, node: Found, lines: Lines, now: number): Opcode {
+    const id = hashId(node.id)
+    if (!pass.reported.has(id)) pass.reported.set(id, { node, at: now })
+    return this.#carryOut(pass, node, lines)
   }
 
   #chosen({ found }: Walked): Found[] {
@@ -155,6 +192,25 @@ export class SimRunner {
     }
     return repeated
   }
+}
+
+/** The report of a pass, which may be the last of its run. */
+interface LastSteps {
+  body: Sequence
+  walked: Walked
+  opcodes: Opcode[]
+  lines: Lines
+}
+
+/** Whether the engine surely settles the step with this result. */
+function settles({ op, error, retriable, catchable }: Opcode): boolean {
+  if (op === 'StepRun') return error === undefined || (retriable === false && catchable === true)
+  return op === 'Emit' || op === 'Webhook'
+}
+
+function entryOf({ op, data, error }: Opcode): MemoEntry {
+  if (op !== 'StepRun') return { data: null }
+  return error ? { error } : { data }
 }
 
 /** How many attempts of the step fail in this run. */

@@ -24,6 +24,7 @@ export interface InvokeRequest {
     attempt: number
     app: string
     runner: string
+    features?: string[]
     onFailure?: boolean
     error?: StepError
   }

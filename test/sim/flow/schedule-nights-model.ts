@@ -1,0 +1,123 @@
+// A reference model of schedules on a night when clocks change, written from docs/events.md#schedules alone: which instants fire,
+// over engines that are away, pauses and clocks that are set. It knows the instants from the offsets of the zone. Used by
+// schedule-nights.test.ts.
+
+import {
+  type ClockChange,
+  dailyInstants,
+  HOUR,
+  MINUTE,
+  matchingInstants,
+} from '../../../packages/engine/src/domain/testkit/clock-changes.testkit.ts'
+import type { Rng } from '../core/random.ts'
+import { ensure } from '../core/violation.ts'
+
+/** By the contract of `catchUp: 'none'`: an instant that is later does not fire. */
+const LATE_MS_MAX = 60_000
+const EVERY_MS = 45 * MINUTE
+
+export interface Times {
+  /** Without its zone; absent for an interval. */
+  cron?: string
+  /** Its instants of the night, in order. */
+  instants: readonly number[]
+}
+
+/** A cron of fixed hours, at the times of the day that the change skips or repeats. */
+export function fixedTimes(change: ClockChange, rng: Rng): Times {
+  const { at, before, after } = change
+  const middle = ((at + Math.min(before, after) + Math.abs(after - before) / 2) / MINUTE) % 1440
+  const [hour, minute] = [Math.floor(middle / 60), middle % 60]
+  if (rng.chance(0.5)) return { cron: `${minute} ${hour} * * *`, instants: dailyInstants(change, [middle]) }
+  const hours = [hour - 1, hour, hour + 1].filter(each => each >= 0 && each < 24)
+  const minutes = hours.flatMap(each => [each * 60, each * 60 + 30])
+  return { cron: `0,30 ${hours.join()} * * *`, instants: dailyInstants(change, minutes) }
+}
+
+/** A cron that follows elapsed time. */
+export function steadyTimes(change: ClockChange, rng: Rng): Times {
+  const every = rng.pick([30, 60])
+  const span = [change.at - 8 * HOUR, change.at + 12 * HOUR] as const
+  const instants = matchingInstants(change, span, minute => minute % every === 0)
+  return { cron: every === 60 ? '0 * * * *' : '*/30 * * * *', instants }
+}
+
+/** An interval whose instants are some minutes away from those of crons. */
+export function interval(now: number): Times & { everyMs: number; startsAt: number } {
+  const startsAt = (Math.floor(now / (15 * MINUTE)) * 15 + 22) * MINUTE
+  return { everyMs: EVERY_MS, startsAt, instants: Array.from({ length: 40 }, (_, i) => startsAt + i * EVERY_MS) }
+}
+
+export class NightSchedule {
+  readonly id: string
+  readonly catchUp: 'one' | 'all' | 'none'
+  /** Instants that have fired, and the moments at which it was fired by hand. */
+  readonly fired: number[] = []
+  readonly #instants: readonly number[]
+  /** No instant before this one fires any more. */
+  #floor: number
+  #isPaused = false
+
+  constructor(id: string, catchUp: 'one' | 'all' | 'none', { instants }: Times, now: number) {
+    this.id = id
+    this.catchUp = catchUp
+    this.#instants = instants
+    this.#floor = now + 1
+  }
+
+  /** Undefined while it is paused. */
+  get nextAt(): number | undefined {
+    return this.isPaused ? undefined : this.#instants.find(instant => instant >= this.#floor)
+  }
+
+  /** Instants that may still fire, after that time. */
+  following(time: number): number[] {
+    return this.#instants.filter(instant => instant >= this.#floor && instant > time)
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  /** Instants of the pause are not made up for, and none that has fired comes again. */
+  resume(now: number): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#floor = Math.max(this.#floor, now + 1)
+  }
+
+  /** While an engine is there, every instant fires. */
+  runTo(now: number): void {
+    for (let next = this.nextAt; next !== undefined && next <= now; next = this.nextAt) this.settle(next, true)
+  }
+
+  /** An engine is there again at `now`, or notices a clock that was set forward to it: answers how many instants were missed. */
+  runAt(now: number): number {
+    const due = this.isPaused ? [] : this.#instants.filter(instant => instant >= this.#floor && instant <= now)
+    const newest = due.at(-1)
+    if (newest === undefined) return 0
+    const isTooLate = this.catchUp === 'none' && now - newest > LATE_MS_MAX
+    const fires = this.catchUp === 'all' ? due : isTooLate ? [] : [newest]
+    this.fired.push(...fires)
+    this.#floor = newest + 1
+    return due.length - fires.length
+  }
+
+  /** An instant for which a client raced with the engines has fired, or the client was first. */
+  settle(instant: number, hasFired: boolean): void {
+    if (!hasFired) return
+    this.fired.push(instant)
+    this.#floor = instant + 1
+  }
+
+  /** Compares the instants of the events or runs that the schedule has made. */
+  check(found: readonly number[]): void {
+    const iso = (times: readonly number[]) => [...times].sort().map(time => new Date(time).toISOString())
+    const [expected, actual] = [iso(this.fired).join(' '), iso(found).join(' ')]
+    ensure(expected === actual, 'each instant counts once', () => `${this.id}: expected ${expected}, found ${actual}`)
+  }
+}
