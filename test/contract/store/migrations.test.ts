@@ -19,16 +19,17 @@ import { freshSchema } from '../../kit/servers/postgres.ts'
 import { tempStoreFile } from '../../kit/temp.ts'
 import { anEvent, NS, write } from './samples.ts'
 
-const added = since(2, optional(text))
+const NEXT_VERSION = sqlite.SCHEMA_VERSION + 1
+const added = since(NEXT_VERSION, optional(text))
 /** The tables of a next version: a column with an index, and a table. */
 const NEXT: TableSchema[] = [
   ...TABLES.filter(({ name }) => name !== EVENTS.name),
   {
     ...EVENTS,
     schema: [...EVENTS.schema, { name: 'added', field: 'added', column: added }],
-    indexes: { ...EVENTS.indexes, events_added: { on: 'added', since: 2 } },
+    indexes: { ...EVENTS.indexes, events_added: { on: 'added', since: NEXT_VERSION } },
   },
-  table<{ id: string }>()('notes', { key: ['id'], fixed: { id: text }, since: 2 }),
+  table<{ id: string }>()('notes', { key: ['id'], fixed: { id: text }, since: NEXT_VERSION }),
 ]
 
 const nextSteps = (dialect: DdlDialect) => schemaSteps(dialect, NEXT)
@@ -36,8 +37,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['690854a45693']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['698829124c9b']],
+    ['SQLite', sqlite.MIGRATIONS, ['b0301367f5f3', '5826d848e7c1']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['e35b6e2b7c79', '8cdff9359b12']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {
@@ -49,15 +50,47 @@ describe('the steps of a schema', () => {
     ['SQLite', sqlite.SQLITE_DDL, sqlite.MIGRATIONS],
     ['PostgreSQL', postgres.POSTGRES_DDL, postgres.MIGRATIONS],
   ])('of %s stay as they are when a later version adds to its tables', (_, dialect, steps) => {
-    const [first, second, ...more] = nextSteps(dialect)
-    // Tables of the first step come in the order of the list.
-    expect(first?.split('\n').sort()).toEqual(steps[0]?.split('\n').sort())
-    expect(second).toContain('ALTER TABLE events ADD COLUMN added')
-    expect(more).toEqual([])
+    const next = nextSteps(dialect)
+    // Tables of a step come in the order of the list.
+    const sorted = (sql: string) => sql.split('\n').sort()
+    expect(next.slice(0, -1).map(sorted)).toEqual(steps.map(sorted))
+    expect(next.at(-1)).toContain('ALTER TABLE events ADD COLUMN added')
   })
 })
 
-test('a SQLite store of the first version gets the second, keeps its rows, and is then for newer engines alone', async () => {
+describe('a store of the first version', () => {
+  /** Writes an event as an engine of the first version does. */
+  const insert = (id: string) => `INSERT INTO events (id, namespace, name, source, received_at, woke, triggered)
+    VALUES ('${id}', '${NS}', 'order/placed', 'api', 1000, 0, '[]')`
+  const shown = { name: 'order/placed', source: 'api', receivedAt: 1000, woke: 0, triggered: [] }
+
+  test('on SQLite is brought to this one, and keeps its rows', async () => {
+    const file = tempStoreFile()
+    const connection = await Connection.open(file, { readOnly: false })
+    sqlite.migrate(connection, sqlite.MIGRATIONS.slice(0, 1))
+    connection.exec(insert('evt_1'))
+    connection.close()
+    const store = await openSqliteStore({ file })
+    onCleanup(() => store.close())
+    await write(store, { type: 'event.recorded', event: anEvent({ erased: true }) })
+    expect(await store.in(NS).event('evt_1')).toMatchObject(shown)
+  })
+
+  test('on PostgreSQL is brought to this one while an engine of the first version writes on', async () => {
+    const url = await freshSchema()
+    const client = await openSession(url, () => {})
+    onCleanup(() => client.end())
+    await postgres.migrate(client, postgres.MIGRATIONS.slice(0, 1))
+    await client.query(insert('evt_1'))
+    const store = await openPostgresStore({ url })
+    onCleanup(() => store.close())
+    await client.query(insert('evt_2'))
+    await write(store, { type: 'event.recorded', event: anEvent({ erased: true }) })
+    for (const id of ['evt_1', 'evt_2']) expect(await store.in(NS).event(id)).toMatchObject(shown)
+  })
+})
+
+test('a SQLite store gets the next version, keeps its rows, and is then for newer engines alone', async () => {
   const file = tempStoreFile()
   const before = await openSqliteStore({ file })
   const event = anEvent()
@@ -69,14 +102,14 @@ test('a SQLite store of the first version gets the second, keeps its rows, and i
   expect(ids).toEqual([[event.id]])
   connection.prepare('UPDATE events SET added = ?').run(['x'])
   connection.prepare('INSERT INTO notes VALUES (?)').run(['a'])
-  expect(sqlite.schemaVersion(connection)).toBe(2)
+  expect(sqlite.schemaVersion(connection)).toBe(NEXT_VERSION)
   connection.close()
   await expect(openSqliteStore({ file })).rejects.toThrow(
-    'schema version 2, this engine knows up to 1: use a newer engine',
+    `schema version ${NEXT_VERSION}, this engine knows up to ${sqlite.SCHEMA_VERSION}: use a newer engine`,
   )
 })
 
-test('a PostgreSQL store of the first version gets the second while its engine works on', async () => {
+test('a PostgreSQL store gets the next version while its engine works on', async () => {
   const url = await freshSchema()
   const before = await openPostgresStore({ url })
   onCleanup(() => before.close())
@@ -87,10 +120,11 @@ test('a PostgreSQL store of the first version gets the second while its engine w
   await postgres.migrate(client, nextSteps(postgres.POSTGRES_DDL))
   await client.query(`UPDATE events SET added = 'x'; INSERT INTO notes VALUES ('a')`)
   const { rows } = await client.query('SELECT version::int, needs::int FROM migrations ORDER BY version')
-  expect(rows).toEqual([1, 2].map(version => ({ version, needs: postgres.NEEDS_VERSION })))
+  const versions = Array.from({ length: NEXT_VERSION }, (_, i) => i + 1)
+  expect(rows).toEqual(versions.map(version => ({ version, needs: postgres.NEEDS_VERSION })))
   const later = anEvent()
   await write(before, { type: 'event.recorded', event: later })
   for (const each of [event, later]) expect(await before.in(NS).event(each.id)).toEqual(each)
-  // An engine of the first version may also start on it, for it only adds.
+  // An engine of the version before may also start on it, for it only adds.
   await (await openPostgresStore({ url })).close()
 })

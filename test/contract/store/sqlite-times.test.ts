@@ -2,9 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import { flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
 import type { StoreTimes } from '../../../packages/engine/src/ports/store.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
-import { aDelivery, aLeasedRun, anEvent, aParkedRun, aRun, aStep, created, NOW, write } from './samples.ts'
+import { aDelivery, aLeasedRun, anEvent, aParkedRun, aRun, aStep, created, NOW, NS, write } from './samples.ts'
 
 const HOUR = 3_600_000
 
@@ -43,6 +44,25 @@ test.each([-HOUR, HOUR])('move by %i ms with the clock, but a sleep until a time
   })
   const found = await store.in(delivery.namespace).delivery(delivery.id)
   expect(found?.delivery).toMatchObject({ availableAt: NOW + 5000 + by, nextAttemptAt: NOW + 5000 + by })
+})
+
+test('a buffer moves with all of its times', async () => {
+  const { store, times } = await open()
+  const parts = { namespace: NS, app: 'shop', workflow: 'order', policy: 'batch', key: '' } as const
+  const id = flowRowId(parts)
+  const row = (by: number) => {
+    const [firstAt, lastAt, fireAt] = [NOW + by, NOW + by + 1, NOW + by + 2]
+    return {
+      id,
+      ...parts,
+      availableAt: fireAt,
+      dueAt: fireAt,
+      state: JSON.stringify({ head: { firstAt, lastAt, fireAt } }),
+    }
+  }
+  await write(store, { type: 'flow.saved', row: { ...row(0), version: 1 } })
+  await times.move(HOUR)
+  expect(await store.flowRow(id)).toEqual({ ...row(HOUR), version: 2 })
 })
 
 test('what was due before the clock was set back, and was committed after it, becomes due', async () => {

@@ -4,6 +4,7 @@ import { describe } from 'vitest'
 import { adminContract } from './resources/admin.ts'
 import { controlContract } from './resources/control.ts'
 import { deliveriesContract } from './resources/deliveries.ts'
+import { endpointPostsContract } from './resources/endpoint-posts.ts'
 import { eventsContract } from './resources/events.ts'
 import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
@@ -41,6 +42,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     registryContract(open)
     controlContract(open)
     deliveriesContract(open)
+    endpointPostsContract(open)
     readsContract(open)
     runListsContract(open)
     attributesContract(open)

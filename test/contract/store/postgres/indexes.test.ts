@@ -19,8 +19,8 @@ const NUMBER_BYTES = 16
 const name = (chars: number) => 4 * chars
 /** Strings of runners may contain lone surrogates, and are then stored as JSON: a mark, quotes, six bytes for each. */
 const ofRunner = (chars: number) => 6 * chars + 3
-/** The engine's own ids, digests and enumerations. */
-const OURS = 64
+/** The engine's own ids, digests and enumerations; the longest is the id of a run with that of a caller in it. */
+const OURS = 96
 /** Bounded in UTF-16 units, of at most three bytes. */
 const NAMESPACE = 3 * 128
 
@@ -57,13 +57,26 @@ const BYTES_MAX: Record<string, number> = {
         'source_run_id',
         'event_id',
         'bulk_id',
+        'given_id',
         'first_event_id',
         'replay_of',
         'delivery_id',
         'endpoint_id',
       ],
       ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
-      ...['slot1', 'slot2', 'slot3', 'waits_for_slot', 'start_queue', 'span', 'source'],
+      ...[
+        'trigger_kind',
+        'ended',
+        'slot1',
+        'slot2',
+        'slot3',
+        'waits_for_slot',
+        'start_queue',
+        'span',
+        'source',
+        'event_kind',
+        'outcome',
+      ],
     ].map(column => [column, OURS]),
   ),
 }

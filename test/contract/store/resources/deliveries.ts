@@ -314,7 +314,13 @@ export function deliveriesContract(open: OpenStore): void {
         durationMs: 12,
         createdAt: NOW,
       } as const
-      const first = { ...attempt, id: 'att_1', attempt: 1, responseSnippet: 'oops' }
+      const first = {
+        ...attempt,
+        id: 'att_1',
+        attempt: 1,
+        responseSnippet: 'oops',
+        requestHeaders: { 'webhook-id': 'dlv_1' },
+      }
       const second = {
         ...attempt,
         id: 'att_2',

@@ -38,6 +38,7 @@ export function eventsContract(open: OpenStore): void {
         data: '{"n":12345678901234567890}',
         woke: 2,
         triggered: [{ workflow: 'a', app: 'shop', runId: 'run_1' }],
+        decided: { unmet: [['b', 'shop', 'go', 'false']], woken: [['run_2', 0]], waited: 2 },
       })
       await write(store(), { type: 'event.recorded', event: plain }, { type: 'event.recorded', event: full })
       expect(await store().in(NS).event(full.id)).toEqual(full)

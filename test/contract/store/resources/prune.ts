@@ -5,7 +5,7 @@ import type { Delivery } from '../../../../packages/engine/src/domain/model/deli
 import { type FlowRow, flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
 import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import type { PrunedRows } from '../../../../packages/engine/src/domain/run/retention.ts'
-import { earliestId } from '../../../../packages/engine/src/domain/text/ids.ts'
+import { derivedId, earliestId } from '../../../../packages/engine/src/domain/text/ids.ts'
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
 import {
   aDelivery,
@@ -288,6 +288,25 @@ export function pruneContract(open: OpenStore): void {
       await write(store(), action(NOW - 2), action(NOW - 1), action(NOW))
       expect(await drain(store(), 'actions', NOW)).toEqual([2])
       expect(await store().in(NS).controlActions({ limit: 9 })).toMatchObject([{ createdAt: NOW }])
+    })
+
+    it('removes the idempotency keys of one workflow, some at a time, but none that a later event claimed', async () => {
+      const claim = (key: string, at: number, workflow = 'order') => {
+        const of = { namespace: NS, app: 'shop', workflow, policy: 'idempotency', key } as const
+        const state = JSON.stringify({ eventId: derivedId('evt', at, key) })
+        return { id: flowRowId(of), ...of, version: 1, expiresAt: NOW + 1000, state }
+      }
+      const gone = ['a', 'b', 'c', 'd', 'e'].map((key, i) => claim(key, NOW - i))
+      const kept = [claim('f', NOW + 1), claim('a', NOW, 'refund')]
+      await write(store(), ...[...gone, ...kept].map(row => ({ type: 'flow.saved' as const, row })))
+      const of = { namespace: NS, app: 'shop', workflow: 'order', before: NOW + 1, limit: 2 }
+      const drop = () => store().dropClaims(of)
+      expect([await drop(), await drop(), await drop()]).toEqual([2, 2, 1])
+      expect(await drop()).toBe(0)
+      const found = await Promise.all(
+        [...gone, ...kept].map(async ({ id }) => (await store().flowRow(id)) !== undefined),
+      )
+      expect(found).toEqual([false, false, false, false, false, true, true])
     })
   })
 }

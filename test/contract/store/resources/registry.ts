@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
+import { flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
 import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
 import { anEvent, aRun, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
 
@@ -106,6 +107,47 @@ export function registryContract(open: OpenStore): void {
       await decided({ type: 'unpinned', ...about })
     })
 
+    it('guard that no run is in flight, and delete a workflow with its flow-control rows, an app, and claims', async () => {
+      const run = aRun({ app: 'shop', workflow: 'order' })
+      const parts = { namespace: NS, app: 'shop', workflow: 'order', policy: 'batch', key: '' } as const
+      const row = { ...parts, id: flowRowId(parts), version: 1, availableAt: NOW, dueAt: NOW, state: '{}' }
+      const other = { ...parts, workflow: 'pack' }
+      const kept = { ...row, ...other, id: flowRowId(other) }
+      const flows = [row, kept].map(row => ({ type: 'flow.saved', row }) as const)
+      const app = { namespace: NS, name: 'shop', createdAt: NOW }
+      const registered = { type: 'runner.registered', runner } as const
+      await write(store(), [registered, { type: 'app.seen', app }, { type: 'run.created', run }, ...flows])
+      const decided = (guard: Guard) => store().commit({ guards: [guard], changes: [] })
+      const exists = { type: 'registered', namespace: NS, app: 'shop', workflow: 'order' } as const
+      await expect(decided(exists)).rejects.toThrow('stale registered guard')
+      await write(store(), [{ type: 'workflow.registered', workflow }])
+      await decided(exists)
+      const of = { type: 'idle', namespace: NS, app: 'shop' } as const
+      await expect(decided({ ...of, workflow: 'order' })).rejects.toThrow('stale idle guard')
+      await expect(decided(of)).rejects.toThrow('stale idle guard')
+      await decided({ ...of, workflow: 'pack' })
+      await decided({ ...of, app: 'other' })
+      await write(store(), [moved(run, { status: 'cancelled', finishedAt: NOW })])
+      await decided(of)
+
+      const deletedWorkflows = [{ name: 'order', digest: 'abc' }]
+      const claims = { type: 'runner.workflowsDeleted', namespace: NS, app: 'shop', runnerId: runner.runnerId } as const
+      await write(store(), [
+        { type: 'workflow.deleted', namespace: NS, app: 'shop', name: 'order' },
+        { type: 'app.deleted', namespace: NS, app: 'shop' },
+        { ...claims, deletedWorkflows },
+      ])
+      expect(await store().flowRow(row.id)).toBeUndefined()
+      expect(await store().flowRow(kept.id)).toEqual(kept)
+      await expect(decided(exists)).rejects.toThrow('stale registered guard')
+      // A registration keeps the list.
+      await write(store(), [registered])
+      const runners = async () => (await store().catalog()).runners
+      expect(await store().catalog()).toMatchObject({ apps: [], runners: [{ deletedWorkflows }] })
+      await write(store(), [{ ...claims, deletedWorkflows: [] }])
+      expect(await runners()).toEqual([runner])
+    })
+
     it('keeps every field of apps, runners and workflows of every namespace', async () => {
       const app = { namespace: NS, name: 'shop', createdAt: NOW }
       const fullRunner: Required<Runner> = {
@@ -126,6 +168,7 @@ export function registryContract(open: OpenStore): void {
         sleeps: true,
         instances: { i1: NOW },
         hasLeft: true,
+        deletedWorkflows: [{ name: 'bill', digest: 'ghi' }],
         features: ['one', 'two'],
       }
       const fullWorkflow: Required<Workflow> = {

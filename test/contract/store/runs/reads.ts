@@ -217,7 +217,7 @@ export function readsContract(open: OpenStore): void {
       expect((await store().in(NS).steps(run.id)).map(({ index }) => index)).toEqual([0, 1, 3, 12])
     })
 
-    it('answer log lines behind a seq, oldest first, up to the limit', async () => {
+    it('answer log lines behind a seq, oldest or newest first, up to the limit', async () => {
       const run = aLeasedRun()
       const lines = [5, 3, 9].map(index => aLine(run, { index, fields: '{"n":12345678901234567890}' }))
       await write(
@@ -231,6 +231,8 @@ export function readsContract(open: OpenStore): void {
       expect(await seqs(103, 10)).toEqual([105, 109])
       expect(await seqs(0, 2)).toEqual([103, 105])
       expect(await store().in(NS).logs(run.id, { from: 108, limit: 1 })).toEqual([lines[2]])
+      const newest = await store().in(NS).logs(run.id, { from: 0, limit: 2, dir: 'desc' })
+      expect(newest.map(({ seq }) => seq)).toEqual([109, 105])
     })
 
     it('page through events newest first, by app and by name', async () => {

@@ -103,6 +103,18 @@ const FILTERS: RunFilter[] = [
   { attribute: ['items:3'], app: 'shop', until: NOW + 30, q: 'order', deep: true },
 ]
 
+/** Filters under which no search finds a page in its first read. */
+const MANY_READS: RunFilter[] = [
+  { app: 'Käse', workflow: 'order_late', status: ['cancelled'] },
+  { attribute: ['customer:c-1', 'items:3'], status: ['failed', 'queued'] },
+  { attribute: ['vip:true'], workflow: 'refund', runType: 'cron' },
+  { parentRunId: 'run_c', app: 'shop' },
+  { error: NO_CARD, runType: 'cron' },
+  { waitingFor: 'event', workflow: 'order' },
+  { waitingFor: 'event', error: NO_CARD },
+  { status: ['running', 'succeeded'], until: NOW + 30 },
+]
+
 export function runListsContract(open: OpenStore): void {
   describe('lists of runs', () => {
     const store = eachStore(open)
@@ -130,6 +142,27 @@ export function runListsContract(open: OpenStore): void {
       }
     })
 
+    it('are the same where a page takes many reads, along the order, by value or all at once', async () => {
+      const runs = variedRuns(2500)
+      await write(store(), ...runs.map(run => created(run)))
+      for (const filter of MANY_READS) {
+        for (const sort of SORTS) {
+          for (const dir of DIRS) {
+            const expected = ids(
+              sorted(
+                runs.filter(run => matches(run, filter)),
+                sort,
+                dir,
+              ),
+            )
+            expect(await walked(store(), { ...filter, sort, dir }, 90), JSON.stringify({ filter, sort, dir })).toEqual(
+              expected,
+            )
+          }
+        }
+      }
+    })
+
     it('find the few that match among many, in every order', async () => {
       const runs = Array.from({ length: 2600 }, (_, i) =>
         aRun({ createdAt: NOW + i, app: i % 200 === 199 ? 'rare' : 'shop', workflow: `w-${i % 7}` }),
@@ -140,6 +173,37 @@ export function runListsContract(open: OpenStore): void {
         const expected = ids(sorted(rare, sort, 'desc'))
         expect(await walked(store(), { q: 'RARE', sort }, 2), sort).toEqual(expected)
         expect(await walked(store(), { app: 'rare', q: 'w-', deep: true, sort }, 2), sort).toEqual(expected)
+      }
+    })
+
+    it('find the few that match two filters of many runs each, in every order', async () => {
+      // The two filters have runs of their own for long stretches, and of one time share few.
+      const runs = Array.from({ length: 4800 }, (_, i) =>
+        aRun({
+          createdAt: NOW + i,
+          ...(i % 2 === 0 ? { attributes: { region: 'north', ...(i % 480 === 0 ? { vip: true } : {}) } } : {}),
+          ...((i > 3600 && i % 2 === 1) || i % 600 === 0 ? { status: 'paused' } : {}),
+          workflow: i < 1200 || i % 400 === 0 ? 'refund' : 'order',
+        }),
+      )
+      await write(store(), ...runs.map(run => created(run)))
+      const filters: RunFilter[] = [
+        { attribute: ['region:north'], status: ['paused'] },
+        { attribute: ['region:north'], status: ['paused'], workflow: 'refund', since: NOW + 300 },
+        { attribute: ['vip:true'], status: ['paused', 'queued'] },
+        { status: ['paused'], workflow: 'order', runType: 'event' },
+        { attribute: ['region:north'], status: ['failed'] },
+      ]
+      for (const filter of filters) {
+        const matching = runs.filter(run => matches(run, filter))
+        for (const [sort, dir] of [
+          ['started', 'desc'],
+          ['started', 'asc'],
+          ['duration', 'desc'],
+        ] as const) {
+          const found = await walked(store(), { ...filter, sort, dir }, 40)
+          expect(found, `${sort} ${dir} ${JSON.stringify(filter)}`).toEqual(ids(sorted(matching, sort, dir)))
+        }
       }
     })
 

@@ -103,6 +103,7 @@ export function commitContract(open: OpenStore): void {
         leaseOwner: 'engine-1',
         holds: { slots: [{ id: 's', limit: 2, key: 'k' }], runTimeoutMs: 9 },
         priority: -1.5,
+        progress: { value: '{"done": 3}', at: NOW + 2, seq: 8 },
         attributes: { customer: 'c-1\u0000', vip: true, items: 2.5 },
         waitsForSlot: 's',
         startQueue: 't',
