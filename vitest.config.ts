@@ -19,6 +19,7 @@ const ON_SERVERS = [
   'test/faults/cluster*.test.ts',
   'test/faults/postgres*.test.ts',
   'test/scenario/**/*-servers.test.ts',
+  'test/console/*-servers.browser.test.ts',
 ]
 const hasServers = await haveServers()
 const project = (name: string, include: string[], env = {}) => ({
@@ -99,7 +100,7 @@ export default defineConfig({
     reporters: ['default', new ClosingLine()],
     projects: [
       project('main', ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts']),
-      ...(haveChromium() ? [project('console', ['test/console/*.browser.test.ts'])] : []),
+      ...(haveChromium() ? [project('console', ['test/console/**/*.browser.test.ts'])] : []),
       project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect', PERDURE_TEST_STORE: 'disk' }),
       ...(hasServers
         ? [

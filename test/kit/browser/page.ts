@@ -10,6 +10,8 @@ import { onCleanup } from '../cleanup.ts'
 import { CHROMIUM } from './chromium.ts'
 
 const WAIT_MS_MAX = 10_000
+/** A name of this machine that is no secure address: as an engine of another machine by plain HTTP. */
+const PLAIN_HOST = 'console.test'
 
 /** Runs in the page: the browser's own message about a violation does not always reach the console. */
 const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', event => {
@@ -21,21 +23,25 @@ let launched: Promise<Browser> | undefined
 export interface PageOptions {
   colorScheme?: 'light' | 'dark'
   width?: number
+  /** Whether things may move by themselves. By default they may not. */
+  moves?: boolean
   /** A context to share with another page: its tabs have one worker. */
   context?: BrowserContext
-  /** Faults that the test expects, as parts of their text. */
+  /** Faults that the test expects, as parts of their text; with a slash at the start, as the path of a request that failed. */
   expected?: readonly string[]
 }
 
 /** A page of the browser, closed when the test ends. */
 export async function openPage(origin: string, options: PageOptions = {}): Promise<Page> {
-  const { colorScheme = 'light', width = 1280, expected = [] } = options
-  const context = options.context ?? (await newContext(colorScheme, width))
+  const { expected = [] } = options
+  const context = options.context ?? (await newContext(options))
   const page = await context.newPage()
   const faults: string[] = []
   page.on('pageerror', error => faults.push(`error of the page: ${error.message}`))
   page.on('console', message => {
-    if (message.type() === 'error') faults.push(`error of the console: ${message.text()}`)
+    if (message.type() !== 'error') return
+    const path = message.location().url.replace(origin, '')
+    if (!expected.includes(path)) faults.push(`error of the console: ${message.text()}`)
   })
   page.on('request', request => {
     if (!request.url().startsWith(origin)) faults.push(`foreign request: ${request.url()}`)
@@ -48,12 +54,16 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   return page
 }
 
-async function newContext(colorScheme: 'light' | 'dark', width: number): Promise<BrowserContext> {
+/** The address of an engine on this machine as one that a browser does not call secure. */
+export const plainUrl = (engineUrl: string): string => engineUrl.replace(/127\.0\.0\.1|localhost/, PLAIN_HOST)
+
+async function newContext(options: PageOptions): Promise<BrowserContext> {
+  const { colorScheme = 'light', width = 1280, moves = false } = options
   launched ??= launch()
   const context = await (await launched).newContext({
     colorScheme,
     viewport: { width, height: 800 },
-    reducedMotion: 'reduce',
+    reducedMotion: moves ? 'no-preference' : 'reduce',
   })
   context.setDefaultTimeout(WAIT_MS_MAX)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -62,7 +72,10 @@ async function newContext(colorScheme: 'light' | 'dark', width: number): Promise
 }
 
 async function launch(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
+  })
   onCleanup(() => {
     // The files of a worker share this module: the next file launches its own.
     launched = undefined

@@ -21,7 +21,10 @@ export interface ScriptedPass {
    * Reports steps while the pass goes on. `seq` repeats an earlier checkpoint. Resolves with undefined when the
    * engine has given the pass up.
    */
-  checkpoint(opcodes: readonly Opcode[], options?: { seq?: number; logs?: object[] }): Promise<Ack | undefined>
+  checkpoint(
+    opcodes: readonly Opcode[],
+    options?: { seq?: number; logs?: object[]; progress?: unknown },
+  ): Promise<Ack | undefined>
 }
 
 type Script = (pass: ScriptedPass) => Promise<InvokeReply>
@@ -42,8 +45,8 @@ export class ScriptedTransport implements Transport {
       runId,
       request,
       signal: call.signal,
-      async checkpoint(opcodes, { seq = ++sent, logs = [] } = {}) {
-        const ack = await call.onCheckpoint?.(JSON.stringify({ seq, opcodes, logs }))
+      async checkpoint(opcodes, { seq = ++sent, logs = [], progress } = {}) {
+        const ack = await call.onCheckpoint?.(JSON.stringify({ seq, opcodes, logs, progress }))
         return ack === undefined ? undefined : (JSON.parse(ack) as Ack)
       },
     }
