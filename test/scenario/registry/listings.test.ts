@@ -41,7 +41,8 @@ describe('GET /runners', () => {
     await register({ app, runner: 'bare' })
     const lastSeenAt = new Date(clock.now()).toISOString()
     const runners = await list(`/runners?app=${app}`)
-    const plain = { app, url: 'http://127.0.0.1:9/', lastSeenAt, live: true }
+    const load = { workflows: expect.any(Array), inFlight: 0, passesPerMin: 0, failures: 0 }
+    const plain = { app, url: 'http://127.0.0.1:9/', lastSeenAt, live: true, ...load }
     expect(runners.find(({ runnerId }) => runnerId === 'full')).toEqual({
       runnerId: 'full',
       ...plain,

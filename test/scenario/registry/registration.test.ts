@@ -19,7 +19,7 @@ describe('the answer', () => {
     expect(answer.json).toEqual({
       ok: true,
       protocolVersion: 1,
-      features: ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes'],
+      features: ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes', 'end-with-steps'],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,
       heartbeatMs: 30_000,

@@ -46,8 +46,8 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       },
     })
     await runner.register(api)
-    const start = async (data: string, status: RunStatus) => {
-      const { runId } = await api.send({ name, app: runner.app, data })
+    const start = async (data: string, status: RunStatus, attributes = {}) => {
+      const { runId } = await api.send({ name, app: runner.app, data, attributes })
       await api.reaches(runId, status)
       return runId
     }
@@ -86,12 +86,32 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       outcome: 'skipped',
       error: expect.stringContaining('failed'),
     })
+    const skipped = (await read(done.id, '?outcome=skipped&limit=1')) as BulkDetail
+    const rest = await read(done.id, `?outcome=skipped&cursor=${skipped.nextCursor}`)
+    expect([...skipped.results, ...rest.results].map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped'])
+    expect((await read(done.id, '?outcome=failed')).results).toEqual([])
     const [entry, ...others] = (await api.get('/control-actions?action=bulk.cancel')).json as ControlAction[]
     expect(others).toEqual([])
     expect(entry).toMatchObject({
       actor: 'ops',
       detail: { bulkId: done.id, matched: 4, done: 2, skipped: 2, failed: 0 },
     })
+  })
+
+  test('attributes select the runs that have all of them, in a dry run and in a job', async () => {
+    const { start, name } = await openApp()
+    const marked = (plan: string) => ({ of: name, plan })
+    const pro = [await start('wait', 'waiting', marked('pro')), await start('wait', 'waiting', marked('pro'))]
+    await start('wait', 'waiting', marked('free'))
+    await start('', 'succeeded', marked('pro'))
+    const wanted = { action: 'cancel', filter: { attribute: [`of:${name}`, 'plan:pro'] } }
+    const counted = await preview(wanted)
+    expect(counted).toMatchObject({ matched: 3, eligible: 2, skipped: 1 })
+    expect(counted.sample.map(({ id }) => id)).toEqual(pro.toReversed())
+    expect(await preview({ action: 'cancel', filter: { attribute: `of:${name}` } })).toMatchObject({ matched: 4 })
+    const done = await ended(await bulk(wanted))
+    expect(done).toMatchObject({ matched: 3, done: 2, skipped: 1, filter: wanted.filter })
+    for (const id of pro) expect((await api.run(id)).status).toBe('cancelled')
   })
 
   test('pause and resume by ids: an id counts once, an unknown one is skipped', async () => {
@@ -131,6 +151,8 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       [{ action: 'cancel', filter: { app: 'a' }, ids: ['run_1'] }, 'filter'],
       [{ action: 'cancel', filter: { ap: 'a' } }, 'filter.ap'],
       [{ action: 'cancel', filter: { status: 'gone' } }, 'filter.status'],
+      [{ action: 'cancel', filter: { attribute: 'plan' } }, 'filter.attribute'],
+      [{ action: 'cancel', filter: { attribute: [] } }, 'filter.attribute'],
       [{ action: 'cancel', ids: [] }, 'ids'],
       [{ action: 'cancel', ids: Array(1001).fill('run_1') }, 'ids'],
       [{ action: 'cancel', ids: ['run_1'], input: 1 }, 'input'],

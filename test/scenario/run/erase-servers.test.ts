@@ -14,10 +14,20 @@ import {
   step,
   tempStoreFile,
   unique,
+  until,
   wait,
 } from '../../kit/index.ts'
 
 const CANARY = 'a-canary-of-the-payload'
+const KEY = 'secret-key-of-erasure'
+const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
+/** Keys that are a part of the payload. */
+const KEYED = {
+  attributes: { part: 'event.data.substring(0, 20)' },
+  concurrency: { limit: 5, key: 'event.data.substring(0, 20)' },
+  throttle: { limit: 100, period: '1m', key: 'event.data.substring(0, 20)' },
+  singleton: { key: 'event.data.substring(0, 20) + (event.data == "live" ? "l" : "")', mode: 'skip' },
+}
 const STORES = [
   ['sqlite', async () => tempStoreFile()],
   ['postgres', freshSchema],
@@ -25,20 +35,30 @@ const STORES = [
 
 test.each(STORES)('erases every payload of a finished run, on %s', async (kind, freshStore) => {
   const storeFile = await freshStore()
-  const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory' } })
-  const { api } = engine
+  const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory', ENGINE_API_KEYS: keys } })
+  const api = engine.api.as(KEY)
   const name = unique('erased')
   const sent = step('Webhook', 'tell', { webhookUrl: 'http://127.0.0.1:9/', data: CANARY })
   const never = wait('w', `never-${name}`)
+  const log = { level: 'info', message: CANARY, fields: { [CANARY]: CANARY }, attempt: 1, index: 0 }
   const runner = await openRunner({
     workflows: {
-      [name]: (invoke, record) => {
-        const isLive = invoke.event.data === 'live'
-        return flow([run('a', () => CANARY), isLive ? never : sent], () => CANARY)(invoke, record)
+      [name]: {
+        handler: async (invoke, record) => {
+          const isLive = invoke.event.data === 'live'
+          const reply = await flow([run('a', () => CANARY), isLive ? never : sent], () => CANARY)(invoke, record)
+          if (typeof reply === 'function') return reply
+          const body = { ...(reply.body as object), logs: [log], progress: CANARY, attributes: { set: CANARY } }
+          return { ...reply, body }
+        },
+        registration: KEYED,
       },
+      [`${name}-fails`]: () => ({ status: 400, body: { error: { message: CANARY, stack: CANARY }, logs: [] } }),
     },
   })
-  await runner.register(api)
+  await runner.register(api, { features: ['attributes'] })
+  const endpoint = { url: 'http://127.0.0.1:9/', eventKinds: ['run.failed', 'run.succeeded'], app: runner.app }
+  expect((await api.post('/webhook-endpoints', endpoint)).status).toBe(201)
   const live = await api.send({ name, app: runner.app, data: 'live' })
   await api.reaches(live.runId, 'waiting')
   expect(await api.request('DELETE', `/runs/${live.runId}`)).toMatchObject({ status: 409, code: 'run_not_finished' })
@@ -58,6 +78,11 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   expect((await api.request('DELETE', `/runs/${fork}`)).status).toBe(404)
   const entries = (await api.get('/control-actions?action=run.erase')).json as ControlAction[]
   expect(entries.map(entry => entry.runId)).toEqual([fork, runId])
+
+  const failed = await api.send({ name: `${name}-fails`, app: runner.app, data: CANARY })
+  expect((await api.failed(failed.runId)).error?.message).toBe(CANARY)
+  await until(async () => (await api.get('/webhook-deliveries?eventKind=run.failed')).text.includes(failed.runId))
+  expect((await api.request('DELETE', `/runs/${failed.runId}`)).status).toBe(204)
 
   // The live run has a step with the canary in its result.
   expect((await api.post(`/runs/${live.runId}/cancel`)).status).toBe(200)

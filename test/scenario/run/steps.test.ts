@@ -66,6 +66,16 @@ test('filters by status and name, and the summary leaves out what is long', asyn
   }
 })
 
+test('a page has at most 200 steps; without their results, 2,000', async () => {
+  const { runId } = await start(flow([Array.from({ length: 2001 }, (_, i) => run(`s${i}`))]))
+  await api.succeeded(runId)
+  const sizes = await Promise.all(['', '&fields=all', '&fields=summary'].map(more => page(runId, `limit=9999${more}`)))
+  expect(sizes.map(({ names }) => names.length)).toEqual([200, 200, 2000])
+  const [whole, , short] = sizes
+  expect((await page(runId, `cursor=${whole?.next}`)).names.slice(0, 2)).toEqual(['s200', 's201'])
+  expect((await page(runId, `fields=summary&cursor=${short?.next}`)).names).toEqual(['s2000'])
+})
+
 test('one step has its attempts; a step or a run that is not there is 404', async () => {
   const { runId } = await start(flow([run('flaky', fail(2)), sleep('nap', 1000)]), {
     registration: { retry: { maxAttempts: 4 } },

@@ -66,6 +66,7 @@ describe('a lifecycle delivery', () => {
           statusCode: 200,
           responseSnippet: 'noted',
           durationMs: 0,
+          requestHeaders: expect.objectContaining({ 'webhook-id': id }),
           createdAt: at,
         },
       ],
