@@ -1,6 +1,7 @@
 // A breakage for every check of `perdure conform` on passes and headers: how a runner breaks just the rule that the check is
 // about. conform.test.ts runs each.
 
+import { hashStepId } from '@perdure/protocol'
 import type { Handler } from '../kit/index.ts'
 import type { Invoke } from '../kit/runner/runner-record.ts'
 import type { Reply } from '../kit/runner/wire.ts'
@@ -60,6 +61,8 @@ const open = door(() => false)
 const signatureOf = ({ headers }: Invoke) => String(headers['x-engine-signature'] ?? '')
 const entries = (steps: Invoke['steps'], change: (entry: object) => object) =>
   Object.fromEntries(Object.entries(steps).map(([id, entry]) => [id, change(entry)]))
+const endsWithSteps = (ctx: object) => (ctx as { features?: string[] }).features?.includes('end-with-steps') === true
+const hasSome = (steps: object) => Object.keys(steps).length > 0
 const passes = { count: 0 }
 let last: unknown
 
@@ -72,6 +75,22 @@ export const BREAKAGES: Record<string, Breakage> = {
   'returns when every step is stored': answers('conform-sequence', ({ status, body }) => ({
     body: status === 200 ? { data: 7 } : body,
   })),
+  'reports its last step, with the end or before it, where the engine takes both together': answers(
+    'conform-sequence',
+    ({ status, body }, { ctx, steps }) =>
+      endsWithSteps(ctx) && hasSome(steps) ? { status: 200, body: { data: { result: 200 } } } : { status, body },
+  ),
+  'begins no step there before the one before it is stored': answers('conform-sequence', ({ body }, { ctx, steps }) => {
+    const more = { op: 'StepRun', id: hashStepId('double'), name: 'double', data: 10 }
+    return endsWithSteps(ctx) && !hasSome(steps) ? { body: { ...body, opcodes: [...(body.opcodes ?? []), more] } } : {}
+  }),
+  'reports a failed step there before it ends the run by its error': answers(
+    'conform-fail',
+    ({ status, body }, { ctx }) =>
+      endsWithSteps(ctx)
+        ? { status: 400, body: { error: { message: 'declined', code: 'step_failed' } } }
+        : { status, body },
+  ),
   'answers a repeated pass as it did before': opcodes('conform-sequence', {
     get data() {
       return passes.count++

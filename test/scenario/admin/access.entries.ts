@@ -6,6 +6,7 @@ export const RUNNER = 'north-runner'
 export const WORKFLOW = 'north-order'
 export const WAITER = 'north-waiter'
 export const BROKEN = 'north-broken'
+export const BATCHED = 'north-batched'
 export const AWAITED = 'north-awaited'
 export const PAYLOAD = 'north-payload'
 const NOWHERE = 'http://127.0.0.1:9/'
@@ -24,6 +25,8 @@ export interface Holdings {
   scheduled: string
   schedule: string
   bulk: string
+  buffer: string
+  app: string
   /** App and name. */
   workflow: string
   erasable: string
@@ -72,10 +75,12 @@ export const ENTRIES: Record<string, Entry> = {
   listErrors: { finds: () => ['', `app=${APP}`] },
   streamRuns: { stream: true },
   getRun: { id: 'run' },
+  getRunResult: { id: 'run' },
   explainRun: { id: 'waiting' },
   listRunSteps: { id: 'run' },
   getRunStep: { id: 'run' },
   getRunTree: { id: 'run' },
+  getRunBundle: { id: 'run' },
   getEventTree: { id: 'event' },
   listRunPasses: { id: 'run' },
   listRunLogs: { id: 'run' },
@@ -93,11 +98,16 @@ export const ENTRIES: Record<string, Entry> = {
   stopBulk: { id: 'bulk' },
   listControlActions: { finds: ({ run, fork }) => ['', `runId=${run}`, `runId=${fork}`, 'action=replay'] },
   sendEvent: { body: { name: AWAITED }, elsewhere: { woke: 0, triggered: [] } },
+  sendEvents: { body: [{ name: AWAITED }], elsewhere: [{ woke: 0, triggered: [] }] },
+  redriveEvent: { id: 'event', body: { workflow: WORKFLOW, app: APP } },
+  // Another namespace has no such workflow.
+  redriveEvents: { common: true, body: { name: WORKFLOW, workflow: WORKFLOW, app: APP }, letIn: 404 },
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },
   listEventNames: { finds: () => ['', `prefix=${WORKFLOW}`] },
   streamEvents: { stream: true },
   streamTopics: { stream: true, query: 'topics=runs,events' },
   getEvent: { id: 'event' },
+  explainEvent: { id: 'event' },
   listScheduledEvents: { finds: () => [''] },
   deleteScheduledEvent: { id: 'scheduled' },
   listSchedules: { finds: () => ['', 'source=api'] },
@@ -112,18 +122,31 @@ export const ENTRIES: Record<string, Entry> = {
   listApps: { finds: () => [''] },
   listRunners: { finds: () => ['', `app=${APP}`] },
   listLimits: { finds: () => [] },
+  listBuffers: { finds: () => ['', 'kind=batch'] },
+  flushBuffer: { id: 'buffer' },
   listWorkflows: { finds: () => ['', `app=${APP}`] },
+  startRun: { id: 'workflow' },
   pauseWorkflow: { id: 'workflow' },
   resumeWorkflow: { id: 'workflow' },
+  deleteWorkflow: { id: 'workflow' },
+  deleteApp: { id: 'app' },
   getHealth: { common: true },
   getReadiness: { common: true },
   getMetrics: { common: true },
+  // Engines are of all namespaces.
+  listEngines: { common: true },
   getOpenapi: { common: true },
   listWebhookDeliveries: { finds: () => ['', `app=${APP}`, 'status=succeeded'] },
   getWebhookDelivery: { id: 'delivery' },
   redeliverWebhook: { id: 'delivery' },
+  redeliverWebhooks: {
+    body: { filter: { app: APP } },
+    elsewhere: { matched: 0, queued: 0, skipped: 0, capped: false },
+  },
   listWebhookEndpoints: { finds: () => [''] },
   getWebhookEndpointStats: { finds: () => [''] },
+  getWebhookEndpointSeries: { elsewhere: Array(24).fill({ succeeded: 0, failed: 0 }) },
+  testWebhookEndpoint: { id: 'endpoint' },
   createWebhookEndpoint: {
     body: { url: NOWHERE, eventKinds: ['run.failed'] },
     elsewhere: { eventKinds: ['run.failed'] },
@@ -134,6 +157,7 @@ export const ENTRIES: Record<string, Entry> = {
   createWebhookReceiver: { body: { eventName: AWAITED }, elsewhere: { eventName: AWAITED } },
   updateWebhookReceiver: { id: 'receiver', body: { enabled: false } },
   deleteWebhookReceiver: { id: 'receiver' },
+  listWebhookRefusals: { id: 'receiver' },
   receiveWebhook: { common: true },
   whoami: { elsewhere: { namespace: 'south' } },
   // Tested in sessions.test.ts: the body's key decides the namespace.

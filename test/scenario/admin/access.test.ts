@@ -23,6 +23,7 @@ import {
 import {
   APP,
   AWAITED,
+  BATCHED,
   BROKEN,
   ENTRIES,
   type Entry,
@@ -220,11 +221,17 @@ async function ask(
   })
 }
 
-/** Everything that the north's lists show. */
+/** Everything that the north's lists show, but the rates of its runners, which fall as time passes. */
 async function snapshot(): Promise<Record<string, unknown>> {
   const lists = ALL.filter(operation => entryOf(operation).finds)
-  const shown = await Promise.all(lists.map(async list => [list.id, (await ask(north, list)).json] as const))
+  const shown = await Promise.all(
+    lists.map(async list => [list.id, withoutRates((await ask(north, list)).text)] as const),
+  )
   return Object.fromEntries(shown)
+}
+
+function withoutRates(text: string): unknown {
+  return JSON.parse(text, (key, value) => (key === 'passesPerMin' ? undefined : value))
 }
 
 /** Creates at least one of everything, and two of what is listed in pages. */
@@ -233,7 +240,8 @@ async function fillTheNorth(): Promise<Holdings> {
   const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })
   const order = flow([run('work', () => PAYLOAD), emit('say', 'north-said'), post])
   const broken = () => ({ status: 400, body: { error: { message: 'broken' }, logs: [] } })
-  const workflows = { [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]), [BROKEN]: broken }
+  const batched = { handler: order, registration: { batch: { maxSize: 9, timeout: '1h', key: 'event.data' } } }
+  const workflows = { [BATCHED]: batched, [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]), [BROKEN]: broken }
   const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
   await runner.register(north)
   const { runId, eventId } = await north.send({ name: WORKFLOW })
@@ -262,6 +270,8 @@ async function fillTheNorth(): Promise<Holdings> {
     scheduled: await scheduled(),
     schedule: await schedules(),
     bulk: await bulk(),
+    buffer: await buffers(),
+    app: await apps(),
     workflow: `${APP}/${WORKFLOW}`,
     erasable: (await north.send({ name: 'nobody' })).eventId,
   }
@@ -273,6 +283,20 @@ async function bulk(): Promise<string> {
   const start = async () => ((await north.post('/bulk', body)).json as { bulkId: string }).bulkId
   await start()
   return start()
+}
+
+/** An app that the south does not register. */
+async function apps(): Promise<string> {
+  const app = 'north-store'
+  await north.post('/register', { app, runner: app, url: 'http://127.0.0.1:9/', workflows: [] })
+  return app
+}
+
+/** Two batches of one event: a list has a second page. */
+async function buffers(): Promise<string> {
+  for (const data of ['north-1', 'north-2']) await north.send({ name: BATCHED, data })
+  const [buffer] = (await north.get('/buffers')).json as { id: string }[]
+  return buffer?.id as string
 }
 
 /** Two events that arrive later: a list has a second page. */

@@ -53,6 +53,10 @@ test('events are recorded and claim their dedupe id, but start no run', async ()
     expect(status).toBe(202)
     const { eventId } = json as { eventId: string }
     expect(json).toEqual({ eventId, woke: 0, triggered: [], suspended: true })
+    expect((await api.get(`/events/${eventId}/why`)).json).toMatchObject({
+      suspended: true,
+      workflows: [{ outcome: 'suspended' }],
+    })
     expect(await api.event(eventId)).toMatchObject({ name, data: 1, triggered: [] })
     expect((await api.post('/events', event)).json).toEqual({ deduped: true })
   })

@@ -164,6 +164,37 @@ test('deliveries: listed, read, and redelivered', async () => {
   expect(await lines('deliveries', 'get', id)).toEqual([delivered])
 })
 
+test('endpoints test and series, and deliveries redeliver', async () => {
+  const destination = await openDestination(acts.status(200), acts.status(400))
+  const { id: tried, app, endpointId } = await webhooks.deliverOne(destination.url)
+  await webhooks.reaches(tried, 'succeeded', 1)
+  const [tested] = (await lines('endpoints', 'test', endpointId)) as [WebhookDelivery]
+  expect(tested).toMatchObject({ eventKind: 'test', status: 'dead', endpointId })
+  const shown = await cli(['endpoints', 'test', endpointId])
+  expect(shown.stdout).toMatch(/status +dead\n.*kind +test\n/)
+  expect(shown.stdout).toMatch(/\n1 +http_error +400 /)
+  const points = await lines<{ succeeded: number; failed: number }>('endpoints', 'series', '--endpoint', endpointId)
+  expect(points.at(-1)).toMatchObject({ succeeded: 1, failed: 0 })
+  const table = await cli(['endpoints', 'series', '--step', '1d', '--endpoint', endpointId])
+  expect(table.stdout).toMatch(/^FROM +SUCCEEDED +FAILED +P50 +P95\n/)
+
+  const matching = ['deliveries', 'redeliver', '--app', app, '--kind', 'run.succeeded']
+  expect(await cli([...matching, '--dry-run'])).toMatchObject({ stdout: '1 of 1 would be queued, 0 skipped\n' })
+  expect(await cli(matching)).toMatchObject({ code: 0, stdout: '1 of 1 queued, 0 skipped\n' })
+  await webhooks.reaches(tried, 'dead', 2)
+  expect(await cli(['deliveries', 'redeliver'])).toMatchObject({ code: 1, stderr: expect.stringContaining('filter') })
+})
+
+test('receivers refusals: why each post was refused', async () => {
+  const [{ id, slug }] = (await lines('receivers', 'create', 'parcel/left')) as [WebhookReceiver]
+  const at = Date.now() - 412_000
+  const refused = { scheme: 'github', secret: 'no secret of it', body: '{}', at } as const
+  expect((await postWebhook(engine.api, slug, refused)).status).toBe(401)
+  expect(await lines('receivers', 'refusals', id)).toMatchObject([{ reason: 'other_scheme', signedAs: 'github' }])
+  const { stdout } = await cli(['receivers', 'refusals', id])
+  expect(stdout).toMatch(/^AT {2,}REASON {2,}BYTES {2,}FROM\n.+ {2,}other scheme: github {2,}2 {2,}127\.0\.0\.1\n$/)
+})
+
 /** Runs `perdure webhooks listen` on a free port: answers its URL, how to interrupt it, and its exit. */
 async function listen(args: readonly string[], options: CliOptions = {}) {
   const opened = gate<string>()

@@ -50,12 +50,15 @@ for (const [wire, env] of Object.entries(WIRES)) {
     }
 
     /** A workflow behind a socket on the first engine. */
-    async function connected(handler: Handler): Promise<{ name: string; record: RunnerRecord; client: ConnectClient }> {
+    async function connected(
+      handler: Handler,
+      registration = {},
+    ): Promise<{ name: string; record: RunnerRecord; client: ConnectClient }> {
       const name = unique('connected')
       const record = new RunnerRecord()
       const client = await dial(one.url, { key: SECRET_KEY })
       client.serve({ [name]: handler }, record)
-      await client.register({ app: name, runner: 'r1', workflows: [name] })
+      await client.register({ app: name, runner: 'r1', workflows: [name], ...registration })
       await knows(two.api, name)
       return { name, record, client }
     }
@@ -134,6 +137,43 @@ for (const [wire, env] of Object.entries(WIRES)) {
       go.open()
       client.result(id, 200, '{"data":"done","logs":[]}')
       await two.api.succeeded(runId)
+    })
+
+    test('progress of a pass at one is on the streams of the other while its step runs', async () => {
+      const { name, client } = await connected(() => returned(), { features: ['attributes'] })
+      client.onFrame = () => {}
+      const stream = await two.api.follow('/stream?topics=runs', {
+        stopWhen: messages => messages.some(({ data }) => data.kind === 'progress' && data.workflow === name),
+      })
+      const { runId } = await one.api.send({ name })
+      const { id } = await client.next('invoke')
+      const own = await two.api.follow(`/runs/${runId}/stream`, {
+        stopWhen: messages => messages.some(({ data }) => data.kind === 'progress'),
+      })
+      let done = 0
+      // A new stream is announced to the other engine in a moment.
+      await until(async () => {
+        client.send('invoke.checkpoint', { seq: ++done, opcodes: [], progress: { done } }, id)
+        const over = Promise.all([stream.over, own.over]).then(() => true)
+        return Promise.race([over, new Promise(later => setTimeout(later, 50, false))])
+      })
+      for (const { messages } of [await stream.over, await own.over])
+        expect(messages.at(-1)?.data).toMatchObject({ kind: 'progress', runId, value: { done: expect.any(Number) } })
+      expect((await two.api.run(runId)).status).toBe('running')
+      client.result(id, 200, `{"data":1,"logs":[],"progress":{"done":"all"}}`)
+      expect((await two.api.succeeded(runId)).progress?.value).toEqual({ done: 'all' })
+    })
+
+    test('a bulk job that one works off is followed at the other', async () => {
+      const event = unique('never')
+      const { name } = await workflow(flow([wait('w', event)]))
+      const runIds = await Promise.all(Array.from({ length: 60 }, async () => (await one.api.send({ name })).runId))
+      for (const runId of runIds) await one.api.reaches(runId, 'waiting')
+      const { bulkId } = (await one.api.post('/bulk', { action: 'cancel', ids: runIds })).json as { bulkId: string }
+      const stream = await two.api.follow(`/stream?topics=bulk:${bulkId}`, {
+        stopWhen: messages => messages.some(({ data }) => data.status === 'done'),
+      })
+      expect((await stream.over).messages.at(-1)?.data).toMatchObject({ kind: 'bulk', id: bulkId, done: 60 })
     })
 
     test('a cancel at one stops the pass that the other has in flight', async () => {

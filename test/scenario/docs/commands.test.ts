@@ -41,6 +41,7 @@ async function things(): Promise<Record<string, string>> {
   }
   const waits = flow([wait('confirmation', 'user.confirmed')])
   const runner = await new PlainRunner({
+    app: 'shop',
     workflows: { 'process-order': order, 'user.signed-up': waits },
   }).listen()
   onCleanup(() => runner.close())

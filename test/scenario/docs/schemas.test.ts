@@ -51,7 +51,12 @@ test('middleware times the steps, counts the passes and keeps dates', async () =
   reported.length = 0
   const good = await api.send({ name: 'observed' })
   expect((await api.succeeded(good.runId)).result).toBe(true)
-  expect(reported).toEqual(['observed.look at the clock took a while', 'observed parked', 'observed returned'])
+  expect(reported).toEqual([
+    'observed.look at the clock took a while',
+    'observed parked',
+    'observed.look again took a while',
+    'observed returned',
+  ])
   expect((await api.step(good.runId, 'look at the clock')).data).toEqual({ $date: 0 })
 })
 

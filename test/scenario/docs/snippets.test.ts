@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createWorkflow, type Workflow } from '@perdure/sdk'
+import { createClient, createWorkflow, type Workflow } from '@perdure/sdk'
 import { testEngine } from '@perdure/sdk/testing'
 import { Elysia } from 'elysia'
 import express from 'express'
@@ -113,8 +113,28 @@ const CHECKS: Record<string, Check[]> = {
       expect(await block({ client, id: runId, console: { log: () => {} } })).toMatchObject({ items: expect.any(Array) })
     },
     async block => block({ client, signal: AbortSignal.timeout(10_000) }),
+    async block => {
+      const scope = await block({ client, id: runId })
+      expect(scope).toMatchObject({ run: { status: 'succeeded' }, status: 'succeeded' })
+    },
+  ],
+  'docs/concepts.md': [
+    async block => {
+      const { orderId } = { orderId: '4711' }
+      await engine.runner({ app: 'shop', workflows: { 'fulfil-order': flow([], () => ({ parcel: orderId })) } })
+      const fulfilOrder = createWorkflow({ name: 'fulfil-order' }, async () => ({ parcel: '' }))
+      expect(await block({ fulfilOrder })).toMatchObject({ parcel: orderId })
+    },
   ],
   'docs/events.md': [
+    async block => {
+      await engine.runner({
+        workflows: {
+          ship: { handler: flow([], () => 'DE-77'), registration: { triggers: [{ event: 'order/placed' }] } },
+        },
+      })
+      expect(await block({ client: createClient() })).toMatchObject({ parcel: 'DE-77' })
+    },
     async block => block({ createWorkflow, handler }),
     async block => {
       const waits = createWorkflow({ name: 'waits', triggers: { event: 'order/placed' } }, async ({ event, step }) => {

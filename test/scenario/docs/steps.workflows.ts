@@ -104,10 +104,23 @@ export const own = createWorkflow({ name: 'docs-own' }, async ({ step, ctx }: Wo
   return { startedMs, reference, isChecked }
 })
 
+export const parts = createWorkflow({ name: 'docs-parts' }, async ({ step, ctx }: WorkflowArgs<Order>) => {
+  const parts = [
+    { name: 'cover', number: 1 },
+    { name: 'pages', number: 2 },
+  ]
+  const convert = ({ number }: { number: number }) => number
+  for (const part of parts) {
+    await step.run(part.name, () => convert(part))
+    ctx.progress({ done: part.number, of: parts.length })
+  }
+})
+
 let passes = 0
 /** Breaks the rule: its step's name depends on what no engine stores. */
 export const drift = createWorkflow({ name: 'docs-drift' }, async ({ step }: WorkflowArgs<Order>) => {
-  return step.run(passes++ === 0 ? 'first' : 'second', () => passes)
+  await step.run(passes++ === 0 ? 'first' : 'second', () => passes)
+  await step.run('last', () => passes)
 })
 
 export const repeats = createWorkflow({ name: 'docs-repeats' }, async ({ step }: WorkflowArgs<Order>) => {

@@ -2,7 +2,14 @@
 // fact allowed; never a 500, never a hang. The cases are made from the operations, so a new route is covered at once.
 
 import type { RunSummary } from '@perdure/protocol'
-import { errorsOf, type Operation, operationList, operations, type QueryParam } from '@perdure/protocol/operations'
+import {
+  errorsOf,
+  type ListedOperation,
+  type Operation,
+  operationList,
+  operations,
+  type QueryParam,
+} from '@perdure/protocol/operations'
 import { describe, expect, test } from 'vitest'
 import { Attacked, expectEither, expectRefusal, expectVerdict } from '../../kit/http/attack.ts'
 import { BROKEN_ESCAPES, forgeries, HOSTILE_TEXTS, HOSTILE_VALUES } from '../../kit/http/hostile.ts'
@@ -34,6 +41,8 @@ function allows(param: QueryParam, text: string): boolean {
       return /^[+-]?\d+$/.test(text)
     case 'timestamp':
       return false
+    case 'duration':
+      return /^\d+(\.\d+)?$/.test(text) && Number(text) <= param.maximumMs
     case 'flag':
       return text === '0' || text === '1'
   }
@@ -45,9 +54,9 @@ function allows(param: QueryParam, text: string): boolean {
 function expectLiteral(found: unknown, query: { name: string; param: QueryParam; text: string }): void {
   const { name, param, text } = query
   if (!Array.isArray(found)) return
-  // A span of time without runs is a point of a series all the same.
+  // A span of time without runs or posts is a point of a series all the same.
   const rows = found.filter(
-    row => !('started' in row && row.started + row.succeeded + row.failed + row.cancelled === 0),
+    row => !('at' in row && (row.started ?? 0) + row.succeeded + row.failed + (row.cancelled ?? 0) === 0),
   )
   if (param.kind === 'name' || param.kind === 'names') expect(rows, `${name}=${text}`).toEqual([])
   if (name !== 'q') return
@@ -55,6 +64,9 @@ function expectLiteral(found: unknown, query: { name: string; param: QueryParam;
     expect(`${id} ${workflow} ${app}`.toLowerCase()).toContain(text.toLowerCase())
   }
 }
+
+/** Whether a request with one good parameter is good: the operation needs no other, and no body. */
+const isWholeByQuery = ({ id, body }: ListedOperation) => ENTRIES[id]?.query === undefined && !body?.required
 
 describe('parameters', () => {
   test.each(asking)('$id: every text in every parameter', async operation => {
@@ -64,7 +76,7 @@ describe('parameters', () => {
         const what = `${name}=${JSON.stringify(text).slice(0, 80)}`
         if (name === 'cursor') expect(expectRefusal(answer), what).toMatch(/^invalid_(cursor|request)$/)
         // An operation that cannot do without a parameter refuses every other one alone, and none of the texts is such a value.
-        else expectVerdict(answer, operation, ENTRIES[operation.id]?.query === undefined && allows(param, text))
+        else expectVerdict(answer, operation, isWholeByQuery(operation) && allows(param, text))
         if (answer.status === 200) expectLiteral(answer.json, { name, param, text })
       }
     }

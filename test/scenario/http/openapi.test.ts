@@ -92,6 +92,12 @@ async function endpoint(): Promise<Ids> {
   return { whe: ((await api.post('/webhook-endpoints', body)).json as { id: string }).id }
 }
 
+/** An endpoint that answers. */
+async function reachable(): Promise<Ids> {
+  const body = { url: (await openDestination()).url, eventKinds: ['run.failed'] }
+  return { whe: ((await api.post('/webhook-endpoints', body)).json as { id: string }).id }
+}
+
 async function receiver(): Promise<Ids> {
   const { json } = await api.post('/webhook-receivers', { eventName: 'parcel/left' })
   const { id, slug, secret } = json as { id: string; slug: string; secret: string }
@@ -109,6 +115,40 @@ async function reminder(): Promise<Ids> {
 
 async function schedule(): Promise<Ids> {
   await api.put('/schedules/weekly-report', { every: '1h', event: { name: 'report/weekly' } })
+  return {}
+}
+
+/** A workflow whose only runner has left. */
+async function abandoned(): Promise<Ids> {
+  const workflows = { 'count-stock': flow([]) }
+  const runner = await new PlainRunner({ app: 'warehouse', runner: 'warehouse-1', workflows }).listen()
+  await runner.register(api)
+  await api.post('/register', {
+    app: 'warehouse',
+    runner: 'warehouse-1',
+    url: runner.url,
+    workflows: [],
+    leaving: true,
+  })
+  return {}
+}
+
+/** A batch with one event. The id of a buffer follows from its workflow and key. */
+async function batch(): Promise<Ids> {
+  const indexed = {
+    handler: flow([]),
+    registration: {
+      triggers: [{ event: 'product/changed' }],
+      batch: { maxSize: 100, timeout: '1h', key: 'event.data.city' },
+    },
+  }
+  const runner = await new PlainRunner({
+    app: 'shop',
+    runner: 'shop-2',
+    workflows: { 'index-products': indexed },
+  }).listen()
+  await runner.register(api)
+  await api.send({ name: 'product/changed', data: { city: 'berlin' } })
   return {}
 }
 
@@ -131,8 +171,11 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   redeliverWebhook: delivered,
   updateWebhookEndpoint: endpoint,
   deleteWebhookEndpoint: endpoint,
+  testWebhookEndpoint: reachable,
+  redeliverWebhooks: endpoint,
   updateWebhookReceiver: receiver,
   deleteWebhookReceiver: receiver,
+  listWebhookRefusals: receiver,
   receiveWebhook: receiver,
   revokeApiKey: apiKey,
   endSession: session,
@@ -142,6 +185,10 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   pauseSchedule: schedule,
   resumeSchedule: schedule,
   fireSchedule: schedule,
+  deleteWorkflow: abandoned,
+  deleteApp: abandoned,
+  listBuffers: batch,
+  flushBuffer: batch,
   // An order would wait for the resume.
   resumeWorkflow: async () => ({}),
   getBulk: bulk,

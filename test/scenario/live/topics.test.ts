@@ -6,6 +6,7 @@ import {
   flow,
   gate,
   type Handler,
+  opcode,
   openEngine,
   run,
   type SseMessage,
@@ -125,9 +126,85 @@ describe('the topic run:ID', () => {
     }
   })
 
+  test('with @SEQ sends what follows that frame; the lowest of several positions counts', async () => {
+    const { runId } = await api.send({ name: await register(flow([run('a', () => 1), run('b', () => 2)])) })
+    await api.succeeded(runId)
+    const all = (await api.stream(runId)).messages.map(({ data }) => data)
+    const after = Number(all[1]?.seq)
+    const stream = await api.follow(`/stream?topics=run:${runId}@${Number.MAX_SAFE_INTEGER},run:${runId}@${after}`, {
+      stopWhen: messages => messages.length === all.length - 2,
+    })
+    expect((await stream.over).messages.map(({ data }) => data)).toEqual(all.slice(2))
+  })
+
   test('of an unknown run is not found, and nothing is left open', async () => {
     for (const id of ['run_nope', 'x'.repeat(64), '%C3%A4'])
       expect(await api.get(`/stream?topics=runs,run:${id}`)).toMatchObject({ status: 404, code: 'not_found' })
+  })
+})
+
+test('the topic runs has the newest progress of a run, narrowed like its runs', async () => {
+  const handler: Handler = ({ pass }) =>
+    pass === 1
+      ? { status: 206, body: { opcodes: [opcode('StepRun', 'a', { data: 1 })], logs: [], progress: { done: 1 } } }
+      : { status: 200, body: { data: 1, logs: [], progress: { done: 2 } } }
+  const { name, app, runner } = await workflow(handler)
+  const other = await workflow(handler)
+  for (const one of [runner, other.runner]) await one.register(api, { features: ['attributes'] })
+  let last = ''
+  const stream = await api.follow(`/stream?topics=runs&workflow=${name}`, {
+    stopWhen: messages => messages.some(({ data }) => (data.value as { done?: number } | undefined)?.done === 2),
+  })
+  await api.succeeded((await api.send({ name: other.name })).runId)
+  last = (await api.send({ name })).runId
+  const frames = ofKind((await stream.over).messages, 'progress')
+  expect(frames.at(-1)?.data).toEqual({
+    ...{ kind: 'progress', runId: last, workflow: name, app, value: { done: 2 } },
+    seq: expect.any(Number),
+    ts: expect.any(String),
+  })
+  expect(new Set(frames.map(({ data }) => data.workflow))).toEqual(new Set([name]))
+})
+
+describe('the topic bulk:ID', () => {
+  const jobOf = async (ids: string[]) =>
+    ((await api.post('/bulk', { action: 'cancel', ids })).json as { bulkId: string }).bulkId
+
+  test('sends the state of a job at first and as it goes on, up to its end, at most once per interval', async () => {
+    const event = unique('never')
+    const name = await register(flow([wait('w', event)]))
+    const runIds = await Promise.all(Array.from({ length: 120 }, async () => (await api.send({ name })).runId))
+    const id = await jobOf(runIds)
+    const stream = await api.follow(`/stream?topics=bulk:${id},events&every=100`, {
+      stopWhen: messages => messages.some(({ data }) => data.status === 'done'),
+    })
+    const { messages } = await stream.over
+    const frames = ofKind(messages, 'bulk')
+    const { results: _, ...job } = (await api.get(`/bulk/${id}?limit=1`)).json as Record<string, unknown>
+    const { nextCursor: __, ...shown } = job
+    expect(frames.at(-1)?.data).toEqual({ kind: 'bulk', ts: expect.any(String), ...shown })
+    expect(frames.at(-1)?.data).toMatchObject({ matched: 120, done: 120 })
+    expect(new Set(frames.map(({ raw }) => raw.replace(/"ts":"[^"]*"/, ''))).size).toBe(frames.length)
+    const again = await api.follow(`/stream?topics=bulk:${id}`, { stopWhen: all => all.length > 0 })
+    expect((await again.over).messages[0]?.data).toMatchObject({ id, status: 'done' })
+  })
+
+  test('of another namespace is not found', async () => {
+    const keyOf = (namespace: string) => ({ label: 'a', namespace, kind: 'secret', key: `${namespace}-`.repeat(8) })
+    const guarded = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify(['one', 'two'].map(keyOf)) } })
+    const as = (namespace: string) => guarded.api.as(keyOf(namespace).key)
+    const { json } = await as('one').post('/bulk', { action: 'cancel', ids: ['run_1'] })
+    const { bulkId } = json as { bulkId: string }
+    expect((await as('two').get(`/stream?topics=bulk:${bulkId}`)).status).toBe(404)
+    const stream = await as('one').follow(`/stream?topics=bulk:${bulkId}`, {
+      stopWhen: messages => messages.length > 0,
+    })
+    expect((await stream.over).messages[0]?.data).toMatchObject({ kind: 'bulk', id: bulkId })
+  })
+
+  test('of an unknown job is not found', async () => {
+    for (const id of ['blk_nope', '', '%C3%A4', 'x@1'])
+      expect(await api.get(`/stream?topics=runs,bulk:${id}`)).toMatchObject({ status: 404, code: 'not_found' })
   })
 })
 
@@ -137,9 +214,13 @@ describe('bad input', () => {
     ['?topics=', 'topics'],
     ['?topics=runs,jobs', 'topics'],
     [`?topics=${Array.from({ length: 51 }, (_, i) => `run:r${i}`)}`, 'topics'],
+    ['?topics=bulks', 'topics'],
     ['?topics=runs&every=soon', 'every'],
     ['?topics=runs&from=0', 'from'],
     ['?topics=runs&app=', 'app'],
+    ['?topics=run:run_1@', 'topics'],
+    ['?topics=run:run_1@-1', 'topics'],
+    ['?topics=run:run_1@9007199254740992', 'topics'],
   ])('%s is refused, naming %s', async (query, field) => {
     const answer = await api.get(`/stream${query}`)
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })

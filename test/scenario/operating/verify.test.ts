@@ -41,7 +41,7 @@ beforeAll(async () => {
     'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed',
     string
   >
-  await engine.runner({
+  const { app } = await engine.runner({
     workflows: {
       [all]: flow([
         run('first', () => 'x'.repeat(3000)),
@@ -69,6 +69,8 @@ beforeAll(async () => {
   })
   const long = { text: 'y'.repeat(5000) }
   const done = await api.send({ name: all, data: long })
+  const given = await api.post(`/workflows/${app}/${timed}/runs`, { runId: 'run_given-1234' })
+  expect(given.status, given.text).toBe(201)
   const lost = await api.send({ name: failing })
   const waiting = await Promise.all([parked, retried, slotted].map(name => api.send({ name, data: long })))
   await api.post('/events', { name: buffered })
@@ -114,6 +116,8 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
   ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
   ['run.singleton', `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
+  ['run.given', 'DELETE FROM given_run_ids'],
+  ['given.run', `UPDATE given_run_ids SET run_id = 'run_none'`],
   ['run.watches', 'DELETE FROM run_watches'],
   ['watch.run', `UPDATE run_watches SET run_id = ${OF('succeeded')}`],
   ['step.run', `UPDATE runs SET status = 'cancelled', finished_at = 1 WHERE id = ${OF('waiting')}`],
@@ -131,6 +135,8 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.attributes', 'DELETE FROM run_attributes'],
   ['run.attributes', `UPDATE runs SET attributes = NULL`],
   ['run.attributes', `UPDATE run_attributes SET run_id = 'run_none'`],
+  ['run.attributes', `UPDATE run_attributes SET ended = 'cancelled'`],
+  ['run.attributes', `UPDATE run_attributes SET workflow = 'another'`],
   ['event.readable', `UPDATE events SET triggered = '{}'`],
   ['event.runs', `UPDATE events SET triggered = '[{"workflow":"w","app":"a","runId":"run_01Z"}]'`],
   ['run.event', 'DELETE FROM events'],
@@ -149,9 +155,15 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.counted', 'UPDATE runs SET late = 1'],
   ['rollup.levels', rollups(['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1], ['1d', '', '', 2])],
   ['rollup.total', rollups(['all', 'shop', 'order', 2], ['1d', 'shop', 'order', 1], ['1d', 'shop', '', 1])],
+  [
+    'rollup.posts',
+    `INSERT INTO endpoint_rollups (span, namespace, endpoint_id, at, outcome, duration_class, posts)
+      VALUES ('1d', 'south', 'whe_1', 0, 'failed', 3, 2), ('1d', 'south', '', 0, 'failed', 3, 1)`,
+  ],
   ['flow.readable', `UPDATE flow_rows SET state = '{'`],
   ['flow.readable', `UPDATE flow_rows SET key = 'other'`],
   ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],
+  ['flow.readable', `UPDATE flow_rows SET due_at = NULL WHERE policy = 'debounce'`],
   ['workflow.schedule', `DELETE FROM flow_rows WHERE policy = 'cron'`],
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
 ]

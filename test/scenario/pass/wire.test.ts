@@ -26,7 +26,10 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
 }
 
 /** The features of this engine. */
-const FEATURES = ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes']
+/** The features of the engine. */
+const FEATURES = ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes', 'end-with-steps']
+/** The features in an invoke of a runner that named none. */
+const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')
 
 describe('the request', () => {
@@ -44,7 +47,7 @@ describe('the request', () => {
     expect(JSON.parse(first.raw)).toEqual({
       event: { id: expect.stringMatching(/^evt_/), name: workflow, data: { n: 1 } },
       steps: {},
-      ctx: { runId, workflow, attempt: 1, app, runner: '', features: FEATURES, traceparent },
+      ctx: { runId, workflow, attempt: 1, app, runner: '', features: OFFERED, traceparent },
     })
     expect(runId).toMatch(/^run_[0-9A-HJKMNP-TV-Z]{26}$/)
     expect(JSON.parse(second.raw).steps).toEqual({ [stepId('first')]: { data: { sum: 3 } } })

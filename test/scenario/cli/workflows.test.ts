@@ -1,0 +1,49 @@
+// `perdure workflows start` and `perdure events redrive` against the real engine.
+
+import { expect, test } from 'vitest'
+import { CommandHost, flow, linesOf, returned, run, StepFailure, scenario, unique } from '../../kit/index.ts'
+
+const { api, engine } = await scenario({ realTime: true })
+const [ok, bad] = [unique('ok'), unique('bad')]
+const fails = () => {
+  throw new StepFailure('no luck', { retriable: false })
+}
+const runner = await engine.runner({
+  workflows: { [ok]: invoke => returned(invoke.event.data), [bad]: flow([run('breaks', fails)]) },
+})
+const commands = new CommandHost()
+const cli = (args: readonly string[]) => commands.run(args, { ENGINE_URL: engine.url })
+const lines = <T>(...args: string[]): Promise<T[]> => linesOf<T>(cli, args)
+
+test('workflows start starts a run of any workflow, once for each id, and can wait for it', async () => {
+  const runId = `run_${unique('started')}-1234`
+  const start = ['workflows', 'start', runner.app, ok, '--run-id', runId]
+  const dry = await cli([...start, '--dry-run'])
+  expect(dry).toMatchObject({ code: 0, stdout: 'a run would start\n' })
+  expect(await lines('workflows', 'start', runner.app, ok, '--dry-run')).toMatchObject([
+    { dryRun: true, outcome: 'run' },
+  ])
+  const first = await cli([...start, '--input', '{"n":1}', '--attribute', 'tier:gold', '--wait'])
+  expect(first.code, first.stderr).toBe(0)
+  expect(first.stdout).toContain(`${runId}  ${runner.app}/${ok}`)
+  expect(await api.run(runId)).toMatchObject({ status: 'succeeded', input: { n: 1 }, attributes: { tier: 'gold' } })
+  expect((await cli([...start, '--input', '2'])).stdout).toBe(`${runId}  ${runner.app}/${ok}  succeeded\n`)
+  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${runId} is there already\n`)
+  expect((await cli(['runs', 'get', runId])).stdout).toContain('succeeded')
+  expect((await cli(['workflows', 'start', runner.app, bad, '--wait'])).code).toBe(1)
+  expect((await cli(['workflows', 'start', runner.app, 'nobody'])).stderr).toContain('There is no workflow nobody')
+})
+
+test('events redrive starts a workflow with events of the log', async () => {
+  const name = unique('logged')
+  const { eventId } = await api.send({ name, data: 7 })
+  const all = ['events', 'redrive', '--name', name, '--workflow', ok]
+  expect((await cli([...all, '--dry-run'])).stdout).toBe('1 events, 1 runs would be started, 0 skipped, 0 failed\n')
+  expect(await lines(...all)).toEqual([{ matched: 1, started: 1, skipped: 0, failed: 0, capped: false }])
+  expect((await cli(all)).stdout).toBe('1 events, 0 runs started, 1 skipped, 0 failed\n')
+  expect((await cli(['events', 'redrive', eventId, '--workflow', ok])).stdout).toContain(`${runner.app}/${ok}`)
+  const runs = await api.runs(`?eventId=${eventId}`)
+  expect(runs).toHaveLength(2)
+  expect((await cli(['events', 'redrive', '--workflow', ok])).code).toBe(2)
+  expect((await cli(['events', 'redrive', eventId, '--workflow', ok, '--dry-run'])).code).toBe(2)
+})
