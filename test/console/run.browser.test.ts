@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, StepFailure, unique, wait } from '../kit/index.ts'
+import { flow, openEngine, returned, run, StepFailure, unique, wait } from '../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -37,15 +37,19 @@ test('bars grow live, a retry is two attempts, and the wait is explained until i
   await page.goto(pageOf(runId))
   await page.getByRole('row', { name: /^charge, succeeded, attempt 2, started at/ }).waitFor()
   const segments = page.locator('#step-row-1 [data-kind]')
+  // The attempts come with the timeline, after the steps.
+  await segments.nth(2).waitFor()
   expect(await segments.evaluateAll(all => all.map(one => one.getAttribute('data-kind')))).toEqual([
     'failed',
     'backoff',
     'run',
   ])
   await page.getByText(`waits`).getByText(`for event “${approved}”`).waitFor()
-  const link = page.getByRole('link', { name: `Send ${approved}…` })
-  expect(await link.getAttribute('href')).toContain(`/events/send?name=${approved}`)
-  await api.send({ name: approved })
+  await page.getByRole('link', { name: `Send ${approved}…` }).click()
+  await page.getByText('It would wake 1 waiting run.').waitFor()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('heading', { name: 'Sent', exact: true }).waitFor()
+  await page.goBack()
   await page.getByText('It succeeded after').waitFor()
   await page.getByRole('button', { name: 'Edit and replay…' }).waitFor()
 })
@@ -66,6 +70,34 @@ test.each(['light', 'dark'] as const)('a failed run and its tabs have no violati
   await page.getByRole('tab', { name: 'Input and result' }).click()
   expect(await page.getByRole('tree', { name: 'the input' }).innerText()).toContain('<img src=x onerror=alert(1)> ')
   await page.getByText('U+202E').first().waitFor()
+})
+
+test('edit and replay shows the definition now, and what the run shows of that of then, when it has changed', async () => {
+  const name = unique('order')
+  const definition = (triggers: object[], limit?: number) => ({
+    handler: () => returned(1),
+    registration: { triggers, ...(limit && { concurrency: { limit } }) },
+  })
+  const app = unique('shop')
+  const [placed, paid] = [{ event: `${name}.placed` }, { event: `${name}.paid` }]
+  await engine.runner({ app, workflows: { [name]: definition([placed, paid]) } })
+  const { runId } = await api.send({ name: `${name}.placed` })
+  await api.succeeded(runId)
+  const page = await openPage(url)
+  const dialog = page.getByRole('dialog')
+  const note = dialog.getByRole('region', { name: 'The definition, then and now' })
+  await page.goto(pageOf(runId))
+  await page.getByRole('button', { name: 'Edit and replay…' }).click()
+  await dialog.getByRole('button', { name: 'Replay unchanged' }).waitFor()
+  expect(await note.count()).toBe(0)
+  await engine.runner({ app, workflows: { [name]: definition([paid], 3) } })
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit and replay…' }).click()
+  await note.getByText(`It started on ${name}.placed, which is no trigger any more.`).waitFor()
+  await note.getByText('The engine does not keep the rest of that definition.').waitFor()
+  await note.getByText('At most 3 runs are active at once.').waitFor()
+  await note.getByText(`It starts on ${name}.paid.`).waitFor()
+  expect(await axeViolations(page)).toEqual([])
 })
 
 test('a number of 20 digits is edited and arrives to the letter; the fork is compared with its source', async () => {
@@ -107,6 +139,9 @@ test('a retry from a step lists what it keeps, and the fork shows it pale', asyn
   await dialog.getByRole('link', { name: /^run_/ }).click()
   await page.getByRole('row', { name: /^charge, succeeded/ }).waitFor()
   expect(await page.locator('#step-row-0 [data-carried]').count()).toBe(1)
+  await page.getByRole('row', { name: /^reserve, carried/ }).click()
+  await page.getByRole('complementary', { name: 'Selected step' }).getByRole('link', { name: runId }).click()
+  await page.getByRole('row', { name: /^reserve, succeeded/, selected: true }).waitFor()
 })
 
 test('a bundle of 10,000 steps is folded, walked through by keys and drawn in part', async () => {

@@ -1,0 +1,65 @@
+// No page of the console has a violation of accessibility: every route, in light and dark, with rows, without any, and when its
+// reads fail.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ROUTES, type RouteName } from '../../packages/console/src/router/routes.ts'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { NONE, openShop } from '../kit/browser/shop.ts'
+import { openEngine, until } from '../kit/index.ts'
+
+const [{ engine, token, paths }, empty] = [await openShop(), await openEngine()]
+const ALL = Object.keys(ROUTES) as RouteName[]
+/** Pages that read nothing until somebody does something. */
+const WITHOUT_READS: readonly RouteName[] = ['bundle', 'sendEvent', 'keys']
+const REASON = 'the reads of this page fail'
+
+async function signedIn(expected: readonly string[] = []): Promise<Page> {
+  const page = await openPage(engine.url, { expected })
+  await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
+  return page
+}
+
+async function show(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.locator('h1').waitFor()
+  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+}
+
+async function violations(page: Page): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    found[colorScheme] = await axeViolations(page)
+  }
+  return found
+}
+
+const NO_VIOLATION = { light: [], dark: [] }
+
+test.each(ALL)('the page %s with rows', async route => {
+  const page = await signedIn()
+  await show(page, `${engine.url}/console${paths[route]}`)
+  expect(await page.getByText('names no page').count()).toBe(0)
+  expect(await page.getByRole('alert').filter({ hasText: /\w/ }).allTextContents()).toEqual([])
+  expect(await violations(page)).toEqual(NO_VIOLATION)
+})
+
+test.each(Object.keys(NONE) as (keyof typeof NONE)[])('the page %s of an empty engine', async route => {
+  const page = await openPage(empty.url)
+  await show(page, `${empty.url}/console${paths[route]}`)
+  expect(await violations(page)).toEqual(NO_VIOLATION)
+})
+
+test.each(ALL)('the page %s when its reads fail', async route => {
+  const page = await signedIn(['status of 400'])
+  await page.route(
+    url => !/^\/(console|whoami|stream)/.test(url.pathname),
+    answer => answer.fulfill({ status: 400, contentType: 'application/json', body: PROBLEM }),
+  )
+  await show(page, `${engine.url}/console${paths[route]}`)
+  if (!WITHOUT_READS.includes(route)) await page.getByText(REASON).first().waitFor()
+  expect(await violations(page)).toEqual(NO_VIOLATION)
+})
+
+const PROBLEM = JSON.stringify({ error: { code: 'invalid_request', message: REASON, requestId: 'req_test' } })

@@ -1,0 +1,88 @@
+// Bulk jobs in the console: all runs that match are counted first, the number is typed, the page of the job shows progress,
+// survives a reload and stops the job; its counts are those of the audit log. The failed ones are done again.
+
+import type { Bulk, ControlAction } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { openEngine, returned, unique, until } from '../kit/index.ts'
+
+const engine = await openEngine()
+const app = unique('shop')
+await engine.runner({ app, workflows: { order: () => returned({ ok: true }) } })
+const RUNS = 120
+const sent = await Promise.all(Array.from({ length: RUNS }, () => engine.api.send({ name: 'order', app })))
+for (const { runId } of sent) await engine.api.succeeded(runId)
+
+const jobs = async () => (await engine.api.get('/bulk')).json as Bulk[]
+const audited = async (action: string) =>
+  (await engine.api.get(`/control-actions?action=${action}`)).json as ControlAction[]
+
+test('all that match are replayed once the number is typed; the counts are those of the audit log', async () => {
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&status=succeeded`)
+  await page.getByRole('row', { name: /order/ }).first().waitFor()
+  await page.locator('h1').focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.getByText('1 run selected').waitFor()
+  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await page.getByText(`All ${RUNS} runs that match`).waitFor()
+  await page.getByRole('button', { name: 'Replay…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(`${RUNS} matched, ${RUNS} in a state for it`).waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep')
+  expect(await axeViolations(page)).toEqual([])
+  const confirm = dialog.getByRole('button', { name: `Replay ${RUNS}` })
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel(`Type ${RUNS} to confirm`).fill('12')
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel(`Type ${RUNS} to confirm`).fill(String(RUNS))
+  await confirm.click()
+  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+  await page.getByText(`${RUNS} done, 0 skipped, 0 failed`).waitFor()
+  await page.reload()
+  await page.getByText(`${RUNS} done, 0 skipped, 0 failed`).waitFor()
+  await page
+    .getByRole('row', { name: /done.*run_.*run_/ })
+    .first()
+    .waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('link', { name: 'bulk.replay' }).click()
+  await page.getByText(`done: ${RUNS} matched, ${RUNS} done, 0 skipped, 0 failed`).waitFor()
+  const [job] = await jobs()
+  const entries = (await audited('bulk.replay')).filter(
+    ({ detail }) => (detail as { done?: number }).done !== undefined,
+  )
+  expect(entries.map(({ detail }) => detail)).toMatchObject([{ bulkId: job?.id, matched: RUNS, done: RUNS }])
+  await page
+    .getByRole('link', { name: job?.id ?? '' })
+    .first()
+    .click()
+  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+  await page.getByRole('link', { name: 'All bulk jobs' }).click()
+  await page.getByRole('row', { name: /replay.*app:/ }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('a filter that a bulk job does not have is named, and a selection of rows goes by their ids', async () => {
+  const page = await openPage(engine.url, { colorScheme: 'dark' })
+  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&q=order`)
+  await page.getByRole('row', { name: /order/ }).first().waitFor()
+  const boxes = page.getByRole('checkbox', { name: /Select row/ })
+  await boxes.nth(0).click()
+  await boxes.nth(3).click({ modifiers: ['Shift'] })
+  await page.getByText('4 runs selected').waitFor()
+  const all = page.getByRole('button', { name: 'Select all that match' })
+  expect(await all.getAttribute('title')).toBe('a bulk action cannot filter by text')
+  expect(await page.getByRole('button', { name: 'Cancel…' }).getAttribute('aria-disabled')).toBe('true')
+  await page.getByRole('button', { name: 'Replay…' }).click()
+  await page.getByRole('button', { name: 'Replay 4', exact: true }).click()
+  await page.getByText('4 done, 0 skipped, 0 failed').waitFor()
+  await page.getByText('chosen by id').waitFor()
+  await page.goBack()
+  await page.getByText('4 runs selected').waitFor()
+  const [job] = await until(async () => (await jobs())[0]?.status === 'done' && jobs(), { what: 'the end of the job' })
+  expect(job).toMatchObject({ action: 'replay', matched: 4 })
+  await page.goto(`${engine.url}/console/go/${job?.id}`)
+  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+})

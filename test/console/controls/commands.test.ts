@@ -1,0 +1,50 @@
+// The `perdure` commands that the console shows are commands of the command line: it accepts their words and options.
+
+import { expect, test } from 'vitest'
+import { ran } from '../../../packages/cli/src/ran.testkit.ts'
+import { PERDURE } from '../../../packages/console/src/data/commands/perdure.ts'
+
+/** Where no engine listens. */
+const NOWHERE = ['--url', 'http://127.0.0.1:1']
+const EXIT_USAGE = 2
+
+/** Inputs of operations; the others take an id or nothing. */
+const INPUTS: Record<string, unknown> = {
+  listRuns: { status: 'failed', workflow: 'order', since: '2026-01-01T00:00:00Z', attribute: ['a:b'] },
+  sendEvent: { body: { name: 'order.placed', data: { n: 1 }, app: 'shop', dedupeId: 'once' } },
+  startBulk: { body: { action: 'pause', filter: { workflow: 'order', status: 'queued' }, dryRun: true } },
+  replayRun: { id: 'run_1', body: { input: { n: 1 } } },
+  retryRunFromStep: { id: 'run_1', body: { step: 'charge' } },
+  startRun: { app: 'shop', name: 'order', body: { input: {}, dryRun: true } },
+  deleteWorkflow: { app: 'shop', name: 'order', force: true },
+  pauseWorkflow: { app: 'shop', name: 'order' },
+  resumeWorkflow: { app: 'shop', name: 'order' },
+  createWebhookEndpoint: { body: { url: 'https://a.example', eventKinds: ['run.failed'], app: 'shop', name: 'ops' } },
+  updateWebhookEndpoint: { id: 'whe_1', body: { enabled: false, rotateSecret: true } },
+  updateWebhookReceiver: { id: 'whr_1', body: { enabled: true, rotateSecret: true } },
+  listWebhookDeliveries: {
+    status: 'failed',
+    eventKind: 'run.failed',
+    endpointId: 'whe_1',
+    since: '2026-01-01T00:00:00Z',
+  },
+  listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
+  listLimits: { app: 'shop', workflow: 'order' },
+  listErrors: { app: 'shop', workflow: 'order' },
+}
+/** Operations without an id. */
+const LISTS = /^list|Facets$|Series$|Stats$/
+/** Commands on the store of this machine, which have no address. */
+const ON_THE_STORE = ['listApiKeys', 'createApiKey', 'revokeApiKey']
+
+const OPERATIONS = Object.keys(PERDURE).filter(id => !ON_THE_STORE.includes(id))
+
+test.each(OPERATIONS)('%s', async id => {
+  const words = (PERDURE as Record<string, (input: unknown) => string[] | undefined>)[id]?.(
+    INPUTS[id] ?? (LISTS.test(id) ? {} : { id: 'run_1' }),
+  )
+  if (words === undefined) throw new Error(`no input of ${id} has a command`)
+  const { code, stderr } = await ran([...words, ...NOWHERE])
+  expect(stderr).not.toMatch(/unknown|argument|Allowed/)
+  expect(code).not.toBe(EXIT_USAGE)
+})

@@ -1,0 +1,299 @@
+// The keys of the console, one by one: each has its effect on every page that has it, is named by a tooltip, and can be
+// switched off.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { openBundle } from '../../kit/browser/bundles.ts'
+import { openPage } from '../../kit/browser/page.ts'
+import { child, flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
+import { answer } from '../../kit/servers/raw-server.ts'
+import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
+
+const engine = await openEngine({
+  env: { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_WEBHOOK_SCHEDULE: '1ms' },
+})
+const api = engine.api.as(SECRET_KEY)
+const app = unique('shop')
+const refuse = () => {
+  throw Object.assign(new Error('card 4711 was refused'), { retriable: false })
+}
+const runner = await new PlainRunner({
+  app,
+  workflows: {
+    refused: { handler: flow([run('charge', refuse)]), registration: { retry: { maxAttempts: 1 } } },
+    patient: flow([wait('approval', 'approved')]),
+    slow: { handler: flow([run('work')]), registration: { throttle: { limit: 1, period: '1h' } } },
+    parent: flow([child('delegate', 'patient')]),
+    buffered: { handler: flow([run('pack')]), registration: { batch: { maxSize: 9, timeout: '1h' } } },
+  },
+}).listen()
+onCleanup(() => runner.close())
+await runner.register(api)
+const hook = await openDestination(request => answer(request, 200, 'thanks'))
+await api.post('/webhook-endpoints', { url: hook.url, eventKinds: ['run.failed'] })
+await api.post('/webhook-receivers', { eventName: 'pushed', name: 'pushes' })
+await api.put('/schedules/weekly', { cron: '0 9 * * 1', event: { name: 'report' } })
+const { runId: failedId } = await api.send({ name: 'refused' })
+await api.failed(failedId)
+await api.send({ name: 'patient' })
+await api.send({ name: 'patient' })
+await api.send({ name: 'slow' })
+await api.send({ name: 'slow' })
+await api.send({ name: 'buffered' })
+
+async function signedIn(path: string): Promise<Page> {
+  const page = await openPage(engine.url, { expected: ['401', '403'] })
+  await page.goto(`${engine.url}/console/n/default/${path}`)
+  await page.getByLabel('API key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  await page.locator('h1').waitFor()
+  return page
+}
+
+/** The list of keys needs a secret key. */
+async function unlock(page: Page): Promise<void> {
+  await page.getByText('This needs another key').waitFor()
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+}
+
+const SECTIONS = {
+  o: 'Overview',
+  r: 'Runs',
+  w: 'Workflows',
+  e: 'Events',
+  s: 'Schedules',
+  l: 'Limits',
+  n: 'Runners',
+  b: 'Webhooks',
+  x: 'Errors',
+  a: 'Audit',
+  k: 'Keys',
+  i: 'Engine',
+}
+
+test('g and a letter open each section, and its link says so', async () => {
+  const page = await signedIn('runs')
+  for (const [key, name] of Object.entries(SECTIONS)) {
+    await page.keyboard.press('g')
+    await page.keyboard.press(key)
+    await page.locator('h1').getByText(name, { exact: true }).waitFor()
+    await page.locator(`nav [title="${name} (g ${key})"][aria-current=page]`).waitFor()
+  }
+})
+
+test('search, help, theme, pause, and the three kinds of copy', async () => {
+  const page = await signedIn('runs?since=24h')
+  const dialog = page.getByRole('dialog')
+  for (const [key, title] of [
+    ['Control+k', 'Search'],
+    ['/', 'Search'],
+    ['?', 'Keyboard'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await dialog.getByRole('heading', { name: title }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await page.keyboard.press('t')
+  await page.getByText(/^Theme: /).waitFor()
+  await page.keyboard.press('l')
+  await page.locator('[data-look=paused]').waitFor()
+  await page.keyboard.press('l')
+  const clipboard = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await page.keyboard.press('y')
+  await expect.poll(clipboard).toBe(page.url())
+  await page.keyboard.press('Y')
+  await expect.poll(clipboard).toMatch(/since=20\d\d-/)
+  expect(page.url()).toMatch(/since=20\d\d-/)
+  await page.goto(`${engine.url}/console/n/default/runs/${failedId}`)
+  await page.locator('h1').getByText('refused').waitFor()
+  await page.keyboard.press('c')
+  await expect.poll(clipboard).toBe(failedId)
+})
+
+/** The lists: the words of the row to look at, and what Enter opens. */
+const LISTS: readonly [path: string, row: RegExp, opens: RegExp | undefined][] = [
+  ['runs', /refused/, /\/runs\/run_/],
+  ['workflows', /refused/, /\/workflows\/.*\/refused/],
+  ['events', /refused/, /\/events\/evt_/],
+  ['schedules', /weekly/, undefined],
+  ['limits', /slow/, /\/workflows\/.*\/slow/],
+  ['runners', new RegExp(app), /\/workflows\?app=/],
+  ['errors', /card 4711/, /\/errors\//],
+  ['webhooks/deliveries', /run\.failed/, /\/deliveries\/dlv_/],
+  ['webhooks/endpoints', /127\.0\.0\.1/, /\/endpoints\/whe_/],
+  ['webhooks/receivers', /pushes/, /\/receivers\/whr_/],
+  ['audit', /endpoint\.create/, undefined],
+  ['keys', /ops/, undefined],
+]
+/** Lists without filters, and those whose rows have their own menu and nothing to look at. */
+const NO_FILTER = ['webhooks/endpoints', 'webhooks/receivers', 'keys']
+const NO_LOOK = ['webhooks/endpoints', 'webhooks/receivers']
+
+test.each(LISTS)('the list /%s: j k Space . f Enter Esc', async (path, name, opens) => {
+  const page = await signedIn(path)
+  if (path === 'keys') await unlock(page)
+  const row = page.getByRole('row', { name }).first()
+  await row.waitFor()
+  const focused = 'document.activeElement.dataset.key'
+  const wanted = await row.getAttribute('data-key')
+  const at = () => page.evaluate<string | undefined>(focused)
+  await page.keyboard.press('k')
+  await expect.poll(at).toBeDefined()
+  for (let i = 0, before = await at(); i < 30 && before !== wanted; i++, before = await at()) {
+    await page.keyboard.press('j')
+    await expect.poll(at).not.toBe(before)
+  }
+  expect(await page.evaluate(focused)).toBe(wanted)
+  if (!NO_LOOK.includes(path)) {
+    await page.keyboard.press('Space')
+    const look = page.getByRole('complementary', { name: /^A look at/ })
+    await look.waitFor()
+    await page.keyboard.press('Escape')
+    await look.waitFor({ state: 'detached' })
+  }
+  await page.keyboard.press('.')
+  await page.getByRole('menuitem').first().waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('menuitem').first().waitFor({ state: 'detached' })
+  if (!NO_FILTER.includes(path)) {
+    await page.keyboard.press('f')
+    const inInput = 'document.activeElement.matches("input, select")'
+    await expect.poll(() => page.evaluate(inInput)).toBe(true)
+    expect(await page.evaluate('document.activeElement.title')).toContain('(f)')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.evaluate(inInput)).toBe(false)
+  }
+  if (opens === undefined) return
+  await row.focus()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(opens)
+})
+
+test('x and X select; Esc closes, then clears, then goes up to the list as it was', async () => {
+  const page = await signedIn('runs?app=x')
+  await page.getByRole('button', { name: 'Drop app:x' }).click()
+  await page.goto(`${engine.url}/console/n/default/runs?status=failed,waiting,queued`)
+  await page.getByRole('row', { name: /refused/ }).waitFor()
+  for (const key of ['j', 'x', 'j', 'j', 'X']) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(50)
+  }
+  await page.getByText('3 runs selected').waitFor()
+  await page.keyboard.press('Space')
+  const look = page.getByRole('complementary', { name: 'A look at the run' })
+  await look.waitFor()
+  await page.keyboard.press('Escape')
+  await look.waitFor({ state: 'detached' })
+  await page.getByText('3 runs selected').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('3 runs selected').waitFor({ state: 'detached' })
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/runs\/run_/)
+  await page.getByRole('treegrid').waitFor()
+  await page.keyboard.press('ArrowDown')
+  const inspector = page.getByRole('button', { name: 'Close the inspector' })
+  await inspector.waitFor()
+  await page.keyboard.press('Escape')
+  await inspector.waitFor({ state: 'detached' })
+  expect(page.url()).toContain('/runs/run_')
+  await page.keyboard.press('Escape')
+  await page.waitForURL(/\/runs\?status=failed,waiting,queued$/)
+})
+
+const step = (name: string, fromMs: number, status: 'succeeded' | 'failed' = 'succeeded') =>
+  ({ name, fromMs, toMs: fromMs + 100, status }) as const
+
+test('the timeline: n N z 0 + - h', async () => {
+  const page = await signedIn('bundle')
+  await openBundle(page, engine.url, [
+    step('load', 0),
+    step('first', 200, 'failed'),
+    step('store', 400),
+    step('second', 600, 'failed'),
+  ])
+  const selected = (name: RegExp) => page.getByRole('row', { name, selected: true }).waitFor()
+  await page.keyboard.press('n')
+  await selected(/^first/)
+  await page.keyboard.press('n')
+  await selected(/^second/)
+  await page.keyboard.press('N')
+  await selected(/^first/)
+  const zoomOut = page.getByRole('button', { name: 'Zoom out' })
+  for (const [zoom, back] of [
+    ['z', '0'],
+    ['+', '-'],
+  ] as const) {
+    await page.keyboard.press(zoom)
+    await zoomOut.waitFor()
+    await page.keyboard.press(back)
+    await zoomOut.waitFor({ state: 'detached' })
+  }
+  await page.keyboard.press('h')
+  await page.getByRole('row', { name: /^load/ }).waitFor({ state: 'detached' })
+})
+
+/** Every key that has a control of its own; the others move, and only the list of keys names them. */
+const IN_TOOLTIPS = [
+  ...['⌘K', '/', 'f', 'l', 'x', 'X', 'Esc', 'c'],
+  ...['1', '2', '3', '4', '5', '6', '7', 'n', 'N', 'z', '0', '+', '-', 'h', '[', ']', 'r', 'e', '{', '}', 'p'],
+]
+const IN_MENUS = ['y', 'Y', 't', '?']
+
+test('every key that has a control is in its tooltip', async () => {
+  const page = await signedIn('runs')
+  const { runId } = await api.send({ name: 'parent' })
+  await api.reaches(runId, 'waiting')
+  const titles = new Set<string>()
+  const collect = async () => {
+    for (const title of await page.locator('[title]').evaluateAll(all => all.map(each => each.getAttribute('title'))))
+      titles.add(title ?? '')
+  }
+  await page.getByRole('row', { name: /refused/ }).waitFor()
+  await collect()
+  await page
+    .getByRole('link', { name: failedId.slice(-8) })
+    .first()
+    .click()
+  await page.getByRole('treegrid').waitFor()
+  await page.keyboard.press('n')
+  await page.keyboard.press('+')
+  await page.getByRole('button', { name: 'Zoom out' }).waitFor()
+  await collect()
+  const children = await api.runs(`?parentRunId=${runId}`)
+  await page.goto(`${engine.url}/console/n/default/runs/${children[0]?.id}`)
+  await page.getByTitle('Parent (p)').waitFor()
+  await collect()
+  const isNamed = (key: string) =>
+    [...titles].some(title => title.split(/[\s(),;]+/).includes(key) && /[(].*[)]/.test(title))
+  expect(IN_TOOLTIPS.filter(key => !isNamed(key))).toEqual([])
+  await page.getByRole('button', { name: 'Session and help' }).click()
+  const shown = await page.locator('[role=menu] kbd').allTextContents()
+  expect(IN_MENUS.filter(key => !shown.includes(key))).toEqual([])
+})
+
+test('single keys can be switched off, and on again', async () => {
+  const page = await signedIn(`runs/${failedId}`)
+  await page.getByRole('treegrid').waitFor()
+  await page.keyboard.press('?')
+  await page.getByLabel('Shortcuts of a single letter').uncheck()
+  await page.keyboard.press('Escape')
+  const before = await page.content()
+  const url = page.url()
+  const keys = [...'/?joxfyYcltrepnNzh0+-[]{}234567', '.', 'g', 'w']
+  for (const key of keys) await page.keyboard.press(key)
+  expect(page.url()).toBe(url)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await page.getByRole('status').getByText(/./).count()).toBe(0)
+  expect(await page.getByRole('tab', { selected: true }).innerText()).toBe('Timeline')
+  expect((await page.content()).includes('data-theme')).toBe(before.includes('data-theme'))
+  await page.getByRole('button', { name: 'Session and help' }).click()
+  await page.getByRole('menuitem', { name: /^Keyboard/ }).click()
+  await page.getByLabel('Shortcuts of a single letter').check()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('2')
+  await page.getByRole('tab', { name: 'Logs', selected: true }).waitFor()
+})

@@ -1,0 +1,72 @@
+// The axis of the timeline: skipped idle time, the critical path, and moving it by the pointer.
+
+import { expect, test } from 'vitest'
+import { openBundle } from '../../kit/browser/bundles.ts'
+import { openPage } from '../../kit/browser/page.ts'
+import { openEngine } from '../../kit/index.ts'
+
+const { url } = await openEngine()
+const HOUR_MS = 3_600_000
+
+/** The width of the bar of a step, as a part of the track. */
+const WIDTH = (name: string) => `(() => {
+  const row = [...document.querySelectorAll('[role=row]')].find(each => each.ariaLabel?.startsWith('${name},'))
+  const track = row.querySelectorAll('[role=gridcell]')[1]
+  return row.querySelector('[data-kind=run]').getBoundingClientRect().width / track.getBoundingClientRect().width
+})()`
+
+test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it with its length', async () => {
+  const page = await openPage(url)
+  await openBundle(page, url, [
+    { name: 'before', fromMs: 0, toMs: 2000 },
+    { name: 'after', fromMs: HOUR_MS, toMs: HOUR_MS + 2000 },
+  ])
+  const before = await page.evaluate<number>(WIDTH('before'))
+  await page.getByRole('button', { name: 'Skip idle' }).click()
+  await page.getByTitle(/in which nothing ran/).waitFor()
+  expect(await page.getByTitle(/in which nothing ran/).getAttribute('title')).toMatch(/^59 min 58 s|^1 h/)
+  const after = await page.evaluate<number>(WIDTH('before'))
+  expect(before).toBeLessThan(0.05)
+  expect(after).toBeGreaterThan(0.3)
+})
+
+test('Critical path pales the steps that did not determine the duration', async () => {
+  const page = await openPage(url)
+  await openBundle(page, url, [
+    { name: 'slow', fromMs: 0, toMs: 900 },
+    { name: 'beside', fromMs: 0, toMs: 200 },
+    { name: 'last', fromMs: 900, toMs: 1000 },
+  ])
+  const faint = () =>
+    page
+      .locator('[role=row][data-faint]')
+      .evaluateAll(rows => rows.map(row => row.getAttribute('aria-label')?.split(',')[0]))
+  expect(await faint()).toEqual([])
+  await page.getByRole('button', { name: 'Critical path' }).click()
+  await expect.poll(faint).toEqual(['beside'])
+})
+
+test('dragging the track moves the zoomed part, and selects nothing', async () => {
+  const page = await openPage(url)
+  await openBundle(
+    page,
+    url,
+    ['load', 'check', 'store', 'tell'].map((name, i) => ({ name, fromMs: i * 1000, toMs: i * 1000 + 900 })),
+  )
+  for (const key of ['+', '+']) await page.keyboard.press(key)
+  await page.waitForURL(/[?&]t=\d+-\d+/)
+  const spanOf = () => (/[?&]t=(\d+)-(\d+)/.exec(page.url()) ?? []).slice(1).map(Number) as [number, number]
+  const [from, to] = spanOf()
+  const track = await page.locator('[data-lines]').boundingBox()
+  if (!track) throw new Error('there is no track')
+  const y = track.y + 13
+  await page.mouse.move(track.x + track.width / 2, y)
+  await page.mouse.down()
+  await page.mouse.move(track.x + track.width / 4, y, { steps: 5 })
+  await page.mouse.up()
+  await expect.poll(() => spanOf()[0]).toBeGreaterThan(from)
+  const [movedFrom, movedTo] = spanOf()
+  expect(movedTo - movedFrom).toBeCloseTo(to - from, -1)
+  expect(movedFrom - from).toBeCloseTo((to - from) / 4, -2)
+  expect(await page.getByRole('row', { selected: true }).count()).toBe(0)
+})

@@ -1,0 +1,112 @@
+// Flow control on the console: what holds a run back, live; buffers of events, flushed; a workflow that is run, paused and
+// deleted by hand.
+
+import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { flow, openEngine, run, unique, until, wait } from '../kit/index.ts'
+
+const engine = await openEngine()
+const { api, url } = engine
+const pageOf = (path: string) => `${url}/console/n/default/${path}`
+
+test('a held run names its holder, and the line moves live when that ends', async () => {
+  const [name, free] = [unique('sync'), unique('free')]
+  const handler = flow([run('begin'), wait('w', free)])
+  const registration = { concurrency: { limit: 1, key: 'event.data.account' } }
+  await engine.runner({
+    workflows: { [name]: { handler: flow([run('hold', () => gated)]), registration }, [free]: handler },
+  })
+  const data = { account: 'acct-17' }
+  const first = (await api.send({ name, data })).runId
+  await api.reaches(first, 'running')
+  const second = (await api.send({ name, data })).runId
+  await until(async () => (await api.run(second)).waitingFor !== undefined, { what: 'the second run to be held' })
+  const page = await openPage(url)
+  await page.goto(pageOf(`runs/${second}`))
+  await page
+    .getByRole('link', { name: new RegExp(first.slice(-8)) })
+    .first()
+    .waitFor()
+  await page.goto(pageOf('limits'))
+  const row = page.getByRole('row', { name: /acct-17/ })
+  await row.getByText('1 of 1').waitFor()
+  await row.getByRole('link', { name: `…${first.slice(-8)}` }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  open()
+  await api.succeeded(first)
+  await api.succeeded(second)
+  await row.waitFor({ state: 'detached' })
+})
+
+let open = () => {}
+const gated = new Promise<null>(resolve => {
+  open = () => resolve(null)
+})
+
+test('a debounce and a batch are shown with their due times, and flushed; the run has their events', async () => {
+  const [app, pack, burst] = ['shop', 'pack', 'burst'].map(unique) as [string, string, string]
+  const handler = flow([run('work')])
+  await engine.runner({
+    app,
+    workflows: {
+      [pack]: { handler, registration: { batch: { maxSize: 9, timeout: '1h', key: 'event.data.city' } } },
+      [burst]: { handler, registration: { debounce: { period: '1h' } } },
+    },
+  })
+  const ids = [
+    await api.send({ name: pack, data: { city: 'berlin' } }),
+    await api.send({ name: pack, data: { city: 'berlin' } }),
+  ]
+  await api.send({ name: burst })
+  const page = await openPage(url)
+  await page.goto(pageOf('limits'))
+  await page.getByRole('row', { name: new RegExp(burst) }).waitFor()
+  const row = page.getByRole('row', { name: /berlin/ })
+  await row.getByText('2 of 9').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await row.getByRole('button', { name: 'Flush now…' }).click()
+  await page.getByRole('dialog').getByText(`A run of ${pack} starts now, with the 2 events`).waitFor()
+  await page.getByRole('button', { name: 'Flush', exact: true }).click()
+  await row.waitFor({ state: 'detached' })
+  const [started] = await api.runs(`?workflow=${pack}`)
+  expect((await api.run(started?.id as string)).eventIds).toEqual(ids.map(({ eventId }) => eventId))
+  await page.goto(pageOf(`events/${ids[0]?.eventId}`))
+  await page.locator(`a[href$="/runs/${started?.id}"]`).first().waitFor()
+  expect((await api.get('/buffers')).json as BufferEntry[]).toMatchObject([{ workflow: burst }])
+})
+
+test('a workflow is run after a dry run, paused, resumed and deleted', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  const runner = await engine.runner({ app, workflows: { [name]: flow([run('work')]) } })
+  const page = await openPage(url)
+  await page.goto(pageOf(`workflows/${app}/${name}`))
+  await page.getByRole('button', { name: 'Run now…' }).click()
+  const start = page.getByRole('button', { name: 'Start', exact: true })
+  expect(await start.getAttribute('aria-disabled')).toBe('true')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('A run would start.').waitFor()
+  expect(await api.runs(`?workflow=${name}`)).toEqual([])
+  expect(await axeViolations(page)).toEqual([])
+  await start.click()
+  await page.getByText('It succeeded after').waitFor()
+
+  const definition = async () =>
+    ((await api.get(`/workflows?app=${app}`)).json as WorkflowDefinition[]).find(each => each.name === name)
+  await page.goto(pageOf(`workflows/${app}/${name}`))
+  await page.getByRole('button', { name: 'Pause…' }).click()
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  expect((await definition())?.pausedAt).toBeDefined()
+  await page.getByRole('button', { name: 'Resume…' }).click()
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
+  await page.getByRole('button', { name: 'Pause…' }).waitFor()
+  expect((await definition())?.pausedAt).toBeUndefined()
+
+  await runner.register(api, { leaving: true })
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('heading', { name: 'Workflows' }).waitFor()
+  expect(await definition()).toBeUndefined()
+})

@@ -1,0 +1,133 @@
+// The page of a run with 10,000 steps: what it reads, what it shows first, and that its work does not grow with the steps.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { openPage } from '../kit/browser/page.ts'
+import { flow, openEngine, run, StepFailure, unique, within } from '../kit/index.ts'
+
+const engine = await openEngine()
+const { api, url } = engine
+
+/** Heap of the page after a collection. */
+const HEAP_BYTES_MAX = 60 * 1024 * 1024
+/** Rows in the document, however many the run has. */
+const ROWS_MAX = 80
+/** Steps of one answer of the runner, which has a bound in bytes. */
+const STAGE = 2500
+
+/** A run of so many steps, of which every 911th failed. */
+async function runOf(count: number): Promise<string> {
+  const name = unique('import')
+  const bodyOf = (i: number) => () => {
+    if (i % 911 === 910) throw new StepFailure(`row ${i} is bad`, { retriable: false })
+    return { row: i }
+  }
+  const rows = Array.from({ length: count }, (_, i) => run(`import-row-${i}`, bodyOf(i), { catchable: true }))
+  const stages = Array.from({ length: Math.ceil(count / STAGE) }, (_, i) => rows.slice(i * STAGE, (i + 1) * STAGE))
+  await engine.runner({ workflows: { [name]: { handler: flow(stages, () => 'imported') } } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'succeeded', 60_000)
+  return runId
+}
+
+const pageOf = (runId: string, query = '') => `${url}/console/n/default/runs/${runId}${query}`
+const [large, small] = [await runOf(10_000), await runOf(200)]
+
+test('the first steps are shown while the others are read, in six answers without results', async () => {
+  const page = await openPage(url)
+  const asked: URLSearchParams[] = []
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  await page.route('**/steps?*', async route => {
+    const { searchParams } = new URL(route.request().url())
+    asked.push(searchParams)
+    if (searchParams.has('cursor')) await released
+    await route.continue()
+  })
+  await page.goto(pageOf(large))
+  await page.getByRole('row', { name: /^import-row-0…199, 200 steps, none failed/ }).waitFor()
+  await page.getByRole('status').getByText('The first 200 steps; reading on…').waitFor()
+  release()
+  await page.getByRole('row', { name: /^import-row-0…9999, 10000 steps, 10 failed/ }).waitFor()
+  expect(await page.getByText('reading on…').count()).toBe(0)
+  expect(asked.map(query => [query.get('fields'), query.get('limit')])).toEqual([
+    ['summary', '200'],
+    ...Array.from({ length: 5 }, () => ['summary', '2000']),
+  ])
+})
+
+test('its failed steps are found by key, a step is read when it is selected, and the zoom finds its bar', async () => {
+  const page = await openPage(url)
+  await page.goto(pageOf(large))
+  await page.getByRole('row', { name: /10000 steps/ }).waitFor()
+  const results: string[] = []
+  page.on('request', request => {
+    if (/\/steps\/[^?]+$/.test(request.url())) results.push(request.url())
+  })
+  await page.getByRole('treegrid').focus()
+  for (const key of ['ArrowDown', 'ArrowRight', 'n', 'n']) await page.keyboard.press(key)
+  const inspector = page.getByRole('complementary', { name: 'Selected step' })
+  await inspector.getByText('row 1821 is bad').first().waitFor()
+  await page.keyboard.press('N')
+  await inspector.getByText('row 910 is bad').first().waitFor()
+  expect(results.length).toBeLessThanOrEqual(3)
+  const grid = page.getByRole('treegrid')
+  expect(await grid.getAttribute('aria-rowcount')).toBe('10002')
+  expect(await page.getByRole('row').count()).toBeLessThan(ROWS_MAX)
+  await page.keyboard.press('z')
+  await page.getByRole('button', { name: 'Zoom out' }).waitFor()
+  expect(await page.locator('[aria-selected=true] [data-kind=failed]').count()).toBe(1)
+  await page.keyboard.press('0')
+  await page.getByRole('button', { name: 'Zoom out' }).waitFor({ state: 'detached' })
+})
+
+/** Runs in the page: scrolls the timeline and turns the wheel with the control key, a frame after each. */
+const SCROLL_AND_ZOOM = `(async () => {
+  const element = document.querySelector('[role=treegrid]')
+  const frame = () => new Promise(resolve => requestAnimationFrame(resolve))
+  const { left, top, width } = element.getBoundingClientRect()
+  for (let i = 0; i < 30; i++) {
+    element.scrollTop = (element.scrollHeight * (i % 10)) / 10
+    await frame()
+    const at = { clientX: left + width / 2, clientY: top + 50, deltaY: i % 10 < 5 ? -60 : 60 }
+    element.dispatchEvent(new WheelEvent('wheel', { ...at, ctrlKey: true, cancelable: true, bubbles: true }))
+    await frame()
+  }
+})()`
+
+/** Milliseconds of the main thread that scrolling through the unfolded rows takes, and zooming. */
+async function workOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable')
+  const read = async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
+  }
+  const before = await read()
+  await within(page.evaluate(SCROLL_AND_ZOOM), 'the last frame', 60_000)
+  return (await read()) - before
+}
+
+async function unfolded(runId: string): Promise<Page> {
+  const page = await openPage(url)
+  await page.goto(pageOf(runId))
+  await page.getByRole('row', { name: /^import-row-0…\d+, \d+ steps/ }).waitFor()
+  await page.getByText('reading on…').waitFor({ state: 'detached' })
+  await page.getByRole('treegrid').focus()
+  for (const key of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(key)
+  await page.getByRole('row', { name: /^import-row-1,/ }).waitFor()
+  return page
+}
+
+test('scrolling and zooming takes as long as in a run of 200 steps, and its heap is bounded', async () => {
+  const [many, few] = [await unfolded(large), await unfolded(small)]
+  const work = { many: await workOf(many), few: await workOf(few) }
+  expect(await many.getByRole('row').count()).toBeLessThan(ROWS_MAX)
+  expect(work.many / work.few).toBeLessThan(5)
+  const session = await many.context().newCDPSession(many)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  expect(usedSize).toBeLessThan(HEAP_BYTES_MAX)
+})

@@ -1,0 +1,122 @@
+// Journeys over lists: filters by qualifiers and the way back among many runs; a bulk job; a failed run that is
+// found, read and replayed without a pointer, in the dark, at 200 % zoom.
+
+import type { Bulk, BulkDetail, ControlAction } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { flow, openEngine, openRunner, returned, run, unique, until } from '../kit/index.ts'
+
+const SECRET = { label: 'ops', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
+const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
+
+const engine = await openEngine()
+const app = unique('many')
+await engine.runner({ app, workflows: { batch: () => returned(1), other: () => returned(2) } })
+/** Three pages of the list. */
+const RUNS = 300
+const sent = await Promise.all(Array.from({ length: RUNS }, () => engine.api.send({ name: 'batch', app })))
+for (const { runId } of sent) await engine.api.succeeded(runId)
+await engine.api.send({ name: 'other', app })
+
+test('among many runs: qualifiers narrow the list, a run far below is opened, back restores scroll, row and selection', async () => {
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByRole('row', { name: /other/ }).first().waitFor()
+  await page.keyboard.press('f')
+  await page.keyboard.type(`app:${app} workflow:batch status:succeeded`)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/workflow=batch/)
+  await page.getByRole('row', { name: /other/ }).first().waitFor({ state: 'detached' })
+  await page.locator('h1').focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('x')
+  await page.getByText('1 run selected').waitFor()
+  const active = () => page.evaluate<string>('document.activeElement.dataset.key ?? ""')
+  const place = async () => (await page.locator('tr[data-active]').getAttribute('aria-rowindex')) ?? ''
+  for (let at = 3; at <= 152; at++) {
+    await page.keyboard.press('j')
+    await expect.poll(place).toBe(String(at))
+  }
+  const scrolled = () => page.evaluate<number>('document.querySelector("[data-scroller]").scrollTop')
+  const [top, key] = [await scrolled(), await active()]
+  expect(top).toBeGreaterThan(2000)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: /batch/ }).waitFor()
+  await page.goBack()
+  await page.getByText('1 run selected').waitFor()
+  await expect.poll(active).toBe(key)
+  expect(Math.abs((await scrolled()) - top)).toBeLessThan(64)
+})
+
+test('a bulk job takes the number typed; its counts add up with its results and the audit log', async () => {
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&workflow=batch&status=succeeded`)
+  await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
+  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await page.getByText(`All ${RUNS} runs that match`).waitFor()
+  await page.getByRole('button', { name: 'Replay…' }).click()
+  await page.getByLabel(`Type ${RUNS} to confirm`).fill(String(RUNS))
+  await page.getByRole('button', { name: `Replay ${RUNS}` }).click()
+  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+  const id = new URL(page.url()).pathname.split('/').at(-1) as string
+  const read = async (query = '') => (await engine.api.get(`/bulk/${id}${query}`)).json as BulkDetail
+  const job = await until(async () => (await read()).status !== 'running' && read('?limit=200'), { what: 'its end' })
+  await page.getByText(`${job.done} done, ${job.skipped} skipped, ${job.failed} failed`).waitFor()
+  expect(job.matched).toBe(job.done + job.skipped + job.failed)
+  const entries = (await engine.api.get('/control-actions?action=bulk.replay')).json as ControlAction[]
+  const details = entries.map(({ detail }) => detail as Bulk & { bulkId: string })
+  expect(details.find(({ status }) => status === job.status)).toMatchObject({ bulkId: id, done: job.done })
+})
+
+test('a failed run is found, read, replayed and shared by keyboard alone, in the dark, at 200 % zoom', async () => {
+  const keyed = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
+  const api = keyed.api.as(SECRET.key)
+  const refuse = () => {
+    throw Object.assign(new Error('card 4711 was refused'), { retriable: false })
+  }
+  const order = { handler: flow([run('charge', refuse)]), registration: { retry: { maxAttempts: 1 } } }
+  const runner = await openRunner({ workflows: { order, fine: () => returned(1) } })
+  await runner.register(api)
+  await api.succeeded((await api.send({ name: 'fine', app: runner.app })).runId)
+  const { runId } = await api.send({ name: 'order', app: runner.app })
+  await api.failed(runId)
+  // Half of 1,280 is the width of the page at 200 %.
+  const page = await openPage(keyed.url, { colorScheme: 'dark', width: 640, expected: ['401'] })
+  const { keyboard } = page
+  await page.goto(`${keyed.url}/console/n/default/runs`)
+  await page.getByLabel('API key').waitFor()
+  await keyboard.type(READ.key)
+  await keyboard.press('Enter')
+  await page.getByRole('row', { name: /fine/ }).waitFor()
+  await page.locator('h1').focus()
+  await keyboard.press('f')
+  await keyboard.type('status:failed')
+  await keyboard.press('Enter')
+  await page.getByRole('row', { name: /fine/ }).waitFor({ state: 'detached' })
+  await page.locator('h1').focus()
+  await keyboard.press('j')
+  await expect.poll(() => page.evaluate('document.activeElement.dataset.key')).toBe(runId)
+  expect(await page.locator('main').ariaSnapshot()).toMatch(/row .*failed.*order/)
+  await keyboard.press('Enter')
+  await page.getByText('card 4711 was refused').first().waitFor()
+  const tree = await page.locator('main').ariaSnapshot()
+  expect(tree).toMatch(/heading .*order.* \[level=1\]/)
+  expect(tree).toContain('card 4711 was refused')
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Unlock' }).press('Enter')
+  await page.getByLabel('A secret key').waitFor()
+  await keyboard.type(SECRET.key)
+  await keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock/ }).waitFor()
+  await page.locator('h1').focus()
+  await keyboard.press('r')
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  expect(await dialog.ariaSnapshot()).toContain('button "Replay')
+  await dialog.getByRole('button', { name: /^Replay/ }).press('Enter')
+  await until(async () => (await api.runs(`?replayOf=${runId}`)).length === 1, { what: 'the replay' })
+  await keyboard.press('Escape')
+  await page.locator('h1').focus()
+  await keyboard.press('y')
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/console/n/default/runs/run_')
+})

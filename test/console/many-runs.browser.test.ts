@@ -1,0 +1,235 @@
+// Journeys over stores of many runs: filters, a search that goes on past its time limit, the way back to a place far down the list;
+// a bulk job that is followed, stopped midway and done again. `PERDURE_TEST_RUNS=1000000` makes the first store that large.
+
+import type { BulkDetail, ControlAction } from '@perdure/protocol'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { RunStatus } from '../../packages/engine/src/domain/model/run.ts'
+import type { Store } from '../../packages/engine/src/ports/store.ts'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { seedRuns } from '../kit/engine/seed-runs.ts'
+import { gate, onCleanup, openEngine, until } from '../kit/index.ts'
+
+const PATIENCE = { timeout: 30_000 }
+const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? 20_000)
+/** A million runs are written and searched for minutes. */
+const LONG = RUNS > 20_000 ? { timeout: 1_200_000 } : {}
+const WORKFLOWS = 8
+/** Runs whose input has the text that is looked for, spread over the whole time. */
+const RARE = 30
+const RARE_EVERY = Math.floor(RUNS / RARE)
+
+function statusOf(i: number): RunStatus {
+  if (i % 20 === 7) return 'failed'
+  if (i % 50 === 11) return 'cancelled'
+  return i % 100 === 13 ? 'waiting' : 'succeeded'
+}
+
+/** Requests of the list, not those of the counts and looks beside it. */
+function listReads(page: Page): URL[] {
+  const reads: URL[] = []
+  page.on('request', request => {
+    const url = new URL(request.url())
+    if (url.pathname === '/runs') reads.push(url)
+  })
+  return reads
+}
+
+const rowsOf = (page: Page) => page.locator('tbody tr[data-key]')
+
+async function filter(page: Page, text: string): Promise<void> {
+  await page.locator('h1').focus()
+  await page.keyboard.press('f')
+  await page.keyboard.type(text)
+  await page.keyboard.press('Enter')
+}
+
+test('among many runs: filters, a search that goes on, and the way back to a place far down', LONG, async () => {
+  const storeFile = await seedRuns(RUNS, i => ({
+    status: statusOf(i),
+    workflow: `sync-${i % WORKFLOWS}`,
+    app: `app-${i % 3}`,
+    ...(i % RARE_EVERY === 1 && i < RARE * RARE_EVERY ? { input: JSON.stringify({ order: i, note: 'A-4711' }) } : {}),
+  }))
+  // A search gives up early, so that the suite needs few runs.
+  const engine = await openEngine({
+    storeFile,
+    ...(RUNS <= 20_000 && { bounds: { ...BOUNDS, http: { partialScanMs: 30 } } }),
+  })
+  const page = await openPage(engine.url)
+  const reads = listReads(page)
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await rowsOf(page).nth(10).waitFor()
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  // Once more when the stream has opened after the first read.
+  await page.waitForTimeout(500)
+  expect(reads.length).toBeLessThanOrEqual(2)
+  reads.length = 0
+
+  // Qualifiers narrow the list, by one read each time.
+  await filter(page, 'workflow:sync-3 status:failed app:app-1')
+  await page.waitForURL(/workflow=sync-3/)
+  await expect
+    .poll(async () => new Set(await rowsOf(page).locator('td:nth-child(3)').allInnerTexts()), PATIENCE)
+    .toEqual(new Set(['sync-3']))
+  expect(reads).toHaveLength(1)
+  for (const [name, value] of Object.entries({ workflow: 'sync-3', status: 'failed', app: 'app-1' }))
+    expect(reads[0]?.searchParams.get(name)).toBe(value)
+  await filter(page, 'waiting:event since:24h')
+  await page.waitForURL(/waiting=event/)
+  await expect
+    .poll(async () => (await rowsOf(page).allInnerTexts()).every(text => text.includes('waiting')), PATIENCE)
+    .toBe(true)
+  expect(reads).toHaveLength(2)
+
+  // A search that gave up says how far it came; it goes on where it was, until all is found.
+  await filter(page, 'A-4711 in:payload')
+  const goOn = page.getByRole('button', { name: 'Go on' })
+  const found = page.getByText(/^Looked at runs back to \d{4}-\d\d-\d\d .*, (\d+) found\.$/)
+  await found.waitFor()
+  const counts: number[] = []
+  const from = performance.now()
+  for (let [text] = await found.allInnerTexts(); text !== undefined; [text] = await found.allInnerTexts()) {
+    counts.push(Number(/, (\d+) found/.exec(text)?.[1]))
+    await goOn.click()
+    // Each read comes further back, or is the last.
+    await expect.poll(async () => (await found.allInnerTexts())[0], PATIENCE).not.toBe(text)
+  }
+  expect(counts[0]).toBeLessThan(RARE)
+  expect(counts).toEqual([...counts].sort((a, b) => a - b))
+  // With the head.
+  expect(await page.getByRole('table', { name: 'Runs' }).getAttribute('aria-rowcount')).toBe(String(RARE + 1))
+  expect(reads).toHaveLength(2 + 1 + counts.length)
+  console.info(
+    `${RUNS} runs: a search of all payloads took ${counts.length + 1} reads and ${performance.now() - from} ms`,
+  )
+
+  // Far down the list, back restores the filter, the place and the row.
+  await filter(page, 'status:succeeded')
+  await page.waitForURL(/status=succeeded/)
+  await rowsOf(page).nth(10).waitFor()
+  const before = reads.length
+  const scroller = page.locator('[data-scroller]')
+  const scrolled = () => scroller.evaluate(element => element.scrollTop)
+  for (let at = 1; at <= 20; at++) {
+    // The next page is read when the end of the last one comes near.
+    const scrollTo = () => scroller.evaluate((element, top) => element.scrollTo(0, top), at * 1600)
+    await expect.poll(async () => scrollTo().then(scrolled), PATIENCE).toBe(at * 1600)
+    await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(20)
+  }
+  // Each page of 100 rows is read once, and few rows are in the document.
+  expect(reads.length - before).toBeLessThanOrEqual(13)
+  expect(await rowsOf(page).count()).toBeLessThan(80)
+  const row = rowsOf(page).nth(20)
+  const key = (await row.getAttribute('data-key')) as string
+  await row.locator('td:nth-child(3)').click()
+  await page.getByRole('heading', { level: 1, name: /sync-/ }).waitFor()
+  const onLeave = reads.length
+  await page.goBack()
+  await expect.poll(() => page.evaluate('document.activeElement.dataset.key'), PATIENCE).toBe(key)
+  expect(Math.abs((await scrolled()) - 32_000)).toBeLessThan(64)
+  expect(await page.locator('input[aria-label="Filter runs"]').inputValue()).toBe('status:succeeded')
+  // The first page, and the rows on the screen, are renewed.
+  expect(reads.length - onLeave).toBeLessThanOrEqual(2)
+})
+
+const BOUNDS = { passesMax: 100, deliveriesMax: 32, timersMax: 32 }
+const MATCHING = 1204
+/** The job stops here until the test lets it go on. */
+const HELD_AFTER = 400
+/** Every so many runs cannot be replayed. */
+const BROKEN_EVERY = 40
+
+/** The store; commits of a bulk job wait after some results, and fail for some runs. */
+function holding(store: Store, released: Promise<void>, results: Set<string>): Store {
+  const isBroken = (runId: string) => Number.parseInt(runId.slice(-3), 36) % BROKEN_EVERY === 0
+  const commit: Store['commit'] = async unit => {
+    const [recorded] = unit.changes.flatMap(change => (change.type === 'bulkResult.recorded' ? change.result : []))
+    if (recorded) {
+      if (results.size >= HELD_AFTER) await released
+      if (isOn && recorded.outcome === 'done' && isBroken(recorded.runId)) throw new Error('the disk is full')
+      results.add(recorded.runId)
+    }
+    return store.commit(unit)
+  }
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === 'commit') return commit
+      // The test closes it.
+      if (name === 'close') return async () => {}
+      const member = Reflect.get(target, name, target)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+}
+
+/** Whether runs fail. */
+let isOn = true
+
+test('1,204 runs match: the number is typed, the job is followed, stopped midway, and its failed runs are done again', async () => {
+  const app = 'shop'
+  const file = await seedRuns(MATCHING + 300, i => ({ status: i < MATCHING ? 'failed' : 'succeeded', app }))
+  const store = await openSqliteStore({ file })
+  onCleanup(() => store.close())
+  const held = gate()
+  const results = new Set<string>()
+  const engine = await openEngine({ storeFile: file, ports: { store: holding(store, held.opened, results) } })
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&status=failed`)
+  await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
+  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await page.getByText('All 1,204 runs that match').waitFor()
+  await page.getByRole('button', { name: 'Replay…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('1,204 matched, 1,204 in a state for it').waitFor()
+  const confirm = dialog.getByRole('button', { name: 'Replay 1,204' })
+  await dialog.getByLabel('Type 1,204 to confirm').fill('1,203')
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel('Type 1,204 to confirm').fill('1,204')
+  const reads: string[] = []
+  page.on('request', request => {
+    if (/\/bulk\/[^?]+\?limit=1$/.test(request.url())) reads.push(request.url())
+  })
+  await confirm.click()
+  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+  await until(() => results.size === HELD_AFTER, { what: 'the middle of the job' })
+  const count = () => page.getByText(/ of 1,204 runs: /).innerText()
+  const id = new URL(page.url()).pathname.split('/').at(-1) as string
+  const read = async (query = '') => (await engine.api.get(`/bulk/${id}${query}`)).json as BulkDetail
+  // The stream brings the counts: the page reads the job when it opens, and once more when the stream has opened.
+  await expect.poll(count, PATIENCE).toMatch(/^400 of 1,204 runs: \d+ done, 0 skipped, \d+ failed$/)
+  expect(reads.length).toBeLessThanOrEqual(2)
+  const bar = page.getByRole('progressbar', { name: 'Progress' })
+  expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['400', '1204'])
+  await page.reload()
+  await expect.poll(count, PATIENCE).toMatch(/^400 of 1,204 runs/)
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Stop…' }).click()
+  await page.getByRole('button', { name: 'Stop it' }).click()
+  await page.getByRole('status').getByText('stopped').waitFor()
+  held.open()
+  // The runs that were under way when the job was stopped have no result.
+  const job = await read('?limit=200')
+  expect(job).toMatchObject({ status: 'stopped', matched: HELD_AFTER, skipped: 0 })
+  expect(job.done + job.failed).toBe(HELD_AFTER)
+  expect(job.failed).toBeGreaterThan(0)
+  await page.getByText(`${job.done} done, 0 skipped, ${job.failed} failed`).waitFor()
+  const queued = { action: 'cancel', filter: { status: 'queued' }, dryRun: true }
+  expect((await engine.api.post('/bulk', queued)).json).toMatchObject({ matched: job.done })
+  const entries = (await engine.api.get('/control-actions?action=bulk.replay')).json as ControlAction[]
+  const details = entries.map(({ detail }) => detail as BulkDetail)
+  expect(details.find(({ status }) => status === 'stopped')).toMatchObject({
+    done: job.done,
+    failed: job.failed,
+    matched: HELD_AFTER,
+  })
+  expect(engine.takeErrors()).toHaveLength(job.failed)
+
+  isOn = false
+  await page.getByRole('button', { name: /^Do the \d+ runs? that failed again…$/ }).click()
+  await dialog.getByText(`${job.failed} matched, ${job.failed} in a state for it`).waitFor()
+  await dialog.getByRole('button', { name: `Replay ${job.failed}` }).click()
+  await page.getByText(`${job.failed} of ${job.failed} runs: ${job.failed} done, 0 skipped, 0 failed`).waitFor()
+  expect(new URL(page.url()).pathname).not.toContain(id)
+})

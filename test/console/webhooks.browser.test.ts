@@ -1,0 +1,138 @@
+// Webhooks in the console: an endpoint with its secret once, a test, a destination that fails, redelivery of all that match; a
+// receiver that says why it refused a post, and a check of a post in the tab.
+
+import type { WebhookReceiver } from '@perdure/protocol'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { openDestination, openEngine, postWebhook, signedHeaders, unique, until } from '../kit/index.ts'
+import { answer } from '../kit/servers/raw-server.ts'
+import { API_KEYS, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
+
+const engine = await openEngine({
+  env: { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_WEBHOOK_SCHEDULE: '1ms' },
+})
+const api = engine.api.as(SECRET_KEY)
+const webhooks = new Webhooks(api)
+const at = (path: string) => `${engine.url}/console/n/default/webhooks/${path}`
+
+/** A page on which the secret key signed in and unlocked the actions. */
+async function unlocked(path: string): Promise<Page> {
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(at(path))
+  await page.getByLabel('API key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  return page
+}
+
+test('an endpoint is made, tested, misses deliveries while it is down, and gets them again', async () => {
+  let isDown = false
+  const destination = await openDestination(request => answer(request, isDown ? 500 : 200, isDown ? 'down' : 'thanks'))
+  const page = await unlocked('endpoints')
+  await page.getByText('No endpoint yet').waitFor()
+  await page.getByRole('button', { name: 'New endpoint…' }).click()
+  await page.getByLabel('Address').fill(destination.url)
+  await page.getByLabel('run.succeeded').check()
+  await page.getByRole('button', { name: 'Create' }).click()
+  const dialog = page.getByRole('dialog')
+  const secret = await dialog.getByText(/^whsec_/).innerText()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('row', { name: /no post in 24 h/ }).waitFor()
+  expect(await page.content()).not.toContain(secret)
+
+  const act = async (label: string) => {
+    await page.getByRole('button', { name: `Actions on ${destination.url}` }).click()
+    await page.getByRole('menuitem', { name: label }).click()
+  }
+  await act('Send a test…')
+  await dialog.getByRole('button', { name: 'Send it' }).click()
+  await dialog.getByRole('heading', { name: 'The endpoint took the test' }).waitFor()
+  await dialog.getByText('thanks').waitFor()
+  await dialog.getByText('Headers that were sent').click()
+  await dialog.getByText('webhook-signature: v1,').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  isDown = true
+  await act('Send a test…')
+  await dialog.getByRole('button', { name: 'Send it' }).click()
+  await dialog.getByRole('heading', { name: 'The endpoint did not take the test' }).waitFor()
+  await dialog.getByText('1. http error').waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+
+  const app = unique('app')
+  await webhooks.runs(app, 3)
+  const ended = (status: string) =>
+    until(async () => (await webhooks.list(`?app=${app}&status=${status}`)).length === 3)
+  await ended('exhausted')
+  // A reload would lock the actions again.
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).click()
+  await page.getByLabel('Status').selectOption('exhausted')
+  await page.getByLabel('Event').selectOption('run.succeeded')
+  await page
+    .getByRole('row', { name: /exhausted.*2 of 2/ })
+    .nth(2)
+    .waitFor()
+  const tests = page.getByRole('row', { name: /test/ })
+  await until(async () => (await tests.count()) === 0, { what: 'a list without the test' })
+  await page
+    .getByRole('row', { name: /exhausted/ })
+    .first()
+    .getByText('exhausted')
+    .click()
+  await page.getByText('Attempts: 2 of 2').waitFor()
+  await page.getByText('2. http error').waitFor()
+  expect(await page.getByText('down', { exact: true }).count()).toBe(2)
+  expect(await axeViolations(page)).toEqual([])
+  await page.goBack()
+
+  isDown = false
+  await page.getByRole('button', { name: 'Redeliver all that match…' }).click()
+  await dialog.getByText('3 match.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Redeliver 3' }).click()
+  await page.getByText('3 queued, 0 skipped').waitFor()
+  await ended('succeeded')
+
+  await page.goto(at('endpoints'))
+  await page.getByRole('row', { name: /33 %/ }).getByRole('link', { name: destination.url }).click()
+  await page.getByText('3 of 9 posts succeeded: 33 %.').waitFor()
+  await page.getByRole('table', { name: 'Posts to this endpoint' }).waitFor({ state: 'attached' })
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('all deliveries are not redelivered by mistake: a filter is needed', async () => {
+  const page = await unlocked('deliveries')
+  const button = page.getByRole('button', { name: 'Redeliver all that match…' })
+  await button.waitFor()
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  expect(await button.getAttribute('title')).toBe('Choose a filter first')
+})
+
+test('a receiver shows why it refused posts, and the tab verifies one', async () => {
+  const created = await api.post('/webhook-receivers', { eventName: 'repo/pushed', scheme: 'github', name: 'pushes' })
+  const { id, slug, secret } = created.json as WebhookReceiver & { secret: string }
+  const body = '{"ref":"refs/heads/main"}'
+  const post = { scheme: 'github', secret: 'not the secret of this receiver', body, at: Date.now() } as const
+  expect((await postWebhook(engine.api, slug, post)).status).toBe(401)
+  const stripe = { ...post, scheme: 'stripe' } as const
+  expect((await postWebhook(engine.api, slug, stripe)).status).toBe(401)
+  const page = await unlocked(`receivers/${id}`)
+  await page.getByRole('row', { name: /wrong signature: the secrets differ.*127\.0\.0\.1/ }).waitFor()
+  await page.getByRole('row', { name: /signed as stripe, which is not this receiver's scheme/ }).waitFor()
+
+  const headers = Object.entries(signedHeaders({ ...post, secret })).map(([name, value]) => `${name}: ${value}`)
+  const verify = page.getByRole('button', { name: 'Verify' })
+  await page.getByLabel('Secret', { exact: true }).fill('not the secret of this receiver')
+  await page.getByLabel('Headers, one a line').fill(headers.join('\n'))
+  await page.getByLabel('Body, to the letter').fill(body)
+  await verify.click()
+  await page.getByText('The signature is wrong: this secret did not sign this body, to the letter.').waitFor()
+  await page.getByLabel('Secret', { exact: true }).fill(secret)
+  await verify.click()
+  await page.getByText('The signature is right.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
