@@ -1,12 +1,14 @@
 // `npm run bench`: runs the workloads one after the other, prints a table, writes JSON. A lost or failed run makes it
-// exit with code 1; figures never do.
+// exit with code 1, and a budget of the console that is exceeded; other figures never do.
 
 import { writeFileSync } from 'node:fs'
 import { describeMachine, type Machine } from './report/machine.ts'
 import { formatNumber, printResult, type Result } from './report/report.ts'
 import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
+import { bulk } from './workloads/bulk.ts'
 import { claims } from './workloads/claims.ts'
 import { f1 } from './workloads/concurrency-keys.ts'
+import { consoleBudgets } from './workloads/console/console.ts'
 import { d1, d2 } from './workloads/deliveries.ts'
 import { events } from './workloads/events.ts'
 import { expressions } from './workloads/expressions.ts'
@@ -14,14 +16,17 @@ import { idle } from './workloads/idle.ts'
 import { idleStreams } from './workloads/idle-streams.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
-import { long } from './workloads/long.ts'
 import { readers } from './workloads/readers.ts'
 import { reads } from './workloads/reads.ts'
 import { replay } from './workloads/replay.ts'
-import { w1 } from './workloads/w1-sequential-steps.ts'
-import { w2 } from './workloads/w2-single-run.ts'
-import { w3 } from './workloads/w3-parallel-steps.ts'
-import { w4 } from './workloads/w4-sleeping-runs.ts'
+import { growth } from './workloads/runs/growth.ts'
+import { long } from './workloads/runs/long.ts'
+import { results } from './workloads/runs/results.ts'
+import { w1 } from './workloads/runs/w1-sequential-steps.ts'
+import { w2 } from './workloads/runs/w2-single-run.ts'
+import { w3 } from './workloads/runs/w3-parallel-steps.ts'
+import { w4 } from './workloads/runs/w4-sleeping-runs.ts'
+import { schedules } from './workloads/schedules.ts'
 
 /** The workloads by id. A new workload is a file of its own and an entry here. */
 const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Result[]>>> = {
@@ -29,6 +34,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W2: w2,
   W3: w3,
   W4: w4,
+  RESULTS: results,
   LONG: long,
   REPLAY: replay,
   EVENTS: events,
@@ -36,13 +42,17 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   D1: d1,
   D2: d2,
   F1: f1,
+  GROWTH: growth,
   LISTS: lists,
   READS: reads,
   STREAMS: idleStreams,
   READERS: readers,
+  SCHEDULES: schedules,
+  BULK: bulk,
   CLAIMS: claims,
   IDLE: idle,
   ISOLATION: isolation,
+  CONSOLE: consoleBudgets,
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -56,18 +66,18 @@ async function main(args: readonly string[]): Promise<number> {
   if (unknown !== undefined) throw new Error(`there is no workload ${unknown}`)
   const machine = describeMachine(options.dir)
   printMachine(machine)
-  const results: Result[] = []
+  const measured: Result[] = []
   for (const id of ids) {
     for (const result of await (WORKLOADS[id] as (typeof WORKLOADS)[string])(options)) {
       printResult(result)
-      results.push(result)
+      measured.push(result)
     }
   }
   if (options.json !== undefined) {
-    const report = { takenAt: new Date().toISOString(), machine, options, results }
+    const report = { takenAt: new Date().toISOString(), machine, options, results: measured }
     writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   }
-  return results.some(({ problems }) => problems.length > 0) ? 1 : 0
+  return measured.some(({ problems }) => problems.length > 0) ? 1 : 0
 }
 
 function printMachine({ cpus, model, node, loadAverage, fileSystem, fsyncMs }: Machine): void {

@@ -11,21 +11,23 @@ type OnReply = (status: number, body: string) => void
 
 export class EventPoster {
   readonly #pools: Pool[]
+  readonly #path: string
   #turn = 0
 
   /** With several engines, events go to each in turn. */
-  constructor(origin: string | readonly string[]) {
-    this.#pools = [origin].flat().map(one => new Pool(one, { connections: CONNECTIONS, pipelining: 1 }))
+  constructor(origin: string | readonly string[], { path = '/events', connections = CONNECTIONS } = {}) {
+    this.#path = path
+    this.#pools = [origin].flat().map(one => new Pool(one, { connections, pipelining: 1 }))
   }
 
   post(body: string, wantBody: boolean, onReply: OnReply): void {
     const exchange = new Exchange(wantBody, onReply)
     const pool = this.#pools[this.#turn++ % this.#pools.length] as Pool
-    pool.dispatch({ method: 'POST', path: '/events', headers: HEADERS, body }, exchange)
+    pool.dispatch({ method: 'POST', path: this.#path, headers: HEADERS, body }, exchange)
   }
 
   /** Resolves with the parsed 202; for the few calls that are made one at a time. */
-  send(event: { name: string; app: string; data: unknown }): Promise<{ runId: string }> {
+  send<Reply = { runId: string }>(event: { name: string; app: string; data: unknown }): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.post(JSON.stringify(event), true, (status, body) => {
         if (status === 202) resolve(JSON.parse(body))

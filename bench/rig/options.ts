@@ -13,11 +13,11 @@ export interface BenchOptions {
   seconds: number
   /** Numbers of runs in flight of W1, one measurement each. */
   inFlight: number[]
-  /** Transports for which W1, W2, W3 and LONG are measured, in sequence. */
+  /** Transports for which W1, W2, RESULTS, W3 and LONG are measured, in sequence. */
   over: Over[]
-  /** Number of sleeping runs of W4. */
+  /** Number of sleeping runs of W4, and of schedules of SCHEDULES. */
   runs: number
-  /** Runs in the store of LISTS; largest number of sleeping runs of CLAIMS. */
+  /** Runs in the store of LISTS and CONSOLE, and at the end of GROWTH; largest number of sleeping runs of CLAIMS. */
   listed: number
   profile: boolean
   /** Directory that keeps the profiles for other tools; without it they are deleted with the database. */
@@ -39,10 +39,10 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W2     run these workloads (default: all)
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
-  --over A,B       http, connect, checkpoints: transports for W1, W2, W3 and LONG (default: all)
-  --runs N         sleeping runs of W4 (default 100000)
-  --listed N       runs in the store of LISTS and CLAIMS (default 1000000)
-  --store URL      a postgres:// database for W1, W2, W3, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
+  --over A,B       http, connect, checkpoints: transports for W1, W2, RESULTS, W3 and LONG (default: all)
+  --runs N         sleeping runs of W4, schedules of SCHEDULES (default 100000)
+  --listed N       runs in the store of LISTS, CLAIMS, GROWTH and CONSOLE (default 1000000)
+  --store URL      a postgres:// database for W1, W2, RESULTS, W3, SCHEDULES, BULK, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
   --engines N      engines on that database (default 1)
   --json FILE      also write the figures as JSON
   --profile        write CPU profiles of the engine and print where the time went

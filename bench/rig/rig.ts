@@ -1,6 +1,6 @@
 // The setup of a workload: a fresh directory, an engine on an empty database in it, and a registered runner.
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/profile.ts'
 import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
@@ -76,6 +76,12 @@ export class Rig {
 
   get databaseFile(): string {
     return this.#engineOptions.databaseFile
+  }
+
+  /** Bytes of the SQLite file and its write-ahead log. */
+  get diskBytes(): number {
+    const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+    return size(this.databaseFile) + size(`${this.databaseFile}-wal`)
   }
 
   /** The processes of a workload, for the CPU meters. */

@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/s
 import type { Change } from '../../packages/engine/src/domain/model/change.ts'
 import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
+import { errorFingerprint } from '../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { seeded } from '../../test/kit/seeded.ts'
 
 const NAMESPACE = 'default'
@@ -13,14 +14,51 @@ const APPS = 10
 const WORKFLOWS = 20
 const PER_UNIT = 2000
 /** One run every 2.6 s: a million in a month. */
-const APART_MS = 2600
+export const APART_MS = 2600
 const FIRST_AT = Date.UTC(2030, 0, 1)
+/** Runs with the rare attribute, spread over the whole time. */
+const RARE_RUNS = 100
+/** Children of the one parent. */
+const CHILDREN_MAX = 5000
+/** Runs in turn are of so many kinds. */
+const KINDS = 20
+/** The kinds from here on match none of the filters of `APART`, and are like those of a usual month. */
+const FREE_KINDS_FROM = 13
+
+export const RARE_ATTRIBUTE = 'customer:c-rare'
+
+/**
+ * Filters that each match many runs, and no run together with another one of these: a list with two of them is the bad case of
+ * the pair. Beside each, the kinds of runs that it matches, of 20.
+ */
+const KINDS_OF = {
+  app: [0, 1],
+  workflow: [2, 3],
+  attribute: [4, 5],
+  otherAttribute: [6, 7],
+  error: [8],
+  cron: [9],
+  waiting: [10],
+  cancelled: [11],
+  parent: [12],
+} as const
+export const APART = {
+  app: 'app-apart',
+  workflow: 'workflow-apart',
+  attribute: 'region:north',
+  otherAttribute: 'region:south',
+  error: { message: 'the payment provider answered too late', code: 'step_failed' },
+} as const
 
 export interface Sample {
   /** An event that started two runs. */
   eventId: string
   /** A run that was replayed. */
   replayedId: string
+  /** A run with thousands of children. */
+  parentId: string
+  /** The fingerprint of the error of `APART`. */
+  fingerprint: string
   /** The newest hundredth of the runs was created at or after this time. */
   recentFrom: number
   /** The newest was created before this time, and all ended before it. */
@@ -28,17 +66,31 @@ export interface Sample {
 }
 
 /** Writes the runs, and counts their ends into the roll-ups. */
-export async function insertRuns(database: { file: string; url?: string | undefined }, count: number): Promise<Sample> {
+export async function insertRuns(
+  database: { file: string; url?: string | undefined },
+  count: number,
+  firstAt = FIRST_AT,
+): Promise<Sample> {
   const { file, url } = database
   const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
   const random = seeded(1)
-  let eventId = ''
-  let replayedId = ''
+  const first: Partial<Pick<Sample, 'parentId' | 'fingerprint'>> = {}
+  let [eventId, replayedId] = ['', '']
   let previous: Run | undefined
   let changes: Change[] = []
   for (let i = 0; i < count; i++) {
-    const run = listedRun(i, random.next, previous)
+    const listed = listedRun({
+      i,
+      createdAt: firstAt + i * APART_MS,
+      count,
+      random: random.next,
+      previous,
+      parentId: first.parentId,
+    })
+    const run = { ...listed, ...attributesOf(i, count) }
     changes.push({ type: 'run.created', run })
+    first.parentId ??= run.id
+    if (isOf('error', i)) first.fingerprint ??= errorFingerprint(run)
     if (run.eventId !== undefined && i <= count / 2) eventId = run.eventId
     if (run.replayOf !== undefined && i <= count / 2) replayedId = run.replayOf
     previous = run
@@ -46,31 +98,45 @@ export async function insertRuns(database: { file: string; url?: string | undefi
     await store.commit({ guards: [], changes })
     changes = []
   }
-  const until = FIRST_AT + (count + 1000) * APART_MS
+  const until = firstAt + (count + 1000) * APART_MS
   while ((await store.countEnds({ before: until, limit: PER_UNIT })) === PER_UNIT);
   await store.close()
-  return { eventId, replayedId, recentFrom: FIRST_AT + Math.floor(count * 0.99) * APART_MS, until }
+  const recentFrom = firstAt + Math.floor(count * 0.99) * APART_MS
+  return { ...(first as Required<typeof first>), eventId, replayedId, recentFrom, until }
 }
 
-function listedRun(i: number, random: () => number, previous: Run | undefined): Run {
-  const createdAt = FIRST_AT + i * APART_MS
-  const status = statusOf(random())
-  const isCron = random() < 0.05
+const isOf = (kind: keyof typeof KINDS_OF, i: number) => (KINDS_OF[kind] as readonly number[]).includes(i % KINDS)
+
+interface Listed {
+  i: number
+  createdAt: number
+  count: number
+  random: () => number
+  previous: Run | undefined
+  parentId: string | undefined
+}
+
+function listedRun({ i, createdAt, count, random, previous, parentId }: Listed): Run {
+  const status = statusOf(i, random())
+  const isCron = isOf('cron', i)
   const isFork = !isCron && previous !== undefined && random() < 0.01
   // Some apps and workflows are much busier than others.
-  const app = `app-${Math.floor(random() ** 2 * APPS)}`
-  const workflow = `workflow-${Math.floor(random() ** 2 * WORKFLOWS)}`
+  const app = isOf('app', i) ? APART.app : `app-${Math.floor(random() ** 2 * APPS)}`
+  const workflow = isOf('workflow', i) ? APART.workflow : `workflow-${Math.floor(random() ** 2 * WORKFLOWS)}`
+  const isChild = isOf('parent', i) && parentId !== undefined && i < (CHILDREN_MAX * KINDS * count) / 1_000_000
   const origin = isCron
     ? { cron: '* * * * *' }
     : {
         eventName: 'order/created',
         ...(isFork ? { replayOf: previous.id } : { eventId: derivedId('evt', createdAt, String(i >> 1)) }),
+        ...(isChild ? { parentRunId: parentId, parentStepIndex: 0 } : {}),
       }
+  const one = isOf('error', i)
   return {
     namespace: NAMESPACE,
     id: derivedId('run', createdAt, String(i)),
-    workflow,
-    app,
+    workflow: one ? 'workflow-0' : workflow,
+    app: one ? 'app-0' : app,
     status,
     triggerKind: isCron ? 'cron' : 'event',
     trigger: { name: 'order/created' },
@@ -86,12 +152,28 @@ function listedRun(i: number, random: () => number, previous: Run | undefined): 
       ? { waitingFor: { kind: 'event', eventName: 'never' } }
       : { finishedAt: createdAt + 5 + Math.floor(20 * Math.exp(6 * random())), finishedSeq: 9 }),
     ...(status === 'succeeded' ? { result: JSON.stringify({ done: true, order: i }) } : {}),
-    ...(status === 'failed' ? { error: { message: 'the card was refused', code: 'step_failed' } } : {}),
+    ...(status === 'failed'
+      ? { error: one ? APART.error : { message: 'the card was refused', code: 'step_failed' } }
+      : {}),
   }
 }
 
-function statusOf(chance: number): RunStatus {
-  if (chance < 0.9) return 'succeeded'
-  if (chance < 0.95) return 'failed'
-  return chance < 0.97 ? 'cancelled' : 'waiting'
+function attributesOf(i: number, count: number): Pick<Run, 'attributes'> {
+  const [commonKey, common] = APART.attribute.split(':') as [string, string]
+  const [otherKey, other] = APART.otherAttribute.split(':') as [string, string]
+  const attributes = {
+    ...(i % Math.max(1, Math.floor(count / RARE_RUNS)) === 0 ? { customer: 'c-rare' } : {}),
+    ...(isOf('attribute', i) ? { [commonKey]: common } : {}),
+    ...(isOf('otherAttribute', i) ? { [otherKey]: other } : {}),
+  }
+  return Object.keys(attributes).length === 0 ? {} : { attributes }
+}
+
+/** Most runs have succeeded, but for the kinds that are known by a status. */
+function statusOf(i: number, chance: number): RunStatus {
+  if (isOf('error', i)) return 'failed'
+  if (isOf('waiting', i)) return 'waiting'
+  if (isOf('cancelled', i)) return 'cancelled'
+  if (i % KINDS < FREE_KINDS_FROM) return 'succeeded'
+  return chance < 0.9 ? 'succeeded' : 'failed'
 }

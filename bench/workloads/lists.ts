@@ -1,19 +1,20 @@
-// LISTS: pages of runs and their counts over a large store, read through the API. The runs are written straight into
-// the store, a few thousand per transaction: driving a million runs would take an
-// hour and change nothing about how they are listed.
+// LISTS: pages of runs and their counts over a large store, read through the API. The runs are written straight into the
+// store, a few thousand per transaction: driving a million runs would take an hour and change nothing about how they are listed.
 
-import { Agent, request } from 'node:http'
 import { percentiles } from '../measure/latency.ts'
 import type { Figures, Result } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
-import { insertRuns, type Sample } from './listed-runs.ts'
+import { pairFigures } from './list-pairs.ts'
+import { APART, insertRuns, RARE_ATTRIBUTE, type Sample } from './listed-runs.ts'
+import { ListsApi } from './lists-api.ts'
 
 const SORTS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 const DIRS = ['desc', 'asc'] as const
 const DEEP_PAGE = 1000
-/** Rows per page on the way to the deep page; the measured pages have the default size. */
-const STRIDE = 30
+/** Rows of a measured page, and of a page on the way to the deep one, the largest there is: a cursor fits pages of any size. */
+const PAGE = 30
+const STRIDE = 200
 const SAMPLES = 20
 const DAY_MS = 86_400_000
 
@@ -21,60 +22,89 @@ export async function lists(options: BenchOptions): Promise<Result[]> {
   const rig = await Rig.open(options)
   try {
     const sample = await rig.offline(database => insertRuns(database, options.listed))
-    const api = new Api(rig.engine.origin)
-    const figures: Record<string, Figures> = {}
-    for (const sort of SORTS) {
-      for (const dir of DIRS) figures[`${sort} ${dir}`] = await order(api, `sort=${sort}&dir=${dir}`)
-    }
-    const since = new Date(sample.recentFrom).toISOString()
-    const filters = [
-      'app=app-3',
-      'status=failed',
-      'status=running',
-      'runType=cron',
-      `since=${since}`,
-      `app=app-3&since=${since}`,
-      'app=app-3&status=failed',
-      'workflow=workflow-3',
-      'workflow=workflow-3&status=failed',
-      'status=failed,cancelled',
-      `until=${since}`,
-      'waitingFor=event',
-      'parentRunId=run_none',
-      'error=0000000000000000',
-      `eventId=${sample.eventId}`,
-      `replayOf=${sample.replayedId}`,
-      `since=${since}&sort=duration`,
-      'app=app-3&sort=duration',
-      'q=workflow-1',
-      'q=no-such-thing',
-      `q=no-such-thing&since=${since}`,
-      'q=no-such-thing&deep=1',
-      `q=no-such-thing&deep=1&since=${since}`,
-    ]
-    for (const filter of filters) figures[short(filter)] = await timed(api, `/runs?${filter}`)
-    for (const scope of ['', '?app=app-3', `?since=${since}`]) {
-      figures[short(`stats${scope}`)] = await timed(api, `/runs/stats${scope}`)
-    }
-    for (const read of statistics(sample)) figures[short(read)] = await timed(api, read)
+    const api = new ListsApi(rig.engine.origin)
+    const figures = await listFigures(api, sample)
+    const pairs = await pairFigures(api, sample)
     api.close()
-    const title = `${options.listed.toLocaleString('en-US')} runs, pages of 30`
-    return [{ workload: 'LISTS', title, figures, notes: NOTES, problems: api.problems, profiles: [] }]
+    const title = `${options.listed.toLocaleString('en-US')} runs, pages of ${PAGE}`
+    const result = { workload: 'LISTS', notes: NOTES, problems: api.problems, profiles: [] }
+    return [
+      { ...result, title, figures },
+      { ...result, title: `${title}: two filters, p50 ms by order`, figures: pairs, notes: PAIR_NOTES, problems: [] },
+    ]
   } finally {
     await rig.close()
   }
 }
 
+async function listFigures(api: ListsApi, sample: Sample): Promise<Record<string, Figures>> {
+  const figures: Record<string, Figures> = {}
+  for (const sort of SORTS) {
+    for (const dir of DIRS) figures[`${sort} ${dir}`] = await order(api, `sort=${sort}&dir=${dir}`)
+  }
+  const reads = [...filtersOf(sample), ...attributeFilters()].map(filter => `/runs?${filter}`)
+  for (const read of [...reads, ...statistics(sample)]) figures[short(read, sample)] = await timed(api, read)
+  return figures
+}
+
+function filtersOf({ recentFrom, eventId, replayedId, parentId, fingerprint }: Sample): string[] {
+  const since = new Date(recentFrom).toISOString()
+  return [
+    'app=app-3',
+    'status=failed',
+    'status=running',
+    'runType=cron',
+    `since=${since}`,
+    `app=app-3&since=${since}`,
+    'app=app-3&status=failed',
+    'workflow=workflow-3',
+    'workflow=workflow-3&status=failed',
+    'status=failed,cancelled',
+    `until=${since}`,
+    'waitingFor=event',
+    `parentRunId=${parentId}`,
+    `error=${fingerprint}`,
+    `eventId=${eventId}`,
+    `replayOf=${replayedId}`,
+    `since=${since}&sort=duration`,
+    'app=app-3&sort=duration',
+    'q=workflow-1',
+    'q=no-such-thing',
+    `q=no-such-thing&since=${since}`,
+    'q=no-such-thing&deep=1',
+    `q=no-such-thing&deep=1&since=${since}`,
+  ]
+}
+
+/** Each attribute alone and with a filter that many, some or none of its runs match. */
+function attributeFilters(): string[] {
+  return [RARE_ATTRIBUTE, APART.attribute].flatMap(text =>
+    [
+      '',
+      '&status=succeeded',
+      '&status=failed',
+      '&status=running',
+      '&workflow=workflow-3',
+      `&workflow=${APART.workflow}`,
+      '&app=app-3',
+      '&sort=duration',
+      '&sort=duration&status=failed',
+      '&sort=status&dir=asc',
+    ].map(rest => `attribute=${text}${rest}`),
+  )
+}
+
 /** Over the whole month and over its last hours. */
 function statistics({ recentFrom, until }: Sample): string[] {
-  const time = (at: number) => encodeURIComponent(new Date(at).toISOString())
-  const [recent, month] = [time(recentFrom), time(until - 30 * DAY_MS)]
+  const time = (at: number) => new Date(at).toISOString()
+  const [recent, month] = [time(recentFrom), time(monthBefore(until))]
   return [
+    ...['', '?app=app-3', `?since=${recent}`].map(scope => `/runs/stats${scope}`),
     ...[`since=${recent}`, `since=${month}`, `since=${month}&app=app-3`, `since=${month}&workflow=workflow-3`].map(
       query => `/runs/series?${query}&until=${time(until)}`,
     ),
     `/runs/series?since=${month}&until=${time(until)}&step=1d`,
-    `/runs/series?since=${time(until - 2 * DAY_MS)}&until=${time(until)}&step=5m`,
+    `/runs/series?since=${time(daysBefore(until))}&until=${time(until)}&step=5m`,
     `/workflows/stats?since=${recent}`,
     `/workflows/stats?since=${month}`,
     `/workflows/stats?since=${month}&workflow=workflow-3`,
@@ -85,16 +115,21 @@ function statistics({ recentFrom, until }: Sample): string[] {
   ]
 }
 
+const monthBefore = (at: number) => at - 30 * DAY_MS
+const daysBefore = (at: number) => at - 2 * DAY_MS
+
 const NOTES = [
   'written straight into the database; all requests go through the API',
   'a search that takes longer than 5 s is answered 400, which is a figure here, not a problem',
 ]
 
+const PAIR_NOTES = ['for each pair of filters the first page in every order, the worse of its two directions']
+
 /** Measures the first page, and the page after `DEEP_PAGE - 1` others. */
-async function order(api: Api, query: string): Promise<Figures> {
+async function order(api: ListsApi, query: string): Promise<Figures> {
   const first = await timed(api, `/runs?${query}`)
   let cursor: string | undefined
-  for (let page = 1; page < DEEP_PAGE; page++) {
+  for (let rows = 0; rows < (DEEP_PAGE - 1) * PAGE; rows += STRIDE) {
     const at = cursor === undefined ? '' : `&cursor=${cursor}`
     const next = (await api.get(`/runs?${query}&limit=${STRIDE}${at}`)).cursor
     if (next === undefined) break
@@ -111,7 +146,7 @@ async function order(api: Api, query: string): Promise<Figures> {
 }
 
 /** Slow requests are repeated fewer times. */
-async function timed(api: Api, path: string): Promise<Figures> {
+async function timed(api: ListsApi, path: string): Promise<Figures> {
   const times: number[] = []
   let rows = 0
   let status = 0
@@ -127,39 +162,14 @@ async function timed(api: Api, path: string): Promise<Figures> {
   return { 'p50 ms': p50, 'p95 ms': p95, 'max ms': max, rows, status, requests: times.length }
 }
 
-/** The query as a label, without the timestamp. */
-function short(filter: string): string {
-  return filter.replace(/(since|until)=[^&]+/g, '$1').replace(/=(run|evt)_\w+/, '')
-}
-
-class Api {
-  readonly problems: string[] = []
-  readonly #origin: string
-  readonly #agent = new Agent({ keepAlive: true })
-
-  constructor(origin: string) {
-    this.#origin = origin
-  }
-
-  get(path: string): Promise<{ status: number; rows: number; cursor: string | undefined }> {
-    return new Promise((resolve, reject) => {
-      const call = request(this.#origin + path, { agent: this.#agent }, response => {
-        const chunks: Buffer[] = []
-        response.on('data', chunk => chunks.push(chunk))
-        response.on('end', () => {
-          const { statusCode: status = 0, headers } = response
-          const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
-          if (status !== 200 && status !== 400) this.problems.push(`GET ${path} answered ${status}`)
-          const cursor = headers['x-next-cursor'] as string | undefined
-          resolve({ status, rows: Array.isArray(body) ? body.length : 0, cursor })
-        })
-      })
-      call.on('error', reject)
-      call.end()
-    })
-  }
-
-  close(): void {
-    this.#agent.destroy()
-  }
+/** The request as a label: times by their names, so that reads of different spans stay apart. */
+function short(path: string, { recentFrom, until }: Sample): string {
+  const names: [at: number, name: string][] = [
+    [recentFrom, 'recent'],
+    [monthBefore(until), 'month'],
+    [daysBefore(until), '2d'],
+    [until, 'now'],
+  ]
+  const named = names.reduce((text, [at, name]) => text.replaceAll(new Date(at).toISOString(), name), path)
+  return named.replace(/^\/runs\?/, '').replace(/=(run|evt)_\w+/, '')
 }

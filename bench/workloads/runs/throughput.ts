@@ -1,15 +1,15 @@
 // The shared code of W1 and W3: a closed loop against the engine, its checks, and the transport's ceiling right after
 // it.
 
-import { measureCeiling } from '../ceiling/ceiling.ts'
-import { ClosedLoop } from '../load/closed-loop.ts'
-import { expectation, verify } from '../load/verify.ts'
-import { CpuMeter } from '../measure/cpu-meter.ts'
-import { percentiles } from '../measure/latency.ts'
-import { ceilingFigures, cpuFigures, type Result } from '../report/report.ts'
-import type { BenchOptions, Over } from '../rig/options.ts'
-import { Rig } from '../rig/rig.ts'
-import { memosOfPasses, type Shape } from '../rig/workflows.ts'
+import { measureCeiling } from '../../ceiling/ceiling.ts'
+import { ClosedLoop } from '../../load/closed-loop.ts'
+import { expectation, verify } from '../../load/verify.ts'
+import { CpuMeter } from '../../measure/cpu-meter.ts'
+import { percentiles } from '../../measure/latency.ts'
+import { ceilingFigures, cpuFigures, type Result } from '../../report/report.ts'
+import type { BenchOptions, Over } from '../../rig/options.ts'
+import { Rig } from '../../rig/rig.ts'
+import { memosOfPasses, type Shape } from '../../rig/workflows.ts'
 
 /** An engine is warm, its code compiled, after this many runs, or on a slow machine after this long. */
 const WARM_UP_RUNS = 3000

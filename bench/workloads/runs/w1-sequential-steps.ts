@@ -1,8 +1,8 @@
 // W1: runs of three steps, one after the other, with 100 and with 300 of them in flight.
 
-import type { Result } from '../report/report.ts'
-import type { BenchOptions } from '../rig/options.ts'
-import { SEQUENCE_3 } from '../rig/workflows.ts'
+import type { Result } from '../../report/report.ts'
+import type { BenchOptions } from '../../rig/options.ts'
+import { SEQUENCE_3 } from '../../rig/workflows.ts'
 import { measureThroughput } from './throughput.ts'
 
 export async function w1(options: BenchOptions): Promise<Result[]> {

@@ -1,18 +1,17 @@
 // W4: very many sleeping runs. Measures how fast they park, what each costs in memory and on disk, how long a crashed
 // engine needs to restart with them, and how fast they wake when all are due at one moment.
 
-import { statSync } from 'node:fs'
-import { measureCeiling } from '../ceiling/ceiling.ts'
-import { ClosedLoop, type Window } from '../load/closed-loop.ts'
-import { EventPoster } from '../load/event-poster.ts'
-import { expectation, verify } from '../load/verify.ts'
-import { CpuMeter } from '../measure/cpu-meter.ts'
-import { residentBytes } from '../measure/proc.ts'
-import { cpuFigures, type Result } from '../report/report.ts'
-import type { BenchOptions } from '../rig/options.ts'
-import { Rig } from '../rig/rig.ts'
-import { BENCH_APP } from '../rig/runner.ts'
-import { NO_STEPS, SLEEPER } from '../rig/workflows.ts'
+import { measureCeiling } from '../../ceiling/ceiling.ts'
+import { ClosedLoop, type Window } from '../../load/closed-loop.ts'
+import { EventPoster } from '../../load/event-poster.ts'
+import { expectation, verify } from '../../load/verify.ts'
+import { CpuMeter } from '../../measure/cpu-meter.ts'
+import { residentBytes } from '../../measure/proc.ts'
+import { cpuFigures, type Result } from '../../report/report.ts'
+import type { BenchOptions } from '../../rig/options.ts'
+import { Rig } from '../../rig/rig.ts'
+import { BENCH_APP } from '../../rig/runner.ts'
+import { NO_STEPS, SLEEPER } from '../../rig/workflows.ts'
 import { wakeAll } from './wake-all.ts'
 
 const IN_FLIGHT = 200
@@ -26,7 +25,7 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
   try {
     const warm = await warmUp(rig)
     const before = await settledBytes(rig)
-    const diskBefore = diskBytes(rig)
+    const diskBefore = rig.diskBytes
     const dueAt = Date.now() + Math.ceil((options.runs / warm.runsPerS) * 1000 * MARGIN) + RESTART_MS
     const load = { origin: rig.engine.origin, runner: rig.runner, shape: SLEEPER, inFlight: IN_FLIGHT }
     const loop = new ClosedLoop({ ...load, until: 'parked', runsMax: options.runs, untilMs: dueAt })
@@ -36,7 +35,7 @@ export async function w4(options: BenchOptions): Promise<Result[]> {
     rig.profileSpan(parking)
     await loop.stop()
     const parked = await settledBytes(rig)
-    const disk = diskBytes(rig)
+    const disk = rig.diskBytes
     const back = await crashAndReturn(rig)
     const restarted = await settledBytes(rig)
     const inTime = Date.now() < dueAt
@@ -123,12 +122,6 @@ async function crashAndReturn(rig: Rig): Promise<{ readyMs: number; firstPassMs:
 async function settledBytes(rig: Rig): Promise<number> {
   await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
   return residentBytes(rig.engine.pid) ?? Number.NaN
-}
-
-/** Bytes of the database and its write-ahead log. */
-function diskBytes(rig: Rig): number {
-  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  return size(rig.databaseFile) + size(`${rig.databaseFile}-wal`)
 }
 
 function perS(window: Window): number {

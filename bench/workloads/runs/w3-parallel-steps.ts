@@ -1,8 +1,8 @@
 // W3: runs of fifty parallel steps, answered in one pass: one 206 with 50 opcodes, one commit with 50 steps.
 
-import type { Result } from '../report/report.ts'
-import type { BenchOptions } from '../rig/options.ts'
-import { PARALLEL_50 } from '../rig/workflows.ts'
+import type { Result } from '../../report/report.ts'
+import type { BenchOptions } from '../../rig/options.ts'
+import { PARALLEL_50 } from '../../rig/workflows.ts'
 import { measureThroughput } from './throughput.ts'
 
 export async function w3(options: BenchOptions): Promise<Result[]> {

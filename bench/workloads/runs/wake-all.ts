@@ -1,10 +1,10 @@
 // The second half of W4: every sleep ends at one moment; measures until the last run has finished.
 
-import { CpuMeter, type CpuUse } from '../measure/cpu-meter.ts'
-import { percentiles } from '../measure/latency.ts'
-import { nowUs } from '../measure/profile.ts'
-import type { Figures } from '../report/report.ts'
-import type { Rig } from '../rig/rig.ts'
+import { CpuMeter, type CpuUse } from '../../measure/cpu-meter.ts'
+import { percentiles } from '../../measure/latency.ts'
+import { nowUs } from '../../measure/profile.ts'
+import type { Figures } from '../../report/report.ts'
+import type { Rig } from '../../rig/rig.ts'
 
 /** Without a wake for this long, the remaining runs count as lost. */
 const STALLED_MS = 30_000

@@ -1,14 +1,14 @@
 // LONG: one run of very many sequential steps: the cost of a step when the memo is long.
 
-import { EventPoster } from '../load/event-poster.ts'
-import { RunStreams } from '../load/run-stream.ts'
-import { verify } from '../load/verify.ts'
-import { nowUs } from '../measure/profile.ts'
-import type { Result } from '../report/report.ts'
-import type { BenchOptions, Over } from '../rig/options.ts'
-import { Rig } from '../rig/rig.ts'
-import { BENCH_APP } from '../rig/runner.ts'
-import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../rig/workflows.ts'
+import { EventPoster } from '../../load/event-poster.ts'
+import { RunStreams } from '../../load/run-stream.ts'
+import { verify } from '../../load/verify.ts'
+import { nowUs } from '../../measure/profile.ts'
+import type { Result } from '../../report/report.ts'
+import type { BenchOptions, Over } from '../../rig/options.ts'
+import { Rig } from '../../rig/rig.ts'
+import { BENCH_APP } from '../../rig/runner.ts'
+import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../../rig/workflows.ts'
 
 /** Number of runs after which the engine is warm: its code is compiled. */
 const WARM_UP_RUNS = 3

@@ -1,17 +1,17 @@
 // W2: one run of three steps at a time, from its POST to the stored result: the latency of an idle engine.
 
-import { measureCeiling } from '../ceiling/ceiling.ts'
-import { EventPoster } from '../load/event-poster.ts'
-import { RunStreams } from '../load/run-stream.ts'
-import { verify } from '../load/verify.ts'
-import { CpuMeter } from '../measure/cpu-meter.ts'
-import { percentiles } from '../measure/latency.ts'
-import { nowUs } from '../measure/profile.ts'
-import { ceilingFigures, cpuFigures, type Result } from '../report/report.ts'
-import type { BenchOptions, Over } from '../rig/options.ts'
-import { Rig } from '../rig/rig.ts'
-import { BENCH_APP } from '../rig/runner.ts'
-import { memosOfPasses, SEQUENCE_3 } from '../rig/workflows.ts'
+import { measureCeiling } from '../../ceiling/ceiling.ts'
+import { EventPoster } from '../../load/event-poster.ts'
+import { RunStreams } from '../../load/run-stream.ts'
+import { verify } from '../../load/verify.ts'
+import { CpuMeter } from '../../measure/cpu-meter.ts'
+import { percentiles } from '../../measure/latency.ts'
+import { nowUs } from '../../measure/profile.ts'
+import { ceilingFigures, cpuFigures, type Result } from '../../report/report.ts'
+import type { BenchOptions, Over } from '../../rig/options.ts'
+import { Rig } from '../../rig/rig.ts'
+import { BENCH_APP } from '../../rig/runner.ts'
+import { memosOfPasses, SEQUENCE_3 } from '../../rig/workflows.ts'
 
 /** A freshly started engine runs uncompiled code: its first thousand runs take several times as long. */
 const WARM_UP_RUNS = 2000

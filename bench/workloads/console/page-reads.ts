@@ -1,0 +1,91 @@
+// The reads of the console's pages over a large store: the pages are opened, and each read that they made is measured again.
+
+import { Agent, request } from 'node:http'
+import { openFrameServer } from '../../../test/kit/browser/frame-server.ts'
+import { percentiles } from '../../measure/latency.ts'
+import type { Bars } from './bars.ts'
+import { type BenchBrowser, consoleUrl, untilTrue } from './browser.ts'
+
+const SAMPLES = 20
+const SETTLE_MS = 1500
+/** A read that takes long is repeated fewer times. */
+const SPENT_MS_MAX = 4000
+
+const PAGES = (workflow: string, runId: string) => [
+  '?since=24h',
+  '?since=30d',
+  'runs',
+  'runs?status=failed',
+  'runs?status=running,waiting&since=24h',
+  `runs?workflow=${workflow}&since=7d`,
+  'runs?sort=duration&since=24h',
+  `runs/${runId}`,
+  'workflows',
+  'workflows?since=30d',
+  `workflows/app-3/${workflow}`,
+  'events',
+  'schedules',
+  'limits',
+  'runners',
+  'errors',
+  'webhooks/deliveries',
+  'webhooks/endpoints',
+  'audit',
+  'keys',
+  'engine',
+  'bulk',
+]
+
+export async function pageReads(
+  { origin, workflow, runId }: { origin: string; workflow: string; runId: string },
+  browser: BenchBrowser,
+  bars: Bars,
+): Promise<void> {
+  const server = await openFrameServer(origin, { leavesStream: true })
+  for (const path of PAGES(workflow, runId)) {
+    const tab = await browser.open(server.url, { width: 1600 })
+    await tab.page.goto(consoleUrl(server.url, path))
+    await tab.page.locator('h1').waitFor()
+    await untilTrue(tab.page, "document.querySelector('[aria-busy]') === null")
+    await tab.page.waitForTimeout(SETTLE_MS)
+    await tab.context.close()
+  }
+  const lines = server.requests.map(({ line }) => line)
+  server.close()
+  const reads = new Set(
+    lines.filter(line => /^GET \//.test(line) && !/^GET \/(console|stream)/.test(line)).map(line => line.slice(4)),
+  )
+  const slowness = await browser.slowness()
+  const agent = new Agent({ keepAlive: true })
+  const all: { path: string; p95: number }[] = []
+  for (const path of reads) all.push({ path, p95: await p95Of(origin + path, agent, bars) })
+  agent.destroy()
+  all.sort((a, b) => b.p95 - a.p95)
+  for (const { path, p95 } of all.slice(0, 5)) bars.add(named(path), { 'p95 ms': p95 })
+  bars.time(`slowest of ${all.length} reads of the pages, p95`, all[0]?.p95 ?? Number.NaN, { barMs: 200, slowness })
+}
+
+async function p95Of(url: string, agent: Agent, bars: Bars): Promise<number> {
+  const times: number[] = []
+  for (let spent = 0; times.length < SAMPLES && spent < SPENT_MS_MAX; ) {
+    const from = performance.now()
+    const status = await get(url, agent)
+    if (status >= 400 && status !== 404) bars.problems.push(`GET ${url} answered ${status}`)
+    times.push(performance.now() - from)
+    spent += times.at(-1) as number
+  }
+  return percentiles(times).p95
+}
+
+function get(url: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { agent, headers: { 'accept-encoding': 'br' } }, response => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    })
+    call.on('error', reject)
+    call.end()
+  })
+}
+
+/** Without times and ids, which differ from run to run. */
+const named = (path: string) => path.replace(/=\d{4}-[\w:.-]+/g, '=time').replace(/run_\w+/, 'run')
