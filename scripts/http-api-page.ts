@@ -105,6 +105,8 @@ function parameterType(param: QueryParam): string {
         : `integer, ${param.minimum} to ${param.maximum}`
     case 'timestamp':
       return 'timestamp'
+    case 'duration':
+      return `duration up to ${param.maximumMs / 1000} s`
     case 'flag':
       return '`1` or `0`'
   }

@@ -57,6 +57,8 @@ function describe(frame: Frame): string {
       const error = frame.error ? `  ${red(frame.error.message)}` : ''
       return `step ${status(frame.status)} ${frame.name}${attempt}${error}`
     }
+    case 'progress':
+      return `${bold('run')}  progress  ${dim(JSON.stringify(frame.value))}`
     case 'log':
       return `log  ${frame.level.padEnd(9)} ${dim(`[${frame.scope}]`)} ${frame.message} ${dim(JSON.stringify(frame.fields ?? {}))}`
   }

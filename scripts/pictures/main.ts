@@ -39,11 +39,17 @@ async function fill(): Promise<Record<string, string>> {
     if (runId !== undefined) started.push(runId)
   }
   const imported = await send('rows.uploaded', { file: 'customers.csv' })
+  const synced: string[] = []
+  for (let n = 0; n < 12; n++) synced.push((await send('customer.changed', { customer: 'acct-17' })).runId ?? '')
+  const offer = await send('offer.wanted', { customer: 'acct-12' })
   await client.putSchedule({
     id: 'weekly-report',
     body: { cron: '0 9 * * 1', timezone: 'Europe/Berlin', event: { name: 'report/weekly' } },
   })
   await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+  const again = await client.replayRun({ id: offer.runId ?? '' })
+  await client.pauseRun({ id: synced[11] ?? '' })
+  await new Promise(resolve => setTimeout(resolve, PAGE_MS))
   const [newest] = (await client.listEvents({ name: 'order.placed', limit: 1 })).items
   return {
     overview: '/',
@@ -51,9 +57,13 @@ async function fill(): Promise<Record<string, string>> {
     run: `/runs/${started[0]}`,
     steps: `/runs/${imported.runId}`,
     failed: `/runs/${started[2]}`,
+    held: `/runs/${synced[9]}`,
+    diff: `/runs/${again.id}?diff=${offer.runId}`,
     workflows: '/workflows',
     workflow: '/workflows/shop/process-order',
     events: '/events',
+    event: `/events/${newest?.id}`,
+    audit: '/audit',
     send: `/events/send?like=${newest?.id}`,
     schedules: '/schedules',
     limits: '/limits',

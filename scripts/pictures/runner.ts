@@ -44,12 +44,32 @@ const importRows = createWorkflow({ name: 'import-rows', triggers: { event: 'row
   return { rows: 120 }
 })
 
+/** Its runs wait for each other: one at a time for each customer. */
+const syncCustomer = createWorkflow(
+  {
+    name: 'sync-customer',
+    triggers: { event: 'customer.changed' },
+    concurrency: { limit: 1, key: 'event.data.customer' },
+  },
+  async ({ step }) => step.run('copy-records', () => pause(600_000)),
+)
+
+/** Its offer is another one with every run, so that a replay differs. */
+const makeOffer = createWorkflow({ name: 'make-offer', triggers: { event: 'offer.wanted' } }, async ({ step }) => {
+  const rate = await step.run('read-rate', () => ({ currency: 'EUR', rate: Math.round(Math.random() * 1e6) / 1e6 }))
+  await step.run('write-offer', () => ({ total: Math.round(40_000 * rate.rate) / 100 }))
+})
+
 const nightlyReport = createWorkflow(
   { name: 'nightly-report', triggers: { cron: 'TZ=Europe/Berlin 0 2 * * *' } },
   async ({ step }) => step.run('sum-up', () => 42),
 )
 
-const runner = await serve({ app: 'shop', workflows: [processOrder, importRows, nightlyReport], port: 0 })
+const runner = await serve({
+  app: 'shop',
+  workflows: [processOrder, importRows, syncCustomer, makeOffer, nightlyReport],
+  port: 0,
+})
 await runner.ready
 process.stdout.write(`runner of app "shop" listens on ${runner.url}\n`)
 process.on('SIGTERM', () => void runner.close())
