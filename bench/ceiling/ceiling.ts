@@ -7,8 +7,8 @@ import { CpuMeter, type CpuUse } from '../measure/cpu-meter.ts'
 import { type Percentiles, percentiles } from '../measure/latency.ts'
 import { endChild, forkBench, nextMessage } from '../rig/child.ts'
 import type { Over } from '../rig/options.ts'
-import { BENCH_APP, type Runner } from '../rig/runner.ts'
-import { memosOfPasses, type Shape } from '../rig/workflows.ts'
+import type { Runner } from '../rig/runner.ts'
+import { BENCH_APP, memosOfPasses, type Shape } from '../rig/workflows.ts'
 import type { CeilingMessage, Echoed, EchoRequest, RelayRequest } from './ceiling-process.ts'
 
 export interface Ceiling {

@@ -1,6 +1,6 @@
 // Reads from the engine's API, for the checks after a workload. Not to be used during a measurement.
 
-import { BENCH_APP } from '../rig/runner.ts'
+import { BENCH_APP } from '../rig/workflows.ts'
 
 export interface RunSummary {
   id: string

@@ -3,8 +3,8 @@
 // nothing. At the end, verify.ts checks through the API what the engine stored.
 
 import { nowUs } from '../measure/profile.ts'
-import { BENCH_APP, type Runner } from '../rig/runner.ts'
-import type { Shape } from '../rig/workflows.ts'
+import type { Runner } from '../rig/runner.ts'
+import { BENCH_APP, type Shape } from '../rig/workflows.ts'
 import { EventPoster } from './event-poster.ts'
 
 /** An engine that is full answers 503; the run is posted again after this long. */

@@ -6,6 +6,10 @@ import { tmpdir } from 'node:os'
 const OVERS = ['http', 'connect', 'checkpoints'] as const
 export type Over = (typeof OVERS)[number]
 
+/** The bench's own runner, or the SDK's. */
+const RUNNERS = ['bare', 'sdk'] as const
+export type RunnerKind = (typeof RUNNERS)[number]
+
 export interface BenchOptions {
   /** Ids of the workloads to run; all when empty. */
   only: string[]
@@ -15,6 +19,8 @@ export interface BenchOptions {
   inFlight: number[]
   /** Transports for which W1, W2, RESULTS, W3 and LONG are measured, in sequence. */
   over: Over[]
+  /** Runners with which W1, W2, RESULTS and LONG are measured, in sequence. */
+  runners: RunnerKind[]
   /** Number of sleeping runs of W4, and of schedules of SCHEDULES. */
   runs: number
   /** Runs in the store of LISTS and CONSOLE, and at the end of GROWTH; largest number of sleeping runs of CLAIMS. */
@@ -40,6 +46,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
   --over A,B       http, connect, checkpoints: transports for W1, W2, RESULTS, W3 and LONG (default: all)
+  --runners A,B    bare, sdk: runners for W1, W2, RESULTS and LONG (default: both)
   --runs N         sleeping runs of W4, schedules of SCHEDULES (default 100000)
   --listed N       runs in the store of LISTS, CLAIMS, GROWTH and CONSOLE (default 1000000)
   --store URL      a postgres:// database for W1, W2, RESULTS, W3, SCHEDULES, BULK, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
@@ -58,6 +65,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     seconds: 10,
     inFlight: [100, 300],
     over: [...OVERS],
+    runners: [...RUNNERS],
     runs: 100_000,
     listed: 1_000_000,
     profile: false,
@@ -76,7 +84,8 @@ export function readOptions(args: readonly string[]): BenchOptions {
     if (flag === '--only') options.only = value.toUpperCase().split(',')
     else if (flag === '--seconds') options.seconds = positive(flag, value)
     else if (flag === '--in-flight') options.inFlight = value.split(',').map(n => positive(flag, n))
-    else if (flag === '--over') options.over = value.split(',').map(readOver)
+    else if (flag === '--over') options.over = value.split(',').map(over => oneOf(flag, OVERS, over))
+    else if (flag === '--runners') options.runners = value.split(',').map(kind => oneOf(flag, RUNNERS, kind))
     else if (flag === '--runs') options.runs = Math.ceil(positive(flag, value))
     else if (flag === '--listed') options.listed = Math.ceil(positive(flag, value))
     else if (flag === '--json') options.json = value
@@ -91,15 +100,20 @@ export function readOptions(args: readonly string[]): BenchOptions {
   return options
 }
 
+/** Every pair of two lists. */
+export function pairsOf<A, B>(as: readonly A[], bs: readonly B[]): [A, B][] {
+  return as.flatMap(a => bs.map((b): [A, B] => [a, b]))
+}
+
 function split(arg: string): [flag: string, value: string | undefined] {
   const equals = arg.indexOf('=')
   return equals < 0 ? [arg, undefined] : [arg.slice(0, equals), arg.slice(equals + 1)]
 }
 
-function readOver(text: string): Over {
-  const over = OVERS.find(one => one === text)
-  if (over === undefined) throw new Error(`--over must be of ${OVERS.join(', ')}, not "${text}"`)
-  return over
+function oneOf<T extends string>(flag: string, all: readonly T[], text: string): T {
+  const found = all.find(one => one === text)
+  if (found === undefined) throw new Error(`${flag} must be of ${all.join(', ')}, not "${text}"`)
+  return found
 }
 
 function readStore(text: string): string {

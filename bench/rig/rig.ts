@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/profile.ts'
 import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
-import type { BenchOptions, Over } from './options.ts'
+import type { BenchOptions, Over, RunnerKind } from './options.ts'
 import { Runner } from './runner.ts'
 import { openSchema } from './schema.ts'
 
@@ -37,7 +37,7 @@ export class Rig {
     this.#schema = parts.schema
   }
 
-  static async open(options: BenchOptions, over: Over = 'http'): Promise<Rig> {
+  static async open(options: BenchOptions, over: Over = 'http', kind: RunnerKind = 'bare'): Promise<Rig> {
     const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
     try {
       const schema = options.store === undefined ? undefined : await openSchema(options.store)
@@ -52,7 +52,7 @@ export class Rig {
       const others: EngineProcess[] = []
       while (others.length + 1 < options.engines)
         others.push(await EngineProcess.start({ ...engineOptions, port: await freePort() }))
-      const runner = await Runner.start()
+      const runner = await Runner.start(kind)
       await runner.register(engine.origin, over)
       // The runner opens a socket to each engine, as a fleet of runners behind a load balancer does.
       if (over !== 'http') for (const { origin } of others) await runner.register(origin, over)

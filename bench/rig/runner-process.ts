@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConnectRunner } from './connect-runner.ts'
+import { Reports } from './reports.ts'
 import { answer } from './workflows.ts'
 
 /** Messages from the parent to the runner. */
@@ -13,18 +14,9 @@ export type RunnerRequest =
   | { kind: 'connect'; url: string; registration: object; checkpoints: boolean }
   | { kind: 'disconnect' }
 
-/** Messages from the runner to its parent. */
-export type RunnerMessage =
-  | { kind: 'listening'; port: number }
-  | { kind: 'connected'; problem?: string }
-  | { kind: 'left'; finished: number[]; parked: number[] }
-  | { kind: 'counted'; passes: number; failed: number }
-
 let passes = 0
 let failed = 0
-let finished: number[] = []
-let parked: number[] = []
-let reportScheduled = false
+const reports = new Reports()
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
@@ -44,7 +36,7 @@ function invoke(response: ServerResponse, text: string): void {
     const request = JSON.parse(text)
     const { status, body, left } = answer(request)
     send(response, status, body)
-    if (left) reportLeft(left, request.event.data.n)
+    if (left) reports.left(left, request.event.data.n)
   } catch (error) {
     // A 4xx fails the run at once, and a failed run fails the bench.
     failed++
@@ -58,23 +50,6 @@ function send(response: ServerResponse, status: number, body: string | Buffer): 
     'content-length': Buffer.byteLength(body),
   })
   response.end(body)
-}
-
-function reportLeft(what: 'finished' | 'parked', n: number): void {
-  if (what === 'finished') finished.push(n)
-  else parked.push(n)
-  if (reportScheduled) return
-  reportScheduled = true
-  setImmediate(() => {
-    reportScheduled = false
-    toParent({ kind: 'left', finished, parked })
-    finished = []
-    parked = []
-  })
-}
-
-function toParent(message: RunnerMessage): void {
-  process.send?.(message)
 }
 
 /** One socket per engine. */
@@ -91,18 +66,18 @@ async function connect({ url, registration, checkpoints }: RunnerRequest & { kin
     onFailed: () => {
       failed++
     },
-    onLeft: (left, invoke) => reportLeft(left, invoke.event.data.n),
+    onLeft: (left, invoke) => reports.left(left, invoke.event.data.n),
   })
   sockets.push(socket)
 }
 
 process.on('message', (request: RunnerRequest) => {
-  if (request.kind === 'count') toParent({ kind: 'counted', passes, failed })
+  if (request.kind === 'count') reports.send({ kind: 'counted', passes, failed })
   else if (request.kind === 'disconnect') for (const socket of sockets.splice(0)) socket.close()
   else {
     connect(request).then(
-      () => toParent({ kind: 'connected' }),
-      error => toParent({ kind: 'connected', problem: String(error) }),
+      () => reports.send({ kind: 'connected' }),
+      error => reports.send({ kind: 'connected', problem: String(error) }),
     )
   }
 })
@@ -113,5 +88,5 @@ server.keepAliveTimeout = 0
 server.requestTimeout = 0
 server.headersTimeout = 0
 server.listen(0, '127.0.0.1', () => {
-  toParent({ kind: 'listening', port: (server.address() as AddressInfo).port })
+  reports.send({ kind: 'listening', port: (server.address() as AddressInfo).port })
 })

@@ -2,11 +2,11 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { endChild, forkBench, nextMessage } from './child.ts'
-import type { Over } from './options.ts'
-import type { RunnerMessage, RunnerRequest } from './runner-process.ts'
-import { SHAPES } from './workflows.ts'
-
-export const BENCH_APP = 'bench'
+import type { Over, RunnerKind } from './options.ts'
+import type { RunnerMessage } from './reports.ts'
+import type { RunnerRequest } from './runner-process.ts'
+import type { SdkRunnerRequest } from './sdk-runner-process.ts'
+import { BENCH_APP, SHAPES } from './workflows.ts'
 
 const REGISTRATION = {
   app: BENCH_APP,
@@ -25,10 +25,12 @@ export class Runner {
   /** Address of the runner's server; `/echo` answers with the body it gets. */
   readonly origin: string
   readonly #child: ChildProcess
+  readonly #kind: RunnerKind
   #onLeft: OnLeft = () => {}
   #heartbeat: NodeJS.Timeout | undefined
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(kind: RunnerKind, child: ChildProcess, port: number) {
+    this.#kind = kind
     this.#child = child
     this.origin = `http://127.0.0.1:${port}`
     child.on('message', (message: RunnerMessage) => {
@@ -36,12 +38,13 @@ export class Runner {
     })
   }
 
-  static async start(): Promise<Runner> {
-    const child = forkBench(new URL('./runner-process.ts', import.meta.url))
+  static async start(kind: RunnerKind = 'bare'): Promise<Runner> {
+    const file = kind === 'bare' ? './runner-process.ts' : './sdk-runner-process.ts'
+    const child = forkBench(new URL(file, import.meta.url))
     const port = await nextMessage(child, (message: RunnerMessage) =>
       message.kind === 'listening' ? message.port : undefined,
     )
-    return new Runner(child, port)
+    return new Runner(kind, child, port)
   }
 
   get pid(): number {
@@ -64,8 +67,13 @@ export class Runner {
 
   /** Registers the runner with an engine, and sends heartbeats. */
   async register(engineOrigin: string, over: Over = 'http'): Promise<void> {
+    if (this.#kind === 'sdk') {
+      await this.#request({ kind: 'attach', engineUrl: engineOrigin, over })
+      return
+    }
     if (over !== 'http') {
-      await this.#connect(engineOrigin, over === 'checkpoints')
+      const url = `${engineOrigin.replace('http', 'ws')}/connect`
+      await this.#request({ kind: 'connect', url, registration: REGISTRATION, checkpoints: over === 'checkpoints' })
       return
     }
     await this.#register(engineOrigin)
@@ -93,17 +101,17 @@ export class Runner {
     if (!response.ok) throw new Error(`register: ${response.status} ${await response.text()}`)
   }
 
-  async #connect(origin: string, checkpoints: boolean): Promise<void> {
+  /** Lets the child connect; throws what kept it from it. */
+  async #request(request: RunnerRequest | SdkRunnerRequest): Promise<void> {
     const answered = nextMessage(this.#child, (message: RunnerMessage) =>
       message.kind === 'connected' ? message : undefined,
     )
-    const url = `${origin.replace('http', 'ws')}/connect`
-    this.#send({ kind: 'connect', url, registration: REGISTRATION, checkpoints })
+    this.#send(request)
     const { problem } = await answered
     if (problem !== undefined) throw new Error(`connect: ${problem}`)
   }
 
-  #send(request: RunnerRequest): void {
+  #send(request: RunnerRequest | SdkRunnerRequest): void {
     this.#child.send(request)
   }
 }

@@ -3,6 +3,9 @@
 
 import { createHash } from 'node:crypto'
 
+/** The app of all workflows of the bench. */
+export const BENCH_APP = 'bench'
+
 export interface Shape {
   name: string
   kind: 'sequence' | 'parallel' | 'sleeper'
@@ -66,7 +69,12 @@ export const SHAPES: readonly Shape[] = [
 ]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
-/** Result of the k-th step of run `n`, also in the form of its memo entry. */
+/** Result of the k-th step of run `n`. */
+export function stepValue(n: number, k: number): { n: number; value: number } {
+  return { n, value: n + k }
+}
+
+/** The same as JSON, also in the form of its memo entry. */
 function stepData(n: number, k: number): string {
   return `{"n":${n},"value":${n + k}}`
 }

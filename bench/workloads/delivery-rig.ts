@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { EventPoster } from '../load/event-poster.ts'
 import { EngineProcess, freePort } from '../rig/engine-process.ts'
 import type { BenchOptions } from '../rig/options.ts'
-import { BENCH_APP } from '../rig/runner.ts'
+import { BENCH_APP } from '../rig/workflows.ts'
 
 /** An engine, and in this process a runner, a fast server, and a server on many addresses that never answers. */
 export class DeliveryRig {

@@ -8,7 +8,7 @@ import { CpuMeter } from '../measure/cpu-meter.ts'
 import { cpuFigures, type Result } from '../report/report.ts'
 import { EngineProcess, freePort } from '../rig/engine-process.ts'
 import type { BenchOptions } from '../rig/options.ts'
-import { BENCH_APP } from '../rig/runner.ts'
+import { BENCH_APP } from '../rig/workflows.ts'
 
 const EVENT = 'bench.event'
 const TRIGGERS = [1, 100, 1000]

@@ -11,8 +11,7 @@ import { CpuMeter } from '../measure/cpu-meter.ts'
 import type { Figures, Result } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
-import { BENCH_APP } from '../rig/runner.ts'
-import { SEQUENCE_3, SEQUENCE_50 } from '../rig/workflows.ts'
+import { BENCH_APP, SEQUENCE_3, SEQUENCE_50 } from '../rig/workflows.ts'
 
 const READERS = [100, 1000]
 const PATHS = ['/runs/stream', '/stream?topics=runs']

@@ -5,10 +5,9 @@ import { RunStreams } from '../../load/run-stream.ts'
 import { verify } from '../../load/verify.ts'
 import { nowUs } from '../../measure/profile.ts'
 import type { Result } from '../../report/report.ts'
-import type { BenchOptions, Over } from '../../rig/options.ts'
+import { type BenchOptions, type Over, pairsOf, type RunnerKind } from '../../rig/options.ts'
 import { Rig } from '../../rig/rig.ts'
-import { BENCH_APP } from '../../rig/runner.ts'
-import { SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../../rig/workflows.ts'
+import { BENCH_APP, SEQUENCE_1000, SEQUENCE_10000, type Shape } from '../../rig/workflows.ts'
 
 /** Number of runs after which the engine is warm: its code is compiled. */
 const WARM_UP_RUNS = 3
@@ -16,17 +15,20 @@ const MEASURED_RUNS = 5
 
 export async function long(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = []
-  for (const over of options.over) {
+  for (const [over, runner] of pairsOf(options.over, options.runners)) {
     // Without checkpoints, each of the 10,000 invokes would carry the whole memo. Such runs are written with
     // checkpoints.
     const shapes = over === 'checkpoints' ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]
-    for (const shape of shapes) results.push(await measureLong(options, over, shape))
+    for (const shape of shapes) results.push(await measureLong(options, { over, runner, shape }))
   }
   return results
 }
 
-async function measureLong(options: BenchOptions, over: Over, shape: Shape): Promise<Result> {
-  const rig = await Rig.open(options, over)
+async function measureLong(
+  options: BenchOptions,
+  { over, runner, shape }: { over: Over; runner: RunnerKind; shape: Shape },
+): Promise<Result> {
+  const rig = await Rig.open(options, over, runner)
   const poster = new EventPoster(rig.engine.origin)
   const streams = new RunStreams(rig.engine.origin)
   try {
@@ -49,7 +51,7 @@ async function measureLong(options: BenchOptions, over: Over, shape: Shape): Pro
     const median = tookMs.sort((a, b) => a - b)[MEASURED_RUNS >> 1] as number
     return {
       workload: 'LONG',
-      title: `one run of ${shape.steps.length} steps, one after the other, over ${over}`,
+      title: `one run of ${shape.steps.length} steps, one after the other, over ${over}, ${runner} runner`,
       figures: {
         'to stored result': { 'median s': median / 1000, 'ms a step': median / shape.steps.length },
       },

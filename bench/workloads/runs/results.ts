@@ -7,10 +7,9 @@ import { CpuMeter } from '../../measure/cpu-meter.ts'
 import { percentiles } from '../../measure/latency.ts'
 import { nowUs } from '../../measure/profile.ts'
 import { cpuFigures, type Result } from '../../report/report.ts'
-import type { BenchOptions, Over } from '../../rig/options.ts'
+import { type BenchOptions, type Over, pairsOf, type RunnerKind } from '../../rig/options.ts'
 import { Rig } from '../../rig/rig.ts'
-import { BENCH_APP } from '../../rig/runner.ts'
-import { expectedResult, SEQUENCE_3 } from '../../rig/workflows.ts'
+import { BENCH_APP, expectedResult, SEQUENCE_3 } from '../../rig/workflows.ts'
 
 /** An engine is warm, its code compiled, after this many runs. */
 const WARM_UP_RUNS = 3000
@@ -20,14 +19,17 @@ const PROBLEMS_MAX = 5
 
 export async function results(options: BenchOptions): Promise<Result[]> {
   const measured: Result[] = []
-  for (const over of options.over) {
-    for (const inFlight of IN_FLIGHT) measured.push(await measureResults(options, over, inFlight))
+  for (const [over, runner] of pairsOf(options.over, options.runners)) {
+    for (const inFlight of IN_FLIGHT) measured.push(await measureResults(options, { over, runner, inFlight }))
   }
   return measured
 }
 
-async function measureResults(options: BenchOptions, over: Over, inFlight: number): Promise<Result> {
-  const rig = await Rig.open(options, over)
+async function measureResults(
+  options: BenchOptions,
+  { over, runner, inFlight }: { over: Over; runner: RunnerKind; inFlight: number },
+): Promise<Result> {
+  const rig = await Rig.open(options, over, runner)
   const callers = new Callers(rig.origins, inFlight)
   try {
     await callers.goOn(inFlight, { runs: WARM_UP_RUNS, seconds: options.seconds })
@@ -41,7 +43,7 @@ async function measureResults(options: BenchOptions, over: Over, inFlight: numbe
     const count = callers.latenciesMs.length
     return {
       workload: 'RESULTS',
-      title: `3 sequential steps with the result in the caller's hand, ${inFlight} in flight, over ${over}`,
+      title: `3 sequential steps with the result in the caller's hand, ${inFlight} in flight, over ${over}, ${runner} runner`,
       figures: {
         throughput: { 'runs/s': (count * 1e6) / (toUs - fromUs) },
         'to the result ms': { ...percentiles(callers.latenciesMs) },

@@ -7,7 +7,7 @@ import { expectation, verify } from '../../load/verify.ts'
 import { CpuMeter } from '../../measure/cpu-meter.ts'
 import { percentiles } from '../../measure/latency.ts'
 import { ceilingFigures, cpuFigures, type Result } from '../../report/report.ts'
-import type { BenchOptions, Over } from '../../rig/options.ts'
+import type { BenchOptions, Over, RunnerKind } from '../../rig/options.ts'
 import { Rig } from '../../rig/rig.ts'
 import { memosOfPasses, type Shape } from '../../rig/workflows.ts'
 
@@ -21,11 +21,13 @@ interface Throughput {
   shape: Shape
   inFlight: number
   over: Over
+  /** Default: the bench's own. */
+  runner?: RunnerKind
 }
 
 export async function measureThroughput(options: BenchOptions, what: Throughput): Promise<Result> {
-  const { shape, inFlight, over } = what
-  const rig = await Rig.open(options, over)
+  const { shape, inFlight, over, runner = 'bare' } = what
+  const rig = await Rig.open(options, over, runner)
   try {
     const loop = new ClosedLoop({ origin: rig.origins, runner: rig.runner, shape, inFlight })
     await warmUp(loop, options)
@@ -38,13 +40,8 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
     const problems = [...loop.problems, ...(await verify(rig.engine.origin, [expectation(shape, loop)]))]
     if (failed > 0) problems.push(`the runner refused ${failed} invokes whose memo was wrong`)
     const profiles = await rig.stopEngine()
-    const ceiling = await measureCeiling({
-      runner: rig.runner,
-      shape,
-      inFlight,
-      seconds: options.seconds / 3,
-      over,
-    })
+    const seconds = options.seconds / 3
+    const ceiling = runner === 'bare' && (await measureCeiling({ runner: rig.runner, shape, inFlight, seconds, over }))
     const passesPerRun = over === 'checkpoints' ? 1 : memosOfPasses(shape, 0).length
     const runsPerS = window.runs / window.seconds
     const rate = { runsPerS, invokesPerS: runsPerS * memosOfPasses(shape, 0).length }
@@ -56,17 +53,18 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
           'runs/s': runsPerS,
           'steps/s': runsPerS * shape.steps.length,
           // With checkpoints, an exchange is a checkpoint or the run's only invoke.
-          'exchanges/s': rate.invokesPerS,
+          ...(runner === 'bare' && { 'exchanges/s': rate.invokesPerS }),
         },
         'latency ms': { ...percentiles(window.latenciesMs) },
         counted: {
           'runs in window': window.runs,
           'runs in all': loop.accepted,
-          'passes repeated': passes - loop.accepted * passesPerRun,
+          ...(runner === 'bare' && { 'passes repeated': passes - loop.accepted * passesPerRun }),
+          'passes/run': passes / loop.accepted,
           'answers 503': loop.refused,
         },
         ...cpuFigures(cpu, window.runs),
-        ...ceilingFigures(ceiling, rate),
+        ...(ceiling && ceilingFigures(ceiling, rate)),
       },
       notes: [],
       problems,

@@ -8,10 +8,9 @@ import { CpuMeter } from '../../measure/cpu-meter.ts'
 import { percentiles } from '../../measure/latency.ts'
 import { nowUs } from '../../measure/profile.ts'
 import { ceilingFigures, cpuFigures, type Result } from '../../report/report.ts'
-import type { BenchOptions, Over } from '../../rig/options.ts'
+import { type BenchOptions, type Over, pairsOf, type RunnerKind } from '../../rig/options.ts'
 import { Rig } from '../../rig/rig.ts'
-import { BENCH_APP } from '../../rig/runner.ts'
-import { memosOfPasses, SEQUENCE_3 } from '../../rig/workflows.ts'
+import { BENCH_APP, memosOfPasses, SEQUENCE_3 } from '../../rig/workflows.ts'
 
 /** A freshly started engine runs uncompiled code: its first thousand runs take several times as long. */
 const WARM_UP_RUNS = 2000
@@ -19,12 +18,14 @@ const shape = SEQUENCE_3
 
 export async function w2(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = []
-  for (const over of options.over) results.push(await measureOneByOne(options, over))
+  for (const [over, runner] of pairsOf(options.over, options.runners)) {
+    results.push(await measureOneByOne(options, over, runner))
+  }
   return results
 }
 
-async function measureOneByOne(options: BenchOptions, over: Over): Promise<Result> {
-  const rig = await Rig.open(options, over)
+async function measureOneByOne(options: BenchOptions, over: Over, kind: RunnerKind): Promise<Result> {
+  const rig = await Rig.open(options, over, kind)
   try {
     const runs = new OneByOne(rig)
     await runs.go(WARM_UP_RUNS, options.seconds)
@@ -39,20 +40,21 @@ async function measureOneByOne(options: BenchOptions, over: Over): Promise<Resul
     const problems = await verify(rig.engine.origin, [{ shape, accepted: runs.n, samples: runs.samples }])
     const profiles = await rig.stopEngine()
     const { runner } = rig
-    const ceiling = await measureCeiling({ runner, shape, inFlight: 1, seconds: options.seconds / 3, over })
+    const seconds = options.seconds / 3
+    const ceiling = kind === 'bare' && (await measureCeiling({ runner, shape, inFlight: 1, seconds, over }))
     const count = runs.storedMs.length
     const runsPerS = (count * 1e6) / (toUs - fromUs)
     const rate = { runsPerS, invokesPerS: runsPerS * memosOfPasses(shape, 0).length }
     const result: Result = {
       workload: 'W2',
-      title: `3 sequential steps, one run at a time, over ${over}`,
+      title: `3 sequential steps, one run at a time, over ${over}, ${kind} runner`,
       figures: {
         'to the 202 ms': { ...percentiles(runs.acceptedMs) },
         'to last answer ms': { ...percentiles(runs.answeredMs) },
         'to stored result ms': { ...percentiles(runs.storedMs) },
         counted: { 'runs in window': count, 'runs/s': runsPerS },
         ...cpuFigures(cpu, count),
-        ...ceilingFigures(ceiling, rate),
+        ...(ceiling && ceilingFigures(ceiling, rate)),
       },
       notes: [
         "stored: the frame 'succeeded' on the run's own event stream, opened when the 202 is there; that GET and " +

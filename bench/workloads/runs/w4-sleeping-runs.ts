@@ -10,8 +10,7 @@ import { residentBytes } from '../../measure/proc.ts'
 import { cpuFigures, type Result } from '../../report/report.ts'
 import type { BenchOptions } from '../../rig/options.ts'
 import { Rig } from '../../rig/rig.ts'
-import { BENCH_APP } from '../../rig/runner.ts'
-import { NO_STEPS, SLEEPER } from '../../rig/workflows.ts'
+import { BENCH_APP, NO_STEPS, SLEEPER } from '../../rig/workflows.ts'
 import { wakeAll } from './wake-all.ts'
 
 const IN_FLIGHT = 200
