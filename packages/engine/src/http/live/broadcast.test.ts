@@ -138,8 +138,8 @@ test('the streams of a namespace count as listeners, and those of others cost a 
   const clock = new VirtualClock()
   const topic = new Topic<string>()
   let encoded = 0
-  const encode = (text: string) => Buffer.from(text.repeat(++encoded))
-  const fanOut = new FanOut({ topic, clock, encode })
+  const encode = (text: string) => text.repeat(++encoded)
+  const fanOut = new FanOut({ topic, clock, encode, sizeOf: text => text.length })
   const readers = Array.from({ length: 60 }, (_, i) => {
     const reader = new Reader()
     reader.leave = fanOut.join(i === 0 ? 'a' : 'others', reader)
@@ -153,4 +153,21 @@ test('the streams of a namespace count as listeners, and those of others cost a 
   expect([topic.size, topic.has('a')]).toEqual([0, false])
   await settle(clock)
   expect(clock.timerCount).toBe(0)
+})
+
+test('an item that is left out is never encoded', async () => {
+  const clock = new VirtualClock()
+  const topic = new Topic<string>()
+  const encoded: string[] = []
+  const encode = (text: string) => {
+    encoded.push(text)
+    return text
+  }
+  const fanOut = new FanOut({ topic, clock, encode, sizeOf: () => 10_000 })
+  const readers = Array.from({ length: 1024 }, () => new Reader())
+  const leaves = readers.map(reader => fanOut.join('a', reader))
+  for (const text of ['first ', 'left out', 'last']) topic.publish('a', text)
+  await settle(clock)
+  expect([encoded, readers[0]?.text]).toEqual([['first ', 'last'], 'first : skipped 1\n\nlast'])
+  for (const leave of leaves) leave()
 })

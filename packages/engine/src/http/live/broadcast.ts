@@ -1,6 +1,6 @@
 // Sends items to the streams that follow them, in rounds: one message with everything published since the last round, encoded
 // once and written to every stream. The rate of rounds falls with the number of streams and bytes, so that streams take a
-// small part of the engine's time, however many there are. Used by fan-out.ts and feeds.ts.
+// small part of the engine's time, however many there are. Used by fan-out.ts, topic-groups.ts and run-feed.ts.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../ports/clock.ts'
@@ -31,6 +31,22 @@ export interface Message {
   size: number
   /** The whole server-sent message. */
   bytes(): Buffer
+}
+
+/** About the bytes of a frame without payloads. */
+export const FRAME_BYTES = 400
+
+/** A message that is encoded when it is first sent: under load most are replaced or left out before. */
+export function lazyMessage(
+  encode: () => string,
+  { key, size = FRAME_BYTES }: { key?: string; size?: number },
+): Message {
+  let encoded: Buffer | undefined
+  const bytes = () => {
+    encoded ??= Buffer.from(encode())
+    return encoded
+  }
+  return key === undefined ? { size, bytes } : { key, size, bytes }
 }
 
 export interface BroadcastOptions {

@@ -1,14 +1,16 @@
-// Sends what is published in a namespace to the streams that follow it: each item as one message, encoded once. Used by
-// routes/event/namespace-streams.ts.
+// Sends what is published in a namespace to the streams that follow it: each item as one message, encoded at most once. Used
+// by routes/event/namespace-streams.ts.
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Topic } from '../../services/live/live.ts'
-import { Broadcast, type Sink } from './broadcast.ts'
+import { Broadcast, lazyMessage, type Sink } from './broadcast.ts'
 
 interface FanOutOptions<T> {
   topic: Topic<T>
   clock: Pick<Clock, 'after'>
-  encode(item: T): Buffer
+  encode(item: T): string
+  /** About the bytes of the encoded item. */
+  sizeOf(item: T): number
 }
 
 export class FanOut<T> {
@@ -34,12 +36,9 @@ export class FanOut<T> {
   }
 
   #open(namespace: string): { broadcast: Broadcast; stopListening: () => void } {
-    const { topic, clock, encode } = this.#options
+    const { topic, clock, encode, sizeOf } = this.#options
     const broadcast = new Broadcast({ clock })
-    const send = (item: T): void => {
-      const bytes = encode(item)
-      broadcast.send({ size: bytes.length, bytes: () => bytes })
-    }
+    const send = (item: T): void => broadcast.send(lazyMessage(() => encode(item), { size: sizeOf(item) }))
     const opened = { broadcast, stopListening: topic.on(namespace, send, () => broadcast.size) }
     this.#broadcasts.set(namespace, opened)
     return opened

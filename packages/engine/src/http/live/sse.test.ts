@@ -1,4 +1,6 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
@@ -41,7 +43,7 @@ function setUp(limits: Partial<HttpLimits> = {}, isAuthorized = () => true, stre
   const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
   let ended = 0
   const stream = new SseStream(reply, context, { actor: { namespace: 'default' }, isAuthorized, onEnd: () => ended++ })
-  return { stream, streams, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
+  return { context, stream, streams, raw, drain, keys, clock, ended: () => ended, written, stall, catchUp }
 }
 
 test.each<[string, (stream: SseStream, raw: EventEmitter) => void]>([
@@ -146,6 +148,66 @@ describe('the keep-alive comment', () => {
     await clock.advance(15_000)
     await clock.advance(15_000)
     expect(written.map(String)).not.toContain(KEEP_ALIVE)
+  })
+})
+
+describe('over a socket', () => {
+  const MESSAGE = Buffer.from(sseMessage({ event: 'e', data: '"ü"' }))
+
+  /** Answers requests that a client sends together, and returns the body of the last answer. */
+  async function bodyOf(requests: string, answer: (stream: SseStream) => void): Promise<string> {
+    const handle: RequestListener = (request, raw) => {
+      if (request.url !== '/') return void setImmediate(() => raw.end())
+      const reply = { raw, hijack: () => {}, getHeaders: () => ({}) } as unknown as FastifyReply
+      answer(
+        new SseStream(reply, setUp().context, { actor: { namespace: 'default' }, isAuthorized: () => true, onEnd }),
+      )
+    }
+    const onEnd = () => {}
+    const server = createServer(handle).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    let text = ''
+    client.setEncoding('latin1').on('data', data => {
+      text += data
+    })
+    client.write(requests)
+    await once(client, 'close')
+    server.close()
+    return text.slice(text.lastIndexOf('\r\n\r\n', text.indexOf('retry')) + 4)
+  }
+
+  const SENT = MESSAGE.toString('latin1')
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+  const GET = 'GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'
+  const OPENING = 'retry: 2000\n\n'
+  const CHUNKS = [OPENING, SENT, SENT, ''].map(chunk).join('')
+
+  function send(stream: SseStream): void {
+    for (let i = 0; i < 2; i++) stream.offer(MESSAGE)
+    stream.end()
+  }
+
+  test.each([
+    ['a client of HTTP/1.1 gets chunks', GET, CHUNKS],
+    ['a client of HTTP/1.0 gets none', 'GET / HTTP/1.0\r\n\r\n', `${OPENING}${SENT}${SENT}`],
+    ['a client that waits for an earlier answer gets it first', `GET /first HTTP/1.1\r\nhost: x\r\n\r\n${GET}`, CHUNKS],
+  ])('%s', async (_, requests, body) => {
+    expect(await bodyOf(requests, send)).toBe(body)
+  })
+
+  test('a long message is not unread before the socket is full, and whole when the client has read', async () => {
+    const message = Buffer.from(sseMessage({ event: 'e', data: `"${'x'.repeat(40_000)}"` }))
+    let sent = 0
+    const body = await bodyOf(GET, stream =>
+      setImmediate(() => {
+        for (; !stream.isStalled && sent < 10_000; sent++) stream.offer(message)
+        void stream.whenRead().then(() => stream.end())
+      }),
+    )
+    expect(sent).toBeGreaterThan(2)
+    expect(sent).toBeLessThan(10_000)
+    expect(body).toHaveLength([OPENING, ''].map(chunk).join('').length + sent * chunk(String(message)).length)
   })
 })
 

@@ -2,6 +2,7 @@
 // listener behind. Opened by routes/run/run-stream.ts and routes/event/namespace-streams.ts.
 
 import type { OutgoingHttpHeaders } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../ports/clock.ts'
 import type { Actor } from '../../services/commit/audit.ts'
@@ -17,6 +18,18 @@ const KEEP_ALIVE = Buffer.from(': keep-alive\n\n')
 export function sseMessage(message: { id?: number; event: string; data: string }): string {
   const id = message.id === undefined ? '' : `id: ${message.id}\n`
   return `${id}event: ${message.event}\ndata: ${message.data}\n\n`
+}
+
+/** The chunk of each message, while something keeps the message. */
+const CHUNKS = new WeakMap<Buffer, Buffer>()
+
+/** The message as a chunk of an HTTP/1.1 body, made once for all streams that send it. */
+function chunkOf(message: Buffer): Buffer {
+  const made = CHUNKS.get(message)
+  if (made) return made
+  const chunk = Buffer.concat([Buffer.from(`${message.length.toString(16)}\r\n`), message, Buffer.from('\r\n')])
+  CHUNKS.set(message, chunk)
+  return chunk
 }
 
 export interface SseOptions {
@@ -76,8 +89,8 @@ export class SseStream {
   }
 
   /** Writes, and waits until there is room for more. A client that does not read in time is dropped. */
-  async write(text: string | Buffer): Promise<void> {
-    if (!this.open || this.#response.write(text)) return
+  async write(bytes: Buffer): Promise<void> {
+    if (!this.open || this.#put(bytes)) return
     if (!this.#drain) {
       this.#unread = 0
       this.#drain = this.#drained().finally(() => {
@@ -104,7 +117,7 @@ export class SseStream {
   offer(bytes: Buffer): void {
     if (!this.open) return
     if (!this.#drain) void this.write(bytes)
-    else if (this.#hasRoomFor(bytes)) this.#response.write(bytes)
+    else if (this.#hasRoomFor(bytes)) this.#put(bytes)
     else this.abort()
   }
 
@@ -127,20 +140,41 @@ export class SseStream {
     this.#close()
   }
 
+  /**
+   * Writes the message; false when the client must read first. `response.write` would frame the chunk again for each stream,
+   * in four writes that are joined in the next tick, and report every message of 16 KiB as unread until then: 17 us of CPU
+   * instead of 11.
+   */
+  #put(bytes: Buffer): boolean {
+    const socket = this.#socket
+    // A client of HTTP/1.0 gets no chunks.
+    return socket && this.#response.chunkedEncoding ? socket.write(chunkOf(bytes)) : this.#response.write(bytes)
+  }
+
+  /** Undefined while the client waits for the answer to an earlier request, and for a request that was injected. */
+  get #socket(): Socket | undefined {
+    const { socket } = this.#response
+    return socket instanceof Socket ? socket : undefined
+  }
+
   #hasRoomFor(bytes: Buffer): boolean {
     const { unreadFrames, unreadBytes } = this.#limits
     return ++this.#unread <= unreadFrames && this.#response.writableLength + bytes.length <= unreadBytes
   }
 
   #drained(): Promise<void> {
+    // The response does not know of what was written to its socket.
+    const writable = this.#socket ?? this.#response
     return new Promise(resolve => {
       const settle = (): void => {
         cancel()
-        this.#response.off('drain', settle).off('close', settle)
+        writable.off('drain', settle)
+        this.#response.off('close', settle)
         resolve()
       }
       const cancel = this.#afterStall(() => this.abort())
-      this.#response.on('drain', settle).on('close', settle)
+      writable.on('drain', settle)
+      this.#response.on('close', settle)
     })
   }
 

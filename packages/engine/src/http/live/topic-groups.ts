@@ -7,7 +7,7 @@ import type { Event } from '../../domain/model/event.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Live, ProgressMove, Topic } from '../../services/live/live.ts'
-import { Broadcast, type Message, type Sink } from './broadcast.ts'
+import { Broadcast, FRAME_BYTES, lazyMessage, type Message, type Sink } from './broadcast.ts'
 
 /** Topics of a whole namespace. */
 export const NAMESPACE_TOPICS = ['runs', 'events', 'deliveries'] as const
@@ -39,9 +39,6 @@ interface Group {
   broadcast: Broadcast
   stopListening: () => void
 }
-
-/** About the bytes of a frame without the payload of an event. */
-const FRAME_BYTES = 400
 
 export class TopicGroups {
   readonly #deps: TopicGroupsDeps
@@ -91,10 +88,10 @@ export class TopicGroups {
         const matches = (item: RunUpdate | ProgressMove) =>
           ofApp(item) && (workflow === undefined || item.workflow === workflow)
         const stops = [
-          listen(live.updates, matches, update => lazily(() => encoders.run(update), { key: update.runId })),
+          listen(live.updates, matches, update => lazyMessage(() => encoders.run(update), { key: update.runId })),
           listen(live.progress, matches, progress => {
             const size = FRAME_BYTES + progress.value.length
-            return lazily(() => encoders.progress(progress), { key: `progress:${progress.runId}`, size })
+            return lazyMessage(() => encoders.progress(progress), { key: `progress:${progress.runId}`, size })
           }),
         ]
         return () => {
@@ -103,10 +100,12 @@ export class TopicGroups {
       },
       events: () =>
         listen(live.events, ofApp, event =>
-          lazily(() => encoders.event(event), { size: FRAME_BYTES + (event.data?.length ?? 0) }),
+          lazyMessage(() => encoders.event(event), { size: FRAME_BYTES + (event.data?.length ?? 0) }),
         ),
       deliveries: () =>
-        listen(live.deliveries, ofApp, delivery => lazily(() => encoders.delivery(delivery), { key: delivery.id })),
+        listen(live.deliveries, ofApp, delivery =>
+          lazyMessage(() => encoders.delivery(delivery), { key: delivery.id }),
+        ),
     }
     const stops = topics.map(topic => listeners[topic]())
     const stopListening = () => {
@@ -122,17 +121,4 @@ export class TopicGroups {
     this.#messages.set(item, message)
     return message
   }
-}
-
-/** A message that is encoded when it is first sent: most are replaced before. */
-function lazily(encode: () => string, { key, size = FRAME_BYTES }: { key?: string; size?: number }): Message {
-  let bytes: Buffer | undefined
-  const message = {
-    size,
-    bytes: () => {
-      bytes ??= Buffer.from(encode())
-      return bytes
-    },
-  }
-  return key === undefined ? message : { ...message, key }
 }

@@ -11,14 +11,26 @@ import type { RunMove, Topic } from '../../../services/live/live.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
+import { FRAME_BYTES } from '../../live/broadcast.ts'
 import { FanOut } from '../../live/fan-out.ts'
 import { SseStream, sseMessage } from '../../live/sse.ts'
 import { eventFrame } from './present-event.ts'
 
+/** About the bytes of a `run_status` frame without an error. */
+const RUN_FRAME_BYTES = 240
+
 export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext): void {
   const { moves, events } = context.deps.live
-  const followMoves = follower(context, operations.streamRuns, moves, runMessage)
-  const followEvents = follower(context, operations.streamEvents, events, eventMessage)
+  const followMoves = follower(context, operations.streamRuns, {
+    topic: moves,
+    encode: runMessage,
+    sizeOf: ({ error }) => RUN_FRAME_BYTES + (error?.message.length ?? 0),
+  })
+  const followEvents = follower(context, operations.streamEvents, {
+    topic: events,
+    encode: eventMessage,
+    sizeOf: ({ data }) => FRAME_BYTES + (data?.length ?? 0),
+  })
   mount(app, context, operations.streamRuns, async (request, reply) => followMoves(request, reply))
   mount(app, context, operations.streamEvents, async (request, reply) => followEvents(request, reply))
 }
@@ -27,11 +39,9 @@ export function namespaceStreamRoutes(app: FastifyInstance, context: HttpContext
 function follower<T>(
   context: HttpContext,
   operation: Operation,
-  topic: Topic<T>,
-  messageOf: (item: T) => string,
+  published: { topic: Topic<T>; encode(item: T): string; sizeOf(item: T): number },
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  const { clock } = context.deps
-  const fanOut = new FanOut({ topic, clock, encode: item => Buffer.from(messageOf(item)) })
+  const fanOut = new FanOut({ ...published, clock: context.deps.clock })
   return (request, reply) => {
     let leave = (): void => {}
     const isAuthorized = stillAuthorized(context, operation, request)
