@@ -144,6 +144,10 @@ export class FaultyStore implements Store {
     return this.#deps.inner.clusterName()
   }
 
+  tokenKey() {
+    return this.#deps.inner.tokenKey()
+  }
+
   areSecretsSealed() {
     return this.#deps.inner.areSecretsSealed()
   }

@@ -152,6 +152,8 @@ export interface Store {
   catalogRevision(): Promise<number>
   /** The name that the engines on this store use where they share a Redis with others. Never changes. */
   clusterName(): Promise<string>
+  /** The key that signs the tokens of passes: the same for every engine on the store, and a secret of theirs. */
+  tokenKey(): Promise<string>
   /** Whether every stored secret must be sealed: an engine with an encryption key has sealed all that there were. */
   areSecretsSealed(): Promise<boolean>
 

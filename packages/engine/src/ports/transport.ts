@@ -24,6 +24,8 @@ export interface InvokeCall {
    * reply. A transport without checkpoints never calls it.
    */
   onCheckpoint?(checkpoint: string): Promise<string | undefined>
+  /** Called once, at the begin, with a function that starts the deadline anew: the runner has reported by another way. */
+  onDeadline?(restart: () => void): void
 }
 
 export type InvokeReply =

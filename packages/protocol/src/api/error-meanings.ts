@@ -20,6 +20,7 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   run_not_finished: 'only a finished run can be forked',
   delivery_in_flight: 'the delivery is being posted right now',
   slug_taken: 'another receiver has that slug',
+  gone: 'what the token stood for is over',
   payload_too_large: 'the body is over its bound',
   unsupported_media_type: 'the body is not `application/json`',
   rate_limited: 'too many requests, or too much registered or open; see `Retry-After`',

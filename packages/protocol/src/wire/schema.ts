@@ -191,6 +191,8 @@ export const InvokeContextSchema = Type.Object({
   error: Type.Optional(StepErrorSchema),
   traceparent: optionalText(),
   features: EngineFeatures,
+  checkpointToken: optionalText('Opens `POST /invokes/{token}/checkpoints` for this pass'),
+  checkpointUrl: optionalText('The URL of that route, with the token'),
 })
 
 export const MemoEntrySchema = Type.Object({

@@ -33,5 +33,8 @@ export const ATTRIBUTES_FEATURE = 'attributes'
 /** The feature of `opcodes` in a 200 (`docs/wire-protocol.md#end-with-steps`). */
 export const END_WITH_STEPS_FEATURE = 'end-with-steps'
 
+/** The feature of checkpoints over HTTP (`docs/wire-protocol.md#checkpoints-over-http`). */
+export const HTTP_CHECKPOINTS_FEATURE = 'http-checkpoints'
+
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'

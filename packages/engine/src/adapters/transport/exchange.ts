@@ -31,6 +31,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#call = call
     this.#events = events
     this.#timer = startDeadline(this, call.timeoutMs)
+    call.onDeadline?.(() => {
+      if (!this.#isOver) this.#timer.refresh()
+    })
     call.signal.addEventListener('abort', this)
   }
 

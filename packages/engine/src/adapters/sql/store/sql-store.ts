@@ -198,6 +198,11 @@ export class SqlStore implements Store {
     return row?.[0] as string
   }
 
+  async tokenKey(): Promise<string> {
+    const [row] = await this.#rows('SELECT secret FROM token_key')
+    return row?.[0] as string
+  }
+
   async areSecretsSealed(): Promise<boolean> {
     const [row] = await this.#rows('SELECT sealed FROM sealing')
     return row?.[0] === 1

@@ -15,6 +15,16 @@ export const CLUSTER = table<{ name: string }>()('cluster', {
   fixed: { name: text },
 })
 
+/** The key that signs the tokens which the engines of this store give to runners (services/pass/pass-tokens.ts). */
+export const TOKEN_KEY = table<{ secret: string }>()('token_key', {
+  only: {
+    sqlite: 'lower(hex(randomblob(32)))',
+    postgres: `replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')`,
+  },
+  fixed: { secret: text },
+  since: 2,
+})
+
 /** Whether every secret of the store is sealed (1): an engine with an encryption key has sealed all that there were. */
 export const SEALING = table<{ sealed: number }>()('sealing', {
   only: { sqlite: '0', postgres: '0' },

@@ -2,7 +2,7 @@
 
 import type { TableSchema } from '../description/table.ts'
 import { ADMIN_REVISION, API_KEYS, NAMESPACES } from './admin.ts'
-import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING } from './bookkeeping.ts'
+import { CATALOG_REVISION, CLUSTER, LAST_MOVE, PROBES, PRUNE_MARKS, SEALING, TOKEN_KEY } from './bookkeeping.ts'
 import { BULK_RESULTS } from './bulk-results.ts'
 import { CONTROL_ACTIONS } from './control-actions.ts'
 import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
@@ -47,6 +47,7 @@ export const TABLES: readonly TableSchema[] = [
   ADMIN_REVISION,
   CATALOG_REVISION,
   CLUSTER,
+  TOKEN_KEY,
   PROBES,
   PRUNE_MARKS,
   SEALING,
