@@ -10,7 +10,7 @@ import { createAdmin } from './compose/admin.ts'
 import { openBackends } from './compose/backends.ts'
 import { closeInTime } from './compose/close-in-time.ts'
 import { createCore, type EngineCore } from './compose/core.ts'
-import { capacitiesOf, createHttp, type HttpParts } from './compose/http.ts'
+import { addressOf, capacitiesOf, createHttp, type HttpParts } from './compose/http.ts'
 import { createRunners } from './compose/runners.ts'
 import { createRuns, createTimers } from './compose/runs.ts'
 import { createWebhooks } from './compose/webhooks.ts'
@@ -90,6 +90,7 @@ export async function createEngine(
     })
   const { core, admin, runs, webhooks, timers } = parts
   const app = createHttp(config, parts, bounds.http)
+  runs.reachedAt(() => addressOf(config, app))
   const background = backgroundServices(config, parts)
   const working = [runs, webhooks, timers]
   let stopping: Promise<void> | undefined

@@ -27,6 +27,8 @@ export interface InvokeRequest {
     onFailure?: boolean
     error?: StepError
     traceparent?: string
+    checkpointToken?: string
+    checkpointUrl?: string
   }
 }
 

@@ -27,7 +27,15 @@ function signatures(invoke: Invoke): { t: number; digests: string[] } {
 
 /** The features of this engine. */
 /** The features of the engine. */
-const FEATURES = ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes', 'end-with-steps']
+const FEATURES = [
+  'signature-v2',
+  'step-policy',
+  'memo-op',
+  'step-times',
+  'attributes',
+  'end-with-steps',
+  'http-checkpoints',
+]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')
 const hmac = (key: string, t: number, raw: string) => createHmac('sha256', key).update(`${t}.${raw}`).digest('hex')

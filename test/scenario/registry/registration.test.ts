@@ -19,7 +19,15 @@ describe('the answer', () => {
     expect(answer.json).toEqual({
       ok: true,
       protocolVersion: 1,
-      features: ['signature-v2', 'step-policy', 'memo-op', 'step-times', 'attributes', 'end-with-steps'],
+      features: [
+        'signature-v2',
+        'step-policy',
+        'memo-op',
+        'step-times',
+        'attributes',
+        'end-with-steps',
+        'http-checkpoints',
+      ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,
       heartbeatMs: 30_000,

@@ -11,6 +11,7 @@ import { Announcer } from '../services/commit/announce.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
+import { PassTokens } from '../services/pass/pass-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
@@ -43,6 +44,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     owner,
     log,
     metrics,
+    passTokens: new PassTokens(await store.tokenKey()),
     tracing: openTelemetry(),
     report: faultLog(clock, log),
     backends,

@@ -53,7 +53,7 @@ export function capacitiesOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
   const { core, admin, runners, runs, webhooks, timers, ingest, schedules, health, engines } = parts
   const { registry, connections, load, transport } = runners
-  const { driver, interrupt, withdraw } = runs
+  const { driver, interrupt, withdraw, httpCheckpoints } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
   const explain = new Explain({
     ...core,
@@ -82,6 +82,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     workflowControl: new WorkflowControl(core),
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     erasure: new Erasure(core),
+    httpCheckpoints,
     redrive: new Redrive({ ...core, assertActive }),
     starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
@@ -105,6 +106,15 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     openLimits: config.limits,
     limits,
   })
+}
+
+/** The URL under which runners reach the engine: the one that is set, else that of its socket for this machine. */
+export function addressOf({ publicUrl, host, port }: Config, app: FastifyInstance): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
+  const bound = app.server.address()
+  const at = typeof bound === 'object' && bound !== null ? bound : { address: host, port }
+  const name = ['0.0.0.0', '::'].includes(at.address) ? '127.0.0.1' : at.address
+  return `http://${name.includes(':') ? `[${name}]` : name}:${at.port}`
 }
 
 function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {

@@ -4,7 +4,10 @@ import type { Config } from '../config/config.ts'
 import type { Claim } from '../ports/store.ts'
 import { TIMER_LEASE_MS, Timers, type TimersDeps } from '../services/event/timers.ts'
 import { Driver } from '../services/pass/driver.ts'
+import { ForwardedCheckpoints } from '../services/pass/forwarded-checkpoints.ts'
+import { HttpCheckpoints } from '../services/pass/http-checkpoints.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
+import type { PassName } from '../services/pass/pass-tokens.ts'
 import { type BulkSliceDeps, BulkSlices } from '../services/run/bulk-slice.ts'
 import { LaneLoop } from '../services/support/lane.ts'
 import { type EngineCore, laneDeps } from './core.ts'
@@ -22,7 +25,19 @@ export function createRuns(
   const { bus, queue, isShared } = core.backends
   const isLive = registry.isLive.bind(registry)
   const onRoom = () => queue.wake('runs', clock.now())
-  const driver = new Driver({ ...core, transport, health, load, passesMax, invokeTimeoutMs, isLive, onRoom, isShared })
+  const { httpCheckpoints, reachedAt } = createHttpCheckpoints(core)
+  const driver = new Driver({
+    ...core,
+    transport,
+    health,
+    load,
+    passesMax,
+    invokeTimeoutMs,
+    isLive,
+    onRoom,
+    isShared,
+    httpCheckpoints,
+  })
   /** Answers a function that acts on this engine and on every other: whichever drives the run. */
   const everywhere = (topic: 'interrupt' | 'recall', act: (runId: string) => void) => {
     bus?.on(topic, act)
@@ -38,6 +53,8 @@ export function createRuns(
   const mayLeaveDueRows = () => driver.leavesDueRuns
   return {
     driver,
+    httpCheckpoints,
+    reachedAt,
     /** Aborts the run's invoke in flight. */
     interrupt,
     /** Takes the run's pass out of the queue for runner room. */
@@ -52,6 +69,21 @@ export function createRuns(
       claim,
       mayLeaveDueRows,
     }),
+  }
+}
+
+/** The reports of runners over HTTP, and a function to set where they reach this engine. */
+function createHttpCheckpoints({ backends: { bus }, clock, store, owner, passTokens: tokens }: EngineCore) {
+  let baseUrl = () => ''
+  const receiveHere = (no: number, payload: string) => httpCheckpoints.receiveHere(no, payload)
+  const forwarded = bus && new ForwardedCheckpoints({ bus, clock, store, receiveHere })
+  const forward = forwarded && ((pass: PassName, payload: string) => forwarded.forward(pass, payload))
+  const httpCheckpoints: HttpCheckpoints = new HttpCheckpoints({ tokens, owner, forward, baseUrl: () => baseUrl() })
+  return {
+    httpCheckpoints,
+    reachedAt(address: () => string) {
+      baseUrl = address
+    },
   }
 }
 

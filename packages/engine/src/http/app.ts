@@ -37,6 +37,7 @@ import { registryRoutes } from './routes/registry/registry.ts'
 import { bulkRoutes } from './routes/run/bulk.ts'
 import { controlRoutes } from './routes/run/control.ts'
 import { errorRoutes } from './routes/run/errors.ts'
+import { passCheckpointRoutes } from './routes/run/pass-checkpoints.ts'
 import { resultRoutes } from './routes/run/results.ts'
 import { runListRoutes } from './routes/run/run-list.ts'
 import { runPassRoutes } from './routes/run/run-passes.ts'
@@ -71,6 +72,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   scheduledEventRoutes(app, context)
   scheduleRoutes(app, context)
   connectRoutes(app, context)
+  passCheckpointRoutes(app, context)
   runListRoutes(app, context)
   errorRoutes(app, context)
   redriveRoutes(app, context)

@@ -28,7 +28,9 @@ import { Timers } from './event/timers.ts'
 import { Live } from './live/live.ts'
 import { LiveShare } from './live/live-share.ts'
 import { Driver } from './pass/driver.ts'
+import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
+import { PassTokens } from './pass/pass-tokens.ts'
 import { EngineCapacity } from './support/engine-capacity.ts'
 import { LaneLoop } from './support/lane.ts'
 import { RepeatingTask } from './support/repeating-task.ts'
@@ -99,6 +101,11 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       onRoom: () => {},
       isShared: false,
       isLive: () => false,
+      httpCheckpoints: new HttpCheckpoints({
+        tokens: new PassTokens('secret'),
+        owner: setting.owner,
+        baseUrl: () => 'http://engine.test',
+      }),
     }),
   Deliverer: setting =>
     new Deliverer({

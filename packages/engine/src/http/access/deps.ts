@@ -19,6 +19,7 @@ import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Schedules } from '../../services/event/schedules.ts'
 import type { EventWhy } from '../../services/event/why.ts'
 import type { Live } from '../../services/live/live.ts'
+import type { HttpCheckpoints } from '../../services/pass/http-checkpoints.ts'
 import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
@@ -60,6 +61,7 @@ export interface HttpDeps {
   erasure: Erasure
   starts: Starts
   redrive: Redrive
+  httpCheckpoints: HttpCheckpoints
   endpoints: Endpoints
   endpointTests: EndpointTests
   deliveries: Deliveries

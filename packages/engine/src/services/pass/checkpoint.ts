@@ -26,11 +26,18 @@ export interface CheckpointsDeps {
   settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
 }
 
+type Sent = ReturnType<typeof readCheckpoint>
+
 /** The steps that an ack contained besides those it was for: their seqs are in (from, to]. */
 interface SeqRange {
   from: number
   to: number
 }
+
+/** The outcome of a checkpoint. `obsolete`: the run has ended, or another engine has it. */
+export type Taken = { kind: 'stored'; ack: string } | { kind: 'obsolete' } | { kind: 'unreadable'; problem: string }
+
+const OBSOLETE: Taken = { kind: 'obsolete' }
 
 export class Checkpoints {
   readonly #deps: CheckpointsDeps
@@ -43,6 +50,8 @@ export class Checkpoints {
   #cancelProgress: (() => void) | undefined
   /** The highest seq that was taken: a checkpoint that is repeated brings no new progress. */
   #newestSeq = 0
+  /** The outcome of the newest checkpoint over HTTP. */
+  #newestAck: { seq: number; taken: Taken } | undefined
   /** The state that the last ack was about. */
   #acknowledged: RunState
 
@@ -55,10 +64,25 @@ export class Checkpoints {
   hasEnded = false
 
   /** For the transport: makes a checkpoint durable (see `InvokeCall.onCheckpoint`). Never rejects. */
-  take(payload: string): Promise<string | undefined> {
-    const ack = this.#afterEarlier(payload)
-    this.#underWay = ack
-    return ack
+  async take(payload: string): Promise<string | undefined> {
+    const taken = await this.#afterEarlier(() => this.#acknowledge(this.#read(payload)))
+    return taken.kind === 'stored' ? taken.ack : undefined
+  }
+
+  /**
+   * The same for a checkpoint over HTTP: one that cannot be read leaves the pass as it is, and the newest one gets the same
+   * acknowledgement when it comes again, whatever is in it. Never rejects.
+   */
+  takeOverHttp(payload: string): Promise<Taken> {
+    return this.#afterEarlier(async () => {
+      const checkpoint = this.#read(payload)
+      const { seq, reported } = checkpoint
+      if (reported.kind === 'rejected') return { kind: 'unreadable', problem: reported.error.message }
+      if (this.#newestAck?.seq === seq) return this.#newestAck.taken
+      const taken = await this.#acknowledge(checkpoint)
+      if (seq >= this.#newestSeq) this.#newestAck = { seq, taken }
+      return taken
+    })
   }
 
   /**
@@ -73,20 +97,29 @@ export class Checkpoints {
     if (this.#failure) throw this.#failure.error
   }
 
-  async #afterEarlier(payload: string): Promise<string | undefined> {
-    await this.#underWay
-    if (this.#isOver || this.hasEnded || this.#failure) return undefined
+  #afterEarlier(work: () => Promise<Taken>): Promise<Taken> {
+    const taken = this.#inOrder(this.#underWay, work)
+    this.#underWay = taken
+    return taken
+  }
+
+  async #inOrder(earlier: Promise<unknown> | undefined, work: () => Promise<Taken>): Promise<Taken> {
+    await earlier
+    if (this.#isOver || this.hasEnded || this.#failure) return OBSOLETE
     try {
-      return await this.#acknowledge(payload)
+      return await work()
     } catch (error) {
       this.#failure = { error }
-      return undefined
+      return OBSOLETE
     }
   }
 
-  async #acknowledge(payload: string): Promise<string | undefined> {
-    const { active, pass, settle, context, isDraining, onTaken } = this.#deps
-    const { seq, reported } = readCheckpoint(payload, active.sent?.negotiated)
+  #read(payload: string): Sent {
+    return readCheckpoint(payload, this.#deps.active.sent?.negotiated)
+  }
+
+  async #acknowledge({ seq, reported }: Sent): Promise<Taken> {
+    const { active, settle, context, isDraining, onTaken, pass } = this.#deps
     const repeated = this.#acked?.get(seq)
     // A repeat, because its ack was lost: its log lines are stored already.
     if (repeated) reported.logs = []
@@ -95,7 +128,7 @@ export class Checkpoints {
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
     if (decided?.next !== 'pass') {
       this.hasEnded = true
-      return undefined
+      return OBSOLETE
     }
     onTaken()
     holdProgress(active, reported)
@@ -111,7 +144,7 @@ export class Checkpoints {
     const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()
     this.#updateKnowledge(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
-    return acknowledge({ seq, written: decided.decision.steps, others, stop })
+    return { kind: 'stored', ack: acknowledge({ seq, written: decided.decision.steps, others, stop }) }
   }
 
   /** Stores the progress that waits in its time, unless a later checkpoint or the end of the pass does. */

@@ -5,6 +5,7 @@
 import {
   ATTRIBUTES_FEATURE,
   END_WITH_STEPS_FEATURE,
+  HTTP_CHECKPOINTS_FEATURE,
   MEMO_OP_FEATURE,
   RESPONSE_BYTES_MAX,
   STEP_POLICY_FEATURE,
@@ -29,6 +30,8 @@ import type { Core } from '../commit/core.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
+import type { Taken } from './checkpoint.ts'
+import type { HttpCheckpoints, OpenedPass } from './http-checkpoints.ts'
 import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
 
 export interface InvokerDeps extends Core {
@@ -38,6 +41,13 @@ export interface InvokerDeps extends Core {
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   queue: RunnerQueue
+  httpCheckpoints: HttpCheckpoints
+}
+
+/** The ways by which the runner of a pass reports steps while the pass goes on. */
+export interface PassReports {
+  take: NonNullable<InvokeCall['onCheckpoint']>
+  takeOverHttp(payload: string): Promise<Taken>
 }
 
 /** Deadlines where no setting has one. Longer over Connect: heartbeats show whether the runner is alive. */
@@ -55,9 +65,9 @@ export class Invoker {
 
   /**
    * `held`: no runner could be reached. `full`: none has room, and too many others wait for it. `aborted`: by the caller's
-   * signal, or because `onCheckpoint` answered that the run has ended or is another engine's.
+   * signal, or because the run has ended or is another engine's, as a report showed.
    */
-  invoke(active: ActiveRun, now: number, onCheckpoint?: InvokeCall['onCheckpoint']): Promise<Outcome | NoOutcome> {
+  invoke(active: ActiveRun, now: number, reports: PassReports): Promise<Outcome | NoOutcome> {
     const { clock, random, tracing } = this.#deps
     const { run } = active.state
     // All passes of a run share one trace.
@@ -66,13 +76,13 @@ export class Invoker {
     const span = tracing && startInvokeSpan(tracing, run, parent, now)
     const traceparent = span?.traceparent ?? childTraceparent(parent, spanIdOf(random.next(), random.next()))
     active.passTrace = traceparent
-    const outcome = this.#send(active, { now, traceparent, onCheckpoint, span })
+    const outcome = this.#send(active, { now, traceparent, reports, span })
     return span ? endingSpan(span, outcome, clock) : outcome
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
     const { transport, health, load, clock } = this.#deps
-    const { now, traceparent, onCheckpoint, span } = sent
+    const { now, traceparent, reports, span } = sent
     let tried = NONE_TRIED
     for (;;) {
       const reserved = await this.#reserve(active, tried)
@@ -88,19 +98,27 @@ export class Invoker {
         endWithSteps: knows(runner, END_WITH_STEPS_FEATURE),
       }
       const { endWithSteps } = negotiated
-      const body = invokeBody(active, { now, traceparent, endWithSteps, withOps: knows(runner, MEMO_OP_FEATURE) })
+      const withOps = knows(runner, MEMO_OP_FEATURE)
+      const deadline: Deadline = { restart: () => {} }
+      const opened = this.#openFor(runner, active, { reports, deadline })
+      const body = invokeBody(active, { now, traceparent, endWithSteps, withOps, opened })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
-      const call: InvokeCall = { url, body, timeoutMs, signal: active.abort }
+      const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
       const recipient = signedRecipient(runner)
       if (recipient !== undefined) call.recipient = recipient
-      if (onCheckpoint) call.onCheckpoint = onCheckpoint
+      if (opened) {
+        call.onDeadline = restart => {
+          deadline.restart = restart
+        }
+      }
       const calledAt = clock.elapsed()
       const promised = transport.invoke(call)
       reserved.release()
       load.began(runner)
       const reply = await promised
+      opened?.close()
       const outcome = outcomeOf(reply, negotiated)
       const durationMs = clock.elapsed() - calledAt
       load.ended(runner, durationMs, failureOf(reply, outcome))
@@ -118,6 +136,24 @@ export class Invoker {
       health.refused(runner)
       tried = new Set([...tried, runner])
     }
+  }
+
+  /** Opens the pass for reports over HTTP, if its runner sends such. */
+  #openFor(
+    runner: Runner,
+    active: ActiveRun,
+    { reports, deadline }: { reports: PassReports; deadline: Deadline },
+  ): OpenedPass | undefined {
+    if (isConnectUrl(runner.url) || !knows(runner, HTTP_CHECKPOINTS_FEATURE)) return undefined
+    const { id: runId, namespace } = active.state.run
+    const { abort } = active
+    return this.#deps.httpCheckpoints.open({
+      runId,
+      namespace,
+      take: payload => reports.takeOverHttp(payload),
+      onReport: () => deadline.restart(),
+      abort: () => abort.abort(),
+    })
   }
 
   /** Whether the runner serves the run's workflow. It may have registered without it while the invoke was under way. */
@@ -176,12 +212,17 @@ async function endingSpan<T extends Parameters<typeof endInvokeSpan>[1]>(
   return outcome
 }
 
+/** The deadline of an invoke under way. */
+interface Deadline {
+  restart(): void
+}
+
 type NoOutcome = 'held' | 'full' | 'aborted'
 
 interface Sent {
   now: number
   traceparent: string
-  onCheckpoint: InvokeCall['onCheckpoint']
+  reports: PassReports
   span: Span | undefined
 }
 
@@ -240,11 +281,13 @@ function invokeBody(
     traceparent,
     endWithSteps,
     withOps,
-  }: { now: number; traceparent: string; endWithSteps: boolean; withOps: boolean },
+    opened,
+  }: { now: number; traceparent: string; endWithSteps: boolean; withOps: boolean; opened: OpenedPass | undefined },
 ): string {
   const { run } = active.state
   if (active.envelope?.endWithSteps !== endWithSteps) active.envelope = envelopeOf(run, endWithSteps)
   const { event, ctx } = active.envelope
   const memo = active.state.memo(now, { withOps })
-  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"}}`
+  const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
+  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${reporting}}}`
 }

@@ -128,9 +128,13 @@ export class PassLoop {
     active.passes = Math.max(active.passes ?? 0, active.state.lastPass) + 1
     const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed(), number: active.passes }
     let checkpoints: Checkpoints | undefined
-    const outcome = await invoker.invoke(active, pass.sentAt, payload => {
+    const opened = () => {
       checkpoints ??= this.#checkpoints(active, pass)
-      return checkpoints.take(payload)
+      return checkpoints
+    }
+    const outcome = await invoker.invoke(active, pass.sentAt, {
+      take: payload => opened().take(payload),
+      takeOverHttp: payload => opened().takeOverHttp(payload),
     })
     await checkpoints?.over()
     if (checkpoints?.hasEnded) return false

@@ -1,0 +1,38 @@
+// `POST /invokes/{token}/checkpoints`: a runner reports steps while its pass goes on (docs/wire-protocol.md#checkpoints-over-http).
+// The route is of the wire protocol, and so neither in the OpenAPI document nor in the client. Called by runners only.
+
+import { isUtf8 } from 'node:buffer'
+import type { Operation } from '@perdure/protocol/operations'
+import type { FastifyInstance } from 'fastify'
+import { EngineError } from '../../../domain/model/errors.ts'
+import type { HttpContext } from '../../access/context.ts'
+import { mount } from '../../access/mount.ts'
+import { rawBodyOf } from '../../request/body.ts'
+import { sendJson } from '../../response/reply.ts'
+
+/** The token is the key. */
+const REPORT_STEPS = {
+  method: 'POST',
+  path: '/invokes/{token}/checkpoints',
+  summary: 'Report steps of a pass that goes on',
+  access: 'public',
+  anyQuery: true,
+  rawBody: true,
+  reply: { status: 200, description: 'The steps are durable' },
+} as const satisfies Operation
+
+export function passCheckpointRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { httpCheckpoints } = context.deps
+  mount(
+    app,
+    context,
+    REPORT_STEPS,
+    async (request, reply) => {
+      const { token } = request.params as { token: string }
+      const body = rawBodyOf(request)
+      if (!isUtf8(body)) throw new EngineError('invalid_json', 'the body is not valid UTF-8')
+      return sendJson(reply, 200, await httpCheckpoints.receive(token, body.toString('utf8')))
+    },
+    { config: { rawBody: true } },
+  )
+}

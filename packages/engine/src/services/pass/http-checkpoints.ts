@@ -1,0 +1,126 @@
+// The passes whose runners report their steps over HTTP while the pass goes on (docs/wire-protocol.md#checkpoints-over-http).
+// The invoker opens each of them with its token, and http/routes/run/pass-checkpoints.ts brings the reports. Another engine of the store
+// may have got a report: it forwards it to this one (forwarded-checkpoints.ts).
+
+import { EngineError } from '../../domain/model/errors.ts'
+import type { Taken } from './checkpoint.ts'
+import type { PassName, PassTokens } from './pass-tokens.ts'
+
+/** Most reports of one pass that wait to be stored: a runner usually sends the next one after the receipt of the last. */
+const WAITING_OF_PASS_MAX = 16
+/** Most reports of one namespace that wait at this engine. */
+const WAITING_OF_NAMESPACE_MAX = 1000
+
+/** A pass that takes reports, as the invoker opens it. */
+export interface ReportingPass {
+  runId: string
+  namespace: string
+  /** Makes a report durable. */
+  take(payload: string): Promise<Taken>
+  /** Called when a report comes, and when it is durable: the deadline of the invoke starts again. */
+  onReport(): void
+  /** Nothing of the pass counts any more: ends its invoke. */
+  abort(): void
+}
+
+/** An opened pass, as the invoke uses it. */
+export interface OpenedPass {
+  token: string
+  url: string
+  /** The pass is over: its token is void from now on. */
+  close(): void
+}
+
+export interface HttpCheckpointsDeps {
+  tokens: PassTokens
+  /** This engine's name on the bus. */
+  owner: string
+  /** The URL under which runners reach the engine, without a slash at its end. */
+  baseUrl(): string
+  /** Resolves to the receipt from the engine that sent the pass. Absent where no other engine works on the store. */
+  forward?: ((pass: PassName, payload: string) => Promise<string>) | undefined
+}
+
+interface Entry extends ReportingPass {
+  waiting: number
+}
+
+export class HttpCheckpoints {
+  readonly #deps: HttpCheckpointsDeps
+  readonly #passes = new Map<number, Entry>()
+  /** Reports that wait, by namespace. An absent entry is 0. */
+  readonly #waiting = new Map<string, number>()
+  #count = 0
+
+  constructor(deps: HttpCheckpointsDeps) {
+    this.#deps = deps
+  }
+
+  open(pass: ReportingPass): OpenedPass {
+    const { tokens, owner, baseUrl } = this.#deps
+    const no = ++this.#count
+    this.#passes.set(no, { ...pass, waiting: 0 })
+    const token = tokens.tokenOf({ engine: owner, no, runId: pass.runId })
+    return { token, url: `${baseUrl()}/invokes/${token}/checkpoints`, close: () => this.#passes.delete(no) }
+  }
+
+  /**
+   * Resolves to the receipt when the report is durable.
+   * @throws EngineError `not_found` for a token that is forged, `gone` when its pass is over, `invalid_request` for a report
+   * that cannot be read, `rate_limited` when too many wait, `unavailable` when the engine of the pass does not answer.
+   */
+  async receive(token: string, payload: string): Promise<string> {
+    const { tokens, owner, forward } = this.#deps
+    const pass = tokens.read(token)
+    if (!pass) throw new EngineError('not_found', 'no such token')
+    if (pass.engine === owner) return this.receiveHere(pass.no, payload)
+    // An engine that is alone and has another name is the successor of the one that sent the pass.
+    if (!forward) throw passIsOver()
+    return forward(pass, payload)
+  }
+
+  /** The same for a pass of this engine, by its number. */
+  async receiveHere(no: number, payload: string): Promise<string> {
+    const pass = this.#passes.get(no)
+    if (!pass) throw passIsOver()
+    this.#enter(pass)
+    try {
+      pass.onReport()
+      const taken = await pass.take(payload)
+      if (taken.kind === 'unreadable') throw new EngineError('invalid_request', taken.problem)
+      if (taken.kind === 'stored') {
+        pass.onReport()
+        return taken.ack
+      }
+      if (this.#passes.get(no) === pass) pass.abort()
+      throw passIsOver()
+    } finally {
+      this.#leave(pass)
+    }
+  }
+
+  #enter(pass: Entry): void {
+    const { namespace } = pass
+    const waiting = this.#waiting.get(namespace) ?? 0
+    if (pass.waiting >= WAITING_OF_PASS_MAX) throw tooMany(`${WAITING_OF_PASS_MAX} checkpoints of the pass`)
+    if (waiting >= WAITING_OF_NAMESPACE_MAX) throw tooMany(`${WAITING_OF_NAMESPACE_MAX} checkpoints of the namespace`)
+    pass.waiting++
+    this.#waiting.set(namespace, waiting + 1)
+  }
+
+  #leave(pass: Entry): void {
+    const { namespace } = pass
+    pass.waiting--
+    const waiting = (this.#waiting.get(namespace) ?? 1) - 1
+    if (waiting === 0) this.#waiting.delete(namespace)
+    else this.#waiting.set(namespace, waiting)
+  }
+}
+
+export function passIsOver(): EngineError {
+  return new EngineError('gone', 'the pass is over')
+}
+
+function tooMany(what: string): EngineError {
+  return new EngineError('rate_limited', `${what} wait to be stored, which is the most`)
+}

@@ -1,0 +1,85 @@
+// Reports of runners over HTTP that come to another engine than the one that sent the pass: it takes them for the other one
+// (docs/wire-protocol.md#checkpoints-over-http).
+
+import { describe, expect, test } from 'vitest'
+import { WIRES } from '../../kit/engine/cluster.ts'
+import {
+  freshSchema,
+  gate,
+  type Invoke,
+  opcode,
+  openEngine,
+  PlainRunner,
+  returned,
+  stepId,
+  unique,
+  until,
+} from '../../kit/index.ts'
+import { type ReportingInvoke, reportSteps } from '../../kit/runner/pass-reports.ts'
+
+const ran = (name: string, data: unknown = name) => opcode('StepRun', name, { data })
+
+for (const [wire, env] of Object.entries(WIRES)) {
+  describe(`two engines that hear each other through ${wire}`, async () => {
+    const storeFile = await freshSchema()
+    const open = () => openEngine({ storeFile, env })
+    const one = await open()
+    let two = await open()
+
+    /** A pass under way, and what ends it. `elsewhere`: where its token goes to an engine that did not send the pass. */
+    async function underWay() {
+      const [reached, go] = [gate<ReportingInvoke>(), gate()]
+      const name = unique('reporting')
+      const handler = async (invoke: Invoke) => {
+        reached.open(invoke as ReportingInvoke)
+        await go.opened
+        return returned('done')
+      }
+      const runner = await new PlainRunner({ app: name, workflows: { [name]: handler as never } }).listen()
+      await runner.register(one.api, { features: ['http-checkpoints'] })
+      const { runId } = await one.api.send({ name })
+      const invoke = await reached.opened
+      const { checkpointToken: token, checkpointUrl: url } = invoke.ctx as Required<ReportingInvoke['ctx']>
+      const other = url.startsWith(one.url) ? two : one
+      return { runId, invoke, end: () => go.open(), elsewhere: `${other.url}/invokes/${token}/checkpoints`, other }
+    }
+
+    test('a report to the other one is stored by the one that sent the pass', async () => {
+      const { runId, invoke, end, elsewhere } = await underWay()
+      const long = 'ä€'.repeat(100_000)
+      const first = await reportSteps(invoke, { opcodes: [ran('a', long)] }, elsewhere)
+      expect(first).toMatchObject({ status: 200, body: { seq: 1, steps: [{ id: stepId('a') }] } })
+      expect((await reportSteps(invoke, { opcodes: [ran('a', 2)] })).text).toBe(first.text)
+      expect((await reportSteps(invoke, { seq: 2, opcodes: [{ ...ran('b'), op: 'Dance' }] }, elsewhere)).status).toBe(
+        400,
+      )
+      expect((await reportSteps(invoke, { seq: 2, opcodes: [ran('b')] }, elsewhere)).status).toBe(200)
+      end()
+      await one.api.succeeded(runId)
+      expect(await one.api.step(runId, 'a')).toMatchObject({ data: long })
+      expect(await reportSteps(invoke, { seq: 3, opcodes: [ran('late')] }, elsewhere)).toMatchObject({
+        status: 410,
+        body: { error: { code: 'gone' } },
+      })
+      expect((await one.api.steps(runId)).map(({ name }) => name)).toEqual(['a', 'b'])
+    })
+
+    test('a token of an engine that has stopped is void', async () => {
+      const pass = await underWay()
+      const [stopped, left] = pass.other === one ? [two, one] : [one, two]
+      const stopping = stopped.stop()
+      await until(async () => (await fetch(`${stopped.url}/readyz`).catch(() => undefined))?.status !== 200, {
+        what: 'the drain',
+      })
+      expect((await reportSteps(pass.invoke, { opcodes: [ran('a')] }, pass.elsewhere)).body).toMatchObject({
+        stop: true,
+      })
+      await stopping
+      const late = await reportSteps(pass.invoke, { seq: 2, opcodes: [ran('late')] }, pass.elsewhere)
+      expect(late.status).toBe(410)
+      pass.end()
+      await left.api.succeeded(pass.runId)
+      if (stopped === two) two = await open()
+    })
+  })
+}
