@@ -312,5 +312,7 @@ test('every route is an operation, and every operation has its route', async () 
   const { app } = await testApp({ config: { console: false } })
   await app.ready()
   const described = operationList.map(({ method, path }) => `${method} ${path}`)
-  expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual([...described, ...REFUSED, ...OF_RUNNERS].sort())
+  expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual(
+    [...described, ...REFUSED, ...OF_RUNNERS].sort(),
+  )
 })
