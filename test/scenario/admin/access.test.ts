@@ -94,6 +94,22 @@ test('a dry run from the south finds nothing of the north', async () => {
   expect((await south.post('/events?dryRun=1', { name: AWAITED })).json).toMatchObject({ waiters: 0 })
 })
 
+test('a read key opens a dry run of an event, and no other dry run and no event', async () => {
+  const reader = engine.api.as(keyOf('read', 'north'))
+  const event = { name: WORKFLOW }
+  expect(await reader.post('/events?dryRun=1', event)).toMatchObject({ status: 200, json: { dryRun: true } })
+  const before = await snapshot()
+  for (const query of ['', '?dryRun=0', '?dryRun=true', '?dryRun=0&dryRun=1', '?dryrun=1'])
+    expect(await reader.post(`/events${query}`, event), query).toMatchObject({ status: 403, code: 'forbidden' })
+  for (const path of [`/workflows/${APP}/${WORKFLOW}/runs`, '/bulk', '/events/redrive'])
+    expect(await reader.post(`${path}?dryRun=1`, { dryRun: true }), path).toMatchObject({ status: 403 })
+  expect(await engine.api.as(keyOf('runner', 'north')).post('/events?dryRun=1', event)).toMatchObject({
+    status: 403,
+    json: { error: { details: { needs: ['secret', 'event', 'read'] } } },
+  })
+  expect(await snapshot()).toEqual(before)
+})
+
 // In a path that names something, the other namespace finds nothing to take a cursor of.
 test.each(ALL.filter(operation => operation.reply.pages && entryOf(operation).id === undefined))(
   '$id takes no cursor of another namespace',

@@ -21,6 +21,7 @@ export const events = {
     description:
       'The engine answers after the event and everything it started are on disk. A dry run makes the same decision on the current state, and stores nothing.',
     access: 'event',
+    readsWith: 'dryRun',
     query: {
       dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
       wait: waitParam(

@@ -74,6 +74,8 @@ export interface Operation {
   readonly access: Access
   /** Needs a key even while no key is configured and every other operation is open. */
   readonly alwaysKeyed?: true
+  /** The flag of the query with which the operation stores nothing: a `read` key may call it then. */
+  readonly readsWith?: string
   readonly query?: QueryParams
   /** Query parameters that are not in `query` are ignored. Elsewhere they are refused, unless they begin with `_`. */
   readonly anyQuery?: true

@@ -29,6 +29,8 @@ const KEYS: Record<Access, string> = {
 }
 
 /** The key that the operation needs, as a sentence. */
-export function accessText({ access, alwaysKeyed }: Operation): string {
-  return alwaysKeyed ? `${KEYS[access]} Needs it even while no key is configured.` : KEYS[access]
+export function accessText({ access, alwaysKeyed, readsWith }: Operation): string {
+  const even = alwaysKeyed ? ' Needs it even while no key is configured.' : ''
+  const also = readsWith === undefined ? '' : ` With \`${readsWith}=1\` a key of kind \`read\` opens it, too.`
+  return KEYS[access] + even + also
 }

@@ -26,6 +26,12 @@ export interface Credentials {
   'sec-fetch-site'?: string | string[] | undefined
 }
 
+/** The keys that a request needs. */
+interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
+  /** Keys that read open it besides. */
+  alsoReaders?: boolean
+}
+
 /**
  * The actor behind a request, if its key opens the operation. Until the first key is made everyone on this machine may call
  * (docs/operating.md#without-keys), except operations that always require a key. A wrong key is refused even then: its
@@ -34,7 +40,7 @@ export interface Credentials {
 export function authenticate(
   keys: KeyRing,
   credentials: Credentials,
-  { access, alwaysKeyed }: Pick<Operation, 'access' | 'alwaysKeyed'>,
+  { access, alwaysKeyed, alsoReaders = false }: Needs,
   corsOrigins: readonly string[] = [],
 ): Actor {
   if (access === 'public') return OPEN
@@ -50,9 +56,10 @@ export function authenticate(
   const secret = bearerToken(authorization)
   const key = secret === undefined ? undefined : keys.find(secret)
   if (!key) throw new EngineError('unauthorized', 'the API key is not valid')
-  if (!KINDS[access].includes(key.kind)) {
+  const needs = alsoReaders ? [...KINDS[access], 'read' as const] : KINDS[access]
+  if (!needs.includes(key.kind)) {
     throw new EngineError('forbidden', `a key of kind ${key.kind} does not open this route`, {
-      details: { kind: key.kind, needs: KINDS[access] },
+      details: { kind: key.kind, needs },
     })
   }
   return { namespace: key.namespace, label: key.label, keyId: key.id, kind: key.kind }

@@ -25,12 +25,19 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
     const { remoteAddress } = request.raw.socket
     try {
       guesses.refuseSpent(authorization, remoteAddress)
-      request.actor = authenticate(deps.keys, request.headers, operation, deps.corsOrigins)
+      request.actor = authenticate(deps.keys, request.headers, needsOf(operation, request), deps.corsOrigins)
     } catch (error) {
       refusal = guesses.counted(error as Error, authorization, remoteAddress)
     }
     done(refusal)
   }
+}
+
+/** The keys that the request needs: with the flag `readsWith` the operation stores nothing. */
+function needsOf(operation: Operation, { query }: FastifyRequest): Parameters<typeof authenticate>[2] {
+  const { readsWith } = operation
+  if (readsWith === undefined || (query as Record<string, unknown>)[readsWith] !== '1') return operation
+  return { ...operation, alsoReaders: true }
 }
 
 /** A check for streams, which outlive changes of the keys: whether the request would still be authorized. */
