@@ -38,7 +38,7 @@ const RETRIES_MAX = 2
 const STALE_MS = 5000
 
 /** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
-function onFailure(error: Error): void {
+export function noteFailure(error: Error): void {
   if (error instanceof ApiError) {
     if (error.status === 401) sessionEnded()
   } else if (error.name === 'ConnectionError') unreachable(error)
@@ -48,8 +48,8 @@ const isTemporary = (error: Error) => error instanceof ApiError && (error.status
 
 /** The cache of everything that was read. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: onFailure }),
-  mutationCache: new MutationCache({ onError: onFailure }),
+  queryCache: new QueryCache({ onError: noteFailure }),
+  mutationCache: new MutationCache({ onError: noteFailure }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,

@@ -37,7 +37,7 @@ export const ROUTES = {
   events: { path: '/events', page: 'events', query: ['name', 'app', 'source', 'since', 'until', 'q'] },
   sendEvent: { path: '/events/send', page: 'send-event', query: ['like', 'name', 'app', 'data'] },
   event: { path: '/events/{id}', page: 'event', query: ['tab'] },
-  schedules: { path: '/schedules', page: 'schedules', query: ['app', 'workflow', 'key', 'since'] },
+  schedules: { path: '/schedules', page: 'schedules', query: ['app', 'workflow', 'key', 'since', 'source', 'state'] },
   limits: { path: '/limits', page: 'limits', query: ['app', 'workflow', 'key', 'since', 'tab'] },
   runners: { path: '/runners', page: 'runners', query: ['app', 'workflow', 'key', 'since'] },
   errors: { path: '/errors', page: 'errors', query: ['app', 'workflow', 'key', 'since'] },

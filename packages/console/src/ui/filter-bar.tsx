@@ -47,8 +47,8 @@ function Choice({ label, title, value = '', choices = [], isRequired = false, on
       <span>{label}</span>
       <select title={title} value={value} onChange={event => onChange(event.target.value || undefined)}>
         {!isRequired && <option value="">any</option>}
-        {/* A window that a link has, such as a time, is kept. */}
-        {isRequired && !choices.includes(value) && <option>{value}</option>}
+        {/* A value that a link has, such as a time, is kept. */}
+        {value !== '' && !choices.includes(value) && <option>{value}</option>}
         {choices.map(choice => (
           <option key={choice}>{choice}</option>
         ))}

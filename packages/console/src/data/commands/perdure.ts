@@ -81,6 +81,7 @@ export const PERDURE: Words = {
     ...(data === undefined ? [] : ['--data', sourceOf(data)]),
     ...options({ app, dedupeId }),
   ],
+  redriveEvent: ({ id, body: { workflow, app } }) => ['events', 'redrive', id, ...options({ workflow, app })],
   listSchedules: list('schedules', 'list'),
   pauseSchedule: one('schedules', 'pause'),
   resumeSchedule: one('schedules', 'resume'),

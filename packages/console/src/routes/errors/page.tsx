@@ -1,11 +1,12 @@
 // Errors: failed runs by what failed, the largest group first; one group with its newest runs.
 
 import type { Calls, Page as PageOf } from '@perdure/client'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
+import { useSession, whyNoWrite } from '../../session/session.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -20,6 +21,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
+import { type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-actions.tsx'
 
 type Group = Calls['listErrors']['reply'][number]
 
@@ -56,6 +58,8 @@ export default function ErrorsPage() {
   const { params } = usePage()
   const { groups, bar, filters } = useGroups()
   const navigate = useNavigate()
+  const refused = whyNoWrite(useSession())
+  const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
   if (params.fingerprint !== undefined)
     return (
       <GroupPage
@@ -77,6 +81,7 @@ export default function ErrorsPage() {
                 rows={rows}
                 keyOf={({ fingerprint }) => fingerprint}
                 onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint } })}
+                menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
               />
             ) : filters.length > 0 ? (
               <FilteredEmpty what="failed runs" filters={filters} />
@@ -91,6 +96,7 @@ export default function ErrorsPage() {
           }
         </Loaded>
       </Panel>
+      {chosen && <GroupDialog {...chosen} onClose={() => setChosen(undefined)} />}
     </Page>
   )
 }
@@ -176,7 +182,12 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
   return (
     <Page
       title={group ? group.message.slice(0, 160) : `Error ${fingerprint}`}
-      actions={<Link target={{ to: 'runs', query: { error: fingerprint } }}>Open in runs, to select and replay</Link>}
+      actions={
+        <>
+          <GroupActions fingerprint={fingerprint} />
+          <Link target={{ to: 'runs', query: { error: fingerprint } }}>Open in runs</Link>
+        </>
+      }
     >
       {group && (
         <Panel title="Group">

@@ -1,9 +1,10 @@
 // One event: its payload, what it did and why, what came of it, and the ways to send it again.
 
+import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
 import { useNavigate, usePage } from '../../router/router.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -16,11 +17,14 @@ import css from '../events/events.module.css'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
 
+const Redrive = lazy(() => import('../events/redrive.tsx'))
+
 export default function EventPage() {
   const { params } = usePage()
   const id = params.id as string
   const navigate = useNavigate()
   const query = useRead('getEvent', { id }, { keep: false })
+  const [isRedriving, setRedriving] = useState(false)
   const name = query.data?.name ?? id
   const read = { id: 'getEvent', input: { id } } as const
   return (
@@ -37,6 +41,12 @@ export default function EventPage() {
               { label: 'id', keys: 'c', onSelect: () => void copyText(id, 'Id copied') },
             ]}
           />
+          <WriteButton
+            disabledBecause={query.data ? undefined : 'the event is being read'}
+            onClick={() => setRedriving(true)}
+          >
+            Start a workflow with it…
+          </WriteButton>
           <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
             Send one like this…
           </Button>
@@ -71,6 +81,9 @@ export default function EventPage() {
           </>
         )}
       </Loaded>
+      <Suspense>
+        {isRedriving && query.data && <Redrive events={[query.data]} onClose={() => setRedriving(false)} />}
+      </Suspense>
     </Page>
   )
 }

@@ -1,16 +1,22 @@
 // The event log, newest first and live: what arrived, and what it did.
 
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
-import type { Item } from '../../data/queries.ts'
+import { type Item, itemsOf, usePages } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { EACH_MAX } from '../../data/write-each.ts'
 import { useLive } from '../../live/use-live.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
-import { Button } from '../../ui/button.tsx'
+import { useSession, whyNoWrite } from '../../session/session.ts'
+import { Button, WriteButton } from '../../ui/button.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { veiledText } from '../../ui/json/veil-json.ts'
 import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import { SelectionFrame } from '../../ui/selection/bar.tsx'
+import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -22,9 +28,16 @@ import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { EffectChips } from './effect-chips.tsx'
 import css from './events.module.css'
+import type { EventsInput } from './matches.ts'
 import { useEventList } from './use-event-list.ts'
 
+const Redrive = lazy(() => import('./redrive.tsx'))
+
 type EventRecord = Item<'listEvents'>
+
+const SOURCES: readonly EventRecord['source'][] = ['api', 'emit', 'schedule']
+const WINDOWS = ['1h', '24h', '7d', '30d']
+const NAMES_STALE_MS = 30_000
 
 const PEEK_MAX = 200
 
@@ -56,15 +69,19 @@ export default function EventsPage() {
   const [get, set] = useQuery('events')
   const navigate = useNavigate()
   const { isHidden } = useVeil()
-  const [name, app] = [get('name'), get('app')]
+  const [name, app, source, since, until] = FILTERS.map(get)
   const { isPaused } = useLive()
-  const input = useMemo(() => ({ limit: 100, name, app }), [name, app])
-  const { query, rows: events, news, readAgain } = useEventList(input, { isHeld: isPaused })
-  const filters = (['name', 'app'] as const).flatMap(key => {
+  const input = useInput(get)
+  const { selected, setSelected, clear } = useSelection(input)
+  const { query, rows, news, readAgain } = useEventList(input, { isHeld: isPaused || selected.size > 0 })
+  const [redriven, setRedriven] = useState<readonly EventRecord[]>()
+  const refused = whyNoWrite(useSession())
+  const filters = FILTERS.flatMap(key => {
     const value = get(key)
     return value === undefined ? [] : [{ label: `${key}:${value}`, drop: () => set({ [key]: undefined }) }]
   })
-  const known = [...new Set(events.map(event => event.name))].sort()
+  const names = usePages('listEventNames', { limit: 200 }, { staleMs: NAMES_STALE_MS })
+  const known = itemsOf(names).map(({ name }) => name)
   return (
     <Page
       title="Events"
@@ -85,6 +102,9 @@ export default function EventsPage() {
         fields={[
           { name: 'name', label: 'Name', value: name, known, onChange: name => set({ name }) },
           { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
+          { name: 'source', label: 'Source', value: source, choices: SOURCES, onChange: source => set({ source }) },
+          { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
+          { name: 'until', label: 'Until', value: until, known: WINDOWS, onChange: until => set({ until }) },
         ]}
       />
       <Panel isFlush>
@@ -95,9 +115,15 @@ export default function EventsPage() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           look={event => lookAt(event, isHidden)}
-          menuOf={({ id }) => [
-            { label: 'Send one like it…', onSelect: () => navigate({ to: 'sendEvent', query: { like: id } }) },
+          menuOf={event => [
+            { label: 'Send one like it…', onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }) },
+            {
+              label: 'Start a workflow with it…',
+              disabledBecause: refused,
+              onSelect: () => setRedriven([event]),
+            },
           ]}
+          selection={{ keys: selected, onChange: setSelected }}
           filters={filters}
           what="events"
           empty={
@@ -111,8 +137,31 @@ export default function EventsPage() {
           onOpen={({ id }) => navigate({ to: 'event', params: { id } })}
         />
       </Panel>
+      {selected.size > 0 && (
+        <SelectionFrame text={`${selected.size} ${selected.size === 1 ? 'event' : 'events'} selected`} onClear={clear}>
+          <WriteButton
+            disabledBecause={selected.size > EACH_MAX ? `at most ${EACH_MAX} rows at once` : undefined}
+            onClick={() => setRedriven(rows.filter(({ id }) => selected.has(id)))}
+          >
+            Start a workflow with them…
+          </WriteButton>
+        </SelectionFrame>
+      )}
+      <Suspense>{redriven && <Redrive events={redriven} onClose={() => setRedriven(undefined)} />}</Suspense>
     </Page>
   )
+}
+
+const FILTERS = ['name', 'app', 'source', 'since', 'until'] as const
+
+/** The read of the log. A relative window begins anew only when the URL changes; what the engine does not know it refuses. */
+function useInput(get: ReturnType<typeof useQuery<'events'>>[0]): EventsInput {
+  return useMemo(() => {
+    const now = engineNow()
+    const timeOf = (name: 'since' | 'until') => sinceParam(get(name), now) ?? get(name)
+    const source = get('source') as EventsInput['source']
+    return { limit: 100, name: get('name'), app: get('app'), source, since: timeOf('since'), until: timeOf('until') }
+  }, [get])
 }
 
 function lookAt({ id, name, data }: EventRecord, isHidden: boolean): Look {

@@ -98,19 +98,36 @@ const columnsFor = (runners: readonly Runner[]) =>
 
 export default function RunnersPage() {
   const [get, set] = useQuery('runners')
-  const app = get('app')
+  const [app, workflow] = [get('app'), get('workflow')]
   const query = useRead('listRunners', { app })
   const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []
+  const known = [...new Set((query.data ?? []).flatMap(({ workflows = [] }) => workflows.map(({ name }) => name)))]
+  const serves = ({ workflows = [] }: Runner) =>
+    workflow === undefined || workflows.some(({ name }) => name === workflow)
+  const filters = (['app', 'workflow'] as const).flatMap(name => {
+    const value = get(name)
+    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
+  })
   return (
     <Page title="Runners">
       <FilterBar
         label="Filter runners"
-        fields={[{ name: 'app', label: 'App', value: app, known: apps, onChange: app => set({ app }) }]}
+        fields={[
+          { name: 'app', label: 'App', value: app, known: apps, onChange: app => set({ app }) },
+          {
+            name: 'workflow',
+            label: 'Workflow',
+            value: workflow,
+            known: known.sort(),
+            onChange: workflow => set({ workflow }),
+          },
+        ]}
       />
       <Panel isFlush>
         <Loaded query={query}>
-          {runners =>
-            runners.length > 0 ? (
+          {all => {
+            const runners = all.filter(serves)
+            return runners.length > 0 ? (
               <>
                 <Disagreements runners={runners} />
                 <ListTable
@@ -121,8 +138,8 @@ export default function RunnersPage() {
                   look={lookAt}
                 />
               </>
-            ) : app !== undefined ? (
-              <FilteredEmpty what="runners" filters={[{ label: `app:${app}`, drop: () => set({ app: undefined }) }]} />
+            ) : filters.length > 0 ? (
+              <FilteredEmpty what="runners" filters={filters} />
             ) : (
               <Empty title="No runner yet">
                 <p>A runner is a process of yours that serves workflows. It registers by itself when it starts.</p>
@@ -131,7 +148,7 @@ export default function RunnersPage() {
                 />
               </Empty>
             )
-          }
+          }}
         </Loaded>
       </Panel>
     </Page>

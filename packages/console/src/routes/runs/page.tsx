@@ -1,15 +1,15 @@
 // The list of runs: filters in the URL, live rows, selection.
 
-import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useState } from 'react'
+import { lazy, Suspense, useDeferredValue, useMemo, useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useLive } from '../../live/use-live.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { currentLocation, keep, kept } from '../../router/history.ts'
 import { useNavigate, useQuery } from '../../router/router.tsx'
-import { useKept } from '../../ui/kept.ts'
 import { News } from '../../ui/live-list/news.tsx'
 import { useWide } from '../../ui/media.ts'
+import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -124,15 +124,6 @@ function useInput(get: Query[0]): ListInput {
     keep('now', nowMs)
     return listInput(get, nowMs)
   }, [get])
-}
-
-/** The selected rows: of these filters, restored on the way back. */
-function useSelection(input: ListInput) {
-  const of = JSON.stringify(input)
-  const [state, setState] = useKept<{ of: string; keys: readonly string[] }>('selected', { of, keys: [] })
-  const selected = useMemo(() => new Set(state.of === of ? state.keys : []), [state, of])
-  const setSelected = useCallback((keys: ReadonlySet<string>) => setState({ of, keys: [...keys] }), [of, setState])
-  return { selected, setSelected, clear: () => setSelected(new Set()) }
 }
 
 function useColumns(runs: readonly Run[], shown: readonly string[], get: Query[0], set: Query[1]) {

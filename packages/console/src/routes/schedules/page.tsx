@@ -1,49 +1,85 @@
 // Schedules: the crons of workflows and the schedules of the API, with their next instants.
 
-import { useState } from 'react'
-import { type Item, itemsOf, usePages, useWrite } from '../../data/queries.ts'
-import { useNow } from '../../data/time/clock.ts'
-import { Link, useQuery } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
-import { durationText } from '../../ui/duration.ts'
+import { itemsOf, usePages } from '../../data/queries.ts'
+import { useQuery } from '../../router/router.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Moment } from '../../ui/moment.tsx'
-import { Confirm } from '../../ui/overlay/dialog.tsx'
-import { toast } from '../../ui/overlay/toasts.tsx'
+import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
+import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
-import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { localTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
-import { cronWords } from './cron-words.ts'
-import css from './schedules.module.css'
-
-type Schedule = Item<'listSchedules'>
+import { Actions } from './actions.tsx'
+import { Last, Next, Past, type Schedule, Starts, When } from './cells.tsx'
 
 const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'starts', header: 'Starts', render: schedule => <Starts schedule={schedule} /> },
   { id: 'when', header: 'When', render: schedule => <When schedule={schedule} /> },
   { id: 'next', header: 'Next', width: '150px', render: schedule => <Next schedule={schedule} /> },
+  {
+    id: 'past',
+    header: 'Past runs',
+    width: '84px',
+    isSecondary: true,
+    render: schedule => <Past schedule={schedule} />,
+  },
   { id: 'last', header: 'Last', width: '170px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
   { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
 ]
 
+const FILTERS = ['workflow', 'app', 'source', 'state'] as const
+const SOURCES: readonly Schedule['source'][] = ['workflow', 'api']
+/** By state of a schedule. */
+const STATES: Readonly<Record<string, (schedule: Schedule) => boolean>> = {
+  active: ({ paused }) => !paused,
+  paused: ({ paused }) => paused,
+  late: ({ lateMs }) => lateMs !== undefined,
+}
+const none = () => false
+
+/** What can be done to each selected schedule. */
+const EACH: readonly EachAction<Schedule>[] = [
+  {
+    label: 'Pause',
+    sentence: 'They do not fire until they are resumed. Runs that they have started go on.',
+    id: 'pauseSchedule',
+    inputOf: ({ id }) => ({ id }),
+    fits: ({ paused }) => !paused,
+  },
+  {
+    label: 'Resume',
+    sentence: 'They fire again from their next instants on. Instants that passed meanwhile are not made up for.',
+    id: 'resumeSchedule',
+    inputOf: ({ id }) => ({ id }),
+    fits: ({ paused }) => paused,
+  },
+  {
+    label: 'Fire now',
+    sentence: 'Each starts now what it starts at its instants, which stay as they are.',
+    id: 'fireSchedule',
+    inputOf: ({ id }) => ({ id }),
+  },
+]
+
 export default function SchedulesPage() {
   const [get, set] = useQuery('schedules')
-  const query = usePages('listSchedules', { limit: 100 })
-  const [app, workflow] = [get('app'), get('workflow')]
+  const [workflow, app, source, state] = FILTERS.map(get)
+  const query = usePages('listSchedules', { limit: 100, source: source as Schedule['source'] | undefined })
+  const { selected, setSelected, clear } = useSelection({ workflow, app, source, state })
   const all = itemsOf(query)
-  const filters = (['app', 'workflow'] as const).flatMap(name => {
+  const filters = FILTERS.flatMap(name => {
     const value = get(name)
     return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
   })
   const known = (name: 'app' | 'workflow') => [...new Set(all.flatMap(schedule => schedule[name] ?? []))].sort()
   const isShown = (schedule: Schedule) =>
-    (app === undefined || schedule.app === app) && (workflow === undefined || schedule.workflow === workflow)
+    (app === undefined || schedule.app === app) &&
+    (workflow === undefined || schedule.workflow === workflow) &&
+    (state === undefined || (STATES[state] ?? none)(schedule))
   return (
     <Page title="Schedules">
       <FilterBar
@@ -57,6 +93,14 @@ export default function SchedulesPage() {
             onChange: workflow => set({ workflow }),
           },
           { name: 'app', label: 'App', value: app, known: known('app'), onChange: app => set({ app }) },
+          { name: 'source', label: 'Made by', value: source, choices: SOURCES, onChange: source => set({ source }) },
+          {
+            name: 'state',
+            label: 'State',
+            value: state,
+            choices: Object.keys(STATES),
+            onChange: state => set({ state }),
+          },
         ]}
       />
       <Panel isFlush>
@@ -70,8 +114,18 @@ export default function SchedulesPage() {
           filters={filters}
           what="schedules"
           empty={<NoSchedules />}
+          selection={{ keys: selected, onChange: setSelected }}
         />
       </Panel>
+      {selected.size > 0 && (
+        <EachBar
+          rows={all.filter(schedule => selected.has(schedule.id) && isShown(schedule))}
+          nouns={['schedule', 'schedules']}
+          actions={EACH}
+          renews={['listSchedules']}
+          onClear={clear}
+        />
+      )}
     </Page>
   )
 }
@@ -99,110 +153,5 @@ function NoSchedules() {
       <Snippet text={"triggers: [{ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' }]"} />
       <Snippet text="perdure schedules put weekly-report report/weekly --cron '0 9 * * 1'" />
     </Empty>
-  )
-}
-
-function Starts({ schedule: { id, workflow, app, event } }: { schedule: Schedule }) {
-  if (workflow === undefined || app === undefined)
-    return (
-      <span title={id}>
-        {id} <span className={css.mute}>sends {event?.name}</span>
-      </span>
-    )
-  return (
-    <>
-      <Link target={{ to: 'workflow', params: { app, name: workflow } }} title={id}>
-        {workflow}
-      </Link>{' '}
-      <span className={css.mute}>{app}</span>
-    </>
-  )
-}
-
-function When({ schedule: { cron, every, timezone } }: { schedule: Schedule }) {
-  if (cron === undefined) return `every ${durationText(every ?? 0)}`
-  const words = cronWords(cron)
-  return (
-    <span title={cron}>
-      {words ?? <code>{cron}</code>} <span className={css.mute}>{timezone}</span>
-    </span>
-  )
-}
-
-function Next({ schedule: { paused, next, lateMs } }: { schedule: Schedule }) {
-  if (paused) return <Status status="paused" />
-  if (lateMs !== undefined) return <span className={css.late}>{durationText(lateMs)} late</span>
-  if (next[0] === undefined) return <span className={css.mute}>has ended</span>
-  return (
-    <span title={next.map(at => localTime(Date.parse(at))).join('\n')}>
-      <Moment at={next[0]} />
-    </span>
-  )
-}
-
-function Last({ schedule: { lastAt, lastRunId, lastStatus, lastEventId } }: { schedule: Schedule }) {
-  if (lastAt === undefined) return null
-  return (
-    <>
-      {lastStatus && <Status status={lastStatus} />}{' '}
-      {lastRunId !== undefined ? (
-        <Link target={{ to: 'run', params: { id: lastRunId } }}>
-          <Moment at={lastAt} />
-        </Link>
-      ) : lastEventId !== undefined ? (
-        <Link target={{ to: 'event', params: { id: lastEventId } }}>
-          <Moment at={lastAt} />
-        </Link>
-      ) : (
-        <Moment at={lastAt} />
-      )}
-    </>
-  )
-}
-
-function Actions({ schedule: { id, paused, workflow, event } }: { schedule: Schedule }) {
-  const [asks, setAsks] = useState<'fire' | 'change'>()
-  const fire = useWrite('fireSchedule', ['listSchedules'])
-  const changing = paused ? 'resumeSchedule' : 'pauseSchedule'
-  const change = useWrite(changing, ['listSchedules'])
-  const now = useNow()
-  const close = () => setAsks(undefined)
-  const onError = (error: Error) => toast(error.message, { isError: true })
-  return (
-    <span className={css.actions}>
-      <WriteButton onClick={() => setAsks('fire')}>Fire now…</WriteButton>
-      <WriteButton onClick={() => setAsks('change')}>{paused ? 'Resume…' : 'Pause…'}</WriteButton>
-      {asks === 'fire' && (
-        <Confirm
-          title="Fire now"
-          action="Fire"
-          keep="Do not fire"
-          call={{ id: 'fireSchedule', input: { id } }}
-          onConfirm={() =>
-            fire.mutate({ id }, { onSuccess: ({ runId, eventId }) => toast(`Fired: ${runId ?? eventId}`), onError })
-          }
-          onClose={close}
-        >
-          {workflow === undefined
-            ? `The event ${event?.name} arrives now, at ${localTime(now)}.`
-            : `A run of ${workflow} starts now, at ${localTime(now)}.`}{' '}
-          The next instants stay as they are.
-        </Confirm>
-      )}
-      {asks === 'change' && (
-        <Confirm
-          title={paused ? 'Resume the schedule' : 'Pause the schedule'}
-          action={paused ? 'Resume' : 'Pause'}
-          keep={paused ? 'Keep it paused' : 'Keep it going'}
-          call={{ id: changing, input: { id } }}
-          onConfirm={() => change.mutate({ id }, { onError })}
-          onClose={close}
-        >
-          {paused
-            ? 'It fires again from its next instant on. Instants that passed meanwhile are not made up for.'
-            : 'It does not fire until it is resumed. Runs that it has started go on.'}
-        </Confirm>
-      )}
-    </span>
   )
 }

@@ -10,6 +10,8 @@ import { WriteButton } from '../../ui/button.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
+import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
+import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -69,6 +71,17 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
+/** What can be done to each selected delivery. */
+const EACH: readonly EachAction<Delivery>[] = [
+  {
+    label: 'Redeliver',
+    sentence: 'Each is posted at once, with a new signature and a full schedule of attempts.',
+    id: 'redeliverWebhook',
+    inputOf: ({ id }) => ({ id }),
+    fits: ({ status }) => status !== 'delivering',
+  },
+]
+
 type Get = (name: 'status' | 'app' | 'endpoint' | 'since' | 'kind' | 'until') => string | undefined
 
 /** The filters of the URL, as the engine takes them. */
@@ -76,7 +89,8 @@ function useFilter(get: Get) {
   const [status, app, endpointId, since] = [get('status'), get('app'), get('endpoint'), get('since')]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const [kind, until] = [get('kind'), get('until')]
+  const kind = get('kind')
+  const until = useMemo(() => sinceParam(get('until'), engineNow()) ?? get('until'), [get])
   return useMemo(
     () => ({
       status: status as Delivery['status'],
@@ -97,7 +111,8 @@ export function Deliveries() {
   const filter = useFilter(get)
   const { isPaused } = useLive()
   const input = useMemo(() => ({ ...filter, limit: 100 }), [filter])
-  const { query, news, readAgain } = useDeliveryList(input, { isHeld: isPaused })
+  const { selected, setSelected, clear } = useSelection(input)
+  const { query, rows, news, readAgain } = useDeliveryList(input, { isHeld: isPaused || selected.size > 0 })
   const redeliver = useRedeliverAll(filter)
   const [isRedelivering, setRedelivering] = useState(false)
   const filters = (['status', 'kind', 'app', 'endpoint', 'since', 'until'] as const).flatMap(name => {
@@ -120,6 +135,7 @@ export function Deliveries() {
             choices: ['1h', '24h', '7d', '30d'],
             onChange: since => set({ since }),
           },
+          { name: 'until', label: 'Until', value: get('until'), onChange: until => set({ until }) },
         ]}
       />
       <Panel
@@ -149,8 +165,18 @@ export function Deliveries() {
             </Empty>
           }
           onOpen={({ id }) => navigate({ to: 'delivery', params: { id } })}
+          selection={{ keys: selected, onChange: setSelected }}
         />
       </Panel>
+      {selected.size > 0 && (
+        <EachBar
+          rows={rows.filter(({ id }) => selected.has(id))}
+          nouns={['delivery', 'deliveries']}
+          actions={EACH}
+          renews={['listWebhookDeliveries']}
+          onClear={clear}
+        />
+      )}
       {isRedelivering && <RedeliverAll filter={filter} onConfirm={redeliver} onClose={() => setRedelivering(false)} />}
     </>
   )

@@ -1,8 +1,9 @@
-// One delivery: its payload, and every attempt with the answer that it got.
+// One delivery, kept live: its payload, and every attempt with the answer that it got.
 
 import { useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead, useWrite } from '../../data/queries.ts'
+import { useTopic } from '../../live/use-live.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -16,7 +17,7 @@ import { Status } from '../../ui/status.tsx'
 import { Attempts } from './attempts.tsx'
 
 export function DeliveryView({ id }: { id: string }) {
-  const query = useRead('getWebhookDelivery', { id }, { keep: false })
+  const query = useLiveDelivery(id)
   const redeliver = useWrite('redeliverWebhook', ['getWebhookDelivery', 'listWebhookDeliveries'])
   const [isAsking, setAsking] = useState(false)
   const again = () =>
@@ -93,4 +94,19 @@ export function DeliveryView({ id }: { id: string }) {
       </Loaded>
     </Page>
   )
+}
+
+/** The delivery, read again when a frame of it comes: frames have no attempts. */
+function useLiveDelivery(id: string) {
+  const query = useRead('getWebhookDelivery', { id }, { keep: false })
+  const { refetch, data } = query
+  useTopic(data && 'deliveries', {
+    onBatch: ({ frames }) => {
+      if (frames.some(frame => frame.id === id)) void refetch()
+    },
+    onGap: async () => {
+      if ((await refetch()).isError) throw new Error('the delivery could not be read')
+    },
+  })
+  return query
 }

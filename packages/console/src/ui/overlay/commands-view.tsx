@@ -7,14 +7,14 @@ import { CopyButton } from './copy.tsx'
 
 const CHARS_MAX = 2000
 
-/** The commands of a call; undefined until they are known. */
-function useCommands(call: Call): Command | undefined {
+/** The commands of calls, a line each; undefined until they are known. */
+function useCommands(calls: readonly Call[]): Command | undefined {
   const [command, setCommand] = useState<Command>()
-  const key = JSON.stringify(call)
+  const key = JSON.stringify(calls)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call is a new object with every render; its text says whether it changed.
   useEffect(() => {
     let isOver = false
-    void commandsOf(call).then(found => !isOver && setCommand(found))
+    void Promise.all(calls.map(commandsOf)).then(found => !isOver && setCommand(linesOf(found)))
     return () => {
       isOver = true
     }
@@ -22,8 +22,15 @@ function useCommands(call: Call): Command | undefined {
   return command
 }
 
-export function CommandsView({ call }: { call: Call }) {
-  const command = useCommands(call)
+function linesOf(commands: readonly Command[]): Command {
+  const words = commands.map(({ perdure }) => perdure)
+  const curl = commands.map(each => each.curl).join('\n')
+  return { ...(words.includes(undefined) ? {} : { perdure: words.join('\n') }), curl }
+}
+
+/** `call`: what the action calls, in this order where it calls several. */
+export function CommandsView({ call }: { call: Call | readonly Call[] }) {
+  const command = useCommands([call].flat())
   return (
     <details className={css.commands}>
       <summary>The same as a command</summary>

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useId, useRef } from 'react'
 import type { Call } from '../../data/commands/request.ts'
 import { Button } from '../button.tsx'
 import styles from './overlay.module.css'
+import { Toasts } from './toasts.tsx'
 
 const CommandsView = lazy(() => import('./commands-view.tsx').then(module => ({ default: module.CommandsView })))
 
@@ -15,8 +16,8 @@ export interface DialogProps {
   actions?: ReactNode
   /** Wide enough for code. */
   isWide?: boolean
-  /** The commands that do the same as this call are shown. */
-  call?: Call | undefined
+  /** The commands that do the same as this call, or these calls, are shown. */
+  call?: Call | readonly Call[] | undefined
 }
 
 /** A modal dialog, open as long as it is rendered. The first element with `autofocus`, or the first control, has the focus. */
@@ -65,6 +66,7 @@ export function Dialog({ title, onClose, children, actions, isWide = false, call
         </div>
         {actions && <footer className={styles.dialogActions}>{actions}</footer>}
       </div>
+      <Toasts />
     </dialog>
   )
 }
@@ -80,7 +82,7 @@ export interface ConfirmProps {
   isDanger?: boolean
   /** Why it cannot be done now. */
   disabledBecause?: string | undefined
-  call?: Call
+  call?: Call | readonly Call[]
   onConfirm(): void
   onClose(): void
 }

@@ -1,6 +1,6 @@
 // Short messages that go by themselves: one polite live region, errors in an assertive one.
 
-import { useSyncExternalStore } from 'react'
+import { useEffect, useId, useSyncExternalStore } from 'react'
 import { shortName } from '../visible-text.ts'
 import styles from './overlay.module.css'
 
@@ -15,11 +15,17 @@ const SHOWN_MAX = 3
 const TEXT_MAX = 200
 
 let toasts: readonly Toast[] = []
+/** The places that can show messages, the topmost last: what lies behind a modal dialog is dimmed, and is not announced. */
+let places: readonly string[] = []
 let lastId = 0
 const listeners = new Set<() => void>()
 
 function set(next: readonly Toast[]): void {
   toasts = next
+  changed()
+}
+
+function changed(): void {
   for (const listener of listeners) listener()
 }
 
@@ -35,9 +41,22 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** The messages that are shown. Once in the shell. */
+const NONE: readonly Toast[] = []
+
+/** The messages that are shown: in the shell, and in a dialog while it is open. */
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => toasts)
+  const place = useId()
+  const isTop = useSyncExternalStore(subscribe, () => places.at(-1) === place)
+  const all = useSyncExternalStore(subscribe, () => toasts)
+  const shown = isTop ? all : NONE
+  useEffect(() => {
+    places = [...places, place]
+    changed()
+    return () => {
+      places = places.filter(each => each !== place)
+      changed()
+    }
+  }, [place])
   const list = (isError: boolean) =>
     shown
       .filter(each => each.isError === isError)

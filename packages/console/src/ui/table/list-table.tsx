@@ -2,6 +2,7 @@
 // and what can be copied of it. Enter follows its first link.
 
 import { type ReactNode, useState } from 'react'
+import { useKeys } from '../../keys/keys.ts'
 import { copyText } from '../overlay/copy.tsx'
 import { type MenuItem, PopupMenu } from '../overlay/menu.tsx'
 import { DataTable, type DataTableProps } from './data-table.tsx'
@@ -23,6 +24,10 @@ export interface ListTableProps<Row> extends Omit<DataTableProps<Row>, 'onPeek' 
 export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) {
   const { rows, keyOf, label } = table
   const [menu, setMenu] = useState<{ row: Row; anchor: HTMLElement }>()
+  const clear = () => table.selection?.onChange(new Set())
+  const isSelecting = (table.selection?.keys.size ?? 0) > 0
+  // Registered before the keys of the look: Escape closes the look first.
+  useKeys(`${label}, selected`, isSelecting ? [{ keys: 'Escape', label: 'Clear the selection', run: clear }] : [])
   const peek = usePeek(rows, keyOf)
   const shown = look && peek.row && look(peek.row)
   const openMenu = (row: Row, anchor: HTMLElement) => {

@@ -2,11 +2,11 @@
 
 import type { Input } from '@perdure/client'
 import type { BulkPreview } from '@perdure/protocol'
-import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { type Item, useWrite } from '../../../data/queries.ts'
-import { Button, WriteButton } from '../../../ui/button.tsx'
+import { WriteButton } from '../../../ui/button.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
-import styles from '../runs.module.css'
+import { SelectionFrame } from '../../../ui/selection/bar.tsx'
 import { ACTIONS, BULK_ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
 import { type BulkFilter, bulkFilter } from './filter.ts'
@@ -33,8 +33,6 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
   const [all, setAll] = useState<All>()
   const [chosen, setChosen] = useState<BulkAction>()
   const count = useWrite('startBulk')
-  const bar = useRef<HTMLDivElement>(null)
-  useHeight(bar)
   const found = bulkFilter(input)
   const selectAll = (filter: BulkFilter) =>
     count.mutate(
@@ -48,8 +46,10 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
   const whyNot = (action: BulkAction) =>
     all !== undefined || runs.some(ACTIONS[action].fits) ? tooMany : 'no selected run is in a state for it'
   return (
-    <div ref={bar} data-at-end="" className={styles.selected}>
-      <span role="status">{all ? `All ${runsText(all.count)} that match` : `${runsText(ids.length)} selected`}</span>
+    <SelectionFrame
+      text={all ? `All ${runsText(all.count)} that match` : `${runsText(ids.length)} selected`}
+      onClear={onClear}
+    >
       {all === undefined && (
         <WriteButton
           kind="bare"
@@ -64,9 +64,6 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
           {ACTIONS[action].label}…
         </WriteButton>
       ))}
-      <Button kind="bare" onClick={onClear}>
-        Clear
-      </Button>
       {chosen && (
         <BulkDialog
           action={chosen}
@@ -74,19 +71,6 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
           onClose={() => setChosen(undefined)}
         />
       )}
-    </div>
+    </SelectionFrame>
   )
-}
-
-/** Sets the height of the bar as a variable, for what floats above the page. */
-function useHeight(bar: RefObject<HTMLElement | null>): void {
-  useLayoutEffect(() => {
-    const { style } = document.documentElement
-    const observer = new ResizeObserver(() => style.setProperty('--selection-height', `${bar.current?.offsetHeight}px`))
-    if (bar.current) observer.observe(bar.current)
-    return () => {
-      observer.disconnect()
-      style.removeProperty('--selection-height')
-    }
-  }, [bar])
 }

@@ -1,0 +1,52 @@
+// Actions on all failed runs of an error group, each as a bulk job that is counted first.
+
+import { lazy, Suspense, useState } from 'react'
+import { WriteButton } from '../../ui/button.tsx'
+import type { BulkAction } from '../runs/bulk/actions.ts'
+
+const BulkDialog = lazy(() => import('../runs/bulk/bulk-dialog.tsx').then(module => ({ default: module.BulkDialog })))
+
+/** What can be done to runs that have failed. */
+const LABELS = {
+  replay: 'Replay all of this group…',
+  'retry-failed-step': 'Retry the failed step of all…',
+} as const satisfies Partial<Record<BulkAction, string>>
+export type GroupAction = keyof typeof LABELS
+const GROUP_ACTIONS = Object.keys(LABELS) as GroupAction[]
+
+export function GroupActions({ fingerprint }: { fingerprint: string }) {
+  const [chosen, setChosen] = useState<GroupAction>()
+  return (
+    <>
+      {GROUP_ACTIONS.map(action => (
+        <WriteButton key={action} onClick={() => setChosen(action)}>
+          {LABELS[action]}
+        </WriteButton>
+      ))}
+      {chosen && <GroupDialog action={chosen} fingerprint={fingerprint} onClose={() => setChosen(undefined)} />}
+    </>
+  )
+}
+
+/** The same actions, for the menu of a row. */
+export const groupMenu = (disabledBecause: string | undefined, onChoose: (action: GroupAction) => void) =>
+  GROUP_ACTIONS.map(action => ({
+    label: LABELS[action],
+    disabledBecause,
+    onSelect: () => onChoose(action),
+  }))
+
+interface GroupDialogProps {
+  action: GroupAction
+  fingerprint: string
+  onClose(): void
+}
+
+/** Counts the runs of the group, whenever they were created, and asks. */
+export function GroupDialog({ action, fingerprint, onClose }: GroupDialogProps) {
+  return (
+    <Suspense>
+      <BulkDialog action={action} target={{ filter: { error: fingerprint } }} onClose={onClose} />
+    </Suspense>
+  )
+}

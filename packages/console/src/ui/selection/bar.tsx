@@ -1,0 +1,41 @@
+// The bar for selected rows: how many there are, what can be done to them, and the way to clear them. It stays at the bottom of the
+// window.
+
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
+import { Button } from '../button.tsx'
+import css from './bar.module.css'
+
+export interface SelectionFrameProps {
+  /** How many rows of what are selected. */
+  text: string
+  /** The buttons. */
+  children: ReactNode
+  onClear(): void
+}
+
+export function SelectionFrame({ text, children, onClear }: SelectionFrameProps) {
+  const bar = useRef<HTMLDivElement>(null)
+  useHeight(bar)
+  return (
+    <div ref={bar} data-at-end="" className={css.selected}>
+      <span role="status">{text}</span>
+      {children}
+      <Button kind="bare" title="Clear (Esc)" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  )
+}
+
+/** Sets the height of the bar as a variable, for what floats above the page. */
+function useHeight(bar: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const { style } = document.documentElement
+    const observer = new ResizeObserver(() => style.setProperty('--selection-height', `${bar.current?.offsetHeight}px`))
+    if (bar.current) observer.observe(bar.current)
+    return () => {
+      observer.disconnect()
+      style.removeProperty('--selection-height')
+    }
+  }, [bar])
+}

@@ -1,0 +1,13 @@
+// The selected rows of a list: those of its filters, restored on the way back.
+
+import { useCallback, useMemo } from 'react'
+import { useKept } from '../kept.ts'
+
+/** `input` is the read of the list: another one has no selection yet. */
+export function useSelection(input: unknown) {
+  const of = JSON.stringify(input)
+  const [state, setState] = useKept<{ of: string; keys: readonly string[] }>('selected', { of, keys: [] })
+  const selected = useMemo(() => new Set(state.of === of ? state.keys : []), [state, of])
+  const setSelected = useCallback((keys: ReadonlySet<string>) => setState({ of, keys: [...keys] }), [of, setState])
+  return { selected, setSelected, clear: () => setSelected(new Set()) }
+}

@@ -1,0 +1,86 @@
+// Filters of lists in the URL: events by source and time, runners by workflow; and the send page of a session that may only read.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { emit, flow, openEngine, PlainRunner, returned, run, unique, until } from '../../kit/index.ts'
+
+const engine = await openEngine()
+const { api, url } = engine
+const at = (path: string, origin = url) => `${origin}/console/n/default/${path}`
+
+test('the event log is filtered by source and by times, which a link can have', async () => {
+  const [name, said] = [unique('order.placed'), unique('order.said')]
+  await engine.runner({ workflows: { [name]: flow([emit('say', said)]) } })
+  await api.succeeded((await api.send({ name })).runId)
+  const page = await openPage(url)
+  await page.goto(at('events'))
+  await page.getByRole('row', { name: said }).first().waitFor()
+  await page.getByLabel('Source').selectOption('emit')
+  await page.waitForURL(/source=emit/)
+  await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: said }).first().waitFor()
+  await page.getByLabel('Since').selectOption('1h')
+  await page.waitForURL(/since=1h/)
+  await page.getByRole('row', { name: said }).first().waitFor()
+  await page.getByLabel('Until').fill('24h')
+  await page.keyboard.press('Enter')
+  await page.getByText('No events with these filters').waitFor()
+  await page.getByRole('button', { name: 'Drop until:24h' }).click()
+  await page.getByRole('row', { name: said }).first().waitFor()
+  // A link has an absolute time, which the select shows.
+  await page.goto(at('events?since=2020-01-01T00:00:00Z&source=api'))
+  await page.getByRole('row', { name }).first().waitFor()
+  expect(await page.getByLabel('Since').inputValue()).toBe('2020-01-01T00:00:00Z')
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('runners are filtered by a workflow that they serve', async () => {
+  const [pack, bill] = [unique('pack'), unique('bill')]
+  const [packer, biller] = [unique('packer'), unique('biller')]
+  await engine.runner({ app: packer, runner: packer, workflows: { [pack]: () => returned(1) } })
+  await engine.runner({ app: biller, runner: biller, workflows: { [bill]: () => returned(1) } })
+  const page = await openPage(url)
+  await page.goto(at(`runners?workflow=${pack}`))
+  await page.getByRole('row', { name: packer }).waitFor()
+  expect(await page.getByRole('row', { name: biller }).count()).toBe(0)
+  await page.getByLabel('Workflow').fill('nobody-serves-it')
+  await page.keyboard.press('Enter')
+  await page.getByText('No runners with these filters').waitFor()
+  await page.getByRole('button', { name: 'Drop workflow:nobody-serves-it' }).click()
+  await page.getByRole('row', { name: biller }).waitFor()
+})
+
+test('a session that may only read is shown what an event would start, and sends nothing', async () => {
+  const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
+  const SECRET = { label: 'ops', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
+  const keyed = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
+  const as = keyed.api.as(SECRET.key)
+  const name = unique('order')
+  const runner = await new PlainRunner({ workflows: { [name]: flow([run('work')]) } }).listen()
+  await runner.register(as)
+  for (const key of [READ.key, SECRET.key]) {
+    const page = await openPage(keyed.url, { expected: ['401'] })
+    await page.goto(at(`events/send?name=${name}`, keyed.url))
+    await page.getByLabel('API key').fill(key)
+    await page.keyboard.press('Enter')
+    await page.getByText('starts a run').waitFor()
+    const send = page.getByRole('button', { name: 'Send', exact: true })
+    expect(await send.getAttribute('title')).toBe('needs a secret key')
+  }
+  await until(async () => (await as.runs('')).length === 0, { what: 'no run' })
+})
+
+test('past runs of a cron are drawn in its row', async () => {
+  const name = unique('nightly')
+  const registration = { triggers: [{ cron: '0 3 * * *' }] }
+  const runner = await engine.runner({ workflows: { [name]: { handler: flow([run('work')]), registration } } })
+  const id = `wf:${runner.app}:${name}:0`
+  for (let i = 0; i < 2; i++) {
+    const { runId } = (await api.post(`/schedules/${encodeURIComponent(id)}/fire`)).json as { runId: string }
+    await api.succeeded(runId)
+  }
+  const page = await openPage(url)
+  await page.goto(at(`schedules?workflow=${name}`))
+  await page.getByRole('img', { name: /^2 runs: 2 succeeded/ }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})

@@ -1,0 +1,154 @@
+// Actions on selected rows of lists: events start a workflow, schedules are paused, deliveries are posted again; the failed runs of
+// an error group are replayed.
+
+import type { RunSummary, ScheduleEntry } from '@perdure/protocol'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { flow, openDestination, openEngine, returned, run, unique, until } from '../../kit/index.ts'
+import { answer } from '../../kit/servers/raw-server.ts'
+import { API_KEYS, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
+
+const engine = await openEngine()
+const { api, url } = engine
+const at = (path: string, origin = url) => `${origin}/console/n/default/${path}`
+
+/** Moves to rows of the list by keys, and selects them. */
+async function select(page: Page, count: number): Promise<void> {
+  await page.locator('h1').focus()
+  for (let i = 0; i < count; i++) {
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+  }
+}
+
+test('selected events start a workflow that has no trigger for them, the oldest first', async () => {
+  const [app, name, placed] = ['shop', 'bill', 'order.placed'].map(unique) as [string, string, string]
+  await engine.runner({ app, workflows: { [name]: { handler: flow([run('work')]), registration: { triggers: [] } } } })
+  const ids: string[] = []
+  for (let i = 0; i < 3; i++) ids.push((await api.send({ name: placed, data: { i } })).eventId)
+  const page = await openPage(url)
+  await page.goto(at(`events?name=${placed}`))
+  await page.getByRole('row', { name: placed }).nth(2).waitFor()
+  await select(page, 2)
+  await page.getByText('2 events selected').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'Start a workflow with them…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Workflow').selectOption({ label: `${name} of ${app} (no trigger for it)` })
+  await dialog.getByText('The same as a command').click()
+  const [second, third] = ids.slice(1) as [string, string]
+  await dialog.getByText(`perdure events redrive ${second} --workflow ${name} --app ${app}`).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Start 2 runs' }).click()
+  await page.getByText('2 runs were started').waitFor()
+  const runs = (await api.runs(`?workflow=${name}`)) as unknown as RunSummary[]
+  expect(runs.map(({ eventId }) => eventId)).toEqual([third, second])
+  await page.getByText('2 events selected').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('2 events selected').waitFor({ state: 'detached' })
+})
+
+test('selected schedules are paused and resumed; a filter shows those that are', async () => {
+  const names = ['daily', 'weekly', 'yearly'].map(unique)
+  for (const name of names) await api.put(`/schedules/${name}`, { every: '9d', event: { name } })
+  const page = await openPage(url)
+  await page.goto(at('schedules?source=api'))
+  await page.getByRole('row', { name: /yearly/ }).waitFor()
+  await select(page, 2)
+  await page.getByText('2 schedules selected').waitFor()
+  expect(await page.getByRole('button', { name: 'Resume…' }).first().getAttribute('aria-disabled')).toBe('true')
+  const bar = page.locator('[data-at-end]')
+  await bar.getByRole('button', { name: 'Pause…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause 2' }).click()
+  await page.getByText('Pause: 2 schedules done').waitFor()
+  const paused = async () =>
+    ((await api.get('/schedules?source=api')).json as ScheduleEntry[]).filter(each => each.paused).map(({ id }) => id)
+  expect(await paused()).toEqual(names.slice(0, 2))
+  await page.getByLabel('State').selectOption('active')
+  await page.getByRole('row', { name: /daily/ }).waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: /yearly/ }).waitFor()
+  await page.getByLabel('State').selectOption('paused')
+  await page.getByRole('row', { name: /daily/ }).getByRole('checkbox').check()
+  await bar.getByRole('button', { name: 'Resume…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume 1' }).click()
+  await page.getByRole('row', { name: /daily/ }).waitFor({ state: 'detached' })
+  expect(await paused()).toEqual([names[1]])
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('selected deliveries are posted again; the page of one follows its attempts', async () => {
+  const keyed = await openEngine({
+    env: { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_WEBHOOK_SCHEDULE: '1ms' },
+  })
+  const as = keyed.api.as(SECRET_KEY)
+  const webhooks = new Webhooks(as)
+  let isDown = true
+  const destination = await openDestination(request => answer(request, isDown ? 500 : 200, ''))
+  await webhooks.endpoint({ url: destination.url, eventKinds: ['run.succeeded'] })
+  const app = unique('shop')
+  const runner = await engine.runner({ app, workflows: { order: () => returned(1) } })
+  await runner.register(as)
+  for (let i = 0; i < 3; i++) await as.succeeded((await as.send({ name: 'order', app })).runId)
+  const ended = (status: string, count: number) =>
+    until(async () => (await webhooks.list(`?status=${status}`)).length === count, { what: `${count} ${status}` })
+  await ended('exhausted', 3)
+  isDown = false
+  const page = await openPage(keyed.url, { expected: ['401'] })
+  await page.goto(at('webhooks/deliveries', keyed.url))
+  await page.getByLabel('API key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /exhausted/ }).nth(2).waitFor()
+  await select(page, 2)
+  const bar = page.locator('[data-at-end]')
+  expect(await bar.getByRole('button', { name: 'Redeliver…' }).getAttribute('title')).toBe('needs a secret key')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await bar.getByRole('button', { name: 'Redeliver…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Redeliver 2' }).click()
+  await page.getByText('Redeliver: 2 deliveries done').waitFor()
+  await ended('succeeded', 2)
+  await ended('exhausted', 1)
+  const [left] = await webhooks.list('?status=exhausted')
+  await page.getByRole('row', { name: /exhausted/ }).getByText('exhausted').click()
+  await page.getByText('Attempts: 2 of 2').waitFor()
+  // Posted again elsewhere: the page shows it without a reload.
+  await as.post(`/webhook-deliveries/${left?.id}/redeliver`)
+  await page.getByText('Attempts: 3 of 4').waitFor()
+  await page.getByText('succeeded').first().waitFor()
+})
+
+test('the failed runs of an error group are counted and replayed, and a message is shown above a dialog', async () => {
+  const name = unique('broken')
+  const refuse = () => {
+    throw Object.assign(new Error('card 4711 was refused'), { retriable: false })
+  }
+  const workflow = { handler: flow([run('charge', refuse)]), registration: { retry: { maxAttempts: 1 } } }
+  await engine.runner({ workflows: { [name]: workflow } })
+  for (let i = 0; i < 3; i++) await api.failed((await api.send({ name })).runId)
+  const page = await openPage(url)
+  await page.goto(at(`errors?workflow=${name}`))
+  await page.getByRole('row', { name: /was refused/ }).waitFor()
+  await page.locator('h1').focus()
+  await page.keyboard.press('j')
+  await page.keyboard.press('.')
+  await page.getByRole('menuitem', { name: 'Replay all of this group…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('3 matched, 3 in a state for it').waitFor()
+  await dialog.getByText('The same as a command').click()
+  await dialog.getByRole('button', { name: 'Copy the curl command' }).click()
+  const message = page.getByText('Copied', { exact: true })
+  await message.waitFor()
+  // A part of the modal dialog is neither behind its backdrop nor inert.
+  expect(await message.evaluate(element => element.closest('dialog:modal') !== null)).toBe(true)
+  await dialog.getByRole('button', { name: 'Replay 3' }).click()
+  await page.getByText('3 done, 0 skipped, 0 failed').waitFor()
+  await until(async () => (await api.runs(`?workflow=${name}&status=failed`)).length === 6, { what: 'three replays' })
+  await page.goto(at(`errors?workflow=${name}`))
+  await page.getByRole('link', { name: 'card 4711 was refused' }).click()
+  await page.getByRole('button', { name: 'Retry the failed step of all…' }).click()
+  await dialog.getByText('6 matched, 6 in a state for it').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
