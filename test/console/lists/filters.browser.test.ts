@@ -1,5 +1,6 @@
-// Filters of lists in the URL: events by source and time, runners by workflow; and the send page of a session that may only read.
+// Filters of lists in the URL: events by source and time, runners by workflow; the file of the runs that match; and the send page of a session that may only read.
 
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { emit, flow, openEngine, PlainRunner, returned, run, unique, until } from '../../kit/index.ts'
@@ -17,7 +18,7 @@ test('the event log is filtered by source and by times, which a link can have', 
   await page.getByRole('row', { name: said }).first().waitFor()
   await page.getByLabel('Source').selectOption('emit')
   await page.waitForURL(/source=emit/)
-  await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name, exact: true }).first().waitFor({ state: 'detached' })
   await page.getByRole('row', { name: said }).first().waitFor()
   await page.getByLabel('Since').selectOption('1h')
   await page.waitForURL(/since=1h/)
@@ -83,4 +84,35 @@ test('past runs of a cron are drawn in its row', async () => {
   await page.goto(at(`schedules?workflow=${name}`))
   await page.getByRole('img', { name: /^2 runs: 2 succeeded/ }).waitFor()
   expect(await axeViolations(page)).toEqual([])
+})
+
+test('the runs that match are saved as a file, all pages of them', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  await engine.runner({ app, workflows: { [name]: () => returned(1), other: () => returned(2) } })
+  const sent = await Promise.all(Array.from({ length: 230 }, () => api.send({ name, app })))
+  for (const { runId } of sent) await api.succeeded(runId)
+  await api.succeeded((await api.send({ name: 'other', app })).runId)
+  const page = await openPage(url)
+  await page.goto(at(`runs?app=${app}&workflow=${name}`))
+  await page.getByRole('button', { name: 'Export' }).click()
+  const dialog = page.getByRole('dialog')
+  expect(await axeViolations(page)).toEqual([])
+  const saved = async (file: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: `Save ${file}` }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe(file)
+    await dialog.getByText('230 runs saved.').waitFor()
+    return readFileSync(await download.path(), 'utf8')
+  }
+  const ids = sent.map(({ runId }) => runId).sort()
+  const csv = (await saved('runs.csv')).trimEnd().split('\r\n')
+  expect(csv[0]).toMatch(/^id,status,workflow,app,trigger,/)
+  const cells = csv.slice(1).map(line => line.split(','))
+  expect(cells.map(([id]) => id).sort()).toEqual(ids)
+  expect(new Set(cells.map(([, status, workflow]) => `${status} ${workflow}`))).toEqual(new Set([`succeeded ${name}`]))
+  await dialog.getByLabel('JSON, one object a line').check()
+  const lines = (await saved('runs.ndjson')).trimEnd().split('\n')
+  expect(lines.map(line => (JSON.parse(line) as { id: string }).id).sort()).toEqual(ids)
 })

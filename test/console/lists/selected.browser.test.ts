@@ -98,7 +98,10 @@ test('selected deliveries are posted again; the page of one follows its attempts
   await page.goto(at('webhooks/deliveries', keyed.url))
   await page.getByLabel('API key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
-  await page.getByRole('row', { name: /exhausted/ }).nth(2).waitFor()
+  await page
+    .getByRole('row', { name: /exhausted/ })
+    .nth(2)
+    .waitFor()
   await select(page, 2)
   const bar = page.locator('[data-at-end]')
   expect(await bar.getByRole('button', { name: 'Redeliver…' }).getAttribute('title')).toBe('needs a secret key')
@@ -112,7 +115,10 @@ test('selected deliveries are posted again; the page of one follows its attempts
   await ended('succeeded', 2)
   await ended('exhausted', 1)
   const [left] = await webhooks.list('?status=exhausted')
-  await page.getByRole('row', { name: /exhausted/ }).getByText('exhausted').click()
+  await page
+    .getByRole('row', { name: /exhausted/ })
+    .getByText('exhausted')
+    .click()
   await page.getByText('Attempts: 2 of 2').waitFor()
   // Posted again elsewhere: the page shows it without a reload.
   await as.post(`/webhook-deliveries/${left?.id}/redeliver`)

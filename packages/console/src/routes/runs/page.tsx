@@ -54,7 +54,7 @@ export default function RunsPage() {
   const isPart = query.hasNextPage && (last?.scannedTo !== undefined || last?.items.length !== input.limit)
   const hasMore = query.hasNextPage && !isPart && runs.length < ROWS_MAX
   return (
-    <Page title="Runs" actions={<ViewMenu look={look} />}>
+    <Page title="Runs" actions={<ViewMenu look={look} input={input} />}>
       <FilterBox get={get} set={set} />
       <div className={styles.beside}>
         {showsFacets && (

@@ -1,8 +1,18 @@
 // Saves a text as a file of the browser.
 
-/** Offers a JSON text for download under a fixed name. */
-export function saveJson(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+/** A file under a fixed name. */
+export interface TextFile {
+  name: string
+  type: string
+  parts: readonly string[]
+}
+
+/** Offers a JSON text for download. */
+export const saveJson = (name: string, text: string): void =>
+  saveText({ name, type: 'application/json', parts: [text] })
+
+export function saveText({ name, type, parts }: TextFile): void {
+  const url = URL.createObjectURL(new Blob([...parts], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -1,0 +1,52 @@
+// Runs as the text of a file: CSV for spreadsheets, or one JSON object a line. Pure.
+
+import { sourceOf, stringify } from '../../../data/json/parse.ts'
+import type { Run } from '../columns.tsx'
+
+export type Format = 'csv' | 'ndjson'
+
+/** The columns of the CSV, in their order. */
+const COLUMNS: Readonly<Record<string, (run: Run) => unknown>> = {
+  id: run => run.id,
+  status: run => run.status,
+  workflow: run => run.workflow,
+  app: run => run.app,
+  trigger: run => run.cron ?? run.eventName,
+  created_at: run => run.createdAt,
+  started_at: run => run.startedAt,
+  finished_at: run => run.finishedAt,
+  duration_ms: run => run.durationMs,
+  waiting_for: run => run.waitingFor?.kind,
+  error_step: run => run.error?.stepName,
+  error_code: run => run.error?.code,
+  error_message: run => run.error?.message,
+  parent_run_id: run => run.parentRunId,
+  replay_of: run => run.replayOf,
+  attributes: run => run.attributes && stringify(run.attributes),
+}
+
+export const CSV_HEAD = `${Object.keys(COLUMNS).join(',')}\r\n`
+
+/** The lines of these runs, each with its end. */
+export function linesOf(runs: readonly Run[], format: Format): string {
+  if (format === 'ndjson') return runs.map(run => `${sourceOf(run)}\n`).join('')
+  return runs
+    .map(
+      run =>
+        `${Object.values(COLUMNS)
+          .map(read => cell(read(run)))
+          .join(',')}\r\n`,
+    )
+    .join('')
+}
+
+/** A spreadsheet takes a text with one of these at its start for a formula, and may run it. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** A cell in quotes where it needs them. A text that looks like a formula gets an apostrophe, and stays a text. */
+export function cell(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = String(value)
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,99 @@
+// Saves the runs of the list as a file of the browser: CSV, or one JSON object a line.
+
+import { useEffect, useRef, useState } from 'react'
+import { Button } from '../../../ui/button.tsx'
+import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { ErrorBanner } from '../../../ui/states/loaded.tsx'
+import { saveText } from '../../run/tabs/save.ts'
+import { grouped, runsText } from '../bulk/actions.ts'
+import type { ListInput } from '../query.ts'
+import type { Format } from './csv.ts'
+import { EXPORT_MAX, type Exported, readAll } from './read-all.ts'
+
+const FORMATS: Readonly<Record<Format, { label: string; file: string; type: string }>> = {
+  csv: { label: 'CSV, for a spreadsheet', file: 'runs.csv', type: 'text/csv' },
+  ndjson: { label: 'JSON, one object a line', file: 'runs.ndjson', type: 'application/x-ndjson' },
+}
+
+type State =
+  | { at: 'idle' }
+  | { at: 'reading'; count: number }
+  | { at: 'done'; found: Exported }
+  | { at: 'failed'; error: Error }
+
+export default function ExportDialog({ input, onClose }: { input: ListInput; onClose(): void }) {
+  const [format, setFormat] = useState<Format>('csv')
+  const [state, setState] = useState<State>({ at: 'idle' })
+  const stop = useRef<'with-file' | 'without'>(undefined)
+  useEffect(
+    () => () => {
+      stop.current = 'without'
+    },
+    [],
+  )
+  const save = async () => {
+    stop.current = undefined
+    setState({ at: 'reading', count: 0 })
+    try {
+      const onPage = (count: number) => {
+        setState({ at: 'reading', count })
+        return stop.current === undefined
+      }
+      const found = await readAll(input, { format, onPage })
+      if (stop.current === 'without') return
+      const { file, type } = FORMATS[format]
+      saveText({ name: file, type, parts: found.parts })
+      setState({ at: 'done', found })
+    } catch (error) {
+      setState({ at: 'failed', error: error as Error })
+    }
+  }
+  const stopReading = () => {
+    stop.current = 'with-file'
+  }
+  const isReading = state.at === 'reading'
+  return (
+    <Dialog
+      title="Export the runs of this list"
+      onClose={onClose}
+      call={{ id: 'listRuns', input }}
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          {isReading ? (
+            <Button onClick={stopReading}>Stop, and save these</Button>
+          ) : (
+            <Button kind="primary" data-autofocus="" onClick={() => void save()}>
+              Save {FORMATS[format].file}
+            </Button>
+          )}
+        </>
+      }
+    >
+      <p>
+        All runs that match the filters, in the order of the list, at most {grouped(EXPORT_MAX)}. Inputs and results are
+        not in it.
+      </p>
+      <fieldset disabled={isReading}>
+        <legend>Format</legend>
+        {(Object.keys(FORMATS) as Format[]).map(each => (
+          <p key={each}>
+            <label>
+              <input type="radio" name="format" checked={each === format} onChange={() => setFormat(each)} />{' '}
+              {FORMATS[each].label}
+            </label>
+          </p>
+        ))}
+      </fieldset>
+      <p role="status">{textOf(state)}</p>
+      {state.at === 'failed' && <ErrorBanner error={state.error} />}
+    </Dialog>
+  )
+}
+
+function textOf(state: State): string {
+  if (state.at === 'reading') return `${runsText(state.count)} so far…`
+  if (state.at !== 'done') return ''
+  const { count, isCut } = state.found
+  return `${runsText(count)} saved${isCut ? '; more match: narrow the filters to get the others' : ''}.`
+}

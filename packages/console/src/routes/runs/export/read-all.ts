@@ -1,0 +1,39 @@
+// Reads the runs of a list page by page, for a file.
+
+import type { Page } from '@perdure/client'
+import { readPage } from '../../../data/queries.ts'
+import type { Run } from '../columns.tsx'
+import type { ListInput } from '../query.ts'
+import { CSV_HEAD, type Format, linesOf } from './csv.ts'
+
+/** Most runs of a file. */
+export const EXPORT_MAX = 20_000
+const PAGE_ROWS = 200
+
+export interface Exported {
+  /** The parts of the file. */
+  parts: readonly string[]
+  count: number
+  /** More runs match. */
+  isCut: boolean
+}
+
+export interface ExportOptions {
+  format: Format
+  /** Called after each page, with the runs so far; false stops, and what was read is the file. */
+  onPage(count: number): boolean
+}
+
+export async function readAll(input: ListInput, { format, onPage }: ExportOptions): Promise<Exported> {
+  const parts = format === 'csv' ? [CSV_HEAD] : []
+  let count = 0
+  let cursor: string | undefined
+  do {
+    const limit = Math.min(PAGE_ROWS, EXPORT_MAX - count)
+    const page: Page<Run> = await readPage('listRuns', { ...input, limit, cursor })
+    parts.push(linesOf(page.items, format))
+    count += page.items.length
+    cursor = page.nextCursor
+  } while (onPage(count) && cursor !== undefined && count < EXPORT_MAX)
+  return { parts, count, isCut: cursor !== undefined }
+}
