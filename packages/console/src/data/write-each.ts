@@ -11,7 +11,7 @@ const AT_ONCE = 4
 export interface EachOutcome {
   done: number
   refused: number
-  /** Of the first call that was refused. */
+  /** The reason of the first refusal. */
   message?: string
 }
 

@@ -6,7 +6,7 @@ import type { BulkAction } from '../runs/bulk/actions.ts'
 
 const BulkDialog = lazy(() => import('../runs/bulk/bulk-dialog.tsx').then(module => ({ default: module.BulkDialog })))
 
-/** What can be done to runs that have failed. */
+/** The actions on runs that have failed. */
 const LABELS = {
   replay: 'Replay all of this group…',
   'retry-failed-step': 'Retry the failed step of all…',

@@ -69,7 +69,7 @@ export default function EventsPage() {
   const [get, set] = useQuery('events')
   const navigate = useNavigate()
   const { isHidden } = useVeil()
-  const [name, app, source, since, until] = FILTERS.map(get)
+  const name = get('name')
   const { isPaused } = useLive()
   const input = useInput(get)
   const { selected, setSelected, clear } = useSelection(input)
@@ -80,8 +80,6 @@ export default function EventsPage() {
     const value = get(key)
     return value === undefined ? [] : [{ label: `${key}:${value}`, drop: () => set({ [key]: undefined }) }]
   })
-  const names = usePages('listEventNames', { limit: 200 }, { staleMs: NAMES_STALE_MS })
-  const known = itemsOf(names).map(({ name }) => name)
   return (
     <Page
       title="Events"
@@ -97,16 +95,7 @@ export default function EventsPage() {
         </>
       }
     >
-      <FilterBar
-        label="Filter events"
-        fields={[
-          { name: 'name', label: 'Name', value: name, known, onChange: name => set({ name }) },
-          { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
-          { name: 'source', label: 'Source', value: source, choices: SOURCES, onChange: source => set({ source }) },
-          { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
-          { name: 'until', label: 'Until', value: until, known: WINDOWS, onChange: until => set({ until }) },
-        ]}
-      />
+      <Filters get={get} set={set} />
       <Panel isFlush>
         <News count={news} onRead={readAgain} />
         <PagedTable
@@ -154,8 +143,28 @@ export default function EventsPage() {
 
 const FILTERS = ['name', 'app', 'source', 'since', 'until'] as const
 
+type Query = ReturnType<typeof useQuery<'events'>>
+
+function Filters({ get, set }: { get: Query[0]; set: Query[1] }) {
+  const [name, app, source, since, until] = FILTERS.map(get)
+  const names = usePages('listEventNames', { limit: 200 }, { staleMs: NAMES_STALE_MS })
+  const known = itemsOf(names).map(({ name }) => name)
+  return (
+    <FilterBar
+      label="Filter events"
+      fields={[
+        { name: 'name', label: 'Name', value: name, known, onChange: name => set({ name }) },
+        { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
+        { name: 'source', label: 'Source', value: source, choices: SOURCES, onChange: source => set({ source }) },
+        { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
+        { name: 'until', label: 'Until', value: until, known: WINDOWS, onChange: until => set({ until }) },
+      ]}
+    />
+  )
+}
+
 /** The read of the log. A relative window begins anew only when the URL changes; what the engine does not know it refuses. */
-function useInput(get: ReturnType<typeof useQuery<'events'>>[0]): EventsInput {
+function useInput(get: Query[0]): EventsInput {
   return useMemo(() => {
     const now = engineNow()
     const timeOf = (name: 'since' | 'until') => sinceParam(get(name), now) ?? get(name)

@@ -41,7 +41,7 @@ const STATES: Readonly<Record<string, (schedule: Schedule) => boolean>> = {
 }
 const none = () => false
 
-/** What can be done to each selected schedule. */
+/** The actions on each selected schedule. */
 const EACH: readonly EachAction<Schedule>[] = [
   {
     label: 'Pause',

@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
-/** What can be done to each selected delivery. */
+/** The actions on each selected delivery. */
 const EACH: readonly EachAction<Delivery>[] = [
   {
     label: 'Redeliver',

@@ -1,4 +1,4 @@
-// The bar for selected rows: how many there are, what can be done to them, and the way to clear them. It stays at the bottom of the
+// The bar for selected rows: how many there are, the actions on them, and the way to clear them. It stays at the bottom of the
 // window.
 
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'

@@ -1,4 +1,4 @@
-// An action on each selected row: it is asked about once, and its outcome is shown.
+// The bar of actions on each selected row: one dialog asks before an action, and a message has its outcome.
 
 import type { Calls, Input } from '@perdure/client'
 import { type ReactNode, useState } from 'react'
@@ -10,7 +10,7 @@ import { Confirm } from '../overlay/dialog.tsx'
 import { toast } from '../overlay/toasts.tsx'
 import { SelectionFrame } from './bar.tsx'
 
-/** What can be done to each row of a list. */
+/** An action on each row of a list. */
 export interface EachAction<Row> {
   /** A verb: "Redeliver". */
   label: string

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { parse } from '../../../data/json/parse.ts'
-import type { Run } from '../columns.tsx'
+import type { Item } from '../../../data/queries.ts'
 import { CSV_HEAD, cell, linesOf } from './csv.ts'
 
-const run = (source: string) => parse(source) as Run
+const run = (source: string) => parse(source) as Item<'listRuns'>
 
 test.each([
   ['plain', 'plain'],

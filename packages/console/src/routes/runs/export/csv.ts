@@ -1,8 +1,9 @@
 // Runs as the text of a file: CSV for spreadsheets, or one JSON object a line. Pure.
 
 import { sourceOf, stringify } from '../../../data/json/parse.ts'
-import type { Run } from '../columns.tsx'
+import type { Item } from '../../../data/queries.ts'
 
+type Run = Item<'listRuns'>
 export type Format = 'csv' | 'ndjson'
 
 /** The columns of the CSV, in their order. */

@@ -1,12 +1,12 @@
 // Saves the runs of the list as a file of the browser: CSV, or one JSON object a line.
 
+import type { Input } from '@perdure/client'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { ErrorBanner } from '../../../ui/states/loaded.tsx'
 import { saveText } from '../../run/tabs/save.ts'
 import { grouped, runsText } from '../bulk/actions.ts'
-import type { ListInput } from '../query.ts'
 import type { Format } from './csv.ts'
 import { EXPORT_MAX, type Exported, readAll } from './read-all.ts'
 
@@ -21,7 +21,7 @@ type State =
   | { at: 'done'; found: Exported }
   | { at: 'failed'; error: Error }
 
-export default function ExportDialog({ input, onClose }: { input: ListInput; onClose(): void }) {
+export default function ExportDialog({ input, onClose }: { input: Input<'listRuns'>; onClose(): void }) {
   const [format, setFormat] = useState<Format>('csv')
   const [state, setState] = useState<State>({ at: 'idle' })
   const stop = useRef<'with-file' | 'without'>(undefined)

@@ -1,9 +1,7 @@
 // Reads the runs of a list page by page, for a file.
 
-import type { Page } from '@perdure/client'
-import { readPage } from '../../../data/queries.ts'
-import type { Run } from '../columns.tsx'
-import type { ListInput } from '../query.ts'
+import type { Input, Page } from '@perdure/client'
+import { type Item, readPage } from '../../../data/queries.ts'
 import { CSV_HEAD, type Format, linesOf } from './csv.ts'
 
 /** Most runs of a file. */
@@ -24,13 +22,13 @@ export interface ExportOptions {
   onPage(count: number): boolean
 }
 
-export async function readAll(input: ListInput, { format, onPage }: ExportOptions): Promise<Exported> {
+export async function readAll(input: Input<'listRuns'>, { format, onPage }: ExportOptions): Promise<Exported> {
   const parts = format === 'csv' ? [CSV_HEAD] : []
   let count = 0
   let cursor: string | undefined
   do {
     const limit = Math.min(PAGE_ROWS, EXPORT_MAX - count)
-    const page: Page<Run> = await readPage('listRuns', { ...input, limit, cursor })
+    const page: Page<Item<'listRuns'>> = await readPage('listRuns', { ...input, limit, cursor })
     parts.push(linesOf(page.items, format))
     count += page.items.length
     cursor = page.nextCursor
