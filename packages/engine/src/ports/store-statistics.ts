@@ -30,6 +30,8 @@ export interface EndpointSeriesQuery {
 /** `since` is a time of `totalSince`; absent: all time. */
 export interface RunTotalsQuery extends RunScope {
   since?: number | undefined
+  /** Counts alone are quicker to read: the tallies then lack durations. */
+  countsOnly?: boolean
 }
 
 export interface RunTotals {

@@ -96,7 +96,7 @@ export class Schedules {
     const now = clock.now()
     const cron = this.#cronOf(namespace, id)
     if (cron) {
-      const runId = ids.next('run', now)
+      const runId = ids.nextAt('run', now)
       await this.#commit(actor, 'schedule.fire', id, async () => {
         const row = await this.#cronRow(cron)
         const { workflow } = cron

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Query } from '../description/values.ts'
+import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
 import { holdersQuery, limitQueries } from './runs/run-queries.ts'
@@ -37,3 +38,17 @@ test('the relatives of runs and events are found by these', () => {
     'runs_of_event',
   ])
 })
+
+test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 'order' }])(
+  'live runs of %o are counted in indexes, without their rows',
+  scope => {
+    const [waiting, live] = liveQueries('default', { since: 1, ...scope }).map(planOf)
+    expect(waiting).toContain('COVERING INDEX runs_of_waiting_kind')
+    expect(live).toContain('COVERING INDEX runs_of_status')
+    const series = planOf(liveSeriesQuery('default', { step: '1h', since: 0, until: 7_200_000, ...scope }))
+    expect(
+      series.match(/COVERING INDEX runs_of_status \(namespace=\? AND status=\? AND id>\? AND id<\?\)/g),
+    ).toHaveLength(4)
+    expect(series.match(/runs_\w+/g)).toHaveLength(4)
+  },
+)

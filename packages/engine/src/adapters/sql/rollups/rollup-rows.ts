@@ -39,7 +39,7 @@ export function* addToRollups(groups: readonly EndGroup[]): Work<void> {
 }
 
 /** The tally of a stored row. */
-export function rollupTally(row: Rollup): RunTally {
+function rollupTally(row: Rollup): RunTally {
   const { started, succeeded, failed, cancelled } = row
   return {
     started,

@@ -3,33 +3,27 @@
 
 import { totalRanges } from '../../../domain/view/rollup-span.ts'
 import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
-import type { LiveRuns, RunTotals, RunTotalsQuery, WorkflowTally } from '../../../ports/store-statistics.ts'
+import type { RunTotals, RunTotalsQuery, WorkflowTally } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
-import { RUN_ROLLUPS } from '../tables/ended-runs.ts'
-import { LIVE_STATUSES } from '../tables/statuses.ts'
 import { endGroup, uncountedQuery } from './ends.ts'
-import { rollupTally } from './rollup-rows.ts'
-import { inScope, ofWorkflows } from './scope.ts'
+import { liveGroups, liveQueries } from './live-queries.ts'
+import { ofWorkflows } from './scope.ts'
+import { addSummedRows } from './summed-rows.ts'
+
+/** The columns that name a workflow. */
+const NAMES = 'known.app, known.workflow'
 
 /** Rows of live runs, of uncounted ends, and of the roll-ups of each workflow. */
-export function totalsQueries(namespace: string, { since, ...scope }: RunTotalsQuery): Query[] {
-  const { terms, params } = inScope(namespace, scope)
+export function totalsQueries(namespace: string, { since, countsOnly = false, ...scope }: RunTotalsQuery): Query[] {
   return [
-    {
-      // The planner must not read all runs in the order of their app, to have its groups one after the other.
-      sql: `SELECT app || '', workflow || '', status, waiting_kind, count(*), count(CASE WHEN created_at >= ? THEN 1 END)
-        FROM runs WHERE ${terms} AND status IN ${LIVE_STATUSES} GROUP BY 1, 2, 3, 4`,
-      params: [since ?? 0, ...params],
-    },
+    ...liveQueries(namespace, { since, ...scope }),
     uncountedQuery(namespace, scope),
-    ...totalRanges(since).map(range => ofWorkflows(namespace, scope, range)),
+    ...totalRanges(since).map(range => ofWorkflows(namespace, scope, { range, groups: NAMES, withTimes: !countsOnly })),
   ]
 }
 
-type LiveRow = [string, string, LiveRuns['status'], LiveRuns['waitingKind'] | null, number, number]
-
-export function runTotals({ since = 0 }: RunTotalsQuery, answers: readonly Row[][]): RunTotals {
-  const [live, uncounted, ...rollups] = answers as [LiveRow[], Row[], ...Row[][]]
+export async function runTotals({ since = 0 }: RunTotalsQuery, answers: readonly Row[][]): Promise<RunTotals> {
+  const [waiting, live, uncounted, ...rollups] = answers as [Row[], Row[], Row[], ...Row[][]]
   const workflows = new Map<string, WorkflowTally>()
   const of = (app: string, workflow: string): RunTally => {
     const key = JSON.stringify([app, workflow])
@@ -37,14 +31,14 @@ export function runTotals({ since = 0 }: RunTotalsQuery, answers: readonly Row[]
     workflows.set(key, known)
     return known.tally
   }
-  for (const row of rollups.flat().map(RUN_ROLLUPS.fromRow)) addTally(of(row.app, row.workflow), rollupTally(row))
+  await addSummedRows(rollups.flat(), 2, ([app, workflow]) => of(app as string, workflow as string))
   for (const { app, workflow, ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
     if (endedAt >= since) addTally(of(app, workflow), ended)
     if (createdAt >= since) of(app, workflow).started += runs
   }
-  const groups = live.map(([app, workflow, status, waitingKind, runs, started]): LiveRuns => {
-    of(app, workflow).started += started
-    return { app, workflow, status, runs, waitingKind: waitingKind ?? undefined }
+  const groups = liveGroups(waiting, live).map(({ created, ...group }) => {
+    of(group.app, group.workflow).started += created
+    return group
   })
   return { workflows: [...workflows.values()], live: groups }
 }

@@ -8,4 +8,5 @@ const list = (...statuses: RunStatus[]) => `(${statuses.map(status => `'${status
 export const FINAL_STATUSES = list('succeeded', 'failed', 'cancelled')
 
 /** Statuses of a run that has not ended. */
-export const LIVE_STATUSES = list('queued', 'running', 'waiting', 'paused')
+export const LIVE_STATUS_LIST = ['queued', 'running', 'waiting', 'paused'] as const satisfies RunStatus[]
+export const LIVE_STATUSES = list(...LIVE_STATUS_LIST)

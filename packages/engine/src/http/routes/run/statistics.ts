@@ -42,7 +42,8 @@ export function statisticsRoutes(app: FastifyInstance, context: HttpContext): vo
   })
 
   mount(app, context, operations.getRunFacets, async (request, reply, { app, workflow, since }) => {
-    const query = { app, workflow, since: since === undefined ? undefined : totalSince(since, clock.now()) }
+    const from = since === undefined ? undefined : totalSince(since, clock.now())
+    const query = { app, workflow, since: from, countsOnly: true }
     const reads = store.in(request.actor.namespace)
     const totals = await read(reply, signal => reads.runTotals(query, signal))
     return sendJson(reply, 200, JSON.stringify(presentFacets(totals)))

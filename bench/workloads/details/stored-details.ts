@@ -1,0 +1,213 @@
+// Rows beside the listed runs that single reads look at: trees, a long run, steps of the newest runs, posts to endpoints. Written
+// without the engine, which must not be running. Called by lists.ts.
+
+import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
+import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import type { DeliveryAttempt } from '../../../packages/engine/src/domain/model/delivery.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import { derivedId } from '../../../packages/engine/src/domain/text/ids.ts'
+import { durationClass } from '../../../packages/engine/src/domain/view/durations.ts'
+import { seeded } from '../../../test/kit/seeded.ts'
+
+const NAMESPACE = 'default'
+const PER_UNIT = 2000
+/** Levels of the tree of an event, and how many runs come of each node; in all more than a tree shows. */
+const TREE_LEVELS = [40, 10, 1, 1] as const
+/** Nodes of the chain: events and runs in turn, more levels than a tree shows. */
+const CHAIN_RUNS = 12
+const LONG_RUN_STEPS = 10_000
+/** Every so many steps of the long run failed once. */
+const RETRIED_EVERY = 10
+/** The newest runs with steps, and how many each has. */
+const RUNS_WITH_STEPS = 2000
+const STEPS_PER_RUN = 3
+const ENDPOINTS = 5
+
+export interface Details {
+  /** An event with more runs and events than a tree shows. */
+  eventId: string
+  /** One whose runs emit an event each, level after level. */
+  chainEventId: string
+  /** A run of many passes. */
+  longRunId: string
+  endpointId: string
+}
+
+/** Writes them at the end of a span of runs; `posts` is the number of posts to endpoints in that span. */
+export async function insertDetails(
+  database: { file: string; url?: string | undefined },
+  { from, until, posts }: { from: number; until: number; posts: number },
+): Promise<Details> {
+  const { file, url } = database
+  const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
+  const commit = (changes: Change[]) => store.commit({ guards: [], changes })
+  const [wide, chain] = [eventOf('wide', until), eventOf('chain', until)]
+  await commit([wide, ...tree(wide.event.id, until)])
+  await commit([chain, ...chainOf(chain.event.id, until)])
+  const long = ended('long', until, {})
+  await inUnits([{ type: 'run.created', run: long } as const, ...longRun(long)], commit)
+  await inUnits(runsWithSteps(until), commit)
+  await inUnits(postsOf(from, until, posts), commit)
+  await store.close()
+  return {
+    eventId: wide.event.id,
+    chainEventId: chain.event.id,
+    longRunId: long.id,
+    endpointId: endpointOf(0),
+  }
+}
+
+async function inUnits(changes: Iterable<Change>, commit: (changes: Change[]) => Promise<void>): Promise<void> {
+  let unit: Change[] = []
+  for (const change of changes) {
+    unit.push(change)
+    if (unit.length < PER_UNIT) continue
+    await commit(unit)
+    unit = []
+  }
+  if (unit.length > 0) await commit(unit)
+}
+
+function eventOf(name: string, at: number): Extract<Change, { type: 'event.recorded' }> {
+  const id = derivedId('evt', at, name)
+  const event = { namespace: NAMESPACE, id, name, source: 'api', receivedAt: at, woke: 0, triggered: [] } as const
+  return { type: 'event.recorded', event: { ...event, triggered: [] } }
+}
+
+/** A run that ended at its creation time. */
+function ended(name: string, at: number, origin: Partial<Run>): Run {
+  return {
+    namespace: NAMESPACE,
+    id: derivedId('run', at, name),
+    workflow: 'workflow-0',
+    app: 'app-0',
+    status: 'succeeded',
+    triggerKind: 'event',
+    trigger: { name: 'order/created' },
+    attempt: 1,
+    transportTries: 0,
+    createdAt: at,
+    startedAt: at,
+    startedSeq: 2,
+    finishedAt: at,
+    finishedSeq: 9,
+    fence: 1,
+    ...origin,
+  }
+}
+
+function stepOf(run: Run, index: number, more: Partial<Step>): Step {
+  const { createdAt: at, id } = run
+  return {
+    runId: id,
+    id: `step-${index}`,
+    name: `step-${index}`,
+    op: 'StepRun',
+    index,
+    status: 'succeeded',
+    attempt: 1,
+    seq: 10 + index,
+    startedAt: at,
+    finishedAt: at + (index % 50),
+    ...more,
+  }
+}
+
+/** Runs of the event, their children, and the events and runs that came of those. */
+function* tree(eventId: string, at: number): Generator<Change> {
+  const [roots, children] = TREE_LEVELS
+  for (let r = 0; r < roots; r++) {
+    const root = ended(`root ${r}`, at, { eventId })
+    yield { type: 'run.created', run: root }
+    for (let c = 0; c < children; c++) {
+      const child = ended(`child ${r} ${c}`, at, { parentRunId: root.id, parentStepIndex: c })
+      yield { type: 'step.recorded', step: stepOf(root, c, { op: 'RunWorkflow', childRunId: child.id }) }
+      yield { type: 'run.created', run: child }
+    }
+    const emitted = eventOf(`emitted ${r}`, at)
+    yield emitted
+    yield { type: 'step.recorded', step: emit(root, children, emitted.event.id) }
+    yield { type: 'run.created', run: ended(`of emitted ${r}`, at, { eventId: emitted.event.id }) }
+  }
+}
+
+function* chainOf(eventId: string, at: number): Generator<Change> {
+  let from = eventId
+  for (let i = 0; i < CHAIN_RUNS; i++) {
+    const run = ended(`chain ${i}`, at, { eventId: from })
+    const emitted = eventOf(`chain ${i}`, at)
+    yield { type: 'run.created', run }
+    yield emitted
+    yield { type: 'step.recorded', step: emit(run, 0, emitted.event.id) }
+    from = emitted.event.id
+  }
+}
+
+function emit(run: Run, index: number, emittedEventId: string): Step {
+  return stepOf(run, index, { op: 'Emit', eventName: 'emitted', emittedEventId })
+}
+
+/** Each step came with a pass of its own; some were tried twice. */
+function* longRun(run: Run): Generator<Change> {
+  let pass = 0
+  for (let index = 0; index < LONG_RUN_STEPS; index++) {
+    const of = (attempt: number): Partial<Step> => ({
+      attempt,
+      pass: ++pass,
+      runner: 'runner-1',
+      passSentAt: run.createdAt,
+      seq: 20 + 3 * index + attempt,
+      data: JSON.stringify({ index, text: 'x'.repeat(200) }),
+    })
+    const line = {
+      runId: run.id,
+      seq: 20 + 3 * index,
+      ts: run.createdAt,
+      level: 'info',
+      message: `line ${index}`,
+    } as const
+    yield { type: 'log.written', line: { ...line, scope: `step-${index}`, attempt: 1, index: 0, dedupe: `${index}` } }
+    const isRetried = index % RETRIED_EVERY === 0
+    const { data: _, ...first } = of(1)
+    const error = { message: 'the service did not answer' }
+    const tried: Partial<Step> = { ...first, status: 'retrying', error, nextAttemptAt: run.createdAt }
+    if (!isRetried) yield { type: 'step.recorded', step: stepOf(run, index, { ...first, data: '{"index":1}' }) }
+    else {
+      yield { type: 'step.recorded', step: stepOf(run, index, tried) }
+      yield { type: 'step.moved', step: stepOf(run, index, of(2)) }
+    }
+  }
+}
+
+/** The statistics of steps read the newest ended runs. */
+function* runsWithSteps(until: number): Generator<Change> {
+  for (let i = 0; i < RUNS_WITH_STEPS; i++) {
+    const run = ended(`with steps ${i}`, until + i, { workflow: `workflow-${i % 20}`, app: `app-${i % 10}` })
+    yield { type: 'run.created', run }
+    for (let index = 0; index < STEPS_PER_RUN; index++) yield { type: 'step.recorded', step: stepOf(run, index, {}) }
+  }
+}
+
+const endpointOf = (i: number) => derivedId('whe', 0, String(i))
+
+/** Spread over the whole span; some failed. */
+function* postsOf(from: number, until: number, posts: number): Generator<Change> {
+  const random = seeded(2)
+  for (let i = 0; i < posts; i++) {
+    const at = from + Math.floor(((until - from) * i) / posts)
+    const durationMs = Math.floor(20 * Math.exp(5 * random.next()))
+    const outcome = random.next() < 0.95 ? 'succeeded' : 'failed'
+    const attempt: DeliveryAttempt = {
+      deliveryId: derivedId('dlv', at, String(i)),
+      id: derivedId('att', at, String(i)),
+      attempt: 1,
+      outcome: outcome === 'succeeded' ? 'succeeded' : 'http_error',
+      durationMs,
+      createdAt: at,
+    }
+    const counted = { namespace: NAMESPACE, endpointId: endpointOf(i % ENDPOINTS), at, outcome } as const
+    yield { type: 'delivery.attempted', attempt, counted: { ...counted, durationClass: durationClass(durationMs) } }
+  }
+}

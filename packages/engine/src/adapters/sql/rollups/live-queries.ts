@@ -1,0 +1,73 @@
+// Live runs in numbers. All of these queries read indexes only: a namespace may have very many runs that sleep. The time in a
+// run's id is that of its creation, by which the lists of runs are narrowed too. Used by the queries of series and totals.
+
+import { earliestId } from '../../../domain/text/ids.ts'
+import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
+import type { LiveRuns, RunScope, RunSeriesQuery } from '../../../ports/store-statistics.ts'
+import type { Query, Row, Value } from '../description/values.ts'
+import { LIVE_STATUS_LIST, LIVE_STATUSES } from '../tables/statuses.ts'
+import { inScope } from './scope.ts'
+
+/** Rows of the runs that wait for something, then of all live ones: app, workflow, status, kind, runs, and those created since. */
+export function liveQueries(
+  namespace: string,
+  { since = 0, ...scope }: RunScope & { since?: number | undefined },
+): Query[] {
+  const { terms, params } = inScope(namespace, scope)
+  const created = earliestId('run', since)
+  // The planner must not read all runs in the order of their app, to have its groups one after the other.
+  const grouped = (kind: string, where: string) => ({
+    sql: `SELECT app || '', workflow || '', status, ${kind}, count(*), count(CASE WHEN id >= ? THEN 1 END)
+      FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4`,
+    params: [created, ...params],
+  })
+  return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${LIVE_STATUSES}`)]
+}
+
+export interface LiveGroup extends LiveRuns {
+  /** Those created since the time. */
+  created: number
+}
+
+type LiveRow = [app: string, workflow: string, status: LiveRuns['status'], kind: string, runs: number, created: number]
+
+/** The live runs by what they wait for. Those that wait for nothing are what the others leave of all. */
+export function liveGroups(waiting: readonly Row[], all: readonly Row[]): LiveGroup[] {
+  const rest = new Map<string, LiveGroup>()
+  const keyOf = ({ app, workflow, status }: LiveRuns) => JSON.stringify([app, workflow, status])
+  const group = (row: Row, waitingKind?: LiveRuns['waitingKind']): LiveGroup => {
+    const [app, workflow, status, , runs, created] = row as LiveRow
+    return { app, workflow, status, runs, created, waitingKind }
+  }
+  for (const row of all) {
+    const each = group(row)
+    rest.set(keyOf(each), each)
+  }
+  const groups = waiting.map(row => group(row, row[3] as LiveRuns['waitingKind']))
+  for (const each of groups) {
+    const of = rest.get(keyOf(each))
+    if (!of) continue
+    of.runs -= each.runs
+    of.created -= each.created
+  }
+  return [...groups, ...[...rest.values()].filter(({ runs }) => runs > 0)]
+}
+
+/** Rows of the number of a span of the series, and the live runs created in it. */
+export function liveSeriesQuery(namespace: string, { step, since, until, ...scope }: RunSeriesQuery): Query {
+  const { terms, params } = inScope(namespace, scope)
+  const spans: string[] = []
+  const bounds: Value[] = []
+  for (let at = since; at < until; at += SPAN_MS[step]) {
+    spans.push(`(${spans.length}, ?, ?)`)
+    bounds.push(earliestId('run', at), earliestId('run', at + SPAN_MS[step]))
+  }
+  // Each status has its own part of the index.
+  const counts = LIVE_STATUS_LIST.map(
+    status => `(SELECT count(*) FROM runs WHERE ${terms} AND status = '${status}' AND id >= column2 AND id < column3)`,
+  )
+  return {
+    sql: `SELECT column1, ${counts.join(' + ')} FROM (VALUES ${spans.join(', ')}) AS spans`,
+    params: [...LIVE_STATUS_LIST.flatMap(() => params), ...bounds],
+  }
+}

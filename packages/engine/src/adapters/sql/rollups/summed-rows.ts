@@ -1,0 +1,75 @@
+// Sums of roll-up rows, which SQL adds up: a read answers a row for each group, not for each span. Used by the queries of series
+// and totals.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { addDurations, type Durations } from '../../../domain/view/durations.ts'
+import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
+import type { Row } from '../description/values.ts'
+
+const SUMS = ['started', 'succeeded', 'failed', 'cancelled'].map(sumOf).join(', ')
+/** Counts of durations stay as they are stored, one after the other: neither database adds them up as quickly as `storedCounts`. */
+const TIMES = `${sumOf('sum_ms')}, ${sumOf('queue_sum_ms')}, string_agg(run_rollups.histogram, ''), string_agg(run_rollups.queue_histogram, '')`
+
+/** More classes than there are durations up to 2^53 ms. */
+const CLASSES_MAX = 256
+/** Characters of stored counts that are read before the event loop turns: some ms. */
+const CHARS_AT_ONCE = 1_000_000
+
+function sumOf(column: string): string {
+  return `CAST(sum(run_rollups.${column}) AS bigint)`
+}
+
+/** The columns of a group behind those that name it; without times, its tally has no durations. */
+export function summedColumns(withTimes: boolean): string {
+  return withTimes ? `${SUMS}, ${TIMES}` : SUMS
+}
+
+/** Adds each row to the tally that the columns before the sums name. */
+export async function addSummedRows(
+  rows: readonly Row[],
+  names: number,
+  tallyOf: (row: Row) => RunTally,
+): Promise<void> {
+  let chars = 0
+  for (const row of rows) {
+    const [started, succeeded, failed, cancelled, sumMs, queueSumMs, ...texts] = row.slice(names) as [
+      ...counts: [number, number, number, number],
+      ...times: [sumMs?: number, queueSumMs?: number, histogram?: string, queueHistogram?: string],
+    ]
+    const tally = tallyOf(row)
+    addTally(tally, { ...emptyTally(), started, succeeded, failed, cancelled })
+    const [histogram, queueHistogram] = texts
+    if (histogram === undefined || queueHistogram === undefined) continue
+    addDurations(tally.durations, { sumMs: sumMs ?? 0, counts: storedCounts(histogram) })
+    addDurations(tally.queueTimes, { sumMs: queueSumMs ?? 0, counts: storedCounts(queueHistogram) })
+    chars += histogram.length + queueHistogram.length
+    if (chars < CHARS_AT_ONCE) continue
+    chars = 0
+    await nextTurn()
+  }
+}
+
+const COMMA = 44
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const CLOSING_BRACE = 125
+
+/** The sums of counts by class in JSON objects that follow each other. A parse of each object would take twenty times as long. */
+export function storedCounts(text: string): Durations['counts'] {
+  const counts = new Float64Array(CLASSES_MAX)
+  let of = 0
+  let number = 0
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (char >= ZERO && char <= NINE) number = number * 10 + char - ZERO
+    else if (char === COLON) {
+      of = number
+      number = 0
+    } else if (char === COMMA || char === CLOSING_BRACE) {
+      counts[of] = (counts[of] as number) + number
+      number = 0
+    }
+  }
+  return new Map([...counts.entries()].filter(([, count]) => count > 0))
+}
