@@ -5,6 +5,9 @@ import { percentiles } from '../measure/latency.ts'
 import type { Figures, Result } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
 import { Rig } from '../rig/rig.ts'
+import { type DetailRead, detailReads } from './details/detail-reads.ts'
+import { HeldRuns } from './details/held-runs.ts'
+import { insertDetails } from './details/stored-details.ts'
 import { pairFigures } from './list-pairs.ts'
 import { APART, insertRuns, RARE_ATTRIBUTE, type Sample } from './listed-runs.ts'
 import { ListsApi } from './lists-api.ts'
@@ -21,16 +24,21 @@ const DAY_MS = 86_400_000
 export async function lists(options: BenchOptions): Promise<Result[]> {
   const rig = await Rig.open(options)
   try {
-    const sample = await rig.offline(database => insertRuns(database, options.listed))
+    const { sample, details } = await rig.offline(async database => {
+      const sample = await insertRuns(database, options.listed)
+      return { sample, details: await insertDetails(database, sample.until, options.listed) }
+    })
     const api = new ListsApi(rig.engine.origin)
     const figures = await listFigures(api, sample)
     const pairs = await pairFigures(api, sample)
+    const single = await detailFigures(rig.engine.origin, api, detailReads(details, sample))
     api.close()
     const title = `${options.listed.toLocaleString('en-US')} runs, pages of ${PAGE}`
     const result = { workload: 'LISTS', notes: NOTES, problems: api.problems, profiles: [] }
     return [
       { ...result, title, figures },
       { ...result, title: `${title}: two filters, p50 ms by order`, figures: pairs, notes: PAIR_NOTES, problems: [] },
+      { ...result, title: `${title}: trees, passes, limits`, figures: single, notes: DETAIL_NOTES, problems: [] },
     ]
   } finally {
     await rig.close()
@@ -123,7 +131,24 @@ const NOTES = [
   'a search that takes longer than 5 s is answered 400, which is a figure here, not a problem',
 ]
 
+const DETAIL_NOTES = [
+  'one post to an endpoint for each run; 1,000 runs hold slots, 2,000 wait for them, 5,000 buffers are open',
+]
+
 const PAIR_NOTES = ['for each pair of filters the first page in every order, the worse of its two directions']
+
+/** Reads of one run, event or limit, while runs hold slots and buffers are open. */
+async function detailFigures(origin: string, api: ListsApi, reads: DetailRead[]): Promise<Record<string, Figures>> {
+  const held = new HeldRuns()
+  try {
+    await held.start(origin)
+    const figures: Record<string, Figures> = {}
+    for (const { name, path } of reads) figures[name] = await timed(api, path)
+    return figures
+  } finally {
+    held.stop()
+  }
+}
 
 /** Measures the first page, and the page after `DEEP_PAGE - 1` others. */
 async function order(api: ListsApi, query: string): Promise<Figures> {

@@ -5,28 +5,34 @@ import type { Details } from './stored-details.ts'
 
 const DAY_MS = 86_400_000
 
-export function detailReads(details: Details, { parentId, until }: Sample): string[] {
+export interface DetailRead {
+  name: string
+  path: string
+}
+
+export function detailReads(details: Details, { parentId, until }: Sample): DetailRead[] {
   const { eventId, chainEventId, longRunId, endpointId } = details
-  const time = (at: number) => new Date(at).toISOString()
-  const span = (days: number) => `since=${time(until - days * DAY_MS)}&until=${time(until)}`
-  return [
-    `/events/${eventId}/tree`,
-    `/events/${chainEventId}/tree`,
-    `/runs/${parentId}/tree`,
-    `/runs/${longRunId}/tree`,
-    `/runs/${longRunId}/passes`,
-    `/runs/${longRunId}/passes?limit=200`,
-    `/runs/${longRunId}/bundle`,
-    `/runs/${parentId}/bundle`,
-    '/limits',
-    '/limits?limit=200',
-    '/limits?app=held&workflow=limited',
-    '/buffers',
-    '/buffers?limit=200',
-    '/buffers?app=held&workflow=batched',
-    `/webhook-endpoints/series?${span(1)}`,
-    `/webhook-endpoints/series?${span(30)}`,
-    `/webhook-endpoints/series?${span(30)}&endpointId=${endpointId}`,
-    `/webhook-endpoints/series?${span(2)}&step=5m`,
-  ]
+  const span = (days: number) => {
+    const [since, end] = [until - days * DAY_MS, until].map(at => new Date(at).toISOString())
+    return `since=${since}&until=${end}`
+  }
+  const series = '/webhook-endpoints/series'
+  return Object.entries({
+    'tree of an event with 520 nodes': `/events/${eventId}/tree`,
+    'tree of an event, 24 levels': `/events/${chainEventId}/tree`,
+    'tree of a run with 5,000 children': `/runs/${parentId}/tree`,
+    'tree of a run of 10,000 steps': `/runs/${longRunId}/tree`,
+    'passes of that run': `/runs/${longRunId}/passes`,
+    '200 passes': `/runs/${longRunId}/passes?limit=200`,
+    'bundle of that run': `/runs/${longRunId}/bundle`,
+    'bundle of a short run': `/runs/${parentId}/bundle`,
+    limits: '/limits',
+    'limits of a workflow': '/limits?app=held&workflow=limited',
+    buffers: '/buffers',
+    '200 buffers of a workflow': '/buffers?limit=200&app=held&workflow=batched',
+    'endpoint series of a day': `${series}?${span(1)}`,
+    'endpoint series of a month': `${series}?${span(30)}`,
+    'of one endpoint': `${series}?${span(30)}&endpointId=${endpointId}`,
+    'of 2 days by 5 minutes': `${series}?${span(2)}&step=5m`,
+  }).map(([name, path]) => ({ name, path }))
 }

@@ -27,7 +27,7 @@ export class HeldRuns {
       url: `http://127.0.0.1:${port}/invoke`,
       workflows: [
         { name: LIMITED, triggers: [{ event: 'held/run' }], concurrency: { limit: 5, key } },
-        { name: BATCHED, triggers: [{ event: 'held/batch' }], batch: { maxSize: 100, timeoutMs: 3_600_000, key } },
+        { name: BATCHED, triggers: [{ event: 'held/batch' }], batch: { maxSize: 100, timeout: '1h', key } },
       ],
     })
     await send(origin, 'held/run', RUNS, i => i % KEYS)

@@ -13,6 +13,7 @@ import { seeded } from '../../../test/kit/seeded.ts'
 
 const NAMESPACE = 'default'
 const PER_UNIT = 2000
+const MONTH_MS = 30 * 86_400_000
 /** Levels of the tree of an event, and how many runs come of each node; in all more than a tree shows. */
 const TREE_LEVELS = [40, 10, 1, 1] as const
 /** Nodes of the chain: events and runs in turn, more levels than a tree shows. */
@@ -35,10 +36,11 @@ export interface Details {
   endpointId: string
 }
 
-/** Writes them at the end of a span of runs; `posts` is the number of posts to endpoints in that span. */
+/** Writes them as of a time; so many posts are spread over the month before. */
 export async function insertDetails(
   database: { file: string; url?: string | undefined },
-  { from, until, posts }: { from: number; until: number; posts: number },
+  until: number,
+  posts: number,
 ): Promise<Details> {
   const { file, url } = database
   const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
@@ -49,7 +51,7 @@ export async function insertDetails(
   const long = ended('long', until, {})
   await inUnits([{ type: 'run.created', run: long } as const, ...longRun(long)], commit)
   await inUnits(runsWithSteps(until), commit)
-  await inUnits(postsOf(from, until, posts), commit)
+  await inUnits(postsOf(until - MONTH_MS, until, posts), commit)
   await store.close()
   return {
     eventId: wide.event.id,

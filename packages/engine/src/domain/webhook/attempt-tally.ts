@@ -25,11 +25,3 @@ export interface PostTally extends Record<CountedPost['outcome'], number> {
 export function emptyPostTally(): PostTally {
   return { succeeded: 0, failed: 0, durations: noDurations() }
 }
-
-export function addPosts(
-  to: PostTally,
-  { outcome, durationClass: of, posts }: Pick<CountedPost, 'outcome' | 'durationClass'> & { posts: number },
-): void {
-  to[outcome] += posts
-  if (of !== NO_DURATION) to.durations.counts.set(of, (to.durations.counts.get(of) ?? 0) + posts)
-}

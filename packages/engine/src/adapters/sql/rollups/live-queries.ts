@@ -5,10 +5,16 @@ import { earliestId } from '../../../domain/text/ids.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import type { LiveRuns, RunScope, RunSeriesQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { LIVE_STATUS_LIST, LIVE_STATUSES } from '../tables/statuses.ts'
+import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
 import { inScope } from './scope.ts'
 
-/** Rows of the runs that wait for something, then of all live ones: app, workflow, status, kind, runs, and those created since. */
+/** Statuses that runs can have without a wait. */
+const NOT_PARKED = `('queued', 'running', 'paused')`
+
+/**
+ * Rows of the runs that wait for something, then of all runs that can be without a wait: app, workflow, status, kind, runs, and
+ * those created since.
+ */
 export function liveQueries(
   namespace: string,
   { since = 0, ...scope }: RunScope & { since?: number | undefined },
@@ -21,25 +27,25 @@ export function liveQueries(
       FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4`,
     params: [created, ...params],
   })
-  return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${LIVE_STATUSES}`)]
+  return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${NOT_PARKED}`)]
 }
 
 export interface LiveGroup extends LiveRuns {
-  /** Those created since the time. */
+  /** Runs created since the time. */
   created: number
 }
 
 type LiveRow = [app: string, workflow: string, status: LiveRuns['status'], kind: string, runs: number, created: number]
 
-/** The live runs by what they wait for. Those that wait for nothing are what the others leave of all. */
-export function liveGroups(waiting: readonly Row[], all: readonly Row[]): LiveGroup[] {
+/** The live runs by what they wait for. Those without a wait are what the others leave. */
+export function liveGroups(waiting: readonly Row[], notParked: readonly Row[]): LiveGroup[] {
   const rest = new Map<string, LiveGroup>()
   const keyOf = ({ app, workflow, status }: LiveRuns) => JSON.stringify([app, workflow, status])
   const group = (row: Row, waitingKind?: LiveRuns['waitingKind']): LiveGroup => {
     const [app, workflow, status, , runs, created] = row as LiveRow
     return { app, workflow, status, runs, created, waitingKind }
   }
-  for (const row of all) {
+  for (const row of notParked) {
     const each = group(row)
     rest.set(keyOf(each), each)
   }

@@ -22,7 +22,8 @@ const END_BYTES = 256
 const PAGE_STEPS = 100
 const PAGE_FRAMES = 500
 const PAGE_LINES = 500
-const PAGE_PASSES = 200
+/** Every page looks at all of the run's later passes, so pages are large. */
+const PAGE_PASSES = 1000
 
 export interface BundleParts {
   namespace: string
