@@ -19,9 +19,12 @@ import { lists } from './workloads/lists.ts'
 import { readers } from './workloads/readers.ts'
 import { reads } from './workloads/reads.ts'
 import { replay } from './workloads/replay.ts'
+import { backlog } from './workloads/runs/backlog.ts'
 import { growth } from './workloads/runs/growth.ts'
 import { long } from './workloads/runs/long.ts'
+import { payloads } from './workloads/runs/payloads.ts'
 import { results } from './workloads/runs/results.ts'
+import { retention } from './workloads/runs/retention.ts'
 import { w1 } from './workloads/runs/w1-sequential-steps.ts'
 import { w2 } from './workloads/runs/w2-single-run.ts'
 import { w3 } from './workloads/runs/w3-parallel-steps.ts'
@@ -36,6 +39,9 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Resu
   W4: w4,
   RESULTS: results,
   LONG: long,
+  PAYLOADS: payloads,
+  BACKLOG: backlog,
+  RETENTION: retention,
   REPLAY: replay,
   EVENTS: events,
   CEL: expressions,

@@ -4,7 +4,7 @@
 
 import { nowUs } from '../measure/profile.ts'
 import type { Runner } from '../rig/runner.ts'
-import { BENCH_APP, type Shape } from '../rig/workflows.ts'
+import { BENCH_APP, eventData, type Shape } from '../rig/workflows.ts'
 import { EventPoster } from './event-poster.ts'
 
 /** An engine that is full answers 503; the run is posted again after this long. */
@@ -106,7 +106,7 @@ export class ClosedLoop {
 
   #post(n: number): void {
     const { shape, untilMs } = this.#options
-    const data = untilMs === undefined ? `{"n":${n}}` : `{"n":${n},"untilMs":${untilMs}}`
+    const data = untilMs === undefined ? eventData(shape, n) : `{"n":${n},"untilMs":${untilMs}}`
     const body = `{"name":"${shape.name}","app":"${BENCH_APP}","data":${data}}`
     const sampled = n % SAMPLE_EVERY === 0
     this.#unanswered++

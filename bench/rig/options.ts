@@ -21,7 +21,7 @@ export interface BenchOptions {
   over: Over[]
   /** Runners with which W1, W2, RESULTS and LONG are measured, in sequence. */
   runners: RunnerKind[]
-  /** Number of sleeping runs of W4, and of schedules of SCHEDULES. */
+  /** Number of sleeping runs of W4, of schedules of SCHEDULES, and of runs of BACKLOG. */
   runs: number
   /** Runs in the store of LISTS and CONSOLE, and at the end of GROWTH; largest number of sleeping runs of CLAIMS. */
   listed: number
@@ -45,9 +45,9 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W2     run these workloads (default: all)
   --seconds N      length of each measured window (default 10)
   --in-flight N,M  runs in flight in W1, one measurement each (default 100,300)
-  --over A,B       http, connect, checkpoints: transports for W1, W2, RESULTS, W3 and LONG (default: all)
+  --over A,B       http, connect, checkpoints: transports for W1, W2, RESULTS, W3, LONG and PAYLOADS (default: all)
   --runners A,B    bare, sdk: runners for W1, W2, RESULTS and LONG (default: both)
-  --runs N         sleeping runs of W4, schedules of SCHEDULES (default 100000)
+  --runs N         sleeping runs of W4, schedules of SCHEDULES, runs of BACKLOG (default 100000)
   --listed N       runs in the store of LISTS, CLAIMS, GROWTH and CONSOLE (default 1000000)
   --store URL      a postgres:// database for W1, W2, RESULTS, W3, SCHEDULES, BULK, CLAIMS, LISTS, READS, STREAMS, IDLE and ISOLATION, each in a schema of its own
   --engines N      engines on that database (default 1)

@@ -102,11 +102,11 @@ export class Rig {
 
   /**
    * Kills the engine and starts a new process on the same database. While profiling it stops the engine in order,
-   * because a crash writes no profile.
+   * because a crash writes no profile. `env` are more settings of the new process.
    */
-  async restart(): Promise<void> {
+  async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#engine.stop(this.#isProfiled ? 'SIGTERM' : 'SIGKILL')
-    this.#engine = await EngineProcess.start(this.#engineOptions)
+    this.#engine = await EngineProcess.start({ ...this.#engineOptions, env })
   }
 
   /** Runs `work` on the database while no engine has it open. */

@@ -34,9 +34,13 @@ function invoke(response: ServerResponse, text: string): void {
   passes++
   try {
     const request = JSON.parse(text)
-    const { status, body, left } = answer(request)
-    send(response, status, body)
-    if (left) reports.left(left, request.event.data.n)
+    const { status, body, left, afterMs } = answer(request)
+    const respond = () => {
+      send(response, status, body)
+      if (left) reports.left(left, request.event.data.n)
+    }
+    if (afterMs === undefined) respond()
+    else setTimeout(respond, afterMs)
   } catch (error) {
     // A 4xx fails the run at once, and a failed run fails the bench.
     failed++

@@ -18,7 +18,8 @@ const reports = new Reports()
 let passes = 0
 const attached: { close(): Promise<void> }[] = []
 
-function workflowOf({ name, kind, steps, registration }: Shape) {
+function workflowOf(shape: Shape) {
+  const { name, kind, steps, registration } = shape
   return createWorkflow(
     { name, ...registration },
     async ({ event, step }: WorkflowArgs<{ n: number; untilMs?: number }>) => {
@@ -30,7 +31,7 @@ function workflowOf({ name, kind, steps, registration }: Shape) {
         reports.left('finished', n)
         return { n, sum }
       }
-      const one = (k: number) => step.run(steps[k]?.name ?? '', () => stepValue(n, k))
+      const one = (k: number) => step.run(steps[k]?.name ?? '', () => stepValue(shape, n, k))
       if (kind === 'parallel') for (const { value } of await Promise.all(steps.map((_, k) => one(k)))) sum += value
       else for (let k = 0; k < steps.length; k++) sum += (await one(k)).value
       reports.left('finished', n)

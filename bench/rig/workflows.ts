@@ -13,6 +13,10 @@ export interface Shape {
   steps: { name: string; id: string }[]
   /** Fields of the registration besides the name. */
   registration?: Record<string, unknown>
+  /** Bytes of text in the event's data and in each step's result, besides the numbers. */
+  padBytes?: number
+  /** The bare runner answers an invoke after so long. */
+  answerAfterMs?: number
 }
 
 /** The part of an invoke request that these workflows read. `n` numbers the runs of one bench process. */
@@ -27,6 +31,8 @@ export interface Answer {
   body: string
   /** Set when the run leaves the load's loop: it finished, or it parked. */
   left?: 'finished' | 'parked'
+  /** The answer is sent so much later. */
+  afterMs?: number | undefined
 }
 
 function shape(kind: Shape['kind'], count: number): Shape {
@@ -57,6 +63,15 @@ export const LIMITED_3: Shape = {
   registration: { concurrency: { limit: 1, key: 'int(event.data.n) % 1000' } },
 }
 
+/** One step, in an event and a result of so many bytes. */
+export const PAYLOADS: readonly Shape[] = [10_000, 100_000, 500_000].map(padBytes => ({
+  ...shape('sequence', 1),
+  name: `payload-${padBytes}`,
+  padBytes,
+}))
+/** One step that takes a second. */
+export const SLOW: Shape = { ...shape('sequence', 1), name: 'slow', answerAfterMs: 1000 }
+
 export const SHAPES: readonly Shape[] = [
   NO_STEPS,
   SEQUENCE_3,
@@ -66,17 +81,38 @@ export const SHAPES: readonly Shape[] = [
   SEQUENCE_10000,
   SLEEPER,
   LIMITED_3,
+  ...PAYLOADS,
+  SLOW,
 ]
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
+/** Text of so many bytes that does not compress to nothing. */
+export function padding(bytes: number): string {
+  let text = ''
+  for (let i = 0; text.length < bytes; i++) text += hashed(`padding-${i}`)
+  return text.slice(0, bytes)
+}
+
+const PADDING = new Map(PAYLOADS.map(({ padBytes = 0 }) => [padBytes, padding(padBytes)]))
+
+/** The event's data for run `n`. */
+export function eventData({ padBytes }: Shape, n: number): string {
+  return padBytes === undefined ? `{"n":${n}}` : `{"n":${n},"pad":"${PADDING.get(padBytes)}"}`
+}
+
 /** Result of the k-th step of run `n`. */
-export function stepValue(n: number, k: number): { n: number; value: number } {
-  return { n, value: n + k }
+export function stepValue(
+  { padBytes }: Shape,
+  n: number,
+  k: number,
+): { n: number; value: number; pad?: string | undefined } {
+  return { n, value: n + k, ...(padBytes !== undefined && { pad: PADDING.get(padBytes) }) }
 }
 
 /** The same as JSON, also in the form of its memo entry. */
-function stepData(n: number, k: number): string {
-  return `{"n":${n},"value":${n + k}}`
+function stepData({ padBytes }: Shape, n: number, k: number): string {
+  const pad = padBytes === undefined ? '' : `,"pad":"${PADDING.get(padBytes)}"`
+  return `{"n":${n},"value":${n + k}${pad}}`
 }
 
 /** The expected result of run `n`. The sum proves that the result of every step came back through the memo. */
@@ -105,10 +141,11 @@ export function answer(invoke: Invoke): Answer {
       const sleep = `{"op":"SleepUntil","id":"${id}","name":"${name}","sleepUntilMs":${untilMs}}`
       return { status: 206, body: `{"opcodes":[${sleep}],"logs":[]}`, left: 'parked' }
     }
-    opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(n, k)}}`)
+    opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(shape, n, k)}}`)
     if (shape.kind === 'sequence') break
   }
-  if (opcodes.length > 0) return { status: 206, body: `{"opcodes":[${opcodes}],"logs":[]}` }
+  const afterMs = shape.answerAfterMs
+  if (opcodes.length > 0) return { status: 206, body: `{"opcodes":[${opcodes}],"logs":[]}`, afterMs }
   return { status: 200, body: `{"data":{"n":${n},"sum":${sum}},"logs":[]}`, left: 'finished' }
 }
 
@@ -125,7 +162,7 @@ export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; ne
   for (; next < shape.steps.length && (shape.kind === 'parallel' || opcodes.length === 0); next++) {
     const { id, name } = shape.steps[next] as Shape['steps'][number]
     if (invoke.steps[id]) continue
-    opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(n, next)}}`)
+    opcodes.push(`{"op":"StepRun","id":"${id}","name":"${name}","data":${stepData(shape, n, next)}}`)
     invoke.steps[id] = { data: { n, value: n + next } }
   }
   return { opcodes, next }
@@ -133,7 +170,7 @@ export function openSteps(invoke: Invoke, from: number): { opcodes: string[]; ne
 
 /** The memos of a run's passes, first to last, when no pass is repeated. */
 export function memosOfPasses(shape: Shape, n: number): string[] {
-  const entries = shape.steps.map(({ id }, k) => `"${id}":{"data":${stepData(n, k)}}`)
+  const entries = shape.steps.map(({ id }, k) => `"${id}":{"data":${stepData(shape, n, k)}}`)
   if (shape.kind === 'parallel') return ['{}', `{${entries}}`]
   return Array.from({ length: entries.length + 1 }, (_, k) => `{${entries.slice(0, k)}}`)
 }

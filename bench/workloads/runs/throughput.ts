@@ -23,6 +23,8 @@ interface Throughput {
   over: Over
   /** Default: the bench's own. */
   runner?: RunnerKind
+  /** Default: 3,000. */
+  warmUpRuns?: number
 }
 
 export async function measureThroughput(options: BenchOptions, what: Throughput): Promise<Result> {
@@ -30,7 +32,7 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
   const rig = await Rig.open(options, over, runner)
   try {
     const loop = new ClosedLoop({ origin: rig.origins, runner: rig.runner, shape, inFlight })
-    await warmUp(loop, options)
+    await warmUp(loop, options, what.warmUpRuns)
     const meter = new CpuMeter(rig.pids)
     const window = await loop.measure(options.seconds)
     const cpu = meter.read()
@@ -76,8 +78,8 @@ export async function measureThroughput(options: BenchOptions, what: Throughput)
 }
 
 /** No longer than the window itself: with a short window the figures are a trial anyway. */
-async function warmUp(loop: ClosedLoop, { seconds, engines }: BenchOptions): Promise<void> {
+async function warmUp(loop: ClosedLoop, { seconds, engines }: BenchOptions, runs = WARM_UP_RUNS): Promise<void> {
   const endAt = performance.now() + Math.min(seconds, WARM_UP_SECONDS_MAX) * engines * 1000
   do await loop.measure(0.2)
-  while (loop.left < WARM_UP_RUNS * engines && performance.now() < endAt)
+  while (loop.left < runs * engines && performance.now() < endAt)
 }
