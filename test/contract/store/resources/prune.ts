@@ -168,7 +168,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await drain(store(), 'runs.succeeded', NOW, 60)).toEqual([60, 10])
       const heavy = Array.from({ length: 3 }, () => anEndedRun({ finishedAt: NOW - 1 }))
       for (const run of heavy)
-        await write(store(), created(run, ...Array.from({ length: 4000 }, (_, index) => aStep(run, { index }))))
+        await write(store(), created(run, ...Array.from({ length: 800 }, (_, index) => aStep(run, { index }))))
       expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([2, 1])
     })
 

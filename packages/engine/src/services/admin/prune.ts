@@ -9,11 +9,13 @@ import { RepeatingTask } from '../support/repeating-task.ts'
 
 /** From the end of one pruning to the next. */
 const PRUNE_EVERY_MS = 60_000
-/** Rows of a kind in one transaction: some milliseconds of the writer's time. */
-const PRUNE_BATCH_MAX = 200
-/** Pause between two batches: four times as long as the last one took, so that pruning takes at most a fifth of the writer. */
-const PRUNE_PAUSE_MS_MIN = 20
-const PRUNE_PAUSE_RATIO = 4
+/** Rows of a kind in one transaction: some milliseconds of the writer's time, for which commits wait. */
+const PRUNE_BATCH_MAX = 50
+/**
+ * Pause between two batches: nine times as long as the last one took, so that pruning takes a tenth of the writer. A batch that took
+ * long has mostly waited for a busy writer, so beyond the limit the pause is four times as long.
+ */
+const PRUNE_PAUSE = { minMs: 20, ratio: 9, limitMs: 100, ratioBeyond: 4 }
 
 export interface PrunerDeps extends Pick<Core, 'clock' | 'log'> {
   store: Pick<Store, 'prune'>
@@ -55,9 +57,13 @@ export class Pruner extends RepeatingTask {
       const removed = await store.prune({ rows, before, limit: PRUNE_BATCH_MAX })
       if (removed === 0) break
       count += removed
-      const pauseMs = Math.max(PRUNE_PAUSE_MS_MIN, PRUNE_PAUSE_RATIO * (clock.elapsed() - begunAt))
-      await pause(clock, pauseMs, this.stopped)
+      await pause(clock, pauseAfter(clock.elapsed() - begunAt), this.stopped)
     }
     return count
   }
+}
+
+function pauseAfter(tookMs: number): number {
+  const { minMs, ratio, limitMs, ratioBeyond } = PRUNE_PAUSE
+  return Math.max(minMs, Math.min(limitMs, ratio * tookMs), ratioBeyond * tookMs)
 }

@@ -11,7 +11,7 @@ import { query, type Work } from './transaction-work.ts'
 /** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
 const IDS_AT_ONCE = 50
 /** Steps, logs and frames that are removed with a batch of runs, roughly: one run of 10,000 steps is a batch of its own. */
-const ROWS_MAX = 5000
+const ROWS_MAX = 1000
 
 const WEIGHT = `coalesce((SELECT max(idx) + 1 FROM steps WHERE run_id = runs.id), 0)
   + (SELECT count(*) FROM (SELECT 1 FROM logs WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS l)
