@@ -87,7 +87,7 @@ export const SHAPES: readonly Shape[] = [
 const BY_NAME = new Map(SHAPES.map(shape => [shape.name, shape]))
 
 /** Text of so many bytes that does not compress to nothing. */
-export function padding(bytes: number): string {
+function padding(bytes: number): string {
   let text = ''
   for (let i = 0; text.length < bytes; i++) text += hashed(`padding-${i}`)
   return text.slice(0, bytes)
