@@ -1,11 +1,11 @@
 // A PostgreSQL schema as a side of a move, under a lock that shuts engines out.
 
 import { withoutPassword } from '../../../domain/text/service-url.ts'
+import { numbered } from '../description/placeholders.ts'
 import { toStored } from '../description/stored-text.ts'
 import type { Row } from '../description/values.ts'
 import { end, openSession, rowsOf } from '../postgres/client.ts'
 import { migrate, SCHEMA_VERSION } from '../postgres/migrations.ts'
-import { numbered } from '../postgres/placeholders.ts'
 import { INVALID_INDEXES, schemaVersionOf } from '../postgres/snapshot.ts'
 import { takeWholeStore } from '../postgres/use-lock.ts'
 import type { CopiedTable } from './copied-tables.ts'

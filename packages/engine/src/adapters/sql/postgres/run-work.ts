@@ -1,8 +1,8 @@
 // Runs work of a transaction over a PostgreSQL session. Called by claims.
 
 import type { Work } from '../claims/transaction-work.ts'
+import { numbered } from '../description/placeholders.ts'
 import { nameOf, rowsOf, type Session } from './client.ts'
-import { numbered } from './placeholders.ts'
 
 export async function runWork<T>(session: Session, work: Work<T>): Promise<T> {
   let step = work.next()

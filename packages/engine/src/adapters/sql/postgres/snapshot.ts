@@ -1,9 +1,9 @@
 // A PostgreSQL store as it is at one moment, whatever its engines write. Used by maintenance.ts for `verify`.
 
+import { numbered } from '../description/placeholders.ts'
 import type { Snapshot } from '../verify/check.ts'
 import { openSession, rowsOf } from './client.ts'
 import { refuseUnfinishedMove, SCHEMA_VERSION } from './migrations.ts'
-import { numbered } from './placeholders.ts'
 
 export const INVALID_INDEXES = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND NOT i.indisvalid`

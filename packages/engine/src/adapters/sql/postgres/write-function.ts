@@ -7,9 +7,10 @@
 // writers can deadlock. A batch contains the units of many callers, so the lock is taken once for hundreds of them.
 
 import { createHash } from 'node:crypto'
+import { fromParameters } from '../description/placeholders.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../write/guard-checks.ts'
 import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/statements.ts'
-import { fromParameters } from './placeholders.ts'
+import { GROUPED_CHECKS, GROUPED_OPERATIONS, groupedCheck, groupedOperation } from './grouped/operations.ts'
 
 /** Classes of this database's advisory locks; the second key names the schema. */
 export const LOCKS = { migrate: 8_250_001, write: 8_250_002, use: 8_250_003 } as const
@@ -36,6 +37,7 @@ const CHECKERS: Record<GuardCheck['expects'], (check: GuardCheck) => string> = {
   },
 }
 
+const UNIT_BY_UNIT = writeUnits()
 const BODY = writeBody()
 
 /** The name depends on the body, so that engines of two versions work side by side, each with its own function. */
@@ -47,7 +49,8 @@ export const WRITE_FUNCTION = `perdure_write_${createHash('sha256').update(BODY)
  * writer numbers its batches upwards and sends a batch again when its answer was lost. A batch that was written is not written
  * again, even if an earlier copy of it arrives late: it gets the same answer.
  */
-export const CREATE_WRITE_FUNCTION = `CREATE OR REPLACE FUNCTION ${WRITE_FUNCTION}(writer text, batch bigint, units text[])
+export const CREATE_WRITE_FUNCTION = `CREATE OR REPLACE FUNCTION ${WRITE_FUNCTION}(
+  writer text, batch bigint, units text[], plan int[])
 RETURNS int[] LANGUAGE plpgsql AS $body$${BODY}$body$`
 
 function writeBody(): string {
@@ -55,8 +58,8 @@ function writeBody(): string {
 #variable_conflict use_column
 DECLARE
   a text[] := units;
-  n int := coalesce(array_length(units, 1), 0);
-  p int := 1;
+  p int;
+  last int;
   unit_end int;
   checks int;
   k int;
@@ -68,13 +71,58 @@ DECLARE
   want text[];
   failed int;
   changed bigint;
+  q int := 1;
+  next_section int;
+  together int;
+  n int;
+  holds boolean;
+  newest bigint;
+  positions bigint[];
   answers int[] := '{}';
 BEGIN
   PERFORM ${TAKE_WRITE_LOCK};
   SELECT w.answers INTO answers FROM writers AS w WHERE w.writer = $1 AND w.batch >= $2;
   IF FOUND THEN RETURN answers; END IF;
   answers := '{}';
-  WHILE p <= n LOOP
+  WHILE q < array_length(plan, 1) LOOP
+    p := plan[q];
+    last := plan[q + 1];
+    together := plan[q + 2];
+    next_section := q + plan[q + 3];
+    q := q + 4;
+    holds := together > 0;
+    IF holds THEN
+${GROUPED_CHECKS.map(groupedCheck).join('\n')}
+      IF holds THEN
+        newest := NULL;
+        positions := NULL;
+${GROUPED_OPERATIONS.map(groupedOperation).join('\n')}
+        answers := answers || array_fill(0, ARRAY[together]);
+      END IF;
+    END IF;
+    IF NOT holds THEN
+${UNIT_BY_UNIT}
+    END IF;
+    q := next_section;
+  END LOOP;
+  INSERT INTO writers (writer, batch, answers) VALUES ($1, $2, answers)
+    ON CONFLICT ON CONSTRAINT writers_pkey
+    DO UPDATE SET batch = excluded.batch, answers = excluded.answers, at = now();
+  RETURN answers;
+END`
+}
+
+function operation(name: OperationName, sql: string): string {
+  const statement = fromParameters(sql)
+  if (!MUST_CHANGE.has(name)) return `${statement};`
+  return `${statement};
+          GET DIAGNOSTICS changed = ROW_COUNT;
+          IF changed = 0 THEN RAISE EXCEPTION '${name} met no row it may change'; END IF;`
+}
+
+/** The loop that executes one check and one operation after the other, from position `p` to `last`. */
+function writeUnits(): string {
+  return `  WHILE p <= last LOOP
     unit_end := p + a[p]::int;
     checks := a[p + 1]::int;
     p := p + 2;
@@ -115,18 +163,5 @@ ${Object.entries(OPERATIONS)
       END LOOP;
     END IF;
     p := unit_end + 1;
-  END LOOP;
-  INSERT INTO writers (writer, batch, answers) VALUES ($1, $2, answers)
-    ON CONFLICT ON CONSTRAINT writers_pkey
-    DO UPDATE SET batch = excluded.batch, answers = excluded.answers, at = now();
-  RETURN answers;
-END`
-}
-
-function operation(name: OperationName, sql: string): string {
-  const statement = fromParameters(sql)
-  if (!MUST_CHANGE.has(name)) return `${statement};`
-  return `${statement};
-          GET DIAGNOSTICS changed = ROW_COUNT;
-          IF changed = 0 THEN RAISE EXCEPTION '${name} met no row it may change'; END IF;`
+  END LOOP;`
 }

@@ -16,12 +16,12 @@ import {
 import { dropClaims } from '../claims/drop-claims.ts'
 import { prune } from '../claims/prune.ts'
 import { releaseOthers } from '../claims/release.ts'
-import { toStored } from '../description/stored-text.ts'
-import type { Value } from '../description/values.ts'
 import { countEnds } from '../rollups/count-ends.ts'
 import { claimDeliveries, claimRuns, claimTimers } from './claims.ts'
 import { end, openSession, rowsOf } from './client.ts'
 import { isUnavailable, lacksRoom } from './failures.ts'
+import { integersOf, textsOf } from './grouped/binary.ts'
+import { planOf, planUnitByUnit } from './grouped/plan.ts'
 import { extendRuns } from './leases.ts'
 import { answerTo } from './lost-answer.ts'
 import { runWork } from './run-work.ts'
@@ -87,28 +87,28 @@ export class Writer implements Channel {
     await end(client)
   }
 
-  /** Writes units in one call. When one of them meets an unexpected error, each is written by itself. */
+  /** Writes units in one call. When one of them meets an unexpected error, each is written by itself, operation by operation. */
   async #units(units: UnitRequest[]): Promise<Answer[]> {
-    const answers = await this.#write(units)
+    const answers = await this.#write(units, planOf(units))
     if (!isFailure(answers)) return answers
-    if (units.length === 1 || answers.unavailable) return units.map(() => answers)
+    if (answers.unavailable) return units.map(() => answers)
     const single: Answer[] = []
     for (const unit of units) {
-      const answer = await this.#write([unit])
+      const answer = await this.#write([unit], planUnitByUnit([unit]))
       single.push(isFailure(answer) ? answer : answer[0])
     }
     return single
   }
 
   /** Sends the units again under the same batch number when the answer is lost, until there is one. */
-  async #write(units: UnitRequest[]): Promise<Answer[] | Failure> {
+  async #write(units: UnitRequest[], plan: readonly number[]): Promise<Answer[] | Failure> {
     const batch = ++this.#batch
-    const values = flat(units)
+    const values = [this.#options.name, batch, textsOf(units), integersOf(plan)]
     const begunAt = performance.now()
     const tryMsMax = this.#unavailable ? TRY_MS_MAX_WHILE_UNAVAILABLE : TRY_MS_MAX
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#withSession(client => written(client, [this.#options.name, batch, values]))
+        return await this.#withSession(client => written(client, values))
       } catch (error) {
         if (lacksRoom(error)) return this.#markLackOfRoom(error)
         if (!isUnavailable(error)) return { failed: (error as Error).message, unavailable: false }
@@ -186,13 +186,10 @@ export class Writer implements Channel {
 }
 
 /** One call, which is a transaction: for each unit null, or the index of its check that does not hold. */
-async function written(
-  client: Client,
-  values: [writer: string, batch: number, units: (string | null)[]],
-): Promise<(number | null)[]> {
+async function written(client: Client, values: unknown[]): Promise<(number | null)[]> {
   const { rows } = await client.query<[number[]]>({
     name: WRITE_FUNCTION,
-    text: `SELECT ${WRITE_FUNCTION}($1, $2, $3::text[])`,
+    text: `SELECT ${WRITE_FUNCTION}($1, $2, $3, $4)`,
     values,
     rowMode: 'array',
   })
@@ -255,21 +252,6 @@ function unitsFrom(batch: readonly Request[], from: number): UnitRequest[] {
     units.push(request)
   }
   return units
-}
-
-/** One list of texts: each unit after its length. */
-function flat(units: readonly UnitRequest[]): (string | null)[] {
-  const values: (string | null)[] = []
-  for (const unit of units) {
-    values.push(String(unit.length))
-    for (const value of unit) values.push(text(value))
-  }
-  return values
-}
-
-function text(value: Value): string | null {
-  if (typeof value === 'string') return toStored(value)
-  return value === null ? null : String(value)
 }
 
 function pause(ms: number): Promise<void> {

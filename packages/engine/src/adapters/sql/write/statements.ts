@@ -38,6 +38,9 @@ export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 const IS_LATE = `(SELECT 1 FROM rollup_marks AS m WHERE m.status = ?
     AND (m.ended_at > ?i OR (m.ended_at = ?i AND m.run_id >= ?)))`
 
+/** Follows SELECT: the position of the newest event. */
+export const NEWEST_POSITION = 'coalesce(max(position), 0) FROM events'
+
 /** Deliveries of a run: its notices, and the sends of its steps. */
 const SENT = `SELECT id FROM deliveries WHERE source_run_id = ?
   UNION ALL SELECT delivery_id FROM steps WHERE run_id = ? AND delivery_id IS NOT NULL`
@@ -49,7 +52,7 @@ const INSERT_ATTRIBUTE = `INSERT INTO run_attributes (namespace, attribute, run_
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
-    VALUES (${placeholders(RUNS)}, (SELECT coalesce(max(position), 0) FROM events)) ${ONCE}`,
+    VALUES (${placeholders(RUNS)}, (SELECT ${NEWEST_POSITION})) ${ONCE}`,
   // A terminal status never changes, nor what was stored with it.
   'run.update': `UPDATE runs SET ${assignMoving(RUNS)} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The same for a run that ends: the roll-ups look for it if they have passed its time (rollups/count-ends.ts).
