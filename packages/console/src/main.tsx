@@ -1,14 +1,15 @@
-// The entry of the console: redeems a code of the URL, then renders the app.
+// The entry of the console: redeems a code of the URL, opens the namespace, then renders the app.
 
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
+import { openOnce } from './app/open.ts'
 import './app/tokens.css'
 import './app/base.css'
 import { applyTheme } from './app/theme.ts'
 import { listenToKeys } from './keys/keys.ts'
 import { CONSOLE_ROOT } from './router/base.ts'
-import { navigate } from './router/history.ts'
+import { currentLocation, navigate } from './router/history.ts'
 import { buildUrl } from './router/routes.ts'
 import { signIn } from './session/session.ts'
 import { toast } from './ui/overlay/toasts.tsx'
@@ -30,10 +31,12 @@ async function redeemCode(): Promise<void> {
 applyTheme()
 listenToKeys()
 // Not awaited at the top level: pages that are loaded later import from this file's chunk.
-void redeemCode().then(() =>
+void redeemCode().then(() => {
+  const { match } = currentLocation()
+  openOnce(match.kind === 'page' ? match.namespace : undefined)
   createRoot(document.querySelector('#root') as HTMLElement).render(
     <StrictMode>
       <App />
     </StrictMode>,
-  ),
-)
+  )
+})

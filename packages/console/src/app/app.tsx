@@ -3,26 +3,22 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { queryClient } from '../data/queries.ts'
-import { adoptToken } from '../live/link.ts'
 import { navigate } from '../router/history.ts'
 import { Link, useLocation, useUrl } from '../router/router.tsx'
 import { buildUrl } from '../router/routes.ts'
-import { openNamespace, useSession } from '../session/session.ts'
-import { signedInNamespaces } from '../session/tokens.ts'
+import { useSession } from '../session/session.ts'
 import { Empty } from '../ui/states/empty.tsx'
 import { Waiting } from '../ui/states/loaded.tsx'
 import { Boundary, Page } from '../ui/states/page.tsx'
 import { targetOfId } from './go.ts'
+import { openOnce } from './open.ts'
 import { pageOf, preload } from './pages.ts'
 import { Shell } from './shell.tsx'
 
 export function App() {
   const { match } = useLocation()
   const namespace = match.kind === 'page' ? match.namespace : undefined
-  useEffect(() => {
-    const wanted = namespace ?? signedInNamespaces()[0] ?? 'default'
-    void adoptToken(wanted).then(() => openNamespace(wanted))
-  }, [namespace])
+  useEffect(() => openOnce(namespace), [namespace])
   return (
     <QueryClientProvider client={queryClient}>
       <Shell>

@@ -95,9 +95,11 @@ function copyPinned(): void {
 /** Starts every page on top, and restores the scroll position on the way back. */
 function useScroll() {
   const main = useRef<HTMLElement>(null)
+  const isScrolled = useRef(false)
   const location = useLocation()
   useLayoutEffect(() => {
-    if (location.cause === 'push') main.current?.scrollTo(0, 0)
+    // A scroll has the layout computed at once.
+    if (location.cause === 'push' && isScrolled.current) main.current?.scrollTo(0, 0)
   }, [location])
   useEffect(() => {
     if (location.cause !== 'back') return
@@ -110,6 +112,7 @@ function useScroll() {
     const scroller = main.current
     let timer: ReturnType<typeof setTimeout>
     const onScroll = () => {
+      isScrolled.current = true
       clearTimeout(timer)
       timer = setTimeout(() => keep('scroll', scroller?.scrollTop), SCROLL_REST_MS)
     }

@@ -116,9 +116,26 @@ export function useRead<Id extends ReadId>(
 const readsBegan = new WeakMap<object, number>()
 export const readBegan = (page: object | undefined): number | undefined => page && readsBegan.get(page)
 
+/** A read that began before the component that shows it was there. */
+let early: { key: string; from: number; page: Promise<Page<unknown>> } | undefined
+
+const earlyKey = (id: PagesId, input: unknown) => JSON.stringify(keyOf(id, input))
+
+/** Begins the read of a first page. The first component that reads the same gets it, unless it failed by then. */
+export function readEarly<Id extends PagesId>(id: Id, input: Input<Id>): void {
+  const page: Promise<Page<unknown>> = callOf(readClient(), id)(input, {})
+  const begun = { key: earlyKey(id, input), from: Date.now(), page }
+  early = begun
+  page.catch(() => {
+    if (early === begun) early = undefined
+  })
+}
+
 async function callPage<Id extends PagesId>(id: Id, input: unknown, signal: AbortSignal): Promise<Page<Item<Id>>> {
-  const from = Date.now()
-  const page: Page<Item<Id>> = await callOf(readClient(), id)(input, { signal })
+  const begun = early?.key === earlyKey(id, input) ? early : undefined
+  early = undefined
+  const from = begun?.from ?? Date.now()
+  const page = (await (begun?.page ?? callOf(readClient(), id)(input, { signal }))) as Page<Item<Id>>
   readsBegan.set(page, from)
   return page
 }

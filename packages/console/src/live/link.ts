@@ -90,7 +90,7 @@ function postToken(): void {
 }
 
 /** Says what this tab follows, once for all changes of a moment: a page that replaces another changes nothing between. */
-function announce(): void {
+export function announce(): void {
   if (isAnnouncing) return
   isAnnouncing = true
   setTimeout(() => {

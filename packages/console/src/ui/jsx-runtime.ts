@@ -19,11 +19,14 @@ export const jsxs = (type: Type, props: Props, key?: Key) => reactJsxs(type, sho
 /** The properties of an element of the page; those of a component reach one in the end. */
 function shown(type: Type, props: Props): Props {
   if (typeof type !== 'string' && type !== Fragment) return props
-  const changed = { ...props }
-  for (const name of SHOWN) if (name in props) changed[name] = drawn(props[name])
+  // A list has thousands of elements, and hardly one of them a hidden character: properties are copied when one has.
+  let changed: Props | undefined
+  for (const name of SHOWN) if (isHiding(props[name])) changed = { ...(changed ?? props), [name]: drawn(props[name]) }
   const { children } = props
-  if (children !== undefined) changed.children = Array.isArray(children) ? children.map(drawn) : drawn(children)
-  return changed
+  if (Array.isArray(children) ? children.some(isHiding) : isHiding(children))
+    changed = { ...(changed ?? props), children: Array.isArray(children) ? children.map(drawn) : drawn(children) }
+  return changed ?? props
 }
 
-const drawn = (value: unknown) => (typeof value === 'string' && !isPlain(value) ? visibleText(value) : value)
+const isHiding = (value: unknown): value is string => typeof value === 'string' && !isPlain(value)
+const drawn = (value: unknown) => (isHiding(value) ? visibleText(value) : value)

@@ -65,6 +65,8 @@ export function parse(text: string): unknown {
   return new Reader(text).document()
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in a text.
+const CAREFUL = /[\\\u0000-\u001f]/
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORDS: ReadonlyMap<string, unknown> = new Map([
   ['t', true],
@@ -146,7 +148,7 @@ class Reader {
     if (end === -1) throw this.#unexpected()
     const quoted = text.slice(this.#at, end + 1)
     // Control characters and escapes take the careful way.
-    const value = JSON.parse(quoted) as string
+    const value = CAREFUL.test(quoted) ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
     this.#at = end + 1
     return value
   }
@@ -179,7 +181,11 @@ class Reader {
   }
 
   #skipSpace(): void {
-    while (/[ \t\n\r]/.test(this.#text[this.#at] ?? '')) this.#at++
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return
+      this.#at++
+    }
   }
 
   #unexpected(): SyntaxError {

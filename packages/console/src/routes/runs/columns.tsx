@@ -7,6 +7,7 @@ import { Link } from '../../router/router.tsx'
 import { coarse, durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
+import { exactTime } from '../../ui/time.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
 import { whyShort } from './why-short.ts'
@@ -132,9 +133,10 @@ function Why({ run }: { run: Run }) {
 }
 
 function Ago({ at }: { at: string }) {
-  const ms = Math.max(0, useNow() - Date.parse(at))
+  const atMs = Date.parse(at)
+  const ms = Math.max(0, useNow() - atMs)
   return (
-    <time dateTime={at} title={`${new Date(at).toLocaleString()}\n${at}`}>
+    <time dateTime={at} title={exactTime(atMs)}>
       {ms < 1000 ? 'now' : `${durationText(coarse(ms))} ago`}
     </time>
   )

@@ -40,9 +40,11 @@ export default function RunsPage() {
   const { selected, setSelected, clear } = useSelection(input)
   const { isPaused } = useLive()
   const isSorted = (get('sort') ?? 'started') !== 'started' || get('dir') === 'asc'
-  const { query, runs, news, readAgain } = useRunList(input, { isHeld: isPaused || isSorted || selected.size > 0 })
+  const { query, runs, news, readAgain, reports } = useRunList(input, {
+    isHeld: isPaused || isSorted || selected.size > 0,
+  })
   const look = useLook(get, set)
-  const columns = useColumns(runs, look.columns, get, set)
+  const columns = useColumns({ runs, shown: look.columns, reports }, get, set)
   const showsFacets = useRoomForFacets(query.data !== undefined)
   const filters = activeFilters(get, set)
   const [menu, setMenu] = useState<{ run: Run; anchor: HTMLElement }>()
@@ -126,13 +128,24 @@ function useInput(get: Query[0]): ListInput {
   }, [get])
 }
 
-function useColumns(runs: readonly Run[], shown: readonly string[], get: Query[0], set: Query[1]) {
+interface Shown {
+  runs: readonly Run[]
+  shown: readonly string[]
+  reports: number
+}
+
+/** The columns: the same objects until they show something else, so that rows that did not change are not rendered. */
+function useColumns({ runs, shown, reports }: Shown, get: Query[0], set: Query[1]) {
   const sort = (get('sort') ?? 'started') as SortKey
   const dir = get('dir') === 'asc' ? 'asc' : 'desc'
   const longMs = useMemo(() => p95(runs.flatMap(({ durationMs }) => durationMs ?? [])), [runs])
-  const onSort = (key: SortKey) =>
-    set({ sort: key === 'started' ? undefined : key, dir: key === sort && dir === 'desc' ? 'asc' : undefined })
-  return runColumns(shown, { key: sort, dir, onSort }, longMs)
+  const names = shown.join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: cells show the progress that was reported.
+  return useMemo(() => {
+    const onSort = (key: SortKey) =>
+      set({ sort: key === 'started' ? undefined : key, dir: key === sort && dir === 'desc' ? 'asc' : undefined })
+    return runColumns(names.split(','), { key: sort, dir, onSort }, longMs)
+  }, [names, sort, dir, longMs, set, reports])
 }
 
 function p95(values: readonly number[]): number {

@@ -7,11 +7,12 @@ import { noteProgress } from './live-progress.ts'
 import { isNew, merge, newestOf } from './merge.ts'
 import type { ListInput } from './query.ts'
 
+/** The list, and how often its runs reported their progress, which is not in the rows. */
 export function useRunList(input: ListInput, { isHeld }: { isHeld: boolean }) {
-  const [, setReports] = useState(0)
+  const [reports, setReports] = useState(0)
   const [rules] = useState(() => rulesOf(() => setReports(count => count + 1)))
   const { query, rows: runs, news, readAgain } = useLiveList(rules, input, { isHeld })
-  return { query, runs, news, readAgain }
+  return { query, runs, news, readAgain, reports }
 }
 
 /** `onProgress` is called when runs reported their progress: their rows are shown anew. */

@@ -1,12 +1,12 @@
 // A table of many rows: windowed, with a row that the keys j and k move, Enter opens and x selects. On a phone its rows are
 // cards.
 
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useNarrow } from '../media.ts'
 import styles from './data-table.module.css'
 import { TableHead } from './table-head.tsx'
 import type { DataTableProps } from './table-props.ts'
-import { TableRow } from './table-row.tsx'
+import { type RowActions, TableRow } from './table-row.tsx'
 import { useActiveRow } from './use-active-row.ts'
 import { useWindow } from './use-window.ts'
 
@@ -15,12 +15,14 @@ export type { Column, DataTableProps } from './table-props.ts'
 const ROW_PX = { comfortable: 32, dense: 26, card: 94 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore, onMore } = props
+  const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
+  const { onMore, onOpen, onPeek } = props
   const isNarrow = useNarrow()
   const rowPx = isNarrow ? ROW_PX.card : isDense ? ROW_PX.dense : ROW_PX.comfortable
   const table = useRef<HTMLTableElement>(null)
   const { first, last, beforePx, afterPx } = useWindow(table, { count: rows.length, rowPx })
   const active = useActiveRow(props, table, rowPx)
+  const on = useRowActions(props, active)
   const isNearEnd = last >= rows.length
   useEffect(() => {
     if (isNearEnd && hasMore && !isLoadingMore) onMore?.()
@@ -47,14 +49,30 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             key={keyOf(row)}
             row={row}
             index={first + i}
-            table={props}
+            name={keyOf(row)}
+            columns={columns}
             isActive={active.key === keyOf(row)}
-            onActivate={active.set}
-            onSelect={active.select}
+            isSelected={selection?.keys.has(keyOf(row))}
+            canOpen={onOpen !== undefined}
+            canPeek={onPeek !== undefined}
+            on={on}
           />
         ))}
         {spacer(afterPx)}
       </tbody>
     </table>
   )
+}
+
+/** The actions of the rows: one object that calls what the last rendering gave, so that rows stay as they are. */
+function useRowActions<Row>(props: DataTableProps<Row>, active: ReturnType<typeof useActiveRow<Row>>): RowActions<Row> {
+  const last = useRef({ props, active })
+  last.current = { props, active }
+  const [on] = useState<RowActions<Row>>(() => ({
+    activate: key => last.current.active.set(key),
+    select: (index, isRange) => last.current.active.select(index, isRange),
+    open: row => last.current.props.onOpen?.(row),
+    peek: row => last.current.props.onPeek?.(row, 'hover'),
+  }))
+  return on
 }

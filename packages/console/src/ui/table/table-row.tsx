@@ -1,51 +1,62 @@
-// A row of a table: its cells, its box, and what the pointer does on it.
+// A row of a table: its cells, its box, and what the pointer does on it. It is rendered again when something of its own changes,
+// not when another row has the keys.
 
-import { type PointerEvent, useEffect, useRef } from 'react'
-import type { DataTableProps } from './table-props.ts'
+import { memo, type PointerEvent, useEffect, useRef } from 'react'
+import type { Column } from './table-props.ts'
 
 /** How long the pointer rests on a row before it is looked at. */
 const HOVER_MS = 400
 
-export interface RowProps<Row> {
-  row: Row
-  index: number
-  table: DataTableProps<Row>
-  isActive: boolean
-  onActivate(key: string): void
+/** What a row does. The same object for all rows and renderings of a table. */
+export interface RowActions<Row> {
+  activate(key: string): void
   /** Selects the row or clears it; with `isRange`, selects all from the last one to it. */
-  onSelect(index: number, isRange: boolean): void
+  select(index: number, isRange: boolean): void
+  open(row: Row): void
+  peek(row: Row | undefined): void
 }
 
-export function TableRow<Row>({ row, index, table, isActive, onActivate, onSelect }: RowProps<Row>) {
-  const { columns, selection, onOpen } = table
-  const key = table.keyOf(row)
-  const isSelected = selection?.keys.has(key) ?? false
+export interface RowProps<Row> {
+  row: Row
+  /** The key of the row. */
+  name: string
+  index: number
+  columns: readonly Column<Row>[]
+  isActive: boolean
+  /** Undefined in a table without selection. */
+  isSelected: boolean | undefined
+  canOpen: boolean
+  canPeek: boolean
+  on: RowActions<Row>
+}
+
+function Row<Row>({ row, name, index, columns, isActive, isSelected, canOpen, canPeek, on }: RowProps<Row>) {
   const open = (target: EventTarget) => {
     // Links, buttons and boxes inside the row have clicks of their own; so has text that is being selected.
     if ((target as HTMLElement).closest('a,button,input,label') || getSelection()?.isCollapsed === false) return
-    onOpen?.(row)
+    on.open(row)
   }
   return (
     <tr
       aria-rowindex={index + 2}
-      aria-selected={selection ? isSelected : undefined}
+      aria-selected={isSelected}
       data-active={isActive || undefined}
       data-selected={isSelected || undefined}
-      data-key={key}
-      data-open={onOpen ? '' : undefined}
+      data-key={name}
+      data-open={canOpen ? '' : undefined}
       tabIndex={isActive ? 0 : -1}
-      onFocus={() => onActivate(key)}
+      onFocus={() => on.activate(name)}
       onClick={event => open(event.target)}
-      {...useHover(row, table)}
+      {...useHover(row, canPeek ? on : undefined)}
     >
-      {selection && (
+      {isSelected !== undefined && (
         <td data-box="">
           <input
             type="checkbox"
             aria-label={`Select row ${index + 1}`}
             title="Select (x), up to here (X)"
             checked={isSelected}
-            onChange={({ nativeEvent }) => onSelect(index, (nativeEvent as MouseEvent).shiftKey)}
+            onChange={({ nativeEvent }) => on.select(index, (nativeEvent as MouseEvent).shiftKey)}
           />
         </td>
       )}
@@ -58,18 +69,20 @@ export function TableRow<Row>({ row, index, table, isActive, onActivate, onSelec
   )
 }
 
+export const TableRow = memo(Row) as typeof Row
+
 /** Looks at a row on which the pointer rests. */
-function useHover<Row>(row: Row, { onPeek }: DataTableProps<Row>) {
+function useHover<Row>(row: Row, on: RowActions<Row> | undefined) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  if (!onPeek) return {}
+  if (!on) return {}
   return {
     onPointerEnter: ({ pointerType }: PointerEvent) => {
-      if (pointerType === 'mouse') timer.current = setTimeout(() => onPeek(row, 'hover'), HOVER_MS)
+      if (pointerType === 'mouse') timer.current = setTimeout(() => on.peek(row), HOVER_MS)
     },
     onPointerLeave: () => {
       clearTimeout(timer.current)
-      onPeek(undefined, 'hover')
+      on.peek(undefined)
     },
   }
 }

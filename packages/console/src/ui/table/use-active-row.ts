@@ -17,10 +17,12 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowP
   const index = useMemo(() => rows.findIndex(row => keyOf(row) === key), [rows, key, keyOf])
   const activate = useCallback(
     (next: string) => {
+      // The key moves the row, and then the focus follows.
+      if (next === key) return
       setKey(next)
       onActive?.(rows.find(row => keyOf(row) === next))
     },
-    [rows, keyOf, onActive, setKey],
+    [rows, key, keyOf, onActive, setKey],
   )
   const move = (by: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index + by))

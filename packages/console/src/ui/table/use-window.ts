@@ -1,17 +1,21 @@
-// Follows the scroll of the page, and says which rows of a list to render.
+// Follows the scroll of the page, and says which rows of a list to render: at first those that the window has room for, so that they
+// are painted soon, and then some beside them.
 
-import { useLayoutEffect, useState } from 'react'
+import { useLayoutEffect, useRef, useState } from 'react'
 import { windowOf } from './window.ts'
 
-/** Before the first measurement, rows for a usual screen. */
-const FIRST_VIEW_PX = 900
+/** Above the first row of every list there is at least the top bar, the title and the head of the table. */
+const ABOVE_PX = 120
 
 /** The rows of the list to render, renewed as the nearest `data-scroller` scrolls. */
 export function useWindow(
   list: { current: HTMLElement | null },
   { count, rowPx }: { count: number; rowPx: number },
 ): ReturnType<typeof windowOf> {
-  const [range, setRange] = useState(() => windowOf({ count, rowPx, scrolledPx: 0, viewPx: FIRST_VIEW_PX }))
+  const [range, setRange] = useState(() =>
+    windowOf({ count, rowPx, scrolledPx: 0, viewPx: innerHeight - ABOVE_PX, overscan: 0 }),
+  )
+  const isPainted = useRef(false)
   useLayoutEffect(() => {
     const scroller = list.current?.closest<HTMLElement>('[data-scroller]')
     if (!scroller) return
@@ -28,12 +32,22 @@ export function useWindow(
     const onScroll = () => {
       frame ||= requestAnimationFrame(measure)
     }
-    measure()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const afterPaint = () => {
+      frame = 0
+      timer = setTimeout(() => {
+        isPainted.current = true
+        measure()
+      })
+    }
+    if (isPainted.current) measure()
+    else frame = requestAnimationFrame(afterPaint)
     const resized = new ResizeObserver(onScroll)
     resized.observe(scroller)
     scroller.addEventListener('scroll', onScroll, { passive: true })
     return () => {
       cancelAnimationFrame(frame)
+      clearTimeout(timer)
       resized.disconnect()
       scroller.removeEventListener('scroll', onScroll)
     }

@@ -9,11 +9,13 @@ export interface WindowInput {
   /** Scrolled past the first row; negative while the list begins below the top. */
   scrolledPx: number
   viewPx: number
+  /** Rows beside the visible part. Default: enough for a scroll. */
+  overscan?: number
 }
 
 /** The rows to render, and the heights of what is left out before and after them. */
-export function windowOf({ count, rowPx, scrolledPx, viewPx }: WindowInput) {
-  const first = Math.max(0, Math.min(count, Math.floor(scrolledPx / rowPx) - OVERSCAN))
-  const last = Math.max(first, Math.min(count, Math.ceil((scrolledPx + viewPx) / rowPx) + OVERSCAN))
+export function windowOf({ count, rowPx, scrolledPx, viewPx, overscan = OVERSCAN }: WindowInput) {
+  const first = Math.max(0, Math.min(count, Math.floor(scrolledPx / rowPx) - overscan))
+  const last = Math.max(first, Math.min(count, Math.ceil((scrolledPx + viewPx) / rowPx) + overscan))
   return { first, last, beforePx: first * rowPx, afterPx: (count - last) * rowPx }
 }

@@ -40,7 +40,7 @@ const FOREVER = 'public, max-age=31536000, immutable'
 export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void {
   if (!deps.console) return
   const { files, prefix } = deps.console
-  const page = pageOf(deps.console)
+  const [openPage, keyedPage] = [pageOf(deps.console, true), pageOf(deps.console, false)]
   const home = `${prefix}/console/`
   const onRequest = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
     done(deps.keys.open ? refusalOf(request.headers.host) : undefined)
@@ -51,7 +51,7 @@ export function consoleRoutes(app: FastifyInstance, { deps }: HttpContext): void
     return send(request, reply.header('cache-control', FOREVER), file)
   })
   app.get('/console/*', { onRequest }, async (request, reply) =>
-    send(request, reply.header('cache-control', 'no-cache'), page),
+    send(request, reply.header('cache-control', 'no-cache'), deps.keys.open ? openPage : keyedPage),
   )
   app.get('/console', { onRequest }, async (_request, reply) => reply.redirect(home, 308))
   app.get('/', { onRequest }, async (request, reply) => {
@@ -69,12 +69,17 @@ function refusalOf(host: string | undefined): Error | undefined {
   }
 }
 
-function pageOf({ files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>): ConsoleFile {
+/** The page, which says where the engine is, and what of it the console has to know before its first request. */
+function pageOf(
+  { files, prefix, hidesPayloads }: NonNullable<HttpContext['deps']['console']>,
+  isOpen: boolean,
+): ConsoleFile {
   const attribute = prefix.replace(/[&"<>]/g, character => `&#${character.charCodeAt(0)};`)
   const text = files.index
     .replaceAll('"./assets/', `"${attribute}/console/assets/`)
     .replace('name="perdure-base" content=""', `name="perdure-base" content="${attribute}"`)
     .replace('name="perdure-payloads" content="1"', `name="perdure-payloads" content="${hidesPayloads ? 0 : 1}"`)
+    .replace('name="perdure-open" content="0"', `name="perdure-open" content="${isOpen ? 1 : 0}"`)
   const plain = Buffer.from(text)
   const [br, gzip] = [brotliCompressSync(plain), gzipSync(plain)]
   return { type: 'text/html; charset=utf-8', etag: etagOf(plain), plain, br, gzip }
