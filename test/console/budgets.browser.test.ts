@@ -54,6 +54,19 @@ test.each([1280, 1600])('the first list takes at most eight requests, at a width
   expect(lines()).not.toContain('/workflows')
 })
 
+test('the first list is asked for before the engine has said who reads', async () => {
+  const page = await openPage(engine.url)
+  const asked = new Promise(resolve => {
+    page.on('request', request => new URL(request.url()).pathname === '/runs' && resolve(undefined))
+  })
+  await page.route('**/whoami', async route => {
+    await asked
+    await route.continue()
+  })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByRole('row', { name }).nth(19).waitFor()
+})
+
 const IDLE_PAGES = [
   '',
   'runs',

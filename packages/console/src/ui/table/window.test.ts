@@ -12,6 +12,11 @@ test('only rows near the view are rendered, and the heights add up', () => {
   }
 })
 
+test('without rows beside it, the view alone', () => {
+  expect(rows({ overscan: 0 })).toMatchObject({ first: 0, last: 20 })
+  expect(rows({ overscan: 0, scrolledPx: 320 })).toMatchObject({ first: 10, last: 30 })
+})
+
 test('the visible rows are among them', () => {
   const { first, last } = rows({ scrolledPx: 3200 })
   expect(first).toBeLessThanOrEqual(100)

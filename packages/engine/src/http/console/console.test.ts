@@ -73,6 +73,12 @@ test('behind a path prefix the page names its files and the engine below it', as
   expect((await app.inject({ url: '/', headers: HTML })).headers.location).toBe('/perdure/console/')
 })
 
+test('the page says whether the engine is open', async () => {
+  expect((await app.inject('/console/')).body).toContain('<meta name="perdure-open" content="1" />')
+  const keyed = await testApp({ config: { apiKeys: [apiKey('a key of a test')] } })
+  expect((await keyed.app.inject('/console/')).body).toContain('<meta name="perdure-open" content="0" />')
+})
+
 test('ENGINE_CONSOLE_PAYLOADS=0: the page says that payloads are hidden', async () => {
   expect((await app.inject('/console/')).body).toContain('<meta name="perdure-payloads" content="1" />')
   const hiding = await testApp({ config: { consolePayloads: false } })
