@@ -39,10 +39,26 @@ const visibleJsx: Plugin = {
       : null,
 }
 
+/**
+ * Has Chromium compile the first script as a whole, beside the main thread, which otherwise compiles each function when it is
+ * called first: a fifth of the main thread's time until the first list. Other browsers ignore it.
+ */
+const compiledAhead: Plugin = {
+  name: 'compiled-ahead',
+  generateBundle: {
+    // The comment counts on top of the file alone, where Vite puts the names of the other files.
+    order: 'post',
+    handler(_, bundle) {
+      for (const chunk of Object.values(bundle))
+        if (chunk.type === 'chunk' && chunk.name === 'first') chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`
+    },
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [visibleJsx, react()],
+  plugins: [visibleJsx, react(), compiledAhead],
   // Leaves out what the client does on Node alone.
   define: { 'globalThis.process': 'undefined' },
   worker: { format: 'es' },

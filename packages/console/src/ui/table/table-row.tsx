@@ -7,7 +7,7 @@ import type { Column } from './table-props.ts'
 /** How long the pointer rests on a row before it is looked at. */
 const HOVER_MS = 400
 
-/** What a row does. The same object for all rows and renderings of a table. */
+/** The actions of a row. One object serves all rows and renderings of a table. */
 export interface RowActions<Row> {
   activate(key: string): void
   /** Selects the row or clears it; with `isRange`, selects all from the last one to it. */
