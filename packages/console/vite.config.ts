@@ -27,6 +27,9 @@ function firstModules(modules: Modules): ReadonlySet<string> {
 /** Modules of the query library that its index names, and that only the page of a run uses. */
 const LATER = /\/(useQueries|queriesObserver)\.js$/
 
+/** The console's own modules, without those of the page of a run, which are many, and of the editor, which few dialogs open. */
+const OWN = /\/packages\/(console|protocol)\/(?!src\/(ui\/editor|routes\/run|waterfall)\/)/
+
 const JSX_RUNTIME = `${import.meta.dirname}/src/ui/jsx-runtime.ts`
 
 /** Our own components have a JSX runtime that draws hidden characters. */
@@ -39,18 +42,21 @@ const visibleJsx: Plugin = {
       : null,
 }
 
+const COMPILED_AHEAD = '//# allFunctionsCalledOnLoad\n'
+
 /**
  * Has Chromium compile the first script as a whole, beside the main thread, which otherwise compiles each function when it is
  * called first: a fifth of the main thread's time until the first list. Other browsers ignore it.
  */
 const compiledAhead: Plugin = {
   name: 'compiled-ahead',
+  augmentChunkHash: ({ name }) => (name === 'first' ? COMPILED_AHEAD : undefined),
   generateBundle: {
     // The comment counts on top of the file alone, where Vite puts the names of the other files.
     order: 'post',
     handler(_, bundle) {
       for (const chunk of Object.values(bundle))
-        if (chunk.type === 'chunk' && chunk.name === 'first') chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`
+        if (chunk.type === 'chunk' && chunk.name === 'first') chunk.code = COMPILED_AHEAD + chunk.code
     },
   },
 }
@@ -81,7 +87,10 @@ export default defineConfig({
                 first ??= firstModules(modules)
                 return first.has(id) && !LATER.test(id) ? 'first' : null
               },
+              priority: 1,
             },
+            // Parts of several pages: one file that the first of them loads, and short lists of files in the first script.
+            { name: 'shared', test: OWN, minShareCount: 2 },
           ],
         },
       },
