@@ -30,13 +30,16 @@ test('the holders of limits are found among the runs that hold a slot', () => {
   expect(planOf(holdersQuery('default', 'slot', 10))).not.toContain('namespace=?')
 })
 
-test('the relatives of runs and events are found by these', () => {
-  const queries = relatedRunQueries('default', { runIds: ['run_a', 'run_b'], eventIds: ['evt_a'] }, 100)
+test.each([1, 9])('the relatives of %i runs and events are found by these', count => {
+  const ids = (prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}_${i}`)
+  const queries = relatedRunQueries('default', { runIds: ids('run'), eventIds: ids('evt') }, 100)
   expect(queries.map(query => planOf(query).match(/runs_of_\w+/)?.[0])).toEqual([
     'runs_of_parent',
     'runs_of_source',
     'runs_of_event',
   ])
+  // The relatives of a few are read in the order of the index, up to the limit.
+  for (const query of queries) expect(/COVERING INDEX runs_of_\w+/.test(planOf(query))).toBe(count === 1)
 })
 
 test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 'order' }])(

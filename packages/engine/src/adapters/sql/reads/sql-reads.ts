@@ -58,6 +58,7 @@ import type {
 } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
 import { endpointSeries, endpointSeriesQuery } from '../rollups/endpoint-series.ts'
+import { MARKS_QUERY, marksBefore } from '../rollups/ends.ts'
 import {
   failedRunsQuery,
   lastFailure,
@@ -197,11 +198,17 @@ export class SqlReads implements Reads {
   }
 
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>> {
-    return this.#scan(signal, async read => runSeries(query, await read(seriesQueries(this.#namespace, query))))
+    return this.#scan(signal, async read => {
+      const [marks = []] = await read([MARKS_QUERY])
+      return runSeries(query, await read(seriesQueries(this.#namespace, query, marksBefore(marks))))
+    })
   }
 
   runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals> {
-    return this.#scan(signal, async read => runTotals(query, await read(totalsQueries(this.#namespace, query))))
+    return this.#scan(signal, async read => {
+      const [marks = []] = await read([MARKS_QUERY])
+      return runTotals(query, await read(totalsQueries(this.#namespace, query, marksBefore(marks))))
+    })
   }
 
   lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]> {

@@ -16,6 +16,9 @@ const WAYS = {
   event_id: { via: `'trigger'`, stepName: 'NULL' },
 } as const
 
+/** Up to so many parents are looked up one by one. */
+const FEW_IDS = 5
+
 export interface TreeLevel {
   runIds: readonly string[]
   eventIds: readonly string[]
@@ -33,10 +36,26 @@ export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeL
 
   function related(column: keyof typeof WAYS, ids: readonly string[]): Query {
     const { via, stepName } = WAYS[column]
+    const { where, params } = ids.length > FEW_IDS ? ofMany(column, ids) : firstOfEach(column, ids, limit)
     const sql = `SELECT ${COLUMNS}, ${column}, ${via}, ${stepName} FROM runs
-      WHERE ${column} IS NOT NULL AND ${column} IN (${holes(ids)}) AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
-    return { sql, params: [...ids, namespace, limit] }
+      WHERE ${where} AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
+    return { sql, params: [...params, namespace, limit] }
   }
+}
+
+interface Condition {
+  where: string
+  params: Value[]
+}
+
+/** Reads no more than the limit of each, in the order of the index: one run can have very many children. */
+function firstOfEach(column: keyof typeof WAYS, ids: readonly string[], limit: number): Condition {
+  const first = `SELECT id FROM (SELECT id FROM runs WHERE ${column} IS NOT NULL AND ${column} = ? ORDER BY id LIMIT ?) AS first`
+  return { where: `id IN (${ids.map(() => first).join(' UNION ALL ')})`, params: ids.flatMap(id => [id, limit]) }
+}
+
+function ofMany(column: keyof typeof WAYS, ids: readonly string[]): Condition {
+  return { where: `${column} IS NOT NULL AND ${column} IN (${holes(ids)})`, params: [...ids] }
 }
 
 /** Rows for `emittedEvent` of runs of the namespace. */

@@ -31,8 +31,22 @@ export function endGroupsQuery(from: string, params: Value[]): Query {
   return { sql: grouped(`SELECT ${COLUMNS} FROM ${from}`), params }
 }
 
-/** The groups of all ends of a namespace that the roll-ups have not counted yet. */
-export function uncountedQuery(namespace: string, { app, workflow }: RunScope): Query {
+/** Rows for `marksBefore`. */
+export const MARKS_QUERY: Query = { sql: 'SELECT status, ended_at FROM rollup_marks', params: [] }
+
+/** Up to which time the ends of each status were counted a moment ago. Marks only move ahead. */
+export type MarksBefore = ReadonlyMap<string, number>
+
+export function marksBefore(rows: readonly Row[]): MarksBefore {
+  return new Map(rows as [string, number][])
+}
+
+/**
+ * The groups of all ends of a namespace that the roll-ups have not counted yet. The marks of the same moment decide. The ones from
+ * before are there for the planner of PostgreSQL, which cannot guess how few ends are past a mark that it has not read, and reads
+ * all runs.
+ */
+export function uncountedQuery(namespace: string, { app, workflow }: RunScope, before: MarksBefore): Query {
   // The planner must not take an index by one of these names, which has all runs.
   const terms = [`namespace || '' = ?`]
   const scope: Value[] = [namespace]
@@ -40,19 +54,20 @@ export function uncountedQuery(namespace: string, { app, workflow }: RunScope): 
   if (workflow !== undefined) terms.push(`workflow || '' = ?`)
   scope.push(...[app, workflow].filter(name => name !== undefined))
   const where = terms.join(' AND ')
-  const parts = [
+  const parts: { from: string; bounds: Value[] }[] = [
     ...TERMINAL_STATUSES.map(status => {
       const mark = (column: string) => `(SELECT ${column} FROM rollup_marks WHERE status = '${status}')`
       const endedAt = `coalesce(${mark('ended_at')}, -1)`
-      return `runs WHERE status = '${status}' AND finished_at IS NOT NULL AND finished_at >= ${endedAt}
-        AND (finished_at > ${endedAt} OR id > ${mark('run_id')})`
+      const from = `runs WHERE status = '${status}' AND finished_at IS NOT NULL AND finished_at >= ?
+        AND finished_at >= ${endedAt} AND (finished_at > ${endedAt} OR id > ${mark('run_id')})`
+      return { from, bounds: [before.get(status) ?? -1] }
     }),
-    'runs WHERE late = 1',
-    'removed_ends WHERE 1 = 1',
+    { from: 'runs WHERE late = 1', bounds: [] },
+    { from: 'removed_ends WHERE 1 = 1', bounds: [] },
   ]
   return {
-    sql: grouped(parts.map(part => `SELECT ${COLUMNS} FROM ${part} AND ${where}`).join(' UNION ALL ')),
-    params: parts.flatMap(() => scope),
+    sql: grouped(parts.map(({ from }) => `SELECT ${COLUMNS} FROM ${from} AND ${where}`).join(' UNION ALL ')),
+    params: parts.flatMap(({ bounds }) => [...bounds, ...scope]),
   }
 }
 

@@ -5,17 +5,17 @@ import { SPAN_MS, type SpanRange, spanStart } from '../../../domain/view/rollup-
 import { addTally, type RunTally, tallyOf } from '../../../domain/view/run-tally.ts'
 import type { RunScope, RunSeriesQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
-import { endGroup, uncountedQuery } from './ends.ts'
+import { endGroup, type MarksBefore, uncountedQuery } from './ends.ts'
 import { liveSeriesQuery } from './live-queries.ts'
 import { ofWorkflows } from './scope.ts'
 import { addSummedRows, summedColumns } from './summed-rows.ts'
 
 /** Rows of roll-ups, of uncounted ends, and of live runs by the span of their creation. */
-export function seriesQueries(namespace: string, query: RunSeriesQuery): Query[] {
+export function seriesQueries(namespace: string, query: RunSeriesQuery, before: MarksBefore): Query[] {
   const { step, since, until, ...scope } = query
   return [
     rollupsQuery(namespace, scope, { span: step, from: since, until }),
-    uncountedQuery(namespace, scope),
+    uncountedQuery(namespace, scope, before),
     liveSeriesQuery(namespace, query),
   ]
 }

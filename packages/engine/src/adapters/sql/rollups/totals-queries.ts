@@ -5,7 +5,7 @@ import { totalRanges } from '../../../domain/view/rollup-span.ts'
 import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { RunTotals, RunTotalsQuery, WorkflowTally } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
-import { endGroup, uncountedQuery } from './ends.ts'
+import { endGroup, type MarksBefore, uncountedQuery } from './ends.ts'
 import { liveGroups, liveQueries } from './live-queries.ts'
 import { ofWorkflows } from './scope.ts'
 import { addSummedRows } from './summed-rows.ts'
@@ -14,10 +14,11 @@ import { addSummedRows } from './summed-rows.ts'
 const NAMES = 'known.app, known.workflow'
 
 /** Rows of live runs, of uncounted ends, and of the roll-ups of each workflow. */
-export function totalsQueries(namespace: string, { since, countsOnly = false, ...scope }: RunTotalsQuery): Query[] {
+export function totalsQueries(namespace: string, query: RunTotalsQuery, before: MarksBefore): Query[] {
+  const { since, countsOnly = false, ...scope } = query
   return [
     ...liveQueries(namespace, { since, ...scope }),
-    uncountedQuery(namespace, scope),
+    uncountedQuery(namespace, scope, before),
     ...totalRanges(since).map(range => ofWorkflows(namespace, scope, { range, groups: NAMES, withTimes: !countsOnly })),
   ]
 }
