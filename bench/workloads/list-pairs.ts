@@ -53,7 +53,7 @@ export async function pairFigures(api: ListsApi, sample: Sample): Promise<Record
         Object.assign(row, {
           [sort]: worst,
           rows: timed[0]?.rows,
-          status: Math.max(...timed.map(({ status }) => status)),
+          'http status': Math.max(...timed.map(({ status }) => status)),
         })
         pages += timed.length
         over += timed.filter(({ ms }) => ms > BAR_MS).length

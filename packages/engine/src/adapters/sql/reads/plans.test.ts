@@ -34,7 +34,7 @@ test.each([1, 9])('the relatives of %i runs and events are found by these', coun
   const ids = (prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}_${i}`)
   const queries = relatedRunQueries('default', { runIds: ids('run'), eventIds: ids('evt') }, 100)
   expect(queries.map(query => planOf(query).match(/runs_of_\w+/)?.[0])).toEqual([
-    'runs_of_parent',
+    'runs_of_parent_run',
     'runs_of_source',
     'runs_of_event',
   ])

@@ -128,7 +128,7 @@ export type ReadRows = (queries: Query[]) => Promise<Row[][]>
 const STEPS_READ_BYTES_MAX = 2 * 1024 * 1024
 
 /** Reads of a list before it waits for its turn among the scans. */
-const SMALL_READS_MAX = 3
+const SMALL_READS_MAX = 4
 
 export class SqlReads implements Reads {
   readonly #read: ReadRows

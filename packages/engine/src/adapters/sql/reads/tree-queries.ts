@@ -3,7 +3,7 @@
 
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { SAME_NAMESPACE } from './runs/run-queries.ts'
+import { SAME_NAMESPACE } from './runs/run-filter.ts'
 
 const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at'
 const STARTED_BY =

@@ -9,8 +9,10 @@ import { runView } from './run-queries.ts'
 import { RUN_SUMMARY, type Slices } from './slices.ts'
 import { SORT_COLUMN } from './walks.ts'
 
-/** Runs that are found first and then sorted, at most, and those that one read finds. */
-const GATHERED_MAX = 5000
+/** Runs that are found first and then sorted, at most: of filters that always find few, and of others. */
+const FEW_GATHERED_MAX = 5000
+const GATHERED_MAX = 2000
+/** Runs that one read finds. */
 const AT_ONCE_MAX = 1000
 
 interface Order {
@@ -18,6 +20,8 @@ interface Order {
   dir: SortDir | undefined
   after: RunPosition | undefined
   limit: number
+  /** The filter always finds few runs. */
+  isFew: boolean
 }
 
 interface Keyed {
@@ -40,7 +44,7 @@ export class Gathering {
 
   /** More runs match than are sorted: this search ends without an answer. */
   get isTooMany(): boolean {
-    return this.#keyed.length > GATHERED_MAX
+    return this.#keyed.length > (this.#order.isFew ? FEW_GATHERED_MAX : GATHERED_MAX)
   }
 
   /** Looks at the next runs, and reads the page if they were the last. */
@@ -48,14 +52,9 @@ export class Gathering {
     const sizes = this.#slices.sizesQuery()
     if (sizes) this.#slices.fit((await read([sizes]))[0] as Row[])
     const queries = this.#slices.queries(AT_ONCE_MAX, `id, ${SORT_COLUMN[this.#order.sort]}`)
-    const [rows, stop] = (await read(queries)) as [Row[], Row[] | undefined]
-    for (const [id, key] of rows) this.#keyed.push({ id, key } as Keyed)
-    if (this.isTooMany) return false
-    if (rows.length === AT_ONCE_MAX) {
-      this.#slices.goOnAfter({ id: (rows.at(-1) as Row)[0] as string })
-      return false
-    }
-    if (this.#slices.goOn(stop?.[0])) return false
+    const { runs, isEnd } = this.#slices.found(await read(queries), AT_ONCE_MAX)
+    for (const [id, key] of runs) this.#keyed.push({ id, key } as Keyed)
+    if (this.isTooMany || !isEnd) return false
     await this.#readPage(read)
     return true
   }

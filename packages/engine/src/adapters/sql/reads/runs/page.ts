@@ -7,7 +7,7 @@ import type { RunQuery, RunView } from '../../../../ports/store-reads.ts'
 import type { Query, Row } from '../../description/values.ts'
 import { Gathering } from './gathering.ts'
 import { runView } from './run-queries.ts'
-import { Slices } from './slices.ts'
+import { AFTER_ALL, Slices } from './slices.ts'
 import {
   findsFew,
   isNarrowed,
@@ -47,7 +47,7 @@ export function searchOf(namespace: string, query: RunQuery): PageSearch {
       },
       first: after?.key as string | undefined,
       limit,
-      afterAll: dir === 'asc' ? '~' : '',
+      afterAll: dir === 'asc' ? AFTER_ALL : '',
     })
   if (sort === 'status' && !findsFew(listed)) {
     const statuses = inOrder(listed.possible, query)
@@ -58,7 +58,9 @@ export function searchOf(namespace: string, query: RunQuery): PageSearch {
   }
   const byKey = new Walked(new Slices({ walks: [walkByKey(listed, sort)], after, isDeep }), limit)
   if (!isNarrowed(listed)) return byKey
-  const others: PageSearch[] = [new Gathering(byId(listed, undefined), { sort, dir, after, limit })]
+  const others: PageSearch[] = [
+    new Gathering(byId(listed, undefined), { sort, dir, after, limit, isFew: findsFew(listed) }),
+  ]
   if (sort === 'workflow' || sort === 'app') {
     const values = async (last: string | undefined, read: Read) =>
       (await read([nextValueQuery(listed, sort, last)]))[0]?.[0]?.[0] as string | undefined
@@ -66,6 +68,8 @@ export function searchOf(namespace: string, query: RunQuery): PageSearch {
   }
   return new InTurns(byKey, others)
 }
+
+const READS_AHEAD = 1
 
 const NONE: PageSearch = { runs: [], lookedTo: undefined, isDone: async () => true }
 
@@ -95,9 +99,9 @@ class Walked implements PageSearch {
     const sizes = this.#slices.sizesQuery()
     if (sizes) this.#slices.fit((await read([sizes]))[0] as Row[])
     const missing = this.#limit - this.runs.length
-    const [rows, stop] = (await read(this.#slices.queries(missing))) as [Row[], Row[] | undefined]
-    this.runs.push(...rows.map(runView))
-    return rows.length === missing || !this.#slices.goOn(stop?.[0])
+    const { runs, isEnd } = this.#slices.found(await read(this.#slices.queries(missing)), missing)
+    this.runs.push(...runs.map(runView))
+    return isEnd || runs.length === missing
   }
 }
 
@@ -157,6 +161,8 @@ class InTurns implements PageSearch {
   readonly #searches: PageSearch[]
   /** The search whose turn is next; the one along the order is the first. */
   #next = 0
+  /** Reads along the order before the others begin: many pages are complete then. */
+  #ahead = READS_AHEAD
   #complete: PageSearch | undefined
 
   constructor(alongOrder: PageSearch, others: readonly PageSearch[]) {
@@ -176,6 +182,10 @@ class InTurns implements PageSearch {
     if (await search.isDone(read)) {
       this.#complete = search
       return true
+    }
+    if (this.#ahead > 0) {
+      this.#ahead--
+      return false
     }
     if (search instanceof Gathering && search.isTooMany) this.#searches.splice(this.#next, 1)
     else this.#next++

@@ -6,6 +6,9 @@ import type { RunFilter } from '../../../../ports/store-reads.ts'
 import type { Value } from '../../description/values.ts'
 import { folded } from './text-search.ts'
 
+/** No index answers it: SQLite takes one of a whole namespace in the order of ids for narrower than one of the few runs wanted. */
+export const SAME_NAMESPACE = "namespace || '' = ?"
+
 /** Terms about the table `runs`, all of which must hold, and their parameters in order. */
 export interface Condition {
   terms: string[]
@@ -26,6 +29,11 @@ export function runFilter(namespace: string, filter: RunFilter): Condition {
 
 export function inNamespace(namespace: string): Term {
   return { sql: 'namespace = ?', params: [namespace], columns: ['namespace'] }
+}
+
+/** The same where another index finds few runs: a planner would take one of the namespace for as narrow. */
+export function isOfNamespace(namespace: string): Term {
+  return { sql: SAME_NAMESPACE, params: [namespace], columns: ['namespace'] }
 }
 
 export function allOf(terms: readonly Term[]): Condition {

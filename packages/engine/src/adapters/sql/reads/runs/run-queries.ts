@@ -21,9 +21,7 @@ import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FINAL_STATUSES } from '../../tables/statuses.ts'
 import { STEPS } from '../../tables/steps.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
-
-/** No index answers it: SQLite takes one of a whole namespace in the order of ids for narrower than one of the few runs wanted. */
-export const SAME_NAMESPACE = "namespace || '' = ?"
+import { SAME_NAMESPACE } from './run-filter.ts'
 
 /** The order of ids, in which likewise no index is read. */
 const BY_ID = "id || ''"

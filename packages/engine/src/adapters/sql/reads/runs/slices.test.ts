@@ -63,6 +63,26 @@ test.each(PAIRS)('a walk that says it is covered reads no rows on its way: %j', 
   }
 })
 
+test.each<RunFilter>([{ status: ['failed'] }, { app: 'shop' }, { runType: 'cron' }, { attribute: ['plan:pro'] }])(
+  'the runs of a parent are compared with %j along the index of the parent',
+  filter => {
+    const [walk] = walksOf({ parentRunId: 'run_p', ...filter })
+    const plan = plansOf(walk, 'id')
+    const reads = plan.filter(step => /SEARCH runs .*(parent_run_id|namespace)/.test(step))
+    expect(reads.length, JSON.stringify(plan)).toBeGreaterThan(1)
+    for (const read of reads) expect(read).toContain('runs_of_parent_run (parent_run_id=?')
+  },
+)
+
+test.each<RunFilter>([{ status: ['succeeded'] }, { app: 'shop', workflow: 'order' }, { runType: 'event' }])(
+  'the order by duration passes runs that %j leaves out without their rows',
+  filter => {
+    const walk = walkByKey(listedOf('default', { ...filter, limit: 10 }), 'duration')
+    expect(walk.isCovered).toBe(true)
+    expect(rowsRead(plansOf(walk, 'id'))).toEqual([])
+  },
+)
+
 test('of two filters at least one has a covered walk', () => {
   const uncovered = PAIRS.filter(filter => !walksOf(filter).some(walk => walk.isCovered))
   expect(uncovered).toEqual([])

@@ -12,9 +12,11 @@ import { ATTRIBUTED, type Walk } from './walks.ts'
 /** Rows for `runView`. */
 export const RUN_SUMMARY = `${RUNS.selectWithout('input', 'result', 'eventIds', 'progress')}, ${CURRENT_STEP}`
 
-/** How many runs one read looks at, at first and at most: with their rows, or in an index alone. */
-const SCAN = { first: 200, max: 2000 }
-const COVERED_SCAN = { first: 2000, max: 20_000 }
+/** How many runs one read looks at, at first and at most, and what a run costs: with their rows, or in an index alone. */
+const SCAN = { first: 200, max: 2000, cost: 20 }
+const COVERED_SCAN = { first: 1000, max: 40_000, cost: 1 }
+/** Each read along a walk looks at so many times the runs of the one before. */
+const GROWTH = 6
 /** A deep search may meet megabytes in a run: a read ends with the run that brings it over so many bytes. */
 const DEEP_SCAN_MAX = 200
 const DEEP_BYTES_MAX = 2 * 1024 * 1024
@@ -22,6 +24,15 @@ const DEEP_BYTES_MAX = 2 * 1024 * 1024
 const DEEP_BYTES = `coalesce(octet_length(input), 0) + coalesce(octet_length(result), 0)
   + coalesce(octet_length(error), 0)
   + coalesce((SELECT octet_length(body) FROM payloads WHERE payloads.id = runs.id), 0)`
+
+/** Stands behind every id. */
+export const AFTER_ALL = '~'
+
+/** The stop of a walk with fewer runs than a read looks at: the text stands behind the longest name in UTF-8. */
+const END = {
+  text: { ASC: '\u{10ffff}'.repeat(257), DESC: '' },
+  number: { ASC: Number.MAX_SAFE_INTEGER, DESC: -1 },
+} as const
 
 interface SlicesOptions {
   /** Walks that find the same runs in the same order: the slices choose among them. */
@@ -36,12 +47,14 @@ export class Slices {
   readonly #walks: readonly Walk[]
   readonly #choice: WalkChoice
   readonly #isDeep: boolean
-  #reads = 0
+  /** Reads along each walk. */
+  readonly #reads: number[]
   #fitting: number | undefined
   #after: RunPosition | undefined
 
   constructor({ walks, after, isDeep }: SlicesOptions) {
     this.#walks = walks
+    this.#reads = walks.map(() => 0)
     this.#choice = new WalkChoice(walks.length)
     this.#isDeep = isDeep
     this.#after = after
@@ -63,8 +76,8 @@ export class Slices {
   }
 
   /**
-   * Queries for the next runs: at most `limit` rows with the selection, in the order; then, when there may be more on the way, the
-   * one row at which this read stops.
+   * Queries for the next runs: at most `limit` rows with the selection, in the order; for a walk that compares runs on its way
+   * with the place at which this read stops, if there may be more behind it.
    */
   queries(limit: number, selection = RUN_SUMMARY): Query[] {
     const { rest } = this.#walk
@@ -73,6 +86,7 @@ export class Slices {
       params: [...ids.params, limit],
     })
     if (rest.length === 0) return [found(this.#walked(['id'], limit))]
+    if (this.#isPassed) return [this.#passed(limit, selection)]
     const columns = [...new Set(['id', ...rest.flatMap(term => term.columns)])]
     const walked = this.#walked(columns, this.#scan)
     const { terms, params } = allOf(rest)
@@ -84,25 +98,41 @@ export class Slices {
     return [found(matching), this.#walked([], 1, this.#scan - 1)]
   }
 
+  /** The runs that these rows of `queries` found. The next read goes on behind all that this one looked at. */
+  found([rows = [], stops]: Row[][], limit: number): { runs: Row[]; isEnd: boolean } {
+    const columns = this.#walk.order.length
+    const isPassed = this.#isPassed
+    const last = rows.at(-1)
+    const stop = isPassed && last?.at(-1) ? last : undefined
+    const runs = stop && !stop.at(-2) ? rows.slice(0, -1) : rows
+    if (runs.length === limit) {
+      if (columns === 1) this.#after = { id: (isPassed ? last?.at(-3) : last?.[0]) as string }
+      return { runs, isEnd: false }
+    }
+    return { runs, isEnd: !this.#goOn(isPassed ? stop?.slice(-2 - columns, -2) : stops?.[0]) }
+  }
+
   /** The position up to which all runs were looked at, once a read has stopped on the way. */
   get lookedTo(): RunPosition | undefined {
     return this.#after
   }
 
   /** Continues after the row at which the last read stopped; false when that read reached the end. */
-  goOn(stop: readonly Value[] | undefined): boolean {
+  #goOn(stop: readonly Value[] | undefined): boolean {
     if (stop === undefined) return false
     const [id, key] = [stop.at(-1) as string, stop[0] as string | number]
-    const looked = this.#scan
-    this.#reads++
-    this.#choice.wentOn(this.#after?.id, id, looked)
+    const cost = this.#scan * this.#scanned.cost
+    const walk = this.#choice.current
+    this.#reads[walk] = (this.#reads[walk] as number) + 1
+    this.#choice.wentOn(this.#after?.id, id, cost)
     this.#after = stop.length === 1 ? { id } : { key, id }
     return true
   }
 
-  /** Continues after a run that the last read found, when that read was full. */
-  goOnAfter(position: RunPosition): void {
-    this.#after = position
+  /** Whether one query compares the runs on its way and finds its stop: all columns are in one index or table. */
+  get #isPassed(): boolean {
+    const { source, isCovered, rest } = this.#walk
+    return rest.length > 0 && (source === 'runs' || isCovered)
   }
 
   get #walk(): Walk {
@@ -112,8 +142,52 @@ export class Slices {
   /** Runs that the next read looks at. */
   get #scan(): number {
     if (this.#fitting !== undefined) return this.#fitting
-    const { first, max } = this.#walk.isCovered ? COVERED_SCAN : SCAN
-    return Math.min(first * 2 ** this.#reads, max)
+    const { first, max } = this.#scanned
+    return Math.min(first * GROWTH ** (this.#reads[this.#choice.current] as number), max)
+  }
+
+  get #scanned(): typeof SCAN {
+    return this.#walk.isCovered ? COVERED_SCAN : SCAN
+  }
+
+  /**
+   * The runs between the position and the stop that match the rest, and the stop. The comparison stands in the walk itself, where
+   * it costs SQLite half of what it costs around it: first what the index has, so that only the rows of runs that match this are
+   * read. No planner sees through CASE, and takes another index for the rest. Behind the selection are the columns of the order,
+   * whether the run matches, and whether it is the stop.
+   */
+  #passed(limit: number, selection: string): Query {
+    const { branches, source, rest, covers, order, dir } = this.#walk
+    const stop = this.#walked([], 1, this.#scan - 1)
+    const isInIndex = (term: Term) => term.columns.every(column => covers.includes(column))
+    const parts = [rest.filter(isInIndex), rest.filter(term => !isInIndex(term))].filter(part => part.length > 0)
+    const compared = parts.map(part => {
+      const { terms, params } = allOf(part)
+      return {
+        sql: `CASE WHEN ${terms.join(' AND ')} THEN 1 WHEN id = (SELECT id FROM stop) THEN 1 ELSE 0 END = 1`,
+        params,
+      }
+    })
+    const all = allOf(rest)
+    const lists = branches.map(branch => {
+      const { terms, params } = allOf([...branch, ...this.#behind()])
+      const sql = `SELECT ${order.map(column => `${column} AS passed_${column}`).join(', ')},
+          CASE WHEN id <> (SELECT id FROM stop) THEN 1 WHEN ${all.terms.join(' AND ')} THEN 1 ELSE 0 END AS matches
+        FROM ${source} WHERE ${terms.join(' AND ')}
+          AND (${order.join(', ')}) ${dir === 'ASC' ? '<=' : '>='} (${order.map(column => `(SELECT ${column} FROM stop)`).join(', ')})
+          AND ${compared.map(part => part.sql).join(' AND ')}
+        ORDER BY ${this.#order()} LIMIT ?`
+      return { sql, params: [...all.params, ...params, ...compared.flatMap(part => part.params), limit] }
+    })
+    const merged = lists.map(({ sql }) => `SELECT * FROM (${sql}) AS list`).join(' UNION ALL ')
+    const passed = order.map(column => `passed_${column}`)
+    const last = order.map(column => `coalesce(max(${column}), ?) AS ${column}`)
+    const sql = `WITH stop AS MATERIALIZED (SELECT ${last.join(', ')} FROM (${stop.sql}) AS last)
+      SELECT ${selection}, ${passed.join(', ')}, matches, passed_id = (SELECT id FROM stop)
+      FROM (${merged} ORDER BY ${this.#order('passed_')} LIMIT ?) AS list CROSS JOIN runs WHERE runs.id = passed_id
+      ORDER BY ${this.#order('passed_')}`
+    const ends = order.map(column => END[column === 'duration_ms' ? 'number' : 'text'][dir])
+    return { sql, params: [...ends, ...stop.params, ...lists.flatMap(({ params }) => params), limit] }
   }
 
   /** `count` runs of the walk after the position and `skipped` others, whether they match the rest or not. */
@@ -153,8 +227,8 @@ export class Slices {
     return [{ sql, params, columns: order }]
   }
 
-  #order(): string {
-    return this.#walk.order.map(column => `${column} ${this.#walk.dir}`).join(', ')
+  #order(prefix = ''): string {
+    return this.#walk.order.map(column => `${prefix}${column} ${this.#walk.dir}`).join(', ')
   }
 }
 

@@ -7,10 +7,10 @@ const MEASURED_FOR_READS = 16
 
 /**
  * Chooses among walks that find the same runs in the order of ids, so that any of them can go on where another stopped. The walk
- * along the index with the fewest runs reaches furthest in a read, and only reads show which one that is.
+ * along the index with the fewest runs reaches furthest for its cost, and only reads show which one that is.
  */
 export class WalkChoice {
-  /** Milliseconds of the list per run looked at, by walk; undefined until the walk is measured. */
+  /** Milliseconds of the list for what they cost, by walk; undefined until the walk is measured. */
   readonly #reaches: (number | undefined)[]
   #current = 0
   #reads = 0
@@ -24,11 +24,11 @@ export class WalkChoice {
     return this.#current
   }
 
-  /** Notes that the current walk looked at so many runs between two ids. The start of the first read is unknown. */
-  wentOn(from: string | undefined, to: string, runsLookedAt: number): void {
+  /** Notes what the current walk cost between two ids. The start of the first read is unknown. */
+  wentOn(from: string | undefined, to: string, cost: number): void {
     if (this.#reaches.length === 1) return
     if (++this.#reads % MEASURED_FOR_READS === 0) this.#reaches.fill(undefined)
-    if (from !== undefined) this.#reaches[this.#current] = Math.abs(timeOfId(to) - timeOfId(from)) / runsLookedAt
+    if (from !== undefined) this.#reaches[this.#current] = Math.abs(timeOfId(to) - timeOfId(from)) / cost
     const unmeasured = this.#reaches.indexOf(undefined)
     this.#current = unmeasured >= 0 ? unmeasured : this.#reaches.indexOf(Math.max(...(this.#reaches as number[])))
   }

@@ -12,6 +12,7 @@ import {
   havingAll,
   inNamespace,
   inStatuses,
+  isOfNamespace,
   matchedStatuses,
   type Term,
 } from './run-filter.ts'
@@ -39,7 +40,7 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   ids: FEW,
   replayOf: FEW,
   eventId: FEW,
-  parentRunId: FEW,
+  parentRunId: { finds: 'few', covers: NAMED },
   // Its index is a table of its own.
   attribute: { finds: 'many', covers: ['namespace', 'id', 'app', 'workflow', 'ended'] },
   error: { finds: 'many', covers: NAMED },
@@ -73,6 +74,8 @@ export interface Walk {
   branches: Term[][]
   /** Terms that each run on the way must be compared with. */
   rest: Term[]
+  /** The columns that its index has: terms on these are compared without the rows. */
+  covers: readonly string[]
   /** The index has all that the rest needs, so that runs are passed without their rows. */
   isCovered: boolean
   /** The columns of the order. */
@@ -121,12 +124,17 @@ export function walksById(listed: Listed): [Walk, ...Walk[]] {
 
 /** The walk in the order of the key that compares every run on the way. */
 export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk {
-  const rest = [...termsOf(listed)]
+  const terms = termsOf(listed)
+  // An index may have the status, and not what shows that only some are possible.
+  if (listed.possible.length < RUN_STATUSES.length) terms.set('status', inStatuses(listed.possible))
+  const rest = [...terms]
+  const covers = sort === 'duration' ? [...NAMED, 'status'] : NAMED
   return {
     source: 'runs',
     branches: [[inNamespace(listed.namespace)]],
     rest: rest.map(([, term]) => term),
-    isCovered: isCovered(rest, sort === 'duration' ? ['namespace', 'id'] : NAMED),
+    covers,
+    isCovered: isCovered(rest, covers),
     order: [SORT_COLUMN[sort], 'id'],
     dir: listed.dir,
   }
@@ -172,6 +180,8 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   return filter.runType === 'cron' ? [...leads, { name: 'runType' }] : leads
 }
 
+const isFew = (lead: Lead | undefined) => lead !== undefined && INDEXED[lead.name]?.finds === 'few'
+
 function walkById(listed: Listed, lead: Lead | undefined): Walk {
   const { namespace, dir } = listed
   const index = lead?.name === 'runType' ? OF_CRONS : lead && INDEXED[lead.name]
@@ -180,8 +190,13 @@ function walkById(listed: Listed, lead: Lead | undefined): Walk {
   const rest = isCovered(inIndex, covers) ? inIndex : restOf(listed, lead, false)
   return {
     source: lead?.name === 'attribute' ? ATTRIBUTED : 'runs',
-    branches: branchesOf(listed, lead).map(branch => [inNamespace(namespace), ...branch, ...timesOf(listed)]),
+    branches: branchesOf(listed, lead).map(branch => [
+      isFew(lead) ? isOfNamespace(namespace) : inNamespace(namespace),
+      ...branch,
+      ...timesOf(listed),
+    ]),
     rest: rest.map(([, term]) => term),
+    covers,
     isCovered: isCovered(rest, covers),
     order: ['id'],
     dir,
