@@ -5,10 +5,13 @@ import { useQuery as useCached } from '@tanstack/react-query'
 import { useRead } from '../../data/queries.ts'
 import { readText, useSession } from '../../session/session.ts'
 import { Facts } from '../../ui/facts.tsx'
+import { Moment } from '../../ui/moment.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import css from './engine.module.css'
+import { laneWords, metricWords } from './engine-words.ts'
 import { EnginesPanel } from './engines.tsx'
 import { type Sample, samplesOf } from './metrics.ts'
 
@@ -23,6 +26,8 @@ const COLUMNS: readonly Column<Sample>[] = [
 export default function EnginePage() {
   const { whoami } = useSession()
   const ready = useRead('getReadiness', {}, { staleMs: METRICS_STALE_MS })
+  const engines = useRead('listEngines', {}, { staleMs: METRICS_STALE_MS })
+  const self = engines.data?.find(engine => engine.self)
   const metrics = useCached({
     queryKey: ['metrics', whoami?.namespace],
     queryFn: async ({ signal }) => samplesOf(await readText('/metrics', signal)),
@@ -37,6 +42,7 @@ export default function EnginePage() {
               ['Version', whoami.version],
               ['Store', whoami.store === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
               ['Its clock', whoami.now],
+              ['Up since', self && <Moment at={self.startedAt} />],
               ['Access', whoami.open ? 'open, this machine only' : 'by key'],
               ['Namespace', whoami.suspended ? `${whoami.namespace}, suspended` : whoami.namespace],
               ['Streams', `${whoami.limits.streams} of a namespace, ${whoami.limits.keyStreams} of a key`],
@@ -71,6 +77,7 @@ export default function EnginePage() {
           )}
         </Loaded>
       </Panel>
+      <Work samples={metrics.data ?? []} />
       <EnginesPanel />
       <Panel title="Metrics" isFlush>
         <Loaded query={metrics}>
@@ -86,5 +93,26 @@ export default function EnginePage() {
         </Loaded>
       </Panel>
     </Page>
+  )
+}
+
+/** Lanes, writes and streams in sentences. */
+function Work({ samples }: { samples: readonly Sample[] }) {
+  const engines = useRead('listEngines', {}, { staleMs: METRICS_STALE_MS })
+  return (
+    <Panel title="Its work">
+      <Loaded query={engines} rows={2}>
+        {all => (
+          <ul className={css.sentences}>
+            {laneWords(all).map(({ lane, sentence }) => (
+              <li key={lane}>{sentence}</li>
+            ))}
+            {metricWords(samples).map(sentence => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Panel>
   )
 }

@@ -1,9 +1,8 @@
 // The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
-import type { Calls } from '@perdure/client'
-import { type ReactNode, useMemo } from 'react'
-import { type Item, itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { useMemo } from 'react'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { ENGINE_URL } from '../../router/base.ts'
@@ -18,12 +17,21 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { successText } from '../workflows/stats.ts'
+import {
+  deliveryLooks,
+  errorLooks,
+  heldLooks,
+  type Look,
+  laneLooks,
+  limitLooks,
+  runnerLooks,
+  scheduleLooks,
+} from './looks.tsx'
 import css from './overview.module.css'
 
 const WINDOWS = ['1h', '24h', '7d', '30d'] as const
 const DEFAULT_WINDOW = '24h'
 const SHOWN = 5
-const LATE_MS = 60_000
 
 export default function OverviewPage() {
   const [get, set] = useQuery('overview')
@@ -85,11 +93,6 @@ function FirstRun() {
   )
 }
 
-interface Look {
-  key: string
-  sentence: ReactNode
-}
-
 /** Everything that is not as it should be, each a sentence with a link. */
 function NeedsALook({ from }: { from: string | undefined }) {
   const errors = useRead('listErrors', { since: from })
@@ -97,12 +100,16 @@ function NeedsALook({ from }: { from: string | undefined }) {
   const exhausted = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, limit: 100 })
   const schedules = usePages('listSchedules', { limit: 200 })
   const stats = useRead('getWorkflowStats', { since: from, limit: 200 })
+  const limits = useRead('listLimits', {})
+  const engines = useRead('listEngines', {})
   const looks: Look[] = [
     ...errorLooks(errors.data ?? [], from),
-    ...heldLooks(stats.data ?? []),
+    ...limitLooks(limits.data ?? []),
+    ...heldLooks(stats.data ?? [], limits.data ?? []),
     ...runnerLooks(runners.data ?? []),
-    ...deliveryLooks(itemsOf(exhausted).length, exhausted.hasNextPage),
+    ...deliveryLooks(itemsOf(exhausted), exhausted.hasNextPage),
     ...scheduleLooks(itemsOf(schedules)),
+    ...laneLooks(engines.data ?? []),
   ]
   return (
     <Panel title="Needs a look">
@@ -120,102 +127,6 @@ function NeedsALook({ from }: { from: string | undefined }) {
         }
       </Loaded>
     </Panel>
-  )
-}
-
-function errorLooks(groups: readonly Calls['listErrors']['reply'][number][], from: string | undefined): Look[] {
-  if (groups.length === 0) return []
-  const fresh = from === undefined ? [] : groups.filter(({ firstAt }) => firstAt >= from)
-  const runs = groups.reduce((sum, { count }) => sum + count, 0)
-  return [
-    {
-      key: 'errors',
-      sentence: (
-        <>
-          <Link target={{ to: 'errors' }}>
-            {runs} {runs === 1 ? 'run' : 'runs'} failed in {groups.length} {groups.length === 1 ? 'group' : 'groups'}
-          </Link>
-          {fresh.length > 0 && `, ${fresh.length} of them new`}
-        </>
-      ),
-    },
-    ...groups.slice(0, 3).map(({ fingerprint, count, workflow, message }) => ({
-      key: fingerprint,
-      sentence: (
-        <>
-          <Status status="failed" word={String(count)} />{' '}
-          <Link target={{ to: 'errorGroup', params: { fingerprint } }} title={message}>
-            {message.slice(0, 100)}
-          </Link>{' '}
-          <span className={css.mute}>{workflow}</span>
-        </>
-      ),
-    })),
-  ]
-}
-
-function heldLooks(stats: readonly Calls['getWorkflowStats']['reply'][number][]): Look[] {
-  return stats
-    .filter(({ held }) => held > 0)
-    .sort((a, b) => b.held - a.held)
-    .slice(0, 3)
-    .map(({ app, workflow, held }) => ({
-      key: `held ${app}/${workflow}`,
-      sentence: (
-        <>
-          <Link target={{ to: 'runs', query: { app, workflow, status: 'queued' } }}>
-            {held} {held === 1 ? 'run' : 'runs'} of {workflow}
-          </Link>{' '}
-          {held === 1 ? 'is' : 'are'} held back by a limit or for want of a runner
-        </>
-      ),
-    }))
-}
-
-function runnerLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
-  return runners
-    .filter(({ live }) => !live)
-    .slice(0, 3)
-    .map(({ app, runnerId, lastSeenAt }) => ({
-      key: `runner ${app}/${runnerId}`,
-      sentence: (
-        <>
-          Runner <Link target={{ to: 'runners', query: { app } }}>{runnerId}</Link> is silent, last seen{' '}
-          <Moment at={lastSeenAt} />
-        </>
-      ),
-    }))
-}
-
-function deliveryLooks(count: number, isMore: boolean): Look[] {
-  if (count === 0) return []
-  return [
-    {
-      key: 'deliveries',
-      sentence: (
-        <Link target={{ to: 'deliveries', query: { status: 'exhausted' } }}>
-          {count}
-          {isMore ? ' or more' : ''} {count === 1 ? 'delivery has' : 'deliveries have'} spent all attempts
-        </Link>
-      ),
-    },
-  ]
-}
-
-function scheduleLooks(schedules: readonly Item<'listSchedules'>[]): Look[] {
-  return schedules.flatMap(({ id, workflow, lateMs }) =>
-    lateMs === undefined || lateMs < LATE_MS
-      ? []
-      : [
-          {
-            key: `schedule ${id}`,
-            sentence: (
-              <>
-                Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> is {durationText(lateMs)} late
-              </>
-            ),
-          },
-        ],
   )
 }
 

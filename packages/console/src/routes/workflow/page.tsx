@@ -72,7 +72,7 @@ export default function WorkflowPage() {
         </Loaded>
       </Panel>
       {stats && <Numbers stats={stats} />}
-      <Series app={app} workflow={name} since={since} from={from} />
+      <Series app={app} workflow={name} since={since} from={from} changedAt={definition?.updatedAt} />
       {stats && stats.steps.length > 0 && <Steps steps={stats.steps} />}
       <Errors app={app} workflow={name} since={from} />
       <NewestRuns app={app} workflow={name} />
@@ -125,17 +125,16 @@ function Numbers({ stats }: { stats: Stats }) {
   )
 }
 
-function Series({
-  app,
-  workflow,
-  since,
-  from,
-}: {
+interface SeriesProps {
   app: string
   workflow: string
   since: string
   from: string | undefined
-}) {
+  /** When the definition became what it is now. */
+  changedAt: string | undefined
+}
+
+function Series({ app, workflow, since, from, changedAt }: SeriesProps) {
   const navigate = useNavigate()
   const now = useNow()
   const series = useRead('getRunSeries', { app, workflow, since: from, step: seriesStep(since) })
@@ -147,7 +146,15 @@ function Series({
   return (
     <Panel title="Runs over time">
       <Loaded query={series} rows={4}>
-        {points => <RunChart label={`Runs of ${workflow} over time`} points={points} nowMs={now} onChoose={choose} />}
+        {points => (
+          <RunChart
+            label={`Runs of ${workflow} over time`}
+            points={points}
+            nowMs={now}
+            marks={changedAt === undefined ? [] : [{ at: changedAt, text: 'registered as it is now' }]}
+            onChoose={choose}
+          />
+        )}
       </Loaded>
     </Panel>
   )

@@ -5,7 +5,7 @@ import { useId } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import css from './chart.module.css'
-import { niceMax, placeOf } from './scale.ts'
+import { markPlace, niceMax, placeOf } from './scale.ts'
 
 export interface RunPoint {
   at: string
@@ -19,20 +19,33 @@ export interface RunPoint {
 const HEIGHT = 120
 const KINDS = ['succeeded', 'failed', 'cancelled'] as const
 
+/** A moment to mark. */
+export interface ChartMark {
+  at: string
+  /** The event of that moment: "the definition changed". */
+  text: string
+}
+
 export interface RunChartProps {
   label: string
   points: readonly RunPoint[]
   /** The engine's time, for labels of the axis. */
   nowMs: number
+  /** Moments to mark, such as a change of the definition. */
+  marks?: readonly ChartMark[]
   /** A span of time was chosen: its beginning and its end. */
   onChoose?(fromMs: number, toMs: number): void
 }
 
-export function RunChart({ label, points, nowMs, onChoose }: RunChartProps) {
+export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChartProps) {
   const hatch = useId()
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
   const maxMs = niceMax(Math.max(...points.map(({ p95Ms = 0 }) => p95Ms), 1))
   const spanMs = points.length > 1 ? Date.parse(points[1]?.at as string) - Date.parse(points[0]?.at as string) : 0
+  const placed = marks.flatMap(mark => {
+    const x = markPlace(Date.parse(mark.at), { points, spanMs })
+    return x === undefined ? [] : [{ ...mark, x, title: `${mark.text}, ${clockText(Date.parse(mark.at), nowMs)}` }]
+  })
   return (
     <figure className={css.chart}>
       <figcaption className={css.legend}>
@@ -44,6 +57,11 @@ export function RunChart({ label, points, nowMs, onChoose }: RunChartProps) {
         <span>
           <i data-kind="p95" aria-hidden="true" /> p95, up to {durationText(maxMs)}
         </span>
+        {placed.map(({ at, title }) => (
+          <span key={at}>
+            <i data-kind="mark" aria-hidden="true" /> {title}
+          </span>
+        ))}
         <span className={css.max}>up to {maxRuns} runs</span>
       </figcaption>
       <svg
@@ -61,6 +79,11 @@ export function RunChart({ label, points, nowMs, onChoose }: RunChartProps) {
         ))}
         <path className={css.line} d={lineOf(points, maxMs)} />
       </svg>
+      <div className={css.marks} aria-hidden="true">
+        {placed.map(({ at, x, title }) => (
+          <span key={at} title={title} style={{ left: `${100 * x}%` }} />
+        ))}
+      </div>
       <div className={css.hits}>
         {points.map(point => {
           const from = Date.parse(point.at)

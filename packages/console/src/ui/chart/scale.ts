@@ -11,3 +11,13 @@ export function niceMax(value: number): number {
 export function placeOf(value: number, max: number, heightPx: number): number {
   return heightPx - (Math.min(value, max) / max) * heightPx
 }
+
+/** The place of a moment in a chart of spans, from 0 to 1; undefined outside the chart. */
+export function markPlace(
+  atMs: number,
+  { points, spanMs }: { points: readonly { at: string }[]; spanMs: number },
+): number | undefined {
+  const startMs = Date.parse(points[0]?.at ?? '')
+  const x = (atMs - startMs) / (spanMs * points.length)
+  return x >= 0 && x <= 1 ? x : undefined
+}

@@ -1,0 +1,63 @@
+// The work of the engines in sentences: lanes, writes, streams and the limiter. Pure.
+
+import type { Calls } from '@perdure/client'
+import { durationText } from '../../ui/duration.ts'
+import type { Sample } from './metrics.ts'
+
+type Engine = Calls['listEngines']['reply'][number]
+export type Lane = Engine['lanes'][number]
+
+/** A lane that is further behind needs a look. */
+export const LAG_MS_MAX = 10_000
+
+export const LANES: Readonly<Record<Lane['lane'], string>> = {
+  runs: 'runs',
+  deliveries: 'webhook deliveries',
+  timers: 'timers',
+}
+
+/** A sentence for each lane, over all engines of the store. */
+export function laneWords(engines: readonly Pick<Engine, 'lanes'>[]): { lane: Lane['lane']; sentence: string }[] {
+  const lanes = Object.keys(LANES) as Lane['lane'][]
+  return lanes.flatMap(lane => {
+    const found = engines.flatMap(engine => engine.lanes.filter(each => each.lane === lane))
+    if (found.length === 0) return []
+    const sum = (of: 'inFlight' | 'max') => found.reduce((total, each) => total + each[of], 0)
+    const use = `${sum('inFlight')} of at most ${sum('max')} ${LANES[lane]} are under way`
+    return [{ lane, sentence: `${use}; ${lagWords(lagOf(found))}.` }]
+  })
+}
+
+/** How far the lane is behind, which is the same for all engines of a store; undefined when unknown. */
+function lagOf(lanes: readonly Lane[]): number | undefined {
+  const known = lanes.flatMap(({ lagMs }) => lagMs ?? [])
+  return known.length === 0 ? undefined : Math.max(...known)
+}
+
+function lagWords(lagMs: number | undefined): string {
+  if (lagMs === undefined) return 'how long due work waits is not known'
+  return lagMs === 0 ? 'none that is due waits' : `the oldest that is due has waited ${durationText(lagMs)}`
+}
+
+/** Sentences on the metrics of the engine that answers; without the ones whose numbers are not there. */
+export function metricWords(samples: readonly Sample[]): string[] {
+  const sumOf = (name: string) => {
+    const found = samples.filter(sample => sample.name === name)
+    return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + Number(value), 0)
+  }
+  const commits = sumOf('perdure_store_commits_total')
+  const batches = sumOf('perdure_store_batch_requests_count')
+  const writes = sumOf('perdure_store_batch_requests_sum')
+  const pending = sumOf('perdure_store_pending_requests')
+  const streams = sumOf('perdure_streams_open')
+  const sockets = sumOf('perdure_connect_sockets')
+  const limiter = sumOf('perdure_limiter_entries')
+  return [
+    commits !== undefined && `${commits} commits were made durable since it started.`,
+    !!batches && writes !== undefined && `A batch had ${(writes / batches).toFixed(1)} writes on average.`,
+    pending !== undefined && `${pending} ${pending === 1 ? 'write waits' : 'writes wait'} for the disk.`,
+    streams !== undefined && `${streams} ${streams === 1 ? 'stream is' : 'streams are'} open.`,
+    sockets !== undefined && `${sockets} Connect ${sockets === 1 ? 'runner has' : 'runners have'} a socket here.`,
+    limiter !== undefined && `The limiter keeps ${limiter} ${limiter === 1 ? 'number' : 'numbers'} in memory.`,
+  ].filter(sentence => sentence !== false)
+}
