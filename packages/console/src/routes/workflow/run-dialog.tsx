@@ -6,7 +6,7 @@ import { RawJson } from '../../data/json/parse.ts'
 import { useWrite } from '../../data/queries.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
-import { parseJson } from '../../ui/json/parse.ts'
+import { useJsonFault } from '../../ui/json/use-json-text.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { Waiting } from '../../ui/states/loaded.tsx'
 
@@ -19,7 +19,7 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
   const navigate = useNavigate()
   const dry = useWrite('startRun')
   const start = useWrite('startRun', ['listRuns', 'listLimits'])
-  const fault = faultOf(text)
+  const fault = useJsonFault(text)
   const body = { input: new RawJson(text) }
   const check = () => dry.mutate({ app, name, body: { ...body, dryRun: true } }, { onSuccess: () => setChecked(text) })
   const run = () =>
@@ -67,13 +67,4 @@ function previewOf({ paused, policies }: Pick<StartPreview, 'paused' | 'policies
   const held = [...(concurrency?.length ? ['concurrency'] : []), ...(throttle ? ['throttle'] : [])]
   if (paused) return 'A run would be created, and stay queued: the workflow is paused.'
   return held.length === 0 ? 'A run would start.' : `A run would start, or wait for its ${held.join(' and ')}.`
-}
-
-function faultOf(text: string): string | undefined {
-  try {
-    parseJson(text)
-    return undefined
-  } catch (error) {
-    return `This is ${(error as Error).message}`
-  }
 }

@@ -1,13 +1,15 @@
 // Replays a run with an edited input. The input is edited as text, so numbers arrive to the last digit, and the difference
-// is shown while it is edited. The editor is loaded when the dialog opens.
+// is shown while it is edited. The editor is loaded when the dialog opens; a worker reads a large input.
 
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useDeferredValue, useState } from 'react'
 import { RawJson, sourceOf } from '../../../data/json/parse.ts'
 import { useWrite } from '../../../data/queries.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { DiffView } from '../../../ui/diff/diff-view.tsx'
 import { parseJson } from '../../../ui/json/parse.ts'
 import { printJson } from '../../../ui/json/print.ts'
+import { useJsonFault, usePrettyJson } from '../../../ui/json/use-json-text.ts'
+import { LARGE_CHARS } from '../../../ui/json/veil-json.ts'
 import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Waiting } from '../../../ui/states/loaded.tsx'
@@ -22,9 +24,12 @@ const JsonEditor = lazy(() => import('../../../ui/editor/json-editor.tsx'))
 
 export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }) {
   const { run } = view
-  const before = useMemo(() => prettyOf(run.input === undefined ? 'null' : sourceOf(run.input)), [run.input])
-  const [text, setText] = useState(before)
-  const fault = useMemo(() => faultOf(text), [text])
+  const before = usePrettyJson(run.input === undefined ? 'null' : sourceOf(run.input))
+  const [edited, setText] = useState<string>()
+  const text = edited ?? before ?? ''
+  const shown = useDeferredValue(text)
+  const found = useJsonFault(text)
+  const fault = before === undefined ? 'The input is being read' : found
   const write = useWrite('replayRun', ['listRuns', 'listControlActions'])
   const send = () => write.mutate({ id: run.id, body: { input: new RawJson(text) } })
   return (
@@ -56,21 +61,27 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
             </p>
             <DefinitionNote view={view} />
             <ForkCount runId={run.id} />
-            <Suspense fallback={<Waiting rows={4} />}>
-              <JsonEditor text={before} label="Input of the new run" onChange={setText} />
-            </Suspense>
+            {before === undefined ? (
+              <Waiting rows={4} />
+            ) : (
+              <Suspense fallback={<Waiting rows={4} />}>
+                <JsonEditor text={before} label="Input of the new run" onChange={setText} />
+              </Suspense>
+            )}
             {fault !== undefined && (
               <p role="status" className={css.fault}>
                 {fault}
               </p>
             )}
-            {text !== before && <DiffView before={before} after={text} label="Changes of the input" />}
+            {before !== undefined && shown !== before && (
+              <DiffView before={before} after={shown} label="Changes of the input" />
+            )}
             {write.error && <ErrorText error={write.error} isShort />}
             {fault === undefined && (
               <CommandsView
                 call={{
                   id: 'replayRun',
-                  input: { id: run.id, body: { input: new RawJson(printJson(parseJson(text), false)) } },
+                  input: { id: run.id, body: { input: new RawJson(inOneLine(text)) } },
                 }}
               />
             )}
@@ -81,19 +92,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
   )
 }
 
-function prettyOf(text: string): string {
-  try {
-    return printJson(parseJson(text))
-  } catch {
-    return text
-  }
-}
-
-function faultOf(text: string): string | undefined {
-  try {
-    parseJson(text)
-    return undefined
-  } catch (error) {
-    return `This is ${(error as Error).message}`
-  }
+/** The text for a command. A large one is cut off there, and stays as it is. */
+function inOneLine(text: string): string {
+  return text.length > LARGE_CHARS ? text : printJson(parseJson(text), false)
 }
