@@ -11,7 +11,8 @@ export default defineConfig({
   cwd: here,
   entry: {
     main: resolve(here, 'dist/main.js'),
-    // Beside it, where the one looks for the other.
+    // Beside it, where the one looks for the others.
+    'engine-thread': resolve(here, 'dist/engine-thread.js'),
     thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),
   },
   outDir: 'dist/bundle',

@@ -1,0 +1,53 @@
+// The entry of the thread that runs an engine. Started by launch-in-thread.ts, which gives it the settings and an order to stop.
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { LaunchError, launchEngine } from './launch.ts'
+
+export interface EngineThreadData {
+  env: NodeJS.ProcessEnv
+  flags: Record<string, string>
+  /** Log lines are posted; otherwise the thread writes them to stderr. */
+  sendsLog: boolean
+}
+
+export interface EngineThreadOrder {
+  kind: 'stop'
+  /** The reason, for the log. */
+  signal: string | undefined
+}
+
+export type EngineThreadMessage =
+  | { kind: 'ready'; url: string; banner: readonly string[] }
+  /** The engine cannot be started; the thread ends. */
+  | { kind: 'refused'; message: string }
+  | { kind: 'log'; line: string }
+  /** The engine has stopped; the thread ends. */
+  | { kind: 'stopped' }
+
+const { env, flags, sendsLog } = workerData as EngineThreadData
+const port = parentPort as MessagePort
+
+function post(message: EngineThreadMessage): void {
+  port.postMessage(message)
+}
+
+/** Keeps the thread alive until the order comes. */
+function untilOrdered(): Promise<EngineThreadOrder> {
+  return new Promise(resolve => {
+    port.once('message', resolve)
+  })
+}
+
+const ordered = untilOrdered()
+try {
+  const log = { write: (line: string) => post({ kind: 'log', line }) }
+  const engine = await launchEngine({ env, flags, ...(sendsLog && { log }) })
+  post({ kind: 'ready', url: engine.url, banner: engine.banner })
+  await engine.stop((await ordered).signal)
+  post({ kind: 'stopped' })
+} catch (error) {
+  if (!(error instanceof LaunchError)) throw error
+  post({ kind: 'refused', message: error.message })
+} finally {
+  port.close()
+}
