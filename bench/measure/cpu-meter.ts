@@ -5,7 +5,7 @@ import { cpuSeconds, machineSeconds, type ThreadSeconds, threadSeconds } from '.
 interface CpuShare {
   process: string
   seconds: number
-  /** The JavaScript main thread. */
+  /** The thread that runs the JavaScript: the first one, or the busiest of a process whose first one only waits, as the engine's. */
   mainSeconds: number
   /** The busiest other thread; in the engine it is the store's writer. */
   busiestOtherSeconds: number
@@ -54,13 +54,18 @@ export class CpuMeter {
   }
 }
 
+/** A first thread with less than this share of the busiest one only waits. */
+const WAITING_SHARE = 0.1
+
 function split(pid: number, before: ThreadSeconds): { mainSeconds: number; busiestOtherSeconds: number } {
   let mainSeconds = 0
-  let busiestOtherSeconds = 0
+  const others: number[] = []
   for (const [tid, seconds] of threadSeconds(pid)) {
     const used = seconds - (before.get(tid) ?? 0)
     if (tid === pid) mainSeconds = used
-    else busiestOtherSeconds = Math.max(busiestOtherSeconds, used)
+    else others.push(used)
   }
-  return { mainSeconds, busiestOtherSeconds }
+  const [busiest = 0, next = 0] = others.sort((a, b) => b - a)
+  if (mainSeconds >= WAITING_SHARE * busiest) return { mainSeconds, busiestOtherSeconds: busiest }
+  return { mainSeconds: busiest, busiestOtherSeconds: next }
 }

@@ -11,6 +11,8 @@ export default defineConfig({
   cwd: here,
   entry: {
     main: resolve(here, 'dist/main.js'),
+    // Without the engine itself, which its thread loads.
+    serve: resolve(here, 'dist/serve.js'),
     // Beside it, where the one looks for the others.
     'engine-thread': resolve(here, 'dist/engine-thread.js'),
     thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),

@@ -51,7 +51,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function runUnparsed({ help, run }: UnparsedCommand, args: readonly string[]): Promise<number> {
-  const engine = await import('@perdure/engine')
+  const engine = await import('@perdure/engine/serve')
   if (!args.includes('--help') && !args.includes('-h')) return run(args, engine)
   process.stdout.write(`${help(engine.FLAGS)}\n`)
   return EXIT.ok
@@ -108,7 +108,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
 
 /** The program with every command, for completion. */
 async function wholeProgram() {
-  const { FLAGS } = await import('@perdure/engine')
+  const { FLAGS } = await import('@perdure/engine/serve')
   return { program: await programFor(undefined), flags: new Map([...UNPARSED.keys()].map(name => [name, FLAGS])) }
 }
 

@@ -1,7 +1,8 @@
 // The entry of the thread that runs an engine. Started by launch-in-thread.ts, which gives it the settings and an order to stop.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { LaunchError, launchEngine } from './launch.ts'
+import { launchEngine } from './launch.ts'
+import { LaunchError } from './launched.ts'
 
 export interface EngineThreadData {
   env: NodeJS.ProcessEnv

@@ -1,12 +1,12 @@
 // Runs an engine in a thread of its own, for `perdure serve` and `perdure dev`. A thread can have a larger young generation than
-// Node gives the first thread, which only a flag of the command line changes (docs/decisions/0017-young-generation.md). Signals, the
+// Node gives the first thread, which only a flag of the command line changes (docs/decisions/0018-young-generation.md). Signals, the
 // terminal and the exit code stay with the first thread.
 
 import { isMainThread, Worker } from 'node:worker_threads'
 import type { EngineThreadData, EngineThreadMessage, EngineThreadOrder } from './engine-thread.ts'
-import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
 
-/** V8 divides the young generation by three: half of the heap's semi-spaces, and as much for large objects. */
+/** Two semi-spaces of 64 MiB, and as much for large objects. */
 const YOUNG_GENERATION_MB = 3 * 64
 
 /**

@@ -7,28 +7,7 @@ import { closeInTime } from './compose/close-in-time.ts'
 import { createEngine, type Engine } from './compose.ts'
 import { type Config, ConfigError, readConfig, storeName } from './config/config.ts'
 import { consoleFiles } from './http/response/console-files.ts'
-
-export interface LaunchOptions {
-  env: NodeJS.ProcessEnv
-  flags: Record<string, string>
-  /** Where the log goes: JSON lines. Default: stderr. */
-  log?: { write(line: string): void }
-}
-
-/** An engine that listens. */
-export interface LaunchedEngine {
-  /** The URL for callers on this machine. */
-  readonly url: string
-  /** Lines for the terminal: the address, the store, the keys. */
-  readonly banner: readonly string[]
-  /** Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. */
-  stop(signal?: string): Promise<void>
-}
-
-/** An engine that cannot be started. Its message is the one line that `perdure serve` prints. */
-export class LaunchError extends Error {
-  override name = 'LaunchError'
-}
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
 
 /** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
 export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {

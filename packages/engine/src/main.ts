@@ -15,7 +15,6 @@ export {
   type StoredKey,
 } from './domain/model/api-key.ts'
 export { EngineError } from './domain/model/errors.ts'
-export { LaunchError, type LaunchedEngine, type LaunchOptions, launchEngine } from './launch.ts'
 export { createLog } from './log.ts'
 export {
   backupStore,
@@ -30,4 +29,3 @@ export type { Clock, Random } from './ports/clock.ts'
 export type { SendCall, Sender, SendReply } from './ports/sender.ts'
 export type { Store } from './ports/store.ts'
 export type { InvokeCall, InvokeReply, Transport } from './ports/transport.ts'
-export { launchUnlessStopped, type ServeOptions, serve } from './serve.ts'

@@ -1,7 +1,10 @@
 // One engine process from its settings to its end: `perdure serve`, and the engine of `perdure dev`.
 
-import { LaunchError, type LaunchedEngine, type LaunchOptions, launchEngine } from './launch.ts'
 import { launchInThread, runsInThread } from './launch-in-thread.ts'
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
+
+export { FLAGS } from './config/config.ts'
+export { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
 
 export interface ServeOptions extends LaunchOptions {
   /** Where the banner goes. */
@@ -41,7 +44,7 @@ export async function launchUnlessStopped(
   options: LaunchOptions,
   stopped: Promise<unknown>,
 ): Promise<LaunchedEngine | undefined> {
-  const launch = runsInThread() ? launchInThread(options) : launchEngine(options)
+  const launch = runsInThread() ? launchInThread(options) : launchHere(options)
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   const late = new Promise<undefined>(resolve => {
@@ -57,6 +60,12 @@ export async function launchUnlessStopped(
     isOver = true
     clearTimeout(timer)
   }
+}
+
+/** Loads the engine, which is slow, and starts it in this thread. */
+async function launchHere(options: LaunchOptions): Promise<LaunchedEngine> {
+  const { launchEngine } = await import('./launch.ts')
+  return launchEngine(options)
 }
 
 /** Resolves at the first SIGINT or SIGTERM. A second one exits at once; recovery is then the same as after a crash. */

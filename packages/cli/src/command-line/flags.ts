@@ -11,8 +11,8 @@ export interface UnparsedCommand {
   argument?: string
   description: string
   help(flags: readonly string[]): string
-  /** Runs the command line; returns the exit code. The engine, which is slow to load, is loaded only for it. */
-  run(args: readonly string[], engine: typeof import('@perdure/engine')): Promise<number>
+  /** Runs the command line; returns the exit code. What starts the engine is loaded only for it. */
+  run(args: readonly string[], engine: typeof import('@perdure/engine/serve')): Promise<number>
 }
 
 /** The flags as name -> value. Throws UsageError for an unknown name, with the nearest flag or switch, a missing value or an argument without a flag. */

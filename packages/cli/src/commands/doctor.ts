@@ -22,7 +22,8 @@ Exit codes: 0 no error was found (warnings do not count), 1 an error was found, 
 Examples:
   perdure doctor
   perdure doctor --store postgres://engine@db/perdure --json | jq -r 'select(.verdict == "error") | .message'`,
-  async run(args, { examine, FLAGS }) {
+  async run(args, { FLAGS }) {
+    const { examine } = await import('@perdure/engine')
     const json = args.includes('--json')
     const flags = parseFlags(
       args.filter(arg => arg !== '--json'),

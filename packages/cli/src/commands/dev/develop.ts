@@ -3,7 +3,7 @@
 
 import { relative } from 'node:path'
 import { createClient, DEFAULT_URL } from '@perdure/client'
-import type { LaunchedEngine, LaunchOptions } from '@perdure/engine'
+import type { LaunchedEngine, LaunchOptions } from '@perdure/engine/serve'
 import { DEV_STORE, recordDev } from '../../command-line/dev-record.ts'
 import { EXIT } from '../../command-line/exit.ts'
 import { painter, wantsColour } from '../../output/colour.ts'

@@ -1,0 +1,24 @@
+// Settings of an engine that starts, and the engine that has started: the same in the calling thread (launch.ts) and in one of its own
+// (launch-in-thread.ts).
+
+export interface LaunchOptions {
+  env: NodeJS.ProcessEnv
+  flags: Record<string, string>
+  /** Where the log goes: JSON lines. Default: stderr. */
+  log?: { write(line: string): void }
+}
+
+/** An engine that listens. */
+export interface LaunchedEngine {
+  /** The URL for callers on this machine. */
+  readonly url: string
+  /** Lines for the terminal: the address, the store, the keys. */
+  readonly banner: readonly string[]
+  /** Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. */
+  stop(signal?: string): Promise<void>
+}
+
+/** An engine that cannot be started. Its message is the one line that `perdure serve` prints. */
+export class LaunchError extends Error {
+  override name = 'LaunchError'
+}
