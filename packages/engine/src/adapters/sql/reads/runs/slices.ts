@@ -28,12 +28,6 @@ const DEEP_BYTES = `coalesce(octet_length(input), 0) + coalesce(octet_length(res
 /** Stands behind every id. */
 export const AFTER_ALL = '~'
 
-/** The stop of a walk with fewer runs than a read looks at: the text stands behind the longest name in UTF-8. */
-const END = {
-  text: { ASC: '\u{10ffff}'.repeat(257), DESC: '' },
-  number: { ASC: Number.MAX_SAFE_INTEGER, DESC: -1 },
-} as const
-
 interface SlicesOptions {
   /** Walks that find the same runs in the same order: the slices choose among them. */
   walks: readonly [Walk, ...Walk[]]
@@ -100,16 +94,15 @@ export class Slices {
 
   /** The runs that these rows of `queries` found. The next read goes on behind all that this one looked at. */
   found([rows = [], stops]: Row[][], limit: number): { runs: Row[]; isEnd: boolean } {
-    const columns = this.#walk.order.length
     const isPassed = this.#isPassed
     const last = rows.at(-1)
     const stop = isPassed && last?.at(-1) ? last : undefined
     const runs = stop && !stop.at(-2) ? rows.slice(0, -1) : rows
     if (runs.length === limit) {
-      if (columns === 1) this.#after = { id: (isPassed ? last?.at(-3) : last?.[0]) as string }
+      if (this.#walk.order.length === 1) this.#after = { id: (isPassed ? last?.at(-3) : last?.[0]) as string }
       return { runs, isEnd: false }
     }
-    return { runs, isEnd: !this.#goOn(isPassed ? stop?.slice(-2 - columns, -2) : stops?.[0]) }
+    return { runs, isEnd: !this.#goOn(isPassed ? stop && [stop.at(-3) as Value] : stops?.[0]) }
   }
 
   /** The position up to which all runs were looked at, once a read has stopped on the way. */
@@ -129,10 +122,13 @@ export class Slices {
     return true
   }
 
-  /** Whether one query compares the runs on its way and finds its stop: all columns are in one index or table. */
+  /**
+   * Whether one query compares the runs on its way and finds its stop: along one column, in an index that has all others. Around
+   * rows, or along two columns, SQLite saves nothing by it, and PostgreSQL takes a worse plan.
+   */
   get #isPassed(): boolean {
-    const { source, isCovered, rest } = this.#walk
-    return rest.length > 0 && (source === 'runs' || isCovered)
+    const { isCovered, rest, order } = this.#walk
+    return rest.length > 0 && isCovered && order.length === 1
   }
 
   get #walk(): Walk {
@@ -152,42 +148,26 @@ export class Slices {
 
   /**
    * The runs between the position and the stop that match the rest, and the stop. The comparison stands in the walk itself, where
-   * it costs SQLite half of what it costs around it: first what the index has, so that only the rows of runs that match this are
-   * read. No planner sees through CASE, and takes another index for the rest. Behind the selection are the columns of the order,
-   * whether the run matches, and whether it is the stop.
+   * it costs SQLite half of what it costs around it. No planner sees through CASE, and takes another index for the rest. Behind
+   * the selection are the id, whether the run matches, and whether it is the stop.
    */
   #passed(limit: number, selection: string): Query {
-    const { branches, source, rest, covers, order, dir } = this.#walk
-    const stop = this.#walked([], 1, this.#scan - 1)
-    const isInIndex = (term: Term) => term.columns.every(column => covers.includes(column))
-    const parts = [rest.filter(isInIndex), rest.filter(term => !isInIndex(term))].filter(part => part.length > 0)
-    const compared = parts.map(part => {
-      const { terms, params } = allOf(part)
-      return {
-        sql: `CASE WHEN ${terms.join(' AND ')} THEN 1 WHEN id = (SELECT id FROM stop) THEN 1 ELSE 0 END = 1`,
-        params,
-      }
-    })
-    const all = allOf(rest)
+    const { branches, source, rest, dir } = this.#walk
+    const [stop, matches] = [this.#walked([], 1, this.#scan - 1), allOf(rest)]
+    const test = matches.terms.join(' AND ')
     const lists = branches.map(branch => {
       const { terms, params } = allOf([...branch, ...this.#behind()])
-      const sql = `SELECT ${order.map(column => `${column} AS passed_${column}`).join(', ')},
-          CASE WHEN id <> (SELECT id FROM stop) THEN 1 WHEN ${all.terms.join(' AND ')} THEN 1 ELSE 0 END AS matches
-        FROM ${source} WHERE ${terms.join(' AND ')}
-          AND (${order.join(', ')}) ${dir === 'ASC' ? '<=' : '>='} (${order.map(column => `(SELECT ${column} FROM stop)`).join(', ')})
-          AND ${compared.map(part => part.sql).join(' AND ')}
-        ORDER BY ${this.#order()} LIMIT ?`
-      return { sql, params: [...all.params, ...params, ...compared.flatMap(part => part.params), limit] }
+      const sql = `SELECT id AS passed, CASE WHEN id <> (SELECT id FROM stop) THEN 1 WHEN ${test} THEN 1 ELSE 0 END AS matches
+        FROM ${source} WHERE ${terms.join(' AND ')} AND id ${dir === 'ASC' ? '<=' : '>='} (SELECT id FROM stop)
+          AND CASE WHEN ${test} THEN 1 WHEN id = (SELECT id FROM stop) THEN 1 ELSE 0 END = 1
+        ORDER BY id ${dir} LIMIT ?`
+      return { sql, params: [...matches.params, ...params, ...matches.params, limit] }
     })
     const merged = lists.map(({ sql }) => `SELECT * FROM (${sql}) AS list`).join(' UNION ALL ')
-    const passed = order.map(column => `passed_${column}`)
-    const last = order.map(column => `coalesce(max(${column}), ?) AS ${column}`)
-    const sql = `WITH stop AS MATERIALIZED (SELECT ${last.join(', ')} FROM (${stop.sql}) AS last)
-      SELECT ${selection}, ${passed.join(', ')}, matches, passed_id = (SELECT id FROM stop)
-      FROM (${merged} ORDER BY ${this.#order('passed_')} LIMIT ?) AS list CROSS JOIN runs WHERE runs.id = passed_id
-      ORDER BY ${this.#order('passed_')}`
-    const ends = order.map(column => END[column === 'duration_ms' ? 'number' : 'text'][dir])
-    return { sql, params: [...ends, ...stop.params, ...lists.flatMap(({ params }) => params), limit] }
+    const sql = `WITH stop AS MATERIALIZED (SELECT coalesce(max(id), '${dir === 'ASC' ? AFTER_ALL : ''}') AS id FROM (${stop.sql}) AS last)
+      SELECT ${selection}, passed, matches, passed = (SELECT id FROM stop)
+      FROM (${merged} ORDER BY passed ${dir} LIMIT ?) AS list CROSS JOIN runs WHERE runs.id = passed ORDER BY passed ${dir}`
+    return { sql, params: [...stop.params, ...lists.flatMap(({ params }) => params), limit] }
   }
 
   /** `count` runs of the walk after the position and `skipped` others, whether they match the rest or not. */
@@ -227,8 +207,8 @@ export class Slices {
     return [{ sql, params, columns: order }]
   }
 
-  #order(prefix = ''): string {
-    return this.#walk.order.map(column => `${prefix}${column} ${this.#walk.dir}`).join(', ')
+  #order(): string {
+    return this.#walk.order.map(column => `${column} ${this.#walk.dir}`).join(', ')
   }
 }
 

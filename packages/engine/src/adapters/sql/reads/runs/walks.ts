@@ -74,8 +74,6 @@ export interface Walk {
   branches: Term[][]
   /** Terms that each run on the way must be compared with. */
   rest: Term[]
-  /** The columns that its index has: terms on these are compared without the rows. */
-  covers: readonly string[]
   /** The index has all that the rest needs, so that runs are passed without their rows. */
   isCovered: boolean
   /** The columns of the order. */
@@ -133,7 +131,6 @@ export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk 
     source: 'runs',
     branches: [[inNamespace(listed.namespace)]],
     rest: rest.map(([, term]) => term),
-    covers,
     isCovered: isCovered(rest, covers),
     order: [SORT_COLUMN[sort], 'id'],
     dir: listed.dir,
@@ -196,7 +193,6 @@ function walkById(listed: Listed, lead: Lead | undefined): Walk {
       ...timesOf(listed),
     ]),
     rest: rest.map(([, term]) => term),
-    covers,
     isCovered: isCovered(rest, covers),
     order: ['id'],
     dir,
