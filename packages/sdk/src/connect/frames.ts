@@ -1,7 +1,7 @@
 // Encodes and decodes the frames of a Connect socket. Results and opcodes, which are large, are JSON text already and are
 // spliced in. Called by the socket, the link and the passes.
 
-import type { CheckpointReport } from '../pass/checkpoints.ts'
+import { type CheckpointReport, checkpointPayload } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 
 /** A received frame. Its type and id are checked, its payload is not. */
@@ -37,9 +37,4 @@ export function resultText(id: string, { status, body }: Answer): string {
 
 export function checkpointText(id: string, seq: number, report: CheckpointReport): string {
   return `{"type":"invoke.checkpoint","id":${JSON.stringify(id)},"payload":${checkpointPayload(seq, report)}}`
-}
-
-/** JSON text of the payload of an `invoke.checkpoint`. */
-export function checkpointPayload(seq: number, { opcodes, logs, fields = '' }: CheckpointReport): string {
-  return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}${fields}}`
 }

@@ -1,6 +1,6 @@
 // Makes finished steps durable while the pass continues: sends opcodes and log lines, and receives settlements. One
 // report is under way at a time; steps that finish before its receipt are reported together in the next. A Connect runner
-// has checkpoints, an HTTP runner has none. See docs/wire-protocol.md#checkpoints. Called by the pass.
+// has checkpoints, and so has an HTTP runner that reaches its engine. See docs/wire-protocol.md#checkpoints. Called by the pass.
 
 import { type CheckpointedStep, type MemoEntry, type OpcodeOf, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { LogBuffer } from '../run/log-buffer.ts'
@@ -26,9 +26,24 @@ export interface CheckpointReceipt {
   readonly stop?: boolean
 }
 
+/** It is not known whether a report is stored: the pass goes on without checkpoints, and its answer carries the report. */
+export class UnreportedError extends Error {
+  readonly isUnreachable: boolean
+
+  constructor(message: string, isUnreachable: boolean) {
+    super(message)
+    this.isUnreachable = isUnreachable
+  }
+}
+
+/** JSON text of the payload of a checkpoint. */
+export function checkpointPayload(seq: number, { opcodes, logs, fields = '' }: CheckpointReport): string {
+  return `{"seq":${seq},"opcodes":${opcodes},"logs":${logs}${fields}}`
+}
+
 /**
- * Resolves when the report is durable. Rejects when it will never be; the pass is then cancelled. The runner ensures that
- * one of both happens within a bounded time. Several reports may be under way: they become durable in the order of the
+ * Resolves when the report is durable. Rejects with an {@link UnreportedError}, or when it will never be; the pass is then
+ * cancelled. The runner ensures that one of these happens within a bounded time. Several reports may be under way: they become durable in the order of the
  * calls.
  */
 export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointReceipt>
@@ -36,22 +51,35 @@ export type Checkpointer = (report: CheckpointReport) => Promise<CheckpointRecei
 /** Room in each report for the JSON around its lists, and for a line that says how many log lines were dropped. */
 const REPORT_RESERVE_BYTES = 2048
 
+interface CheckpointsOptions {
+  logs: LogBuffer
+  report: RunReport
+  /** May write log lines that the report is to have. */
+  beforeReport(): void
+  /** Whether further steps may be reported. Default: until the pass ends. */
+  isOpen?: (() => boolean) | undefined
+}
+
 export class Checkpoints {
   readonly #checkpointer: Checkpointer
   readonly #logs: LogBuffer
   readonly #report: RunReport
   readonly #beforeReport: () => void
+  readonly #isOpen: () => boolean
   #underWay = false
+  #hasFailed = false
 
-  /** `beforeReport` may write log lines that the report is to have. */
-  constructor(
-    checkpointer: Checkpointer,
-    { logs, report, beforeReport }: { logs: LogBuffer; report: RunReport; beforeReport: () => void },
-  ) {
+  constructor(checkpointer: Checkpointer, { logs, report, beforeReport, isOpen = () => true }: CheckpointsOptions) {
     this.#beforeReport = beforeReport
+    this.#isOpen = isOpen
     this.#checkpointer = checkpointer
     this.#logs = logs
     this.#report = report
+  }
+
+  /** Whether the pass may report its steps. Otherwise it ends as one without checkpoints does. */
+  get isOpen(): boolean {
+    return !this.#hasFailed && this.#isOpen()
   }
 
   get underWay(): boolean {
@@ -63,7 +91,10 @@ export class Checkpoints {
     return this.#report.hasProgress
   }
 
-  /** Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. */
+  /**
+   * Reports as many discovered steps as fit. Resolves with the receipt's settlements; rejects without a receipt. After an
+   * {@link UnreportedError} the answer of the pass carries the report.
+   */
   async report(discoveries: Discoveries): Promise<{ settlements: Settlement[]; stop: boolean }> {
     this.#underWay = true
     this.#beforeReport()
@@ -75,9 +106,21 @@ export class Checkpoints {
     }
     const opcodes = `[${[...reported.values()].map(({ text }) => text).join(',')}]`
     const logs = this.#logs.drain([...reported.keys()], most - byteLength(opcodes))
-    const { steps, stop = false } = await this.#checkpointer({ opcodes, logs, fields })
+    const receipt = this.#checkpointer({ opcodes, logs, fields }).catch(error => {
+      if (error instanceof UnreportedError) this.#takeBack(discoveries, [...reported.values()])
+      throw error
+    })
+    const { steps, stop = false } = await receipt
     this.#underWay = false
     return { settlements: steps.map(step => settlement(step, reported.get(step.id))), stop }
+  }
+
+  #takeBack(discoveries: Discoveries, opcodes: EncodedOpcode[]): void {
+    this.#hasFailed = true
+    this.#underWay = false
+    discoveries.takeBack(opcodes)
+    this.#logs.takeBack()
+    this.#report.takeBack()
   }
 }
 

@@ -80,6 +80,11 @@ export class Discoveries {
     return this.#handed.splice(0)
   }
 
+  /** Adds opcodes that were reported in vain. They are stored before all others. */
+  takeBack(opcodes: readonly EncodedOpcode[]): void {
+    this.#handed.unshift(...opcodes)
+  }
+
   /** Removes and returns the first opcodes that fit into `bytesMax`, but at least one. By default returns all. */
   take(bytesMax = Number.POSITIVE_INFINITY): EncodedOpcode[] {
     const handed = this.takeHanded()

@@ -29,7 +29,7 @@ import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
 import { isFatal, NondeterminismError, NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import { lossOf } from '../wire/lossy.ts'
-import { asReported, type Checkpoints } from './checkpoints.ts'
+import { asReported, type Checkpoints, UnreportedError } from './checkpoints.ts'
 import { Discoveries, type Discovery, type StartOfCallback } from './discoveries.ts'
 import type { Memo, Settlement } from './memo.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
@@ -248,7 +248,7 @@ export class Pass {
   /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
   #report(): boolean {
     const checkpoints = this.#checkpoints
-    if (!checkpoints || checkpoints.underWay) return false
+    if (!checkpoints?.isOpen || checkpoints.underWay) return false
     const { isUrgent, running, size } = this.#discoveries
     const isProgressDue = this.#progress?.isDue === true && checkpoints.hasProgress
     if (!isProgressDue && !isUrgent && (running === 0 || size === 0)) return false
@@ -266,7 +266,10 @@ export class Pass {
         this.#memo.receive(settlements)
         this.#onActivity()
       },
-      () => this.cancel(),
+      error => {
+        if (error instanceof UnreportedError) this.#onActivity()
+        else this.cancel()
+      },
     )
     return true
   }

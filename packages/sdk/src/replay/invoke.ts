@@ -25,6 +25,8 @@ export interface InvokeOptions {
   cancellation?: Cancellation
   /** Makes finished steps durable while the pass continues. Without it, the pass ends when it discovers a step. */
   checkpoint?: Checkpointer
+  /** Whether the pass may report further steps. Default: until it ends. */
+  mayReport?: (() => boolean) | undefined
   /** The runner's middleware, outside the workflow's own. */
   middleware?: readonly Middleware[]
   /** Takes errors that handlers throw outside their steps. Default: the console. */
@@ -35,7 +37,7 @@ export interface InvokeOptions {
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
-  { cancellation = new Cancellation(), checkpoint, middleware, log = toConsole }: InvokeOptions = {},
+  { cancellation = new Cancellation(), checkpoint, mayReport, middleware, log = toConsole }: InvokeOptions = {},
 ): Promise<Answer> {
   const { ctx, event } = request
   if (ctx.onFailure && !workflow.onFailure) {
@@ -51,7 +53,7 @@ export async function invoke(
     warnOfOtherPath(logs, { pass, memo })
   }
   const pass: Pass = new Pass(memo, {
-    checkpoints: checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport }),
+    checkpoints: checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport }),
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
   })
   const chain = chainOf(middleware, workflow.middleware)

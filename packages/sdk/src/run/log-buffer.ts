@@ -56,6 +56,8 @@ export class LogBuffer {
   #bytes = 0
   #dropped = 0
   #firstDropped: LinePosition | undefined
+  /** The lines that the last `drain` returned, and the dropped ones that it reported. */
+  #drained: { lines: Line[]; dropped: number; firstDropped: LinePosition | undefined } | undefined
 
   append(scope: LogScope, line: LineContent): void {
     const position = { scope: scope.name, index: scope.nextIndex++ }
@@ -83,12 +85,23 @@ export class LogBuffer {
     // The opcode of their step is reported now, so the rest waits for no opcode any more.
     for (const line of rest) this.#keep(HANDLER_KEY, line)
     const texts = fitting.map(({ text }) => text)
+    this.#drained = { lines: fitting, dropped: this.#dropped, firstDropped: this.#firstDropped }
     if (rest.length === 0 && this.#firstDropped) {
       texts.push(droppedLine(this.#dropped, this.#firstDropped))
       this.#dropped = 0
       this.#firstDropped = undefined
     }
     return toArray(texts)
+  }
+
+  /** Adds what the last `drain` returned: it was not sent. */
+  takeBack(): void {
+    if (!this.#drained) return
+    const { lines, dropped, firstDropped } = this.#drained
+    this.#drained = undefined
+    for (const line of lines) this.#keep(HANDLER_KEY, line)
+    this.#dropped = Math.max(this.#dropped, dropped)
+    this.#firstDropped ??= firstDropped
   }
 
   /** Returns all lines as a JSON array of at most `bytesMax` bytes. A last line says how many were dropped. */

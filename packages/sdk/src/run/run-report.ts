@@ -21,6 +21,8 @@ export class RunReport {
   readonly #isKnown: boolean
   #attributes = new Map<string, string | number | boolean | null>()
   #progress: string | undefined
+  /** The report that was taken last. */
+  #taken: { attributes: Map<string, string | number | boolean | null>; progress: string | undefined } | undefined
 
   /** An engine that does not know such reports gets none. */
   constructor({ features }: Pick<InvokeContext, 'features'>) {
@@ -61,11 +63,19 @@ export class RunReport {
 
   /** Removes what is to be sent, and returns it as the fields of an object in JSON, each after a comma. */
   take(): string {
+    this.#taken = { attributes: this.#attributes, progress: this.#progress }
     const progress = this.takeProgress()
     if (this.#attributes.size === 0) return progress
     const attributes = JSON.stringify(Object.fromEntries(this.#attributes))
     this.#attributes = new Map()
     return `,"attributes":${attributes}${progress}`
+  }
+
+  /** Adds what was taken last: it was not sent. Newer values count. */
+  takeBack(): void {
+    const { attributes = [], progress } = this.#taken ?? {}
+    this.#attributes = new Map([...attributes, ...this.#attributes])
+    this.#progress ??= progress
   }
 
   /** Does the same with the progress alone: a pass that failed reports it too. */

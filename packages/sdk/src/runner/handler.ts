@@ -23,6 +23,7 @@ import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { WITHOUT_HANDLER } from '../workflow/create-workflow.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
+import { HttpReports } from './http-reports.ts'
 import { SignatureCheck } from './signature-check.ts'
 import { UnsignedDoor } from './unsigned-door.ts'
 
@@ -82,8 +83,11 @@ export interface Handler {
    * not on this machine, there is no signing key, and it is not allowed (`allowUnsigned`).
    */
   servedAt(url: string, runnerId?: string): void
-  /** The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. */
-  acknowledged(reply: RegisterReply): void
+  /**
+   * The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. `reportsTo`: the base URL of an
+   * engine that passes may report their steps to.
+   */
+  acknowledged(reply: RegisterReply, reportsTo?: string): void
   /** The server of the runner listens on this host name or address. Throws like `servedAt`. */
   listensOn(host: string): void
   /** Answers one `POST /invoke`. Never rejects. */
@@ -131,7 +135,8 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
   const keys = signingKeysOf(options.signingKey)
   const signatures = keys.length > 0 ? new SignatureCheck(options.app, keys) : undefined
   const door = signatures ? undefined : new UnsignedDoor(options.allowUnsigned ?? readAllowUnsigned())
-  const parts: Parts = { workflows, middleware, log, door, signatures }
+  const reports = new HttpReports()
+  const parts: Parts = { workflows, middleware, log, door, signatures, reports }
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
@@ -140,7 +145,10 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
       door?.servedAt(url)
       signatures?.registersAs(runnerId)
     },
-    acknowledged: reply => signatures?.acknowledged(reply),
+    acknowledged(reply, reportsTo) {
+      signatures?.acknowledged(reply)
+      reports.reachedAt(reportsTo)
+    },
     listensOn: host => door?.listensOn(host),
     async handle(request) {
       const answer = refusalOf(request, parts) ?? (await answerBody(request, parts))
@@ -157,6 +165,7 @@ interface Parts {
   log: RunnerLog | undefined
   door: UnsignedDoor | undefined
   signatures: SignatureCheck | undefined
+  reports: HttpReports
 }
 
 /** Builds the response to a request that a transport refuses before the handler sees it. */
@@ -187,7 +196,7 @@ function refusalOf(
 
 async function answerBody(
   { headers, rawBody, cancellation }: HandlerRequest,
-  { workflows, middleware, log, signatures }: Parts,
+  { workflows, middleware, log, signatures, reports }: Parts,
 ): Promise<Answer> {
   let body: unknown
   try {
@@ -197,19 +206,26 @@ async function answerBody(
   }
   const downgrade = signatures?.downgradeOf(body, headerOf(headers, SIGNATURE_HEADER))
   if (downgrade) return answerRefusal(downgrade.status, downgrade.message)
-  return dispatch(workflows, body, { middleware, cancellation, log })
+  return dispatch(workflows, body, { middleware, cancellation, log }, reports)
 }
 
 async function dispatch(
   workflows: Map<string, Workflow>,
   value: unknown,
   options: InvokeOptions = {},
+  reports?: HttpReports,
 ): Promise<Answer> {
   const request = asInvokeRequest(value)
   if (!request) return answerRefusal(400, 'The body of the request is not an invoke')
   const workflow = workflows.get(request.ctx.workflow)
   if (!workflow) return answerRefusal(404, `This runner has no workflow "${request.ctx.workflow}"`)
-  return invoke(workflow, request, options)
+  const ofPass = reports?.of(request.ctx)
+  if (!ofPass) return invoke(workflow, request, options)
+  const { checkpoint, isOpen: mayReport } = ofPass
+  const answer = await invoke(workflow, request, { ...options, checkpoint, mayReport })
+  // A handler that throws for good does not wait for its steps; the engine stores them before the end.
+  await ofPass.settled()
+  return answer
 }
 
 /** Checks only the fields that a pass cannot work without. Unknown fields are ignored. */

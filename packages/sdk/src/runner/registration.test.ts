@@ -95,7 +95,7 @@ describe('a registration', () => {
       region: 'eu',
       keyFingerprint: keyFingerprint(KEY),
       protocolVersion: 1,
-      features: ['signature-v2', 'end-with-steps', 'step-policy', 'memo-op', 'attributes'],
+      features: ['signature-v2', 'end-with-steps', 'step-policy', 'memo-op', 'attributes', 'http-checkpoints'],
       workflows: [{ name: 'w', triggers: [{ cron: '* * * * *' }] }],
     })
     expect(logged).toEqual(['info Registered with ENGINE as r1: 1 workflows'])

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import {
   ATTRIBUTES_FEATURE,
   END_WITH_STEPS_FEATURE,
+  HTTP_CHECKPOINTS_FEATURE,
   MEMO_OP_FEATURE,
   PROTOCOL_VERSION,
   type RegisterReply,
@@ -35,6 +36,11 @@ export interface RegistrationOptions extends StateLogOptions {
   runner?: string
   /** Default: `ENGINE_REGION`. */
   region?: string
+  /**
+   * Report finished steps to the engine while a pass continues, instead of ending the pass at each step. A run of many steps is then
+   * one pass. Default true, and false where the platform stops the process between requests.
+   */
+  checkpoints?: boolean
   /** First delay before a failed registration is retried; it doubles up to 30 s. Default 500 ms. */
   retryInitialMs?: number
 }
@@ -45,6 +51,7 @@ export const REGISTRATION_OPTIONS: OptionNames<RegistrationOptions> = {
   apiKey: true,
   runner: true,
   region: true,
+  checkpoints: true,
   retryInitialMs: true,
   log: true,
   onError: true,
@@ -97,7 +104,10 @@ export function startRegistration(
     timeoutMs: REGISTER_TIMEOUT_MS,
     isRepeatable: true,
   }
-  const description = { ...registerRequest(handler, serving, options), instance: randomInstance() }
+  const { checkpoints = !sleepsBetweenRequests() } = options
+  const described = registerRequest(handler, serving, options)
+  const features = [...(described.features ?? []), ...(checkpoints ? [HTTP_CHECKPOINTS_FEATURE] : [])]
+  const description = { ...described, features, instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
   const register = (keyFingerprint: string | undefined) =>
     postToEngine<RegisterReply>({ ...request, body: { ...description, keyFingerprint } })
@@ -108,7 +118,10 @@ export function startRegistration(
       const reply = await registerTrusted(fingerprints, register)
       failures = 0
       isRegistered = true
-      handler.acknowledged(reply)
+      handler.acknowledged(
+        reply,
+        checkpoints && reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? engine : undefined,
+      )
       log.registered(reply, `Registered with ${engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
       resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
