@@ -16,9 +16,9 @@ const MEASURED_RUNS = 5
 export async function long(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = []
   for (const [over, runner] of pairsOf(options.over, options.runners)) {
-    // Without checkpoints, each of the 10,000 invokes would carry the whole memo. Such runs are written with
-    // checkpoints.
-    const shapes = over === 'checkpoints' ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]
+    // Without checkpoints, each of the 10,000 invokes would carry the whole memo. The SDK's runner has them over HTTP too.
+    const hasCheckpoints = over === 'checkpoints' || (over === 'http' && runner === 'sdk')
+    const shapes = hasCheckpoints ? [SEQUENCE_1000, SEQUENCE_10000] : [SEQUENCE_1000]
     for (const shape of shapes) results.push(await measureLong(options, { over, runner, shape }))
   }
   return results

@@ -23,7 +23,7 @@ import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { WITHOUT_HANDLER } from '../workflow/create-workflow.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
-import { HttpReports } from './http-reports.ts'
+import { HttpReports, type ReportsTo } from './http-reports.ts'
 import { SignatureCheck } from './signature-check.ts'
 import { UnsignedDoor } from './unsigned-door.ts'
 
@@ -84,10 +84,10 @@ export interface Handler {
    */
   servedAt(url: string, runnerId?: string): void
   /**
-   * The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. `reportsTo`: the base URL of an
-   * engine that passes may report their steps to.
+   * The engine has acknowledged a registration of the runner, as {@link startRegistration} reports. `reportsTo`: the engine, if
+   * passes may report their steps to it.
    */
-  acknowledged(reply: RegisterReply, reportsTo?: string): void
+  acknowledged(reply: RegisterReply, reportsTo?: ReportsTo): void
   /** The server of the runner listens on this host name or address. Throws like `servedAt`. */
   listensOn(host: string): void
   /** Answers one `POST /invoke`. Never rejects. */
@@ -219,7 +219,7 @@ async function dispatch(
   if (!request) return answerRefusal(400, 'The body of the request is not an invoke')
   const workflow = workflows.get(request.ctx.workflow)
   if (!workflow) return answerRefusal(404, `This runner has no workflow "${request.ctx.workflow}"`)
-  const ofPass = reports?.of(request.ctx)
+  const ofPass = reports?.of(request)
   if (!ofPass) return invoke(workflow, request, options)
   const { checkpoint, isOpen: mayReport } = ofPass
   const answer = await invoke(workflow, request, { ...options, checkpoint, mayReport })

@@ -23,14 +23,18 @@ const unavailable = { status: 503, body: { error: { code: 'unavailable' } } }
 const refused = (status: number) => ({ status, body: { error: { code: 'gone' } } })
 
 /** A runner whose passes report to the engine. */
-function runnerOf(handler: (args: WorkflowArgs) => Promise<unknown>, reportsTo: string | null = engine.url) {
+function runnerOf(
+  handler: (args: WorkflowArgs) => Promise<unknown>,
+  reportsTo: string | null = engine.url,
+  storedStepsMin = 0,
+) {
   const workflows = [createWorkflow({ name: 'flow' }, handler)]
   const runner = createHandler({ app: 'tests', workflows, signingKey: [], log: () => undefined })
-  runner.acknowledged(reply, reportsTo ?? undefined)
-  return async (fields: object = { checkpointToken: 'to.ken' }) => {
+  runner.acknowledged(reply, reportsTo === null ? undefined : { url: reportsTo, storedStepsMin })
+  return async (fields: object = { checkpointToken: 'to.ken' }, steps: object = {}) => {
     const features = ['attributes', 'http-checkpoints']
     const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features, ...fields }
-    const rawBody = JSON.stringify({ event: { name: 'flow' }, steps: {}, ctx })
+    const rawBody = JSON.stringify({ event: { name: 'flow' }, steps, ctx })
     const { status, body } = await runner.handle({
       headers: { host: 'localhost', 'content-type': 'application/json' },
       rawBody,
@@ -147,7 +151,7 @@ describe('a pass with a token', () => {
   })
 
   test('ends with its next step after 20 seconds', async () => {
-    engine = await startEngine(stored(1, 'a'))
+    engine = await startEngine(stored(1, 'early'))
     vi.useFakeTimers({ toFake: ['performance'] })
     const { calls, handler } = twoSteps()
     const pass = runnerOf(async args => {
@@ -155,7 +159,6 @@ describe('a pass with a token', () => {
       vi.advanceTimersByTime(1_000)
       return handler(args)
     })
-    engine.calls.length = 0
     const { status, body } = await pass()
     expect({ status, opcodes: names(body.opcodes), calls }).toEqual({ status: 206, opcodes: ['a'], calls: ['a'] })
     expect(names(reported()[0]?.opcodes)).toEqual(['early'])
@@ -177,5 +180,18 @@ describe('a pass reports nothing', () => {
     const pass = runnerOf(handler, reportsTo === 'none' ? null : engine.url)
     expect(await pass(ctx)).toMatchObject({ status: 206, body: { opcodes: [{ name: 'a' }] } })
     expect(engine.calls).toEqual([])
+  })
+
+  test('while few steps of its run are stored', async () => {
+    engine = await startEngine(stored(1, 'b'))
+    const { handler } = twoSteps()
+    const pass = runnerOf(handler, engine.url, 2)
+    const token = { checkpointToken: 'to.ken' }
+    const memo = { [hashStepId('a')]: { data: 1 } }
+    expect(await pass(token, memo)).toMatchObject({ status: 206, body: { opcodes: [{ name: 'b' }] } })
+    expect(engine.calls).toEqual([])
+    const longer = { ...memo, [hashStepId('other')]: { data: 1 } }
+    expect(await pass(token, longer)).toMatchObject({ status: 200 })
+    expect(engine.calls).toHaveLength(1)
   })
 })

@@ -116,6 +116,22 @@ describe('a registration', () => {
     expect(engine.calls[0]?.body).toMatchObject({ sleeps: true })
   })
 
+  test.each([
+    ['', undefined, true],
+    ['', false, false],
+    ['shop', undefined, false],
+    ['shop', true, true],
+  ])(
+    'names checkpoints over HTTP where the process goes on (platform "%s", option %s): %s',
+    async (platform, checkpoints, names) => {
+      engine = await startEngine(accepted())
+      vi.stubEnv('AWS_LAMBDA_FUNCTION_NAME', platform)
+      await start(checkpoints === undefined ? {} : { checkpoints }).ready
+      const { features } = (engine.calls[0] as { body: unknown }).body as { features: string[] }
+      expect(features.includes('http-checkpoints')).toBe(names)
+    },
+  )
+
   test('leaves out unset options', async () => {
     engine = await startEngine(accepted())
     await start().ready

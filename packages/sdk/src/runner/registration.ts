@@ -19,6 +19,7 @@ import { deferred } from '../run/deferred.ts'
 import type { OptionNames } from '../schema/known-options.ts'
 import { PerdureError } from '../wire/errors.ts'
 import type { Handler } from './handler.ts'
+import { type ReportsTo, STORED_STEPS_MIN } from './http-reports.ts'
 import { StateLog, type StateLogOptions } from './state-log.ts'
 
 /** The `sdkName` field of a registration. */
@@ -37,8 +38,8 @@ export interface RegistrationOptions extends StateLogOptions {
   /** Default: `ENGINE_REGION`. */
   region?: string
   /**
-   * Report finished steps to the engine while a pass continues, instead of ending the pass at each step. A run of many steps is then
-   * one pass. Default true, and false where the platform stops the process between requests.
+   * Report finished steps to the engine while a pass continues, instead of ending the pass at each step. Default: from the 32nd
+   * step of a run on, which is where it begins to pay, and never where the platform stops the process between requests.
    */
   checkpoints?: boolean
   /** First delay before a failed registration is retried; it doubles up to 30 s. Default 500 ms. */
@@ -104,9 +105,9 @@ export function startRegistration(
     timeoutMs: REGISTER_TIMEOUT_MS,
     isRepeatable: true,
   }
-  const { checkpoints = !sleepsBetweenRequests() } = options
+  const reportsTo = reportsOf(options, engine)
   const described = registerRequest(handler, serving, options)
-  const features = [...(described.features ?? []), ...(checkpoints ? [HTTP_CHECKPOINTS_FEATURE] : [])]
+  const features = [...(described.features ?? []), ...(reportsTo ? [HTTP_CHECKPOINTS_FEATURE] : [])]
   const description = { ...described, features, instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
   const register = (keyFingerprint: string | undefined) =>
@@ -118,10 +119,7 @@ export function startRegistration(
       const reply = await registerTrusted(fingerprints, register)
       failures = 0
       isRegistered = true
-      handler.acknowledged(
-        reply,
-        checkpoints && reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? engine : undefined,
-      )
+      handler.acknowledged(reply, reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? reportsTo : undefined)
       log.registered(reply, `Registered with ${engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
       resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
@@ -161,6 +159,12 @@ export function startRegistration(
     return left
   }
   return { ready, stop, leave: leaveOnce }
+}
+
+/** The passes that report to the engine, if any may. */
+function reportsOf({ checkpoints }: RegistrationOptions, url: string): ReportsTo | undefined {
+  if (!(checkpoints ?? !sleepsBetweenRequests())) return undefined
+  return { url, storedStepsMin: checkpoints ? 0 : STORED_STEPS_MIN }
 }
 
 /** Identifies this process among those that register as the same runner. */

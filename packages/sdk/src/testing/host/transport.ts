@@ -3,8 +3,8 @@
 
 import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
 import { type CheckpointAck, RESPONSE_BYTES_MAX } from '@perdure/protocol'
-import { checkpointPayload } from '../../connect/frames.ts'
 import type { Checkpointer } from '../../pass/checkpoints.ts'
+import { checkpointPayload } from '../../pass/checkpoints.ts'
 import type { Answer } from '../../replay/answer.ts'
 import { Cancellation } from '../../run/cancellation.ts'
 import type { Handler } from '../../runner/handler.ts'
