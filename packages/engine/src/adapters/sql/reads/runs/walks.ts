@@ -169,9 +169,9 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   const present = FILTERS_BY_ID.filter(name => (name === 'status' ? statuses : filter[name]) !== undefined)
   const few = present.find(name => INDEXED[name]?.finds === 'few')
   if (few) return [{ name: few }]
-  // Most runs have succeeded: a workflow or an app has fewer.
-  const narrow = present.filter(name => name !== 'status' || !statuses?.includes('succeeded'))
-  const leads = (narrow.length > 0 ? narrow : present).flatMap((name): Lead[] =>
+  // Most runs have succeeded: a workflow or an app has fewer, but their indexes do not have the status, and its own has them.
+  const isWide = (name: FilterName) => name === 'status' && statuses?.includes('succeeded') === true
+  const leads = [...present.filter(name => !isWide(name)), ...present.filter(isWide)].flatMap((name): Lead[] =>
     name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
   )
   return filter.runType === 'cron' ? [...leads, { name: 'runType' }] : leads
