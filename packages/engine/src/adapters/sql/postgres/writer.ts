@@ -87,11 +87,16 @@ export class Writer implements Channel {
     await end(client)
   }
 
-  /** Writes units in one call. When one of them meets an unexpected error, each is written by itself, operation by operation. */
+  /**
+   * Writes units in one call. When it meets an unexpected error, the units go one after the other, in one call as well, and when one of
+   * them meets an error then, each by itself.
+   */
   async #units(units: UnitRequest[]): Promise<Answer[]> {
-    const answers = await this.#write(units, planOf(units))
+    let answers = await this.#write(units, planOf(units))
+    if (isFailure(answers) && !answers.unavailable) answers = await this.#write(units, planUnitByUnit(units))
     if (!isFailure(answers)) return answers
-    if (answers.unavailable) return units.map(() => answers)
+    const failure = answers
+    if (units.length === 1 || failure.unavailable) return units.map(() => failure)
     const single: Answer[] = []
     for (const unit of units) {
       const answer = await this.#write([unit], planUnitByUnit([unit]))
