@@ -40,6 +40,11 @@ function checkSizes() {
   for (const [, file] of page.matchAll(/="\.\/(assets\/[^"]+)"/g))
     visit(Object.values(manifest).find(chunk => chunk.file === file))
   if (![...first].some(file => file.endsWith('.js'))) throw new Error('the page names no script')
+  const compiledAhead = [...first].some(
+    file =>
+      file.endsWith('.js') && readFileSync(new URL(file, dist), 'utf8').startsWith('//# allFunctionsCalledOnLoad'),
+  )
+  if (!compiledAhead) throw new Error('no script of the first page begins with the comment that compiles it ahead')
   const gzipped = ending =>
     [...first]
       .filter(file => file.endsWith(ending))

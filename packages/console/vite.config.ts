@@ -24,8 +24,8 @@ function firstModules(modules: Modules): ReadonlySet<string> {
   return found
 }
 
-/** Modules of the query library that its index names, and that only the page of a run uses. */
-const LATER = /\/(useQueries|queriesObserver)\.js$/
+/** Modules of the query library that its index names, and that the first page does not use. */
+const LATER = /\/(useQueries|queriesObserver|useMutation|mutationObserver)\.js$/
 
 /** The console's own modules, without those of the page of a run, which are many, and of the editor, which few dialogs open. */
 const OWN = /\/packages\/(console|protocol)\/(?!src\/(ui\/editor|routes\/run|waterfall)\/)/

@@ -1,4 +1,4 @@
-// Reads and writes for components, by the id of an operation: react-query over the client. Lists are renewed by the stream
+// Reads for components, by the id of an operation: react-query over the client. Writes are in write.ts. Lists are renewed by the stream
 // (`live/`), not by polling, and a failed read keeps what is on the screen.
 
 import { ApiError, type CallOptions, type Calls, type Client, type Input, type Page } from '@perdure/client'
@@ -9,24 +9,13 @@ import {
   QueryCache,
   QueryClient,
   type UseInfiniteQueryResult,
-  type UseMutationResult,
   type UseQueryResult,
   useInfiniteQuery,
-  useMutation,
   useQuery,
 } from '@tanstack/react-query'
-import { useCallback } from 'react'
-import {
-  currentSession,
-  onSession,
-  readClient,
-  sessionEnded,
-  unreachable,
-  useSession,
-  writeClient,
-} from '../session/session.ts'
+import { currentSession, onSession, readClient, sessionEnded, unreachable, useSession } from '../session/session.ts'
 
-type OperationId = keyof Calls
+export type OperationId = keyof Calls
 /** Operations with one answer, or with a list that comes whole. */
 export type ReadId = { [Id in OperationId]: Calls[Id]['kind'] extends 'value' ? Id : never }[OperationId]
 /** Operations with a list in pages. */
@@ -76,7 +65,7 @@ onSession(() => {
 })
 
 type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
-const callOf = (client: Client, id: OperationId) => client[id] as unknown as AnyCall
+export const callOf = (client: Client, id: OperationId) => client[id] as unknown as AnyCall
 
 /** The key of a read in the cache. Invalidate with `[namespace, id]` to read again whatever its input was. */
 export const keyOf = (id: OperationId, input: unknown = {}) => [currentSession().namespace, id, input] as const
@@ -171,32 +160,6 @@ export function usePages<Id extends PagesId>(
     staleTime: staleMs,
     ...(keep ? {} : { placeholderData: undefined }),
   })
-}
-
-export interface Callbacks<Reply> {
-  onSuccess?(reply: Reply): void
-  onError?(error: Error): void
-}
-
-export type Write<Id extends ReadId> = Omit<
-  UseMutationResult<Calls[Id]['reply'], Error, Input<Id>>,
-  'mutate' | 'mutateAsync'
-> & { mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void }
-
-/**
- * Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. The callbacks are called although the component
- * is gone by then, as a dialog is: those of react-query's own `mutate` are not.
- */
-export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId[] = []): Write<Id> {
-  const { mutateAsync, ...rest } = useMutation<Calls[Id]['reply'], Error, Input<Id>>({
-    mutationFn: input => callOf(writeClient(), id)(input, {}),
-    onSuccess: () => renew(...renews),
-  })
-  const mutate: Write<Id>['mutate'] = useCallback(
-    (input, { onSuccess, onError = () => {} } = {}) => void mutateAsync(input).then(onSuccess, onError),
-    [mutateAsync],
-  )
-  return { ...rest, mutate }
 }
 
 /** Reads these operations again where they are on the screen, whatever their input. */

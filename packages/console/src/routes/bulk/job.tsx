@@ -2,7 +2,8 @@
 // ones again.
 
 import { useState } from 'react'
-import { keyOf, queryClient, useRead, useWrite } from '../../data/queries.ts'
+import { keyOf, queryClient, useRead } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'

@@ -2,8 +2,9 @@
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
-import { type Item, usePages, useWrite } from '../../data/queries.ts'
+import { type Item, usePages } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
+import { useWrite } from '../../data/write.ts'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'

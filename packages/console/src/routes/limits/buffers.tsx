@@ -1,7 +1,8 @@
 // The open buffers of debounce and batch on the page of limits: events that wait to become one run, and starting it at once.
 
 import { useState } from 'react'
-import { type Item, usePages, useWrite } from '../../data/queries.ts'
+import { type Item, usePages } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'

@@ -1,7 +1,7 @@
 // The menu of a row of the list: actions on its run, each asked about before it is done, and what can be copied.
 
 import { useState } from 'react'
-import { useWrite } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { CONSOLE_ROOT } from '../../router/base.ts'
 import { useNavigate, useUrl } from '../../router/router.tsx'
 import { useSession, whyNoWrite } from '../../session/session.ts'

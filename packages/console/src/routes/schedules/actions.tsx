@@ -1,8 +1,8 @@
 // The actions on one schedule, in its row.
 
 import { useState } from 'react'
-import { useWrite } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
+import { useWrite } from '../../data/write.ts'
 import { WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'

@@ -2,7 +2,8 @@
 
 import { useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
-import { useRead, useWrite } from '../../data/queries.ts'
+import { useRead } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'

@@ -2,7 +2,8 @@
 
 import type { Calls, Input } from '@perdure/client'
 import { useMemo, useState } from 'react'
-import { useRead, useWrite } from '../../data/queries.ts'
+import { useRead } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession, whyNoWrite } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'

@@ -2,7 +2,8 @@
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
-import { useRead, useWrite } from '../../data/queries.ts'
+import { useRead } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession, whyNoWrite } from '../../session/session.ts'

@@ -2,7 +2,7 @@
 
 import type { Input } from '@perdure/client'
 import { useEffect } from 'react'
-import { useWrite } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 

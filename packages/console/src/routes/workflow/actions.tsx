@@ -2,7 +2,7 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { lazy, Suspense, useState } from 'react'
-import { useWrite } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'

@@ -3,7 +3,7 @@
 import type { StartPreview } from '@perdure/protocol'
 import { lazy, Suspense, useState } from 'react'
 import { RawJson } from '../../data/json/parse.ts'
-import { useWrite } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
 import { useNavigate } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { useJsonFault } from '../../ui/json/use-json-text.ts'

@@ -2,6 +2,7 @@
 
 import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
+import { sourceOf } from '../../data/json/parse.ts'
 
 export type Pages<Row> = InfiniteData<Page<Row>>
 
@@ -15,6 +16,15 @@ export function replaceRows<Row>(pages: Pages<Row>, replace: (row: Row) => Row):
     return { ...page, items }
   })
   return isChanged ? { ...pages, pages: next } : pages
+}
+
+/** Puts the known object of each row that reads the same into the new page, so that its row in the table is not rendered again. */
+export function keepKnown<Row>(pages: Pages<Row>, page: Page<Row>, keyOf: (row: Row) => string): void {
+  const known = new Map(pages.pages.flatMap(({ items }) => items.map(row => [keyOf(row), row])))
+  for (const [i, row] of page.items.entries()) {
+    const same = known.get(keyOf(row))
+    if (same !== undefined && sourceOf(same) === sourceOf(row)) page.items[i] = same
+  }
 }
 
 /** When the youngest row was made; empty without a row. */

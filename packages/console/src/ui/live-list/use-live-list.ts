@@ -17,7 +17,7 @@ import {
 } from '../../data/queries.ts'
 import type { ListTopic } from '../../live/messages.ts'
 import { type Batch, useTopic } from '../../live/use-live.ts'
-import { newestAt, type Pages, replaceRows } from './pages.ts'
+import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 
 const REFETCH_MS_MIN = 2000
 /** New rows that are counted one by one. */
@@ -131,6 +131,7 @@ async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, 
   const { id } = rules
   const first = await readPage(id, input)
   const pages = pagesOf(id, input)
+  if (pages) keepKnown(pages, first, rules.keyOf)
   // The pointer or a selection may have come while the page was read.
   if (!pages || mayMove()) {
     setPages(id, input, { pages: [first], pageParams: [undefined] })

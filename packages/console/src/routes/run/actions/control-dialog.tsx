@@ -1,6 +1,7 @@
 // Asks before a run is cancelled, paused or resumed: one sentence with what will happen, and the commands that do the same.
 
-import { useRead, useWrite } from '../../../data/queries.ts'
+import { useRead } from '../../../data/queries.ts'
+import { useWrite } from '../../../data/write.ts'
 import { useSession, whyNoWrite } from '../../../session/session.ts'
 import { Confirm } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'

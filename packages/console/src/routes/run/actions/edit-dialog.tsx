@@ -3,7 +3,7 @@
 
 import { lazy, Suspense, useDeferredValue, useState } from 'react'
 import { RawJson, sourceOf } from '../../../data/json/parse.ts'
-import { useWrite } from '../../../data/queries.ts'
+import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { DiffView } from '../../../ui/diff/diff-view.tsx'
 import { parseJson } from '../../../ui/json/parse.ts'

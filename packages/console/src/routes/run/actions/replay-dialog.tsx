@@ -1,6 +1,7 @@
 // Replays a run with the same input, after saying what that does.
 
-import { usePages, useWrite } from '../../../data/queries.ts'
+import { usePages } from '../../../data/queries.ts'
+import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'

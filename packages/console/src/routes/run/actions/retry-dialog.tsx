@@ -1,7 +1,7 @@
 // Retries a run from a step, after listing what is kept and what is executed again.
 
 import { useMemo } from 'react'
-import { useWrite } from '../../../data/queries.ts'
+import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'

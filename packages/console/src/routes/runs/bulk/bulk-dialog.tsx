@@ -3,7 +3,7 @@
 
 import type { BulkPreview } from '@perdure/protocol'
 import { useEffect, useId, useState } from 'react'
-import { useWrite } from '../../../data/queries.ts'
+import { useWrite } from '../../../data/write.ts'
 import { Link, useNavigate } from '../../../router/router.tsx'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
