@@ -164,6 +164,25 @@ export function rollupsContract(open: OpenStore): void {
       expect(await series(store())).toEqual(all)
     })
 
+    it('keep their counts when runs are erased, counted or not, and the counts of runs lose them', async () => {
+      const runs = [0, 1].map(i => anEnd({ createdAt: FROM, finishedAt: FROM + i * MINUTE }).run)
+      await write(store(), ...runs.map(run => created(run)))
+      expect(await countAll(store(), { before: FROM + 1 })).toBe(1)
+      for (const { id: runId } of runs)
+        await write(store(), { type: 'run.erased', namespace: NS, runId, eventIds: [], at: FROM + HOUR })
+      const check = async () => {
+        expect(await series(store())).toEqual(expected(runs, '1h'))
+        expect((await store().in(NS).runTotals({})).workflows).toMatchObject([{ tally: { started: 2, succeeded: 2 } }])
+        expect((await store().in(NS).runTotals({ countsOnly: true })).workflows).toMatchObject([
+          { tally: { started: 2, succeeded: 2 } },
+        ])
+        expect(await store().in(NS).stats({})).toMatchObject({ succeeded: 0 })
+      }
+      await check()
+      expect(await countAll(store())).toBe(1)
+      await check()
+    })
+
     it('give the totals of each workflow, and live runs by what they wait for', async () => {
       const since = spanStart('5m', FROM + 7 * HOUR + 7 * MINUTE)
       const runs = [0, 1, 2, 3]
