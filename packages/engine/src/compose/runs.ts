@@ -73,12 +73,18 @@ export function createRuns(
 }
 
 /** The reports of runners over HTTP, and a function to set where they reach this engine. */
-function createHttpCheckpoints({ backends: { bus }, clock, store, owner, passTokens: tokens }: EngineCore) {
+function createHttpCheckpoints({ backends: { bus, isShared }, clock, store, owner, passTokens: tokens }: EngineCore) {
   let baseUrl = () => ''
   const receiveHere = (no: number, payload: string) => httpCheckpoints.receiveHere(no, payload)
   const forwarded = bus && new ForwardedCheckpoints({ bus, clock, store, receiveHere })
   const forward = forwarded && ((pass: PassName, payload: string) => forwarded.forward(pass, payload))
-  const httpCheckpoints: HttpCheckpoints = new HttpCheckpoints({ tokens, owner, forward, baseUrl: () => baseUrl() })
+  const httpCheckpoints: HttpCheckpoints = new HttpCheckpoints({
+    tokens,
+    owner,
+    forward,
+    isShared,
+    baseUrl: () => baseUrl(),
+  })
   return {
     httpCheckpoints,
     reachedAt(address: () => string) {

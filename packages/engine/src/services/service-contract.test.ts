@@ -105,6 +105,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
         tokens: new PassTokens('secret'),
         owner: setting.owner,
         baseUrl: () => 'http://engine.test',
+        isShared: false,
       }),
     }),
   Deliverer: setting =>

@@ -88,13 +88,15 @@ function passReports(url: string, onUnreachable: () => void): PassReports {
   }
 }
 
-/** Rejects with an UnreportedError if it is not known whether the report is stored, and otherwise if the pass is over. */
+/**
+ * Rejects with an UnreportedError without a receipt. The pass then ends with its answer, which nobody reads if the pass is over: an
+ * error in its place could fail a run whose engine was only mistaken for gone.
+ */
 async function send(url: string, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
   const body = checkpointPayload(seq, report)
   for (const retryMs of [...RETRY_MS, undefined]) {
     const answer = await post(url, body)
     if (answer?.status === 200) return receiptOf(answer.text)
-    if (answer?.status === 410) throw new Error('The engine has ended the pass')
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
     if (isFinal)
       throw new UnreportedError(

@@ -8,9 +8,9 @@ import { PassTokens } from './pass-tokens.ts'
 const OF_PASS = 16
 const OF_NAMESPACE = 1000
 
-function engineOf(forward?: (pass: object, payload: string) => Promise<string>) {
+function engineOf(forward?: (pass: object, payload: string) => Promise<string>, isShared = false) {
   const tokens = new PassTokens('secret')
-  return new HttpCheckpoints({ tokens, owner: 'engine_1', baseUrl: () => 'http://engine.test', forward })
+  return new HttpCheckpoints({ tokens, owner: 'engine_1', baseUrl: () => 'http://engine.test', forward, isShared })
 }
 
 function aPass(fields: Partial<ReportingPass> = {}): ReportingPass {
@@ -79,6 +79,11 @@ describe('a token', () => {
     const pass = { engine: 'engine_2', no: 7, runId: 'run_given_1' }
     const answer = await engine.receive(new PassTokens('secret').tokenOf(pass), 'p')
     expect(JSON.parse(answer)).toEqual({ pass, payload: 'p' })
+  })
+
+  test('of an engine that may live, but that this one does not hear, is not gone', async () => {
+    const token = new PassTokens('secret').tokenOf({ engine: 'engine_2', no: 1, runId: 'run_1' })
+    await expect(engineOf(undefined, true).receive(token, '')).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   test('of another store is unknown', async () => {

@@ -37,8 +37,10 @@ export interface HttpCheckpointsDeps {
   owner: string
   /** The URL under which runners reach the engine, without a slash at its end. */
   baseUrl(): string
-  /** Resolves to the receipt from the engine that sent the pass. Absent where no other engine works on the store. */
+  /** Resolves to the receipt from the engine that sent the pass. Absent where no other engine can be reached. */
   forward?: ((pass: PassName, payload: string) => Promise<string>) | undefined
+  /** Whether other engines work on the store too. */
+  isShared: boolean
 }
 
 interface Entry extends ReportingPass {
@@ -70,13 +72,14 @@ export class HttpCheckpoints {
    * that cannot be read, `rate_limited` when too many wait, `unavailable` when the engine of the pass does not answer.
    */
   async receive(token: string, payload: string): Promise<string> {
-    const { tokens, owner, forward } = this.#deps
+    const { tokens, owner, forward, isShared } = this.#deps
     const pass = tokens.read(token)
     if (!pass) throw new EngineError('not_found', 'no such token')
     if (pass.engine === owner) return this.receiveHere(pass.no, payload)
+    if (forward) return forward(pass, payload)
+    if (isShared) throw new EngineError('unavailable', 'the engine that drives the run cannot be reached from this one')
     // An engine that is alone and has another name is the successor of the one that sent the pass.
-    if (!forward) throw passIsOver()
-    return forward(pass, payload)
+    throw passIsOver()
   }
 
   /** The same for a pass of this engine, by its number. */
