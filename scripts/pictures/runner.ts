@@ -1,6 +1,6 @@
-// The runner of the pictures: a shop with an order that waits for its approval, an import of many rows, and a nightly report.
+// The runner of the pictures: a shop with an order that waits for its approval, an import of many rows, offers, and a nightly report.
 
-import { createWorkflow, type WorkflowArgs } from 'perdure'
+import { createWorkflow, NonRetriableError, type WorkflowArgs } from 'perdure'
 import { serve } from 'perdure/node'
 
 interface Order {
@@ -20,7 +20,7 @@ const processOrder = createWorkflow(
     concurrency: { limit: 2, key: 'event.data.customer' },
     retry: { maxAttempts: 3, initialMs: 400 },
   },
-  async ({ event, step }: WorkflowArgs<Order>) => {
+  async ({ event, step, ctx }: WorkflowArgs<Order>) => {
     await step.run('reserve-stock', () => pause(120))
     await step.run('charge-card', async () => {
       await pause(300)
@@ -32,17 +32,40 @@ const processOrder = createWorkflow(
       }
       return { chargeId: 'ch_82', amount: event.data.total }
     })
+    ctx.logger.info('the card was charged', { amount: event.data.total })
     await step.sleep('cooling-off', '2s')
     const approval = await step.waitForEvent('approval', { event: 'order.approved', timeout: '7d' })
     return { approved: approval !== null }
   },
 )
 
-const importRows = createWorkflow({ name: 'import-rows', triggers: { event: 'rows.uploaded' } }, async ({ step }) => {
-  for (let first = 0; first < 120; first += 20)
-    await Promise.all(Array.from({ length: 20 }, (_, n) => step.run(`import-row-${first + n}`, () => pause(10 + n))))
-  return { rows: 120 }
-})
+/** With the first and the last step of the import, as many as a run may have. */
+const ROWS = 9998
+/** Steps that run side by side. */
+const SIDE_BY_SIDE = 1000
+/** Every so many rows are bad: eleven of all. */
+const BAD_EVERY = 900
+
+const importRows = createWorkflow(
+  { name: 'import-rows', triggers: { event: 'rows.uploaded' }, retry: { maxAttempts: 1 } },
+  async ({ step }) => {
+    await step.run('read-file', () => pause(200))
+    const importRow = (row: number) =>
+      step.run(`import-row-${row}`, async () => {
+        await pause((row % 40) * 20)
+        if (row % BAD_EVERY === BAD_EVERY - 1) throw new NonRetriableError(`row ${row} has no customer`)
+        return { row }
+      })
+    let bad = 0
+    for (let first = 0; first < ROWS; first += SIDE_BY_SIDE) {
+      const count = Math.min(SIDE_BY_SIDE, ROWS - first)
+      const rows = await Promise.allSettled(Array.from({ length: count }, (_, n) => importRow(first + n)))
+      bad += rows.filter(({ status }) => status === 'rejected').length
+    }
+    await step.run('write-report', () => pause(200))
+    return { rows: ROWS, bad }
+  },
+)
 
 /** Its runs wait for each other: one at a time for each customer. */
 const syncCustomer = createWorkflow(

@@ -4,6 +4,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openFrameServer } from '../kit/browser/frame-server.ts'
+import { checkLeaks } from '../kit/browser/leaks.ts'
 import { openPage } from '../kit/browser/page.ts'
 import { flow, onCleanup, openEngine, returned, run, unique, until } from '../kit/index.ts'
 
@@ -129,25 +130,7 @@ test('changes of the page leave no listener, node or stream behind', async () =>
   const server = await counted()
   const page = await openPage(server.url)
   await page.goto(`${server.url}/console/n/default/runs`)
-  const session = await page.context().newCDPSession(page)
-  const counts = async () => {
-    await session.send('HeapProfiler.collectGarbage')
-    const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters')
-    return { nodes, jsEventListeners }
-  }
-  for (let i = 0; i < 3; i++) await visit(page)
-  const before = await counts()
-  for (let i = 0; i < 10; i++) await visit(page)
-  // The collector may need a moment for the last page; a listener that each visit leaves behind stays ten times.
-  const after = await until(
-    async () => {
-      await page.waitForTimeout(250)
-      const now = await counts()
-      return now.jsEventListeners < before.jsEventListeners + 10 && now
-    },
-    { what: `${before.jsEventListeners} listeners` },
-  )
-  expect(after.nodes).toBeLessThan(before.nodes * 1.1)
+  await checkLeaks(page, () => visit(page))
   await until(() => server.streams === 1, { what: 'one stream' })
 })
 

@@ -1,6 +1,5 @@
 // Pages of the console in a real browser: one browser per test file, one context (storage, worker) per test. Every page
-// fails its test on a violation of the Content-Security-Policy, an error of the page or the console, and a request to
-// another host.
+// fails its test on a fault of `faults.ts`.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,15 +7,11 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { onTestFinished } from 'vitest'
 import { onCleanup } from '../cleanup.ts'
 import { CHROMIUM } from './chromium.ts'
+import { followFaults } from './faults.ts'
 
 const WAIT_MS_MAX = 10_000
 /** A name of this machine that is no secure address: as an engine of another machine by plain HTTP. */
 const PLAIN_HOST = 'console.test'
-
-/** Runs in the page: the browser's own message about a violation does not always reach the console. */
-const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', event => {
-  console.error('violation of ' + event.violatedDirective + ' by ' + event.blockedURI + ' ' + event.sample)
-})`
 
 let launched: Promise<Browser> | undefined
 
@@ -27,29 +22,20 @@ export interface PageOptions {
   moves?: boolean
   /** A context to share with another page: its tabs have one worker. */
   context?: BrowserContext
-  /** Faults that the test expects, as parts of their text; with a slash at the start, as the path of a request that failed. */
+  /** Errors that the test expects, as parts of their text; with a slash at the start, as the path of a request that failed. */
   expected?: readonly string[]
+  /** Registers the check of the page, which throws its faults. By default the end of the test calls it. */
+  atEnd?(check: () => void): void
 }
 
 /** A page of the browser, closed when the test ends. */
 export async function openPage(origin: string, options: PageOptions = {}): Promise<Page> {
-  const { expected = [] } = options
+  const { expected = [], atEnd = onTestFinished } = options
   const context = options.context ?? (await newContext(options))
   const page = await context.newPage()
-  const faults: string[] = []
-  page.on('pageerror', error => faults.push(`error of the page: ${error.message}`))
-  page.on('console', message => {
-    if (message.type() !== 'error') return
-    const path = message.location().url.replace(origin, '')
-    if (!expected.includes(path)) faults.push(`error of the console: ${message.text()}`)
-  })
-  page.on('request', request => {
-    if (!request.url().startsWith(origin)) faults.push(`foreign request: ${request.url()}`)
-  })
-  await page.addInitScript({ content: REPORT_VIOLATIONS })
-  onTestFinished(async () => {
-    const unexpected = faults.filter(fault => !expected.some(part => fault.includes(part)))
-    if (unexpected.length > 0) throw new Error(unexpected.join('\n'))
+  const faults = await followFaults(page, origin, expected)
+  atEnd(() => {
+    if (faults.length > 0) throw new Error(faults.join('\n'))
   })
   return page
 }

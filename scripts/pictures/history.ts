@@ -1,0 +1,41 @@
+// Runs of the last 30 days for the store of the pictures, so that charts and percentiles have something to show.
+
+import { copyFileSync, rmSync } from 'node:fs'
+import type { RunStatus } from '../../packages/engine/src/domain/model/run.ts'
+import { closeOpened } from '../../test/kit/cleanup.ts'
+import { type SeededRun, seedRuns } from '../../test/kit/engine/seed-runs.ts'
+
+const DAY_MS = 86_400_000
+const WINDOW_MS = 30 * DAY_MS
+const RUNS = 12_000
+/** The newest is this old, older than every run that the pictures start. */
+const AGE_MS = 900_000
+/** Days have more runs at noon than at night: times move by this much towards noon. */
+const TIDE_MS = DAY_MS / 12
+const DURATIONS_MS: Record<string, number> = {
+  'process-order': 4000,
+  'import-rows': 45_000,
+  'sync-customer': 1500,
+  'make-offer': 400,
+}
+const WORKFLOWS = Object.keys(DURATIONS_MS)
+
+/** Puts the runs into a store that no engine has open. */
+export async function writeHistory(storeFile: string): Promise<void> {
+  const from = Date.now() - AGE_MS - WINDOW_MS
+  const file = await seedRuns(RUNS, i => runOf(i, from))
+  for (const ending of ['', '-wal', '-shm']) rmSync(storeFile + ending, { force: true })
+  copyFileSync(file, storeFile)
+  await closeOpened()
+}
+
+function runOf(i: number, from: number): SeededRun {
+  const workflow = WORKFLOWS[i % 5 < 3 ? 0 : i % WORKFLOWS.length] as string
+  const status: RunStatus = i % 67 === 5 ? 'failed' : i % 131 === 7 ? 'cancelled' : 'succeeded'
+  const evenly = from + (i / RUNS) * WINDOW_MS
+  const createdAt = Math.floor(evenly + TIDE_MS * Math.sin((2 * Math.PI * evenly) / DAY_MS))
+  const startedAt = createdAt + 4 + (i % 9)
+  // Most runs take about as long as the others, and a few much longer.
+  const durationMs = (DURATIONS_MS[workflow] as number) * (0.7 + ((i * 37) % 60) / 100 + (i % 23 === 0 ? 2 : 0))
+  return { status, workflow, createdAt, startedAt, finishedAt: Math.floor(startedAt + durationMs) }
+}

@@ -1,0 +1,41 @@
+// Finds what pages leave behind in a browser that goes from one to the next: listeners and nodes that no page needs any more.
+
+import type { Page } from 'playwright-core'
+import { PATIENCE_MS, until } from '../until.ts'
+
+/** Visits before the first count, so that what is kept once is there. */
+const FIRST = 3
+const VISITS = 10
+/** How much more nodes there may be: the collector is not exact. */
+const NODES_FACTOR_MAX = 1.1
+
+/** Visits pages again and again, and throws when each visit leaves a listener behind, or all of them many nodes. */
+export async function checkLeaks(
+  page: Page,
+  visit: () => Promise<void>,
+  { deadlineMs = PATIENCE_MS } = {},
+): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const counts = async () => {
+    await session.send('HeapProfiler.collectGarbage')
+    const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters')
+    return { nodes, listeners: jsEventListeners }
+  }
+  for (let i = 0; i < FIRST; i++) await visit()
+  const before = await counts()
+  for (let i = 0; i < VISITS; i++) await visit()
+  const bounds = { nodes: before.nodes * NODES_FACTOR_MAX, listeners: before.listeners + VISITS }
+  // The collector may need a moment for the last page; a listener that each visit leaves behind stays ten times.
+  const excess = async () => {
+    const after = await counts()
+    return (['nodes', 'listeners'] as const).filter(what => after[what] >= bounds[what])
+  }
+  let left: string[] = []
+  const isClean = async () => {
+    left = await excess()
+    return left.length === 0
+  }
+  await until(isClean, { deadlineMs }).catch(() => {
+    throw new Error(`${VISITS} visits left ${left.join(' and ')} behind`)
+  })
+}
