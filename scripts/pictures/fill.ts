@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 export interface Picture {
   /** Below the namespace of the console. */
   path: string
-  /** What to do on the page before the picture is taken. */
+  /** Acts on the page before the picture is taken. */
   act?(page: Page): Promise<void>
 }
 
@@ -34,8 +34,10 @@ export async function fill(client: Client, url: string): Promise<Filled> {
   const { bulkId } = await client.startBulk({
     body: { action: 'replay', filter: { workflow: 'process-order', status: 'failed', since: runs.since } },
   })
-  const ended = await client.listRuns({ workflow: 'make-offer', status: 'succeeded', limit: 1 })
-  const bundle = Buffer.from(await (await fetch(`${url}/runs/${ended.items[0]?.id}/bundle`, { headers: KEYED })).text())
+  const failed = await client.listRuns({ workflow: 'process-order', status: 'failed', limit: 1 })
+  const bundle = Buffer.from(
+    await (await fetch(`${url}/runs/${failed.items[0]?.id}/bundle`, { headers: KEYED })).text(),
+  )
   const [delivery] = (await client.listWebhookDeliveries({ status: 'failed', limit: 1 })).items
   return {
     pictures: {
@@ -52,7 +54,7 @@ export async function fill(client: Client, url: string): Promise<Filled> {
           const file = { name: 'run.json', mimeType: 'application/json', buffer: bundle }
           await page.getByLabel('Bundle file').setInputFiles(file)
           await page.getByRole('treegrid').waitFor()
-          await page.keyboard.press('[')
+          for (const key of ['[', '[']) await page.keyboard.press(key)
         },
       },
     },
@@ -154,9 +156,16 @@ async function ended(client: Client, id: string): Promise<void> {
   }
 }
 
-/** Unfolds the rows of the import, and goes to the second that is bad. */
+/** Unfolds the bad rows of the import, and goes to the third. */
 async function unfold(page: Page): Promise<void> {
-  await page.getByRole('row', { name: /9998 steps, 11 failed/ }).click()
+  await page.getByRole('row', { name: /9998 steps, 11 failed/ }).waitFor()
+  await page.getByRole('button', { name: 'Only failed' }).click()
+  await page
+    .getByRole('row', { name: /^import-row-/ })
+    .first()
+    .click()
   await page.getByRole('treegrid').focus()
-  for (const key of ['ArrowRight', 'n', 'n', 'z', '-', '-', '-']) await page.keyboard.press(key)
+  for (const key of ['ArrowRight', 'n', 'n', 'n']) await page.keyboard.press(key)
+  // A ring around the whole timeline would hide its look.
+  await page.evaluate('document.activeElement.blur()')
 }

@@ -1,6 +1,6 @@
 // Runs of the last 30 days for the store of the pictures, so that charts and percentiles have something to show.
 
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import type { RunStatus } from '../../packages/engine/src/domain/model/run.ts'
 import { closeOpened } from '../../test/kit/cleanup.ts'
 import { type SeededRun, seedRuns } from '../../test/kit/engine/seed-runs.ts'
@@ -25,7 +25,8 @@ export async function writeHistory(storeFile: string): Promise<void> {
   const from = Date.now() - AGE_MS - WINDOW_MS
   const file = await seedRuns(RUNS, i => runOf(i, from))
   for (const ending of ['', '-wal', '-shm']) rmSync(storeFile + ending, { force: true })
-  copyFileSync(file, storeFile)
+  // The log of the database has what is not in its file yet.
+  for (const ending of ['', '-wal']) if (existsSync(file + ending)) copyFileSync(file + ending, storeFile + ending)
   await closeOpened()
 }
 

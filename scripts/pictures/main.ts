@@ -13,7 +13,7 @@ import { writeHistory } from './history.ts'
 const FOLDER = process.env.PICTURES ?? fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const VIEWPORT = { width: 1440, height: 900 }
 const BYTES_MAX = 300_000
-/** Long enough for a page to have read everything. */
+/** Long enough for a page to have begun its reads. */
 const PAGE_MS = 1500
 
 const engine = await startEngine({
@@ -42,15 +42,22 @@ async function take(colorScheme: 'light' | 'dark', pictures: Record<string, Pict
     await page.evaluate(
       `history.pushState(null, '', '/console/n/default${path}'); dispatchEvent(new PopStateEvent('popstate'))`,
     )
-    await page.waitForTimeout(PAGE_MS)
+    await read(page)
     await act?.(page)
-    await page.waitForTimeout(PAGE_MS)
+    await read(page)
     const file = `${FOLDER}/console-${name}-${colorScheme}.png`
     await page.screenshot({ path: file })
     const { size } = statSync(file)
     if (size > BYTES_MAX) throw new Error(`${file} has ${size} bytes, over the bound of ${BYTES_MAX}`)
   }
   await context.close()
+}
+
+/** Waits until the page has read everything, with the pointer where it changes nothing. */
+async function read(page: Page): Promise<void> {
+  await page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height - 1)
+  await page.waitForTimeout(PAGE_MS)
+  while ((await page.locator('[aria-busy], h1').count()) !== 1) await page.waitForTimeout(PAGE_MS)
 }
 
 /** Signs in, and unlocks the actions. */

@@ -1,5 +1,7 @@
 // The runner of the pictures: a shop with an order that waits for its approval, an import of many rows, offers, and a nightly report.
 
+import { setMaxListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { createWorkflow, NonRetriableError, type WorkflowArgs } from 'perdure'
 import { serve } from 'perdure/node'
 
@@ -9,7 +11,13 @@ interface Order {
   card?: 'refused'
 }
 
-const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+/** The pictures show no path of this machine. */
+Error.stackTraceLimit = 0
+
+const closing = new AbortController()
+setMaxListeners(0, closing.signal)
+/** Ends early when the runner closes, so that no pass is under way then. */
+const pause = (ms: number) => setTimeout(ms, undefined, { signal: closing.signal }).catch(() => {})
 /** Orders whose first charge has failed, so that the second succeeds. */
 const tried = new Set<string>()
 
@@ -95,4 +103,7 @@ const runner = await serve({
 })
 await runner.ready
 process.stdout.write(`runner of app "shop" listens on ${runner.url}\n`)
-process.on('SIGTERM', () => void runner.close())
+process.on('SIGTERM', () => {
+  closing.abort()
+  void runner.close()
+})

@@ -70,6 +70,12 @@ test('its failed steps are found by key, a step is read when it is selected, and
   for (const key of ['ArrowDown', 'ArrowRight', 'n', 'n']) await page.keyboard.press(key)
   const inspector = page.getByRole('complementary', { name: 'Selected step' })
   await inspector.getByText('row 1821 is bad').first().waitFor()
+  const row = page.getByRole('row', { name: /^import-row-1821,/ })
+  const isOnScreen = async () => {
+    const box = await row.boundingBox()
+    return box !== null && box.y > 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0)
+  }
+  await expect.poll(isOnScreen).toBe(true)
   await page.keyboard.press('N')
   await inspector.getByText('row 910 is bad').first().waitFor()
   expect(results.length).toBeLessThanOrEqual(3)

@@ -15,6 +15,12 @@ const WIDTH = (name: string) => `(() => {
   return row.querySelector('[data-kind=run]').getBoundingClientRect().width / track.getBoundingClientRect().width
 })()`
 
+/** Where bars and the mark of a cut begin, in order. */
+const ORDER = `[...document.querySelectorAll('[role=row] [data-kind=run], [title*="in which nothing ran"]')]
+  .map(element => [element.getBoundingClientRect().left, element.dataset.kind ?? 'cut'])
+  .sort(([a], [b]) => a - b)
+  .map(([, what]) => what)`
+
 test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it with its length', async () => {
   const page = await openPage(url)
   await openBundle(page, url, [
@@ -28,6 +34,10 @@ test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it 
   const after = await page.evaluate<number>(WIDTH('before'))
   expect(before).toBeLessThan(0.05)
   expect(after).toBeGreaterThan(0.3)
+  expect(await page.evaluate<number>(WIDTH('after'))).toBeCloseTo(after, 1)
+  expect(await page.evaluate(ORDER)).toEqual(['run', 'cut', 'run'])
+  await page.getByRole('button', { name: 'Skip idle' }).click()
+  await expect.poll(() => page.evaluate<number>(WIDTH('before'))).toBe(before)
 })
 
 test('Critical path pales the steps that did not determine the duration', async () => {

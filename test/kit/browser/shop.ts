@@ -14,14 +14,21 @@ interface Shop {
   paths: Readonly<Record<RouteName, string>>
 }
 
-export async function openShop(): Promise<Shop> {
+/** Words that the shop has in its names, where a test wants names of its own. */
+export interface ShopNames {
+  workflow?: string
+  app?: string
+  error?: string
+}
+
+export async function openShop(names: ShopNames = {}): Promise<Shop> {
   // An engine without keys has no endpoint, receiver or key.
   const env = { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1', ENGINE_API_KEYS: JSON.stringify([SECRET]) }
   const engine = await openEngine({ env })
   const api = engine.api.as(SECRET.key)
-  const [name, app] = ['process-order', unique('shop')]
+  const { workflow: name = 'process-order', app = unique('shop'), error = 'card 4711 was refused' } = names
   const refuse = () => {
-    throw Object.assign(new Error('card 4711 was refused'), { retriable: false })
+    throw Object.assign(new Error(error), { retriable: false })
   }
   const registration = {
     triggers: [{ event: 'order.placed', if: 'event.data.total > 10' }, { cron: '0 9 * * 1-5' }],

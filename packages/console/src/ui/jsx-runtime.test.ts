@@ -10,6 +10,9 @@ it('draws hidden characters of texts and titles, and leaves values and the rest 
   expect(propsOf(element)).toEqual({ title: 'aU+202Eb', value: 'a\u202eb', 'aria-label': 'U+0000', className: 'x' })
   expect(propsOf(jsx('p', { children: 'a\u200bb' })).children).toBe('aU+200Bb')
   expect(propsOf(jsxs(Fragment, { children: ['x\u2066', 1, null] })).children).toEqual(['xU+2066', 1, null])
+  const passedOn = ['A run of ', 'a\u202eb', ['\u0000']]
+  const { children } = propsOf(jsxs('p', { children: [passedOn, 'x'] }))
+  expect(children).toEqual([['A run of ', 'aU+202Eb', ['U+0000']], 'x'])
   expect(propsOf(jsx('p', { children: 'plain\n\ttext 👩 é' })).children).toBe('plain\n\ttext 👩 é')
 })
 

@@ -28,5 +28,11 @@ function shown(type: Type, props: Props): Props {
   return changed ?? props
 }
 
-const isHiding = (value: unknown): value is string => typeof value === 'string' && !isPlain(value)
-const drawn = (value: unknown) => (isHiding(value) ? visibleText(value) : value)
+/** The children that a component passes on are a list within the list of the element's children. */
+const isHiding = (value: unknown): boolean =>
+  typeof value === 'string' ? !isPlain(value) : Array.isArray(value) && value.some(isHiding)
+
+function drawn(value: unknown): unknown {
+  if (!isHiding(value)) return value
+  return Array.isArray(value) ? value.map(drawn) : visibleText(value as string)
+}

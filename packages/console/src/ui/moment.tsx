@@ -1,7 +1,7 @@
 // A moment as time that passes: "4 s ago", exact on hover.
 
 import { useNow } from '../data/time/clock.ts'
-import { agoText, exactTime } from './time.ts'
+import { agoText, exactTime, isMoment } from './time.ts'
 
 /** Nothing for a moment that never was. */
 export function Moment({ at }: { at: string | undefined }) {
@@ -9,7 +9,7 @@ export function Moment({ at }: { at: string | undefined }) {
   if (at === undefined) return null
   const ms = Date.parse(at)
   return (
-    <time dateTime={at} title={exactTime(ms)}>
+    <time dateTime={isMoment(ms) ? at : undefined} title={exactTime(ms)}>
       {agoText(ms, now)}
     </time>
   )

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { changedStretches, diffLines } from './diff/diff-lines.ts'
 import { durationText, durationWords, exactMs } from './duration.ts'
-import { agoText, agoWords, clockText } from './time.ts'
+import { agoText, agoWords, clockText, exactTime } from './time.ts'
 import { shortName, visibleParts, visibleText } from './visible-text.ts'
 
 describe('hidden characters', () => {
@@ -18,6 +18,9 @@ describe('hidden characters', () => {
     expect(visibleParts('plain\n\ttext 👩 é')).toEqual([{ text: 'plain\n\ttext 👩 é' }])
   })
 
+  it('says so where there is no time', () => {
+    expect([agoText(Number.NaN, 0), exactTime(9e15)]).toEqual(['no time', 'no time'])
+  })
   it('leave names short and in one line', () => {
     expect(shortName('a\nb')).toBe('a b')
     expect(shortName('x'.repeat(5000))).toHaveLength(80)

@@ -4,9 +4,14 @@
 import { coarse, durationText, durationWords } from './duration.ts'
 
 const DAY_MS = 86_400_000
+const NO_TIME = 'no time'
+
+/** Whether a text of data was a time; a file may have anything in its place. */
+export const isMoment = (ms: number) => !Number.isNaN(new Date(ms).getTime())
 
 /** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a date. */
 export function agoText(atMs: number, nowMs: number): string {
+  if (!isMoment(atMs)) return NO_TIME
   const away = Math.abs(nowMs - atMs)
   if (away < 1000) return 'now'
   if (away > 30 * DAY_MS) return new Date(atMs).toISOString().slice(0, 10)
@@ -22,6 +27,7 @@ export function agoWords(atMs: number, nowMs: number): string {
 
 /** The exact moment in three ways: local time, UTC, and milliseconds since 1970. */
 export function exactTime(atMs: number): string {
+  if (!isMoment(atMs)) return NO_TIME
   return `${localTime(atMs)} local\n${new Date(atMs).toISOString()}\n${atMs} ms`
 }
 

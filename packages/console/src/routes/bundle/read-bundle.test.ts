@@ -24,12 +24,20 @@ it('says which section is not whole', () => {
   expect(readBundle(text({}))).not.toHaveProperty('truncatedIn')
 })
 
+it('leaves out times that are none', () => {
+  const run = { ...RUN, finishedAt: 'soon', startedAt: RUN.createdAt }
+  const view = readBundle(text({ run, steps: [{ ...STEP, finishedAt: 7, nextAttemptAt: STEP.startedAt }] }))
+  expect(view.run).toEqual({ ...RUN, startedAt: RUN.createdAt })
+  expect(view.steps).toEqual([{ ...STEP, nextAttemptAt: STEP.startedAt }])
+})
+
 it.each([
   ['x', /not JSON/],
   ['[]', /not an object/],
   ['{}', /not a bundle/],
   ['{"perdure-bundle":2}', /version 2/],
   ['{"perdure-bundle":1,"run":{"id":"run_1"}}', /no workflow/],
+  [text({ run: { ...RUN, createdAt: 'soon' } }), /no createdAt/],
   [text({ steps: {} }), /not a list/],
 ])('%s is refused', (bundle, reason) => {
   expect(() => readBundle(bundle)).toThrow(reason)

@@ -20,12 +20,11 @@ export function readBundle(text: string): BundleView {
   const version = bundle['perdure-bundle']
   if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
   if (version !== VERSION) throw new Error(`The bundle has version ${String(version)}; this console reads ${VERSION}.`)
-  const run = objectOf(bundle.run, 'Its run')
+  const run = withoutBadTimes(objectOf(bundle.run, 'Its run'))
   for (const name of ['id', 'workflow', 'app', 'status', 'createdAt'])
     if (typeof run[name] !== 'string') throw new Error(`Its run has no ${name}.`)
   const originMs = Date.parse(run.createdAt as string)
-  if (Number.isNaN(originMs)) throw new Error('The time of its run is no time.')
-  const steps = listOf(bundle.steps, 'steps').filter(isStep)
+  const steps = listOf(bundle.steps, 'steps').filter(isStep).map(withoutBadTimes)
   const frames = [...listOf(bundle.timeline, 'timeline').filter(isFrame), ...logFrames(bundle, run.id as string)]
   return {
     run: run as unknown as Run,
@@ -60,6 +59,13 @@ function listOf(value: unknown, what: string): unknown[] {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value))
+
+/** Takes out what is no time although its name says so. */
+function withoutBadTimes<T extends object>(record: T): T {
+  for (const [name, value] of Object.entries(record))
+    if (name.endsWith('At') && !isTime(value)) Reflect.deleteProperty(record, name)
+  return record
+}
 
 function isStep(value: unknown): value is WaterfallStep {
   if (!isRecord(value)) return false

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'app',
     header: 'App',
-    width: '14%',
+    width: '10%',
     render: ({ app }) => <Link target={{ to: 'workflows', query: { app } }}>{app}</Link>,
   },
   { id: 'seen', header: 'Seen', width: '92px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'sdk',
     header: 'Runs on',
-    width: '17%',
+    width: '22%',
     isSecondary: true,
     render: ({ sdkName, version, runtime, framework }) => {
       const text = [[sdkName, version].filter(Boolean).join(' '), runtime, framework].filter(Boolean).join(' · ')
@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'load',
     header: 'Under way',
-    width: '92px',
+    width: '100px',
     align: 'end',
     render: ({ inFlight, room }) => (room === undefined ? String(inFlight) : `${inFlight} of ${inFlight + room}`),
   },

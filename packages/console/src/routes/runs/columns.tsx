@@ -60,7 +60,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
         </Link>
       ),
     },
-    { id: 'trigger', header: 'Trigger', width: '132px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'trigger', header: 'Trigger', width: '152px', isSecondary: true, render: run => <Trigger run={run} /> },
     { id: 'why', header: 'At', render: run => <Why run={run} /> },
     {
       id: 'started',

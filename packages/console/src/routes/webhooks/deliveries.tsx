@@ -35,13 +35,13 @@ const KINDS: readonly Delivery['eventKind'][] = [
 const STATUSES: readonly Delivery['status'][] = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead']
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { id: 'status', header: 'Status', width: '112px', render: ({ status }) => <Status status={status} /> },
+  { id: 'status', header: 'Status', width: '124px', render: ({ status }) => <Status status={status} /> },
   { id: 'kind', header: 'Event', width: '128px', render: ({ eventKind }) => eventKind },
   { id: 'url', header: 'To', render: ({ url }) => <span title={url}>{url}</span> },
   {
     id: 'run',
     header: 'Run',
-    width: '20%',
+    width: '276px',
     isSecondary: true,
     render: ({ sourceRunId: id }) => id !== undefined && <Link target={{ to: 'run', params: { id } }}>{id}</Link>,
   },
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     id: 'attempts',
     header: 'Attempts',
-    width: '84px',
+    width: '92px',
     align: 'end',
     isSecondary: true,
     render: ({ attemptCount, maxAttempts }) => `${attemptCount} of ${maxAttempts}`,

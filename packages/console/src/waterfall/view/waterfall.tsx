@@ -40,6 +40,8 @@ export interface WaterfallProps {
 const TICK_PX = 90
 /** Vertical lines that are drawn at most. */
 const LINES_MAX = 200
+/** How long a row that was scrolled to may take to be drawn. */
+const REVEAL_FRAMES_MAX = 60
 
 export function Waterfall(props: WaterfallProps) {
   const { rows, axis, span, endMs, selected, critical, onSelect, onToggle, onZoom } = props
@@ -49,10 +51,15 @@ export function Waterfall(props: WaterfallProps) {
   const place = useMemo(() => rows.findIndex(({ key }) => key === selected), [rows, selected])
   useEffect(() => {
     reveal(place)
-    // The page may have to scroll as well: the row is in the document one frame later.
-    const frame = requestAnimationFrame(() =>
-      document.getElementById(rowId(place))?.scrollIntoView({ block: 'nearest' }),
-    )
+    // The page may have to scroll as well. A row that was far away is in the document some frames later.
+    let frames = place < 0 ? 0 : REVEAL_FRAMES_MAX
+    let frame = 0
+    const show = () => {
+      const row = document.getElementById(rowId(place))
+      if (row) row.scrollIntoView({ block: 'nearest' })
+      else if (frames-- > 0) frame = requestAnimationFrame(show)
+    }
+    frame = requestAnimationFrame(show)
     return () => cancelAnimationFrame(frame)
   }, [place, reveal])
   useZoomReveal({ rows, track, first, end, reveal })

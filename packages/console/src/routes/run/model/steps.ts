@@ -11,6 +11,8 @@ export type { StepList } from './step-pages.ts'
 /** The first page is small, so that it is on the screen at once; the others are as large as the engine allows. */
 const FIRST_PAGE = 200
 const LATER_PAGE = 2000
+/** With results, pages are shorter: the engine's bound. */
+const FULL_PAGE = 200
 
 /** While the first read goes on, what has come is shown after the first page, and then at most this often. */
 const SHOW_MS = 400
@@ -48,13 +50,21 @@ export function useSteps(id: string) {
   return useQuery({ ...stepsQuery(id), enabled: status === 'ready' })
 }
 
-/** Reads the steps of a run with their results, all at once: for what needs every one. */
+/** Reads the steps of a run with their results, page by page: for what needs every one. */
 export function useStepsWithResults(id: string, enabled = true) {
   const { status } = useSession()
   return useQuery({
     queryKey: keyOf('listRunSteps', { id }),
-    queryFn: async ({ signal }): Promise<WaterfallStep[]> =>
-      (await readClient().listRunSteps({ id }, { signal })).items,
+    queryFn: async ({ signal }): Promise<WaterfallStep[]> => {
+      const steps: WaterfallStep[] = []
+      let cursor: string | undefined
+      do {
+        const page = await readClient().listRunSteps({ id, limit: FULL_PAGE, cursor }, { signal })
+        steps.push(...page.items)
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return steps
+    },
     placeholderData: undefined,
     enabled: enabled && status === 'ready',
   })

@@ -25,7 +25,7 @@ async function bundleText({ run, steps, frames, isBundle }: RunView, payloads: '
 
 export function RawTab({ view }: { view: RunView }) {
   const [part, setPart] = useState<(typeof PARTS)[number]>('run')
-  const { data } = useStepsWithResults(view.run.id, !view.isBundle)
+  const { data } = useStepsWithResults(view.run.id, !view.isBundle && part === 'steps')
   const steps = view.isBundle ? view.steps : data
   const value = part === 'steps' ? steps : view[part]
   const text = useMemo(() => (value === undefined ? undefined : sourceOf(value)), [value])

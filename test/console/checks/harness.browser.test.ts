@@ -1,10 +1,10 @@
 // The checks that every browser test of the console makes by itself, each seen to fail on a page that is broken on purpose.
 
 import { expect, test } from 'vitest'
-import { serveBrokenPage } from '../kit/browser/broken-page.ts'
-import { checkLeaks } from '../kit/browser/leaks.ts'
-import { openPage } from '../kit/browser/page.ts'
-import { openEngine } from '../kit/index.ts'
+import { serveBrokenPage } from '../../kit/browser/broken-page.ts'
+import { checkLeaks } from '../../kit/browser/leaks.ts'
+import { openPage } from '../../kit/browser/page.ts'
+import { openEngine } from '../../kit/index.ts'
 
 const engine = await openEngine()
 /** The policy that the engine sends with the console. */
@@ -27,7 +27,7 @@ async function opened(script: string, { expected = [], csp = policy }: Options =
   const page = await openPage(origin, { expected, atEnd: check => checks.push(check) })
   await page.goto(url)
   await page.waitForFunction('document.title === "done"')
-  // What the page reports now comes after its faults.
+  // A report of the page from now on comes after its faults.
   await page.evaluate('new Promise(resolve => setTimeout(resolve))')
   return { page, check: () => checks[0]?.() }
 }

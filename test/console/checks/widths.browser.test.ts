@@ -1,0 +1,82 @@
+// Pages on a phone, a laptop and a wide screen, with long names, names without a space and names that are written from right to
+// left: no page is wider than its window, and no control is outside of it.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ROUTES, type RouteName } from '../../../packages/console/src/router/routes.ts'
+import { openPage } from '../../kit/browser/page.ts'
+import { openShop, type ShopNames } from '../../kit/browser/shop.ts'
+import { until } from '../../kit/index.ts'
+
+const ALL = Object.keys(ROUTES) as RouteName[]
+const LONG: ShopNames = {
+  workflow: `synchronise-customers-${'of-every-region-'.repeat(7)}`,
+  app: `shop-${'x'.repeat(50)}`,
+  error: `the request ${'was-refused-by-the-bank-'.repeat(20)} and nobody knows why`,
+}
+const RIGHT_TO_LEFT: ShopNames = {
+  workflow: 'معالجة الطلبات القادمة من المتجر',
+  app: 'متجر',
+  error: 'تم رفض البطاقة 4711 من قبل البنك (card) 12.5',
+}
+
+/** Runs in the page: what is wider than the window or outside of it. Texts that are cut with an ellipsis, and parts that scroll sideways by themselves, may be wider. */
+const OUTSIDE = `(() => {
+  const found = []
+  const mayBeWider = element => {
+    for (let each = element.parentElement; each && each.tagName !== 'MAIN'; each = each.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(each)
+      if (/auto|scroll/.test(overflowX) || textOverflow === 'ellipsis') return true
+    }
+    return false
+  }
+  const wide = element => element.scrollWidth > element.clientWidth + 1
+  for (const element of [document.documentElement, document.body, document.querySelector('main')])
+    if (element && wide(element)) found.push(element.tagName + ' is ' + element.scrollWidth + ' wide, not ' + element.clientWidth)
+  for (const element of document.querySelectorAll('main :is(button, a, input, select, textarea, h1, h2, [role=tab])')) {
+    const { left, right, width } = element.getBoundingClientRect()
+    if (width <= 1 || mayBeWider(element) || !element.checkVisibility()) continue
+    if (left < -1 || right > innerWidth + 1) found.push(element.outerHTML.slice(0, 120) + ' from ' + Math.round(left) + ' to ' + Math.round(right))
+  }
+  return found
+})()`
+
+async function open(page: Page, url: string): Promise<void> {
+  await page.goto(url)
+  await page.locator('h1').waitFor()
+  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+}
+
+async function faultsAt(page: Page, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 })
+  // A table draws as many rows as its window has room for, a frame later.
+  await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  return page.evaluate<string[]>(OUTSIDE)
+}
+
+test.each([
+  ['long names', LONG],
+  ['names from right to left', RIGHT_TO_LEFT],
+])('every page is as wide as its window, with %s', { timeout: 300_000 }, async (_, names) => {
+  const { engine, token, paths } = await openShop(names)
+  const page = await openPage(engine.url)
+  await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
+  const faults: string[] = []
+  for (const route of ALL) {
+    await open(page, `${engine.url}/console${paths[route]}`)
+    for (const width of [380, 1280, 1920]) {
+      faults.push(...(await faultsAt(page, width)).map(fault => `${route} at ${width}: ${fault}`))
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+test('an element that is too wide is found', async () => {
+  const { engine, token, paths } = await openShop()
+  const page = await openPage(engine.url)
+  await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
+  await open(page, `${engine.url}/console${paths.overview}`)
+  expect(await faultsAt(page, 1280)).toEqual([])
+  await page.evaluate(`document.querySelector('h1').style.minWidth = '1400px'`)
+  expect(await page.evaluate<string[]>(OUTSIDE)).toContainEqual(expect.stringMatching(/^<h1/))
+})
