@@ -23,13 +23,16 @@ await engine.restart(() => writeHistory(engine.storeFile))
 const env = { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY }
 const runner = await startRunner(new URL('./runner.ts', import.meta.url), env)
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+const client = createClient({ url: engine.url, apiKey: SECRET_KEY })
 try {
   mkdirSync(FOLDER, { recursive: true })
-  const { pictures, close } = await fill(createClient({ url: engine.url, apiKey: SECRET_KEY }), engine.url)
+  const { pictures, close } = await fill(client, engine.url)
   for (const scheme of ['light', 'dark'] as const) await take(scheme, pictures)
   close()
 } finally {
   await browser.close()
+  // No run takes the place of the one that ends with the runner.
+  await client.pauseWorkflow({ app: 'shop', name: 'sync-customer' })
   await runner.stop()
   await engine.stop()
 }
@@ -55,7 +58,7 @@ async function take(colorScheme: 'light' | 'dark', pictures: Record<string, Pict
 
 /** Waits until the page has read everything, with the pointer where it changes nothing. */
 async function read(page: Page): Promise<void> {
-  await page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height - 1)
+  await page.mouse.move(1, VIEWPORT.height - 1)
   await page.waitForTimeout(PAGE_MS)
   while ((await page.locator('[aria-busy], h1').count()) !== 1) await page.waitForTimeout(PAGE_MS)
 }

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   {
     id: 'past',
     header: 'Past runs',
-    width: '84px',
+    width: '100px',
     isSecondary: true,
     render: schedule => <Past schedule={schedule} />,
   },
