@@ -176,6 +176,8 @@ test('the progress of a run is a bar with its text and time, live on its page, i
   steps[1]?.held.open()
   await peek.getByText('75 %').waitFor()
   await fact.getByText('75 %').waitFor()
+  expect(await fact.getByRole('progressbar').getAttribute('value')).toBe('0.75')
+  expect(await row.getByRole('progressbar').getAttribute('value')).toBe('0.75')
   steps[2]?.held.open()
   await page.getByText('It succeeded after').waitFor()
   await fact.getByText('75 %').waitFor()
@@ -242,6 +244,14 @@ test('in a flood of progress the list changes four times a second', async () => 
   expect(changes).toBeGreaterThan(seconds)
   // Four flushes and one tick of the clock a second; each may change the page in two rounds.
   expect(changes / seconds).toBeLessThan(11)
+  // An older report that comes late changes nothing; the status beside it is shown.
+  server.write([
+    { kind: 'progress', runId, seq: seq - 5, value: 'older', ...of(name) },
+    { kind: 'run_status', runId, seq: seq + 1, status: 'running', currentStepName: 'later', ...of(name) },
+  ])
+  await row.getByText('running').waitFor()
+  await row.getByText(String(seq), { exact: true }).waitFor()
+  expect(await row.getByText('older').count()).toBe(0)
 })
 
 const of = (name: string) => ({ workflow: name, app: name, ts: new Date().toISOString() })

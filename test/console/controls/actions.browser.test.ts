@@ -176,7 +176,8 @@ test('a pinned look leaves the bar of the selection free, on a phone and on a sc
 const BASELINES = `[...document.querySelectorAll('dl dt, dl dd')].slice(0, 4).map(element => {
   const mark = document.createElement('span')
   mark.style.display = 'inline-block'
-  element.prepend(mark)
+  const text = element.querySelector('code') ?? element
+  text.prepend(mark)
   const { bottom } = mark.getBoundingClientRect()
   mark.remove()
   return Math.round(bottom * 2) / 2

@@ -168,7 +168,7 @@ function Tools({ timeline, view, onNextFailed }: ToolsProps) {
         Scrub
       </Button>
       {!isAll && (
-        <Button title="Show the whole run (0); + and - zoom" onClick={() => setSpan(axis.all)}>
+        <Button title="Show the whole run (0), zoom (+ -)" onClick={() => setSpan(axis.all)}>
           Zoom out
         </Button>
       )}
