@@ -123,9 +123,9 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
   await client.pauseRun({ id: synced[11] ?? '' })
   const [order, refused] = [started[0], started[2]]
   const pictures: Record<string, Picture> = {
-    overview: { path: '/' },
-    runs: { path: '/runs' },
     run: { path: `/runs/${order?.runId}` },
+    runs: { path: '/runs' },
+    overview: { path: '/' },
     steps: { path: `/runs/${imported.runId}`, act: unfold },
     failed: { path: `/runs/${refused?.runId}?step=charge-card` },
     held: { path: `/runs/${synced[9]}` },

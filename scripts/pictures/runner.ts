@@ -82,7 +82,7 @@ const syncCustomer = createWorkflow(
     triggers: { event: 'customer.changed' },
     concurrency: { limit: 1, key: 'event.data.customer' },
   },
-  async ({ step }) => step.run('copy-records', () => pause(600_000)),
+  async ({ step }) => step.run('copy-records', () => pause(280_000)),
 )
 
 /** Its offer is another one with every run, so that a replay differs. */

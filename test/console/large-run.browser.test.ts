@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, StepFailure, unique, within } from '../kit/index.ts'
+import { flow, openEngine, run, StepFailure, unique, until, within } from '../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -75,7 +75,7 @@ test('its failed steps are found by key, a step is read when it is selected, and
     const box = await row.boundingBox()
     return box !== null && box.y > 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0)
   }
-  await expect.poll(isOnScreen).toBe(true)
+  await until(isOnScreen, { what: 'the failed step on the screen' })
   await page.keyboard.press('N')
   await inspector.getByText('row 910 is bad').first().waitFor()
   expect(results.length).toBeLessThanOrEqual(3)
