@@ -102,7 +102,7 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
   const since = new Date().toISOString()
   const send = async (name: string, data: unknown) => {
     const { runId, eventId } = await client.sendEvent({ body: { name, data } })
-    return { runId: runId ?? '', eventId }
+    return { runId: runId ?? '', eventId: eventId ?? '' }
   }
   const imported = await send('rows.uploaded', { file: 'customers.csv' })
   await ended(client, imported.runId)
