@@ -67,7 +67,7 @@ async function read(page: Page): Promise<void> {
   await page.waitForTimeout(PAGE_MS)
   const again = page.getByRole('button', { name: 'Try again' })
   while ((await page.locator('[aria-busy], h1').count()) !== 1 || (await again.count()) > 0) {
-    // A busy machine refuses reads for want of time.
+    // An engine on a busy machine refuses some reads.
     if ((await again.count()) > 0) await again.first().click()
     await page.waitForTimeout(PAGE_MS)
   }
