@@ -109,6 +109,8 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(counted).toMatchObject({ matched: 3, eligible: 2, skipped: 1 })
     expect(counted.sample.map(({ id }) => id)).toEqual(pro.toReversed())
     expect(await preview({ action: 'cancel', filter: { attribute: `of:${name}` } })).toMatchObject({ matched: 4 })
+    const both = { attribute: [`of:${name}`, 'plan:pro', 'plan:free'] }
+    expect(await preview({ action: 'cancel', filter: both })).toMatchObject({ matched: 0 })
     const done = await ended(await bulk(wanted))
     expect(done).toMatchObject({ matched: 3, done: 2, skipped: 1, filter: wanted.filter })
     for (const id of pro) expect((await api.run(id)).status).toBe('cancelled')
