@@ -52,13 +52,14 @@ function setUp(rows: Partial<Record<Pruning['rows'], number>>, fails = () => fal
   return { pruner, calls, pass, rows, lines, timers }
 }
 
-test('nothing is removed in the first minute, then all expired rows, 50 at a time with pauses', async () => {
+test('nothing is removed in the first minute, then all expired rows, 50 runs at a time with pauses', async () => {
   const { pruner, calls, pass, rows } = setUp({ 'runs.succeeded': 450, dedupes: 1 })
   pruner.start()
   await pass(MINUTE - 1)
   expect(calls).toEqual([])
   await pass(1000)
   expect(rows).toMatchObject({ 'runs.succeeded': 0, dedupes: 0 })
+  expect(calls.find(each => each.rows === 'dedupes')?.limit).toBe(200)
   const runs = calls.filter(each => each.rows === 'runs.succeeded')
   expect(runs.map(({ limit }) => limit)).toEqual(Array(10).fill(50))
   expect(runs[0]?.before).toBe(NOW + MINUTE - 1000)

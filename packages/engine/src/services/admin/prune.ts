@@ -10,7 +10,9 @@ import { RepeatingTask } from '../support/repeating-task.ts'
 /** From the end of one pruning to the next. */
 const PRUNE_EVERY_MS = 60_000
 /** Rows of a kind in one transaction: some milliseconds of the writer's time, for which commits wait. */
-const PRUNE_BATCH_MAX = 50
+const PRUNE_BATCH_MAX = 200
+/** The same of runs and deliveries, with which rows of other tables go. */
+const PRUNE_BATCH_MAX_WITH_OTHERS = 50
 /**
  * Pause between two batches: nine times as long as the last one took, so that pruning takes a tenth of the writer. A batch that took
  * long has mostly waited for a busy writer, so beyond the limit the pause is four times as long.
@@ -51,10 +53,11 @@ export class Pruner extends RepeatingTask {
 
   async #pruneKind({ rows, before }: Aged): Promise<number> {
     const { store, clock } = this.#deps
+    const limit = rows.startsWith('runs.') || rows === 'deliveries' ? PRUNE_BATCH_MAX_WITH_OTHERS : PRUNE_BATCH_MAX
     let count = 0
     while (!this.stopped.aborted) {
       const begunAt = clock.elapsed()
-      const removed = await store.prune({ rows, before, limit: PRUNE_BATCH_MAX })
+      const removed = await store.prune({ rows, before, limit })
       if (removed === 0) break
       count += removed
       await pause(clock, pauseAfter(clock.elapsed() - begunAt), this.stopped)
