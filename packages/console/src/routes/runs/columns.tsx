@@ -13,7 +13,7 @@ import styles from './runs.module.css'
 import { whyShort } from './why-short.ts'
 
 // The first page is small: few lists have runs that report progress.
-const Progress = lazy(() => import('../../ui/progress.tsx'))
+const Progress = lazy(() => import('../../ui/progress/progress.tsx'))
 
 export type Run = Item<'listRuns'>
 export type SortKey = 'started' | 'workflow' | 'status' | 'app' | 'duration'

@@ -1,8 +1,8 @@
 // Opens another namespace with a key of it: each namespace has a session of its own.
 
-import { useNavigate } from '../router/router.tsx'
-import { signIn } from '../session/session.ts'
-import { Dialog } from '../ui/overlay/dialog.tsx'
+import { useNavigate } from '../../router/router.tsx'
+import { signIn } from '../../session/session.ts'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { KeyForm } from './key-form.tsx'
 
 export function NamespaceDialog({ onClose }: { onClose(): void }) {

@@ -1,7 +1,7 @@
 // A form with one field for a key, which is never kept: the sign-in page and the dialog that unlocks actions have it.
 
 import { type FormEvent, useId, useRef, useState } from 'react'
-import { Button } from '../ui/button.tsx'
+import { Button } from '../../ui/button.tsx'
 import styles from './sign-in.module.css'
 
 export interface KeyFormProps {

@@ -1,6 +1,6 @@
 // The progress of a run as a person reads it: a part of the whole where the value says one, and its text. Pure.
 
-import { BigNumber, parse, sourceOf } from '../data/json/parse.ts'
+import { BigNumber, parse, sourceOf } from '../../data/json/parse.ts'
 
 export interface ProgressView {
   /** From 0 to 1; absent when the value does not say it. */

@@ -1,7 +1,7 @@
 // Unlocks actions with a secret key. Opened from the top bar.
 
-import { unlock } from '../session/session.ts'
-import { Dialog } from '../ui/overlay/dialog.tsx'
+import { unlock } from '../../session/session.ts'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { KeyForm } from './key-form.tsx'
 
 export function UnlockDialog({ onClose }: { onClose(): void }) {

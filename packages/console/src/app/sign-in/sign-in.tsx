@@ -1,11 +1,11 @@
 // The page that asks for a key: at the start, for a namespace without a session, and over a page whose session has ended.
 
 import { useEffect, useRef } from 'react'
-import { navigate } from '../router/history.ts'
-import { useLocation } from '../router/router.tsx'
-import { buildUrl } from '../router/routes.ts'
-import { signIn, useSession } from '../session/session.ts'
-import { Snippet } from '../ui/states/empty.tsx'
+import { navigate } from '../../router/history.ts'
+import { useLocation } from '../../router/router.tsx'
+import { buildUrl } from '../../router/routes.ts'
+import { signIn, useSession } from '../../session/session.ts'
+import { Snippet } from '../../ui/states/empty.tsx'
 import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
 

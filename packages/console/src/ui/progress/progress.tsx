@@ -1,10 +1,10 @@
 // The newest progress of a run: a bar where its value says how much is done, and its text.
 
+import { useVeil } from '../veil.ts'
+import { Visible } from '../visible.tsx'
+import { visibleText } from '../visible-text.ts'
 import styles from './progress.module.css'
 import { progressShape, progressView } from './progress-view.ts'
-import { useVeil } from './veil.ts'
-import { Visible } from './visible.tsx'
-import { visibleText } from './visible-text.ts'
 
 const TEXT_MAX = 200
 
