@@ -6,7 +6,7 @@ import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/prof
 import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
 import type { BenchOptions, Over, RunnerKind } from './options.ts'
 import { Runner } from './runner.ts'
-import { openSchema } from './schema.ts'
+import { openSchema, vacuum } from './schema.ts'
 
 export class Rig {
   readonly runner: Runner
@@ -109,10 +109,12 @@ export class Rig {
     this.#engine = await EngineProcess.start({ ...this.#engineOptions, env })
   }
 
-  /** Runs `work` on the database while no engine has it open. */
+  /** Runs `work` on the database while no engine has it open. Afterwards PostgreSQL is as after its autovacuum. */
   async offline<T>(work: (database: { file: string; url?: string | undefined }) => Promise<T>): Promise<T> {
     await this.#engine.stop()
-    const answer = await work({ file: this.databaseFile, url: this.#engineOptions.storeUrl })
+    const url = this.#engineOptions.storeUrl
+    const answer = await work({ file: this.databaseFile, url })
+    if (url !== undefined) await vacuum(url)
     this.#engine = await EngineProcess.start(this.#engineOptions)
     return answer
   }

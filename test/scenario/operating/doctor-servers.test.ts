@@ -1,5 +1,6 @@
 // `perdure doctor` on PostgreSQL and Redis.
 
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { findings, verdictOf } from '../../kit/engine/findings.ts'
 import { freshSchema, REDIS_URL, tempStoreFile } from '../../kit/index.ts'
@@ -9,6 +10,11 @@ test('PostgreSQL: its settings are examined, and synchronous_commit off is an er
   const found = await findings({ ENGINE_STORE: url })
   for (const check of ['store', 'postgres.version', 'postgres.synchronous_commit', 'postgres.clock'])
     expect(verdictOf(found, check), check).toBe('ok')
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  const [server] = (await client.query('SHOW autovacuum')).rows
+  await client.end()
+  expect(verdictOf(found, 'postgres.autovacuum')).toBe(server.autovacuum === 'on' ? 'ok' : 'warning')
   const careless = new URL(url)
   const options = careless.searchParams.get('options')
   careless.searchParams.set('options', `${options} -c synchronous_commit=off`)

@@ -47,9 +47,9 @@ async function settings(session: Session): Promise<Finding[]> {
     session,
     `SELECT current_setting('server_version_num')::bigint, current_setting('synchronous_commit'), current_setting('fsync'),
       current_setting('full_page_writes'), current_setting('server_encoding'), pg_is_in_recovery()::text,
-      current_setting('default_transaction_read_only')`,
+      current_setting('default_transaction_read_only'), current_setting('autovacuum')`,
   )
-  const [number, commit, fsync, pages, encoding, standby, readOnly] = row as [number, ...string[]]
+  const [number, commit, fsync, pages, encoding, standby, readOnly, autovacuum] = row as [number, ...string[]]
   const major = Math.floor(number / 10_000)
   return [
     major < VERSION_MIN
@@ -62,6 +62,12 @@ async function settings(session: Session): Promise<Finding[]> {
     ...(pages === 'off'
       ? [warning('postgres.full_page_writes', 'full_page_writes is off: safe only where the file system tears no page')]
       : []),
+    autovacuum === 'off'
+      ? warning(
+          'postgres.autovacuum',
+          'autovacuum is off: lists of many runs take a hundred times as long, and the tables only grow',
+        )
+      : ok('postgres.autovacuum', `autovacuum is ${autovacuum}`),
     ...(encoding === 'UTF8' ? [] : [error('postgres.encoding', `the database is encoded in ${encoding}, not UTF8`)]),
     ...(standby === 'true' || readOnly === 'on'
       ? [error('postgres.writable', 'the server takes no writes: it is a standby, or read only')]
