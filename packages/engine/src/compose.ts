@@ -15,8 +15,10 @@ import { createRunners } from './compose/runners.ts'
 import { createRuns, createTimers } from './compose/runs.ts'
 import { createWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config/config.ts'
+import { shownSettings } from './config/shown-settings.ts'
 import type { HttpLimits } from './http/request/limits.ts'
 import type { Clock, Random } from './ports/clock.ts'
+import type { EngineSetup } from './ports/engine-reports.ts'
 import type { Limiter } from './ports/limiter.ts'
 import type { Queue } from './ports/queue.ts'
 import type { Sender } from './ports/sender.ts'
@@ -129,12 +131,19 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const engines = new Engines({
     ...core,
     process: { version: ENGINE_VERSION, host: hostname(), pid: process.pid },
+    setup: setupOf(config, core.backends),
     capacities: capacitiesOf({ runs, webhooks, timers }),
     connections: runners.connections,
     streams: () => live.runs.size + live.moves.size + live.events.size + live.topicStreams,
-    isDraining: () => health.isDraining,
+    health,
   })
   return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health, engines } satisfies HttpParts
+}
+
+function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): EngineSetup {
+  const { queue, limiter } = config
+  const shared = queue?.kind === 'redis' ? 'redis' : 'database'
+  return { queue: bus ? shared : 'memory', limiter: limiter.kind, settings: shownSettings(config) }
 }
 
 /** The services beside the lanes, in the order in which they stop. */

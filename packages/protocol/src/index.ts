@@ -34,7 +34,13 @@ export {
 } from './connect/frames.ts'
 export { callKeptAlive, type KeptAliveAnswer, type KeptAliveCall } from './http/kept-alive.ts'
 export { connectionRemedy, keyRemedy } from './remedies.ts'
-export { ENGINE_SECRET_FILES, ENGINE_SETTINGS, RUNNER_SETTINGS, unknownSetting } from './settings.ts'
+export {
+  ENGINE_SECRET_FILES,
+  ENGINE_SETTINGS,
+  RUNNER_SETTINGS,
+  type ShownSetting,
+  unknownSetting,
+} from './settings.ts'
 export {
   isAddressed,
   keyFingerprint,
@@ -57,7 +63,7 @@ export {
 } from './signatures/webhook-signature.ts'
 export { hintFor, nearestName, quoteName } from './unknown-name.ts'
 export * from './wire/bounds.ts'
-export { DURATION_FORMS, parseDurationMs } from './wire/duration.ts'
+export { DURATION_FORMS, durationText, parseDurationMs } from './wire/duration.ts'
 export { hashStepId, positionalStepId } from './wire/step-id.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'

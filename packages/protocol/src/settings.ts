@@ -12,7 +12,8 @@ const ENGINE_SECRETS = [
   'ENGINE_SIGNING_KEY',
   'ENGINE_ENCRYPTION_KEY',
 ] as const
-type SecretFile = `${(typeof ENGINE_SECRETS)[number]}_FILE`
+type EngineSecret = (typeof ENGINE_SECRETS)[number]
+type SecretFile = `${EngineSecret}_FILE`
 
 /** The names by which a file has the value of a secret setting instead. */
 export const ENGINE_SECRET_FILES: readonly SecretFile[] = ENGINE_SECRETS.map(name => `${name}_FILE` as const)
@@ -51,6 +52,9 @@ export const ENGINE_SETTINGS = [
   'ENGINE_CONSOLE_PAYLOADS',
   'ENGINE_PUBLIC_URL',
 ] as const
+
+/** A setting of the engine that is never secret. */
+export type ShownSetting = Exclude<(typeof ENGINE_SETTINGS)[number], EngineSecret>
 
 /** Read by runners, by the SDK's event sender and by the command line. */
 export const RUNNER_SETTINGS = [

@@ -21,6 +21,11 @@ test('both list both, each knows itself, and a report is at most 5 s old', async
   await until(async () => (await listed(first)).length === 2 && (await listed(second)).length === 2)
   const [[one], [other]] = [await selfOf(first), await selfOf(second)]
   expect(one?.id).not.toBe(other?.id)
+  // Each engine shows of the other what that one reported of itself.
+  const [seen] = (await listed(first)).filter(({ id }) => id === other?.id)
+  expect(seen).toMatchObject({ self: false, queue: 'database', checks: { store: 'ok' }, settings: other?.settings })
+  expect(Object.keys(seen?.settings ?? {})).toContain('ENGINE_DRAIN_TIMEOUT')
+  expect(seen?.writes).toEqual(expect.objectContaining({ commits: expect.any(Number), batches: expect.any(Number) }))
   for (const engine of [first, second])
     expect((await listed(engine)).map(({ id }) => id).sort()).toEqual([one?.id, other?.id].sort())
   clock.jump(5000)
@@ -30,8 +35,9 @@ test('both list both, each knows itself, and a report is at most 5 s old', async
 test('an engine that died is listed for a minute after its last report, and its row is removed after an hour', async () => {
   const store = await openPostgresStore({ url: storeFile })
   const [self] = await selfOf(first)
-  const { self: _, inFlight: __, draining: ___, lanes: ____, ...rest } = self as Engine
-  const report = { ...rest, id: 'engine_dead', startedAt: 0, seenAt: clock.now(), isDraining: true, lanes: [] }
+  const { version, host, pid, sockets, streams, queue, limiter, settings, checks } = self as Required<Engine>
+  const process = { version, host, pid, sockets, streams, queue, limiter, settings, checks }
+  const report = { ...process, id: 'engine_dead', startedAt: 0, seenAt: clock.now(), isDraining: true, lanes: [] }
   await store.engines.put(report, 0)
   const dead = async () => (await listed(second)).find(({ id }) => id === 'engine_dead')
   expect(await dead()).toMatchObject({ self: false, draining: true, inFlight: 0, lanes: [] })

@@ -132,6 +132,10 @@ export class FaultyStore implements Store {
     return this.#deps.inner.prune(pruning)
   }
 
+  prunedUpTo() {
+    return this.#deps.inner.prunedUpTo()
+  }
+
   countEnds(ends: Parameters<Store['countEnds']>[0]) {
     return this.#deps.inner.countEnds(ends)
   }

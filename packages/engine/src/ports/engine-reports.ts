@@ -8,8 +8,19 @@ export interface LaneLoad {
   max: number
 }
 
+/** The state of a dependency. */
+export type Check = 'ok' | 'unavailable'
+
+/** The parts of a report that never change while the engine runs. */
+export interface EngineSetup {
+  queue: 'memory' | 'database' | 'redis'
+  limiter: 'memory' | 'redis'
+  /** Settings that are not secret, by name. */
+  settings: Readonly<Record<string, string>>
+}
+
 /** The report of an engine. Times are epoch ms. */
-export interface EngineReport {
+export interface EngineReport extends EngineSetup {
   id: string
   version: string
   host: string
@@ -23,6 +34,10 @@ export interface EngineReport {
   sockets: number
   /** Open streams of the HTTP interface. */
   streams: number
+  checks: Readonly<Record<string, Check>>
+  /** Absent on a store that does not count. */
+  writes?: { commits: number; requests: number; batches: number; pending: number } | undefined
+  limiterEntries?: number | undefined
 }
 
 export interface EngineReports {

@@ -105,6 +105,8 @@ export interface Store {
    * does an event that a live run of its namespace may still look back at.
    */
   prune(pruning: Pruning): Promise<number>
+  /** The times (epoch ms) up to which `prune` has removed rows: older ones may be gone. */
+  prunedUpTo(): Promise<Partial<Record<'runs' | 'events' | 'deliveries', number>>>
   /** Removes such idempotency keys, in one short transaction. Answers how many: fewer than the limit when none is left. */
   dropClaims(claims: ClaimsOfWorkflow): Promise<number>
   /**

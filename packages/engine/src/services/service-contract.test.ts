@@ -80,14 +80,16 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       ...setting,
       store: {
         nextAvailableAt: lane => setting.store.nextAvailableAt(lane),
+        prunedUpTo: () => setting.store.prunedUpTo(),
         // Reports of a store that is shared, with the calls of this one.
         engines: { put: () => setting.store.ping(), remove: () => setting.store.ping(), list: async () => [] },
       },
       process: { version: '1.0.0', host: 'here', pid: 1 },
+      setup: { queue: 'database', limiter: 'memory', settings: {} },
       capacities: { runs: new EngineCapacity(1), deliveries: new EngineCapacity(1), timers: new EngineCapacity(1) },
       connections: { size: 0 },
       streams: () => 0,
-      isDraining: () => false,
+      health: { isDraining: false, checks: async () => ({}) },
     }),
   LiveShare: setting => new LiveShare(setting),
   RunnerLoad: ({ clock, bus }) => new RunnerLoad({ clock, bus }),

@@ -92,4 +92,41 @@ export const EngineSchema = Type.Object({
   ),
   sockets: count('Sockets of Connect runners'),
   streams: count('Open streams'),
+  checks: Type.Optional(
+    Type.Record(Type.String(), text('ok', 'unavailable'), {
+      description: 'Whether the store answers, and the services that it uses for its queue and its limiter',
+    }),
+  ),
+  writes: Type.Optional(
+    Type.Object(
+      {
+        commits: count('Units that became durable'),
+        requests: count('Units, claims and other work for the writer'),
+        batches: count('Batches, which share the requests'),
+        pending: count('Requests that are not answered yet'),
+      },
+      { description: 'The writes of the engine since it started' },
+    ),
+  ),
+  queue: Type.Optional({
+    ...text('memory', 'database', 'redis'),
+    description: 'How it notifies other engines; `memory`: it does not',
+  }),
+  limiter: Type.Optional({ ...text('memory', 'redis'), description: 'Where rate limits and throttles are counted' }),
+  limiterEntries: Type.Optional(count('Numbers that a limiter in memory keeps')),
+  settings: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description:
+        'Its settings by name, as they can be written, with the defaults; without keys and addresses, which may be secret',
+    }),
+  ),
+  removedUpTo: Type.Optional(
+    Type.Object(
+      { runs: Type.Optional(timestamp()), events: Type.Optional(timestamp()), deliveries: Type.Optional(timestamp()) },
+      {
+        description:
+          'How far retention has removed rows from the store, the same for all engines: older ones may be gone. Absent: unknown',
+      },
+    ),
+  ),
 })

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDurationMs } from './duration.ts'
+import { durationText, parseDurationMs } from './duration.ts'
 
 describe('a duration', () => {
   it.each([
@@ -35,5 +35,18 @@ describe('a duration', () => {
         expect(parseDurationMs(`${count}${unit}`)).toBe(count * units[unit])
       }),
     )
+  })
+
+  it.each([
+    [30_000, '30s'],
+    [90_000, '90s'],
+    [7_200_000, '2h'],
+    [1500, '1500ms'],
+  ])('of %i ms is written %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text)
+  })
+
+  it('is written so that it is read again as it was', () => {
+    fc.assert(fc.property(fc.nat(), ms => parseDurationMs(durationText(ms)) === ms))
   })
 })

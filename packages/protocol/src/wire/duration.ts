@@ -5,6 +5,12 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_00
 /** The accepted forms of a duration, for error messages. */
 export const DURATION_FORMS = 'milliseconds, or a number with ms, s, m, h or d: "30s"'
 
+/** The duration in its largest unit that leaves no fraction: `30s`. */
+export function durationText(ms: number): string {
+  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1]
+  return `${ms / unitMs}${unit}`
+}
+
 /** Milliseconds of a duration (a number of ms, or a number with ms, s, m, h or d); undefined if `value` is not one. */
 export function parseDurationMs(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined

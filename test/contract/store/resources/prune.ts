@@ -122,6 +122,22 @@ export function pruneContract(open: OpenStore): void {
       )
     })
 
+    it('notes up to which time it has removed rows of a kind; a later batch of an earlier time changes nothing', async () => {
+      await write(
+        store(),
+        created(anEndedRun({ finishedAt: NOW - 2 * DAY })),
+        created(anEndedRun({ finishedAt: NOW - 1 })),
+      )
+      expect(await drain(store(), 'events', NOW)).toEqual([])
+      expect(await store().prunedUpTo()).toEqual({})
+      expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
+      expect(await store().prunedUpTo()).toEqual({ runs: NOW - DAY })
+      expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
+      await write(store(), created(anEndedRun({ finishedAt: NOW - 2 * DAY, status: 'failed' })))
+      expect(await drain(store(), 'runs.failed', NOW - DAY)).toEqual([1])
+      expect(await store().prunedUpTo()).toEqual({ runs: NOW })
+    })
+
     it('removes what a run watches for', async () => {
       const run = anEndedRun({ finishedAt: NOW - 1, cancelOn: [{ event: 'stop' }] })
       await write(store(), created(run))

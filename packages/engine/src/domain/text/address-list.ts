@@ -8,16 +8,19 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** The addresses that may be called: the public ones, and the listed ones. */
 export class AddressList {
+  /** As they were given. */
+  readonly entries: readonly string[]
   readonly #hosts: ReadonlySet<string>
   readonly #ranges: readonly Range[]
 
-  private constructor(hosts: readonly string[], ranges: readonly Range[]) {
+  private constructor(entries: readonly string[], hosts: readonly string[], ranges: readonly Range[]) {
+    this.entries = entries
     this.#hosts = new Set(hosts)
     this.#ranges = ranges
   }
 
   /** Public addresses only. */
-  static readonly none = new AddressList([], [])
+  static readonly none = new AddressList([], [], [])
 
   /** The list of these entries, or the first of them that is neither a host name, an address nor a range. */
   static of(entries: readonly string[]): AddressList | string {
@@ -29,7 +32,7 @@ export class AddressList {
       else if (isHostName(entry)) hosts.push(entry.toLowerCase())
       else return entry
     }
-    return new AddressList(hosts, ranges)
+    return new AddressList(entries, hosts, ranges)
   }
 
   /** Whether `address`, to which the URL's host resolves, may be called. A listed name may resolve to any address. */

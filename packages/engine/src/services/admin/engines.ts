@@ -2,11 +2,14 @@
 // engine that is alone writes nothing, and lists itself. Started and stopped by compose.
 
 import { aborted } from 'node:util'
-import type { EngineReport, LaneLoad } from '../../ports/engine-reports.ts'
+import type { EngineReport, EngineSetup, LaneLoad } from '../../ports/engine-reports.ts'
+import type { Limiter } from '../../ports/limiter.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { withDeadline } from '../support/with-deadline.ts'
 import { oldestReady } from './gauges.ts'
+import type { Health } from './health.ts'
 
 /** From one report to the next. */
 const REPORT_EVERY_MS = 5000
@@ -14,25 +17,33 @@ const REPORT_EVERY_MS = 5000
 const ENGINE_SEEN_MS_MAX = 60_000
 /** Reports older than this are removed: their engines ended without order. */
 const REPORT_KEPT_MS = 3_600_000
+/** Oldest check of the dependencies in a listing, and in a report. */
+const LISTED_CHECK_AGE_MS = 10_000
+const REPORTED_CHECK_AGE_MS = 30_000
+/** If the store takes longer, a listing leaves out how far retention has come. */
+const READ_TIMEOUT_MS = 2000
 /** Other engines in one listing. */
 const OTHERS_MAX = 255
 
 export interface EnginesDeps extends Pick<Core, 'clock' | 'log'> {
   owner: string
-  store: Pick<Store, 'engines' | 'nextAvailableAt'>
+  store: Pick<Store, 'engines' | 'nextAvailableAt' | 'prunedUpTo' | 'stats'>
   /** The process that the engine runs in. */
   process: Pick<EngineReport, 'version' | 'host' | 'pid'>
+  setup: EngineSetup
   capacities: Record<Lane, { readonly inUse: number; readonly max: number }>
   connections: { readonly size: number }
   /** How many streams are open. */
   streams: () => number
-  isDraining: () => boolean
+  health: Pick<Health, 'isDraining' | 'checks'>
+  limiter: Pick<Limiter, 'entries'>
 }
 
-/** An engine with how late each lane of the store is. */
+/** An engine with how late each lane of the store is, and how far retention has come there. */
 export interface ListedEngine extends Omit<EngineReport, 'lanes'> {
   isSelf: boolean
   lanes: (LaneLoad & { lagMs?: number | undefined })[]
+  prunedUpTo: Awaited<ReturnType<Store['prunedUpTo']>> | undefined
 }
 
 export class Engines extends RepeatingTask {
@@ -57,17 +68,20 @@ export class Engines extends RepeatingTask {
   async list(): Promise<ListedEngine[]> {
     const { store, clock, owner } = this.#deps
     const since = clock.now() - ENGINE_SEEN_MS_MAX
-    const [reports = [], lags] = await Promise.all([
+    const [own, reports = [], lags, prunedUpTo] = await Promise.all([
+      this.#report(LISTED_CHECK_AGE_MS),
       store.engines?.list({ since, limit: OTHERS_MAX + 1 }),
       this.#lags(),
+      withDeadline(clock, READ_TIMEOUT_MS, store.prunedUpTo()).catch(() => undefined),
     ])
     const others = reports.filter(({ id }) => id !== owner).slice(0, OTHERS_MAX)
-    return [this.#report(), ...others]
+    return [own, ...others]
       .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
       .map(report => ({
         ...report,
         isSelf: report.id === owner,
         lanes: report.lanes.map(load => ({ ...load, lagMs: lags.get(load.lane) })),
+        prunedUpTo,
       }))
   }
 
@@ -86,21 +100,32 @@ export class Engines extends RepeatingTask {
     const { store, clock } = this.#deps
     if (!store.engines) return
     this.#hasReported = true
-    await store.engines.put(this.#report(), clock.now() - REPORT_KEPT_MS)
+    await store.engines.put(await this.#report(REPORTED_CHECK_AGE_MS), clock.now() - REPORT_KEPT_MS)
   }
 
-  #report(): EngineReport {
-    const { owner, process, clock, capacities, connections, streams, isDraining } = this.#deps
+  async #report(checkAgeMs: number): Promise<EngineReport> {
+    const { owner, process, setup, clock, store, capacities, connections, streams, health, limiter } = this.#deps
+    const checks = await health.checks(checkAgeMs)
+    const stats = store.stats?.()
     const lanes = Object.entries(capacities) as [Lane, EnginesDeps['capacities'][Lane]][]
     return {
       id: owner,
       ...process,
+      ...setup,
       startedAt: this.#startedAt,
       seenAt: clock.now(),
-      isDraining: isDraining(),
+      isDraining: health.isDraining,
       lanes: lanes.map(([lane, { inUse, max }]) => ({ lane, inFlight: inUse, max })),
       sockets: connections.size,
       streams: streams(),
+      checks,
+      limiterEntries: limiter.entries,
+      writes: stats && {
+        commits: stats.commits,
+        requests: stats.requests,
+        batches: stats.batches,
+        pending: stats.pending,
+      },
     }
   }
 

@@ -1,14 +1,13 @@
 // Readiness (docs/operating.md#probes): probes the dependencies behind a network or a disk, and reports when the engine is
 // draining. Called by the HTTP routes and for the metrics.
 
+import type { Check } from '../../ports/engine-reports.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Core } from '../commit/core.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
 /** A probe without an answer by then counts as failed. */
 const PROBE_TIMEOUT_MS = 2000
-
-type Check = 'ok' | 'unavailable'
 
 export interface Readiness {
   ready: boolean
@@ -19,6 +18,7 @@ export interface Readiness {
 export class Health {
   readonly #deps: Core & { queue: Queue }
   #draining = false
+  #latest: { at: number; checks: Readiness['checks'] } | undefined
 
   constructor(deps: Core & { queue: Queue }) {
     this.#deps = deps
@@ -34,11 +34,19 @@ export class Health {
   }
 
   async check(): Promise<Readiness> {
-    const { store, queue, limiter } = this.#deps
+    const { store, queue, limiter, clock } = this.#deps
     const probes = [this.#probe('store', store), this.#probe('queue', queue), this.#probe('limiter', limiter)]
     const checks: Readiness['checks'] = Object.fromEntries((await Promise.all(probes)).flat())
+    this.#latest = { at: clock.elapsed(), checks }
     const healthy = Object.values(checks).every(check => check === 'ok')
     return { ready: healthy && !this.#draining, checks, draining: this.#draining }
+  }
+
+  /** The state of the dependencies, from a check that is at most this old: probing the store is a write. */
+  async checks(maxAgeMs: number): Promise<Readiness['checks']> {
+    const { at, checks } = this.#latest ?? {}
+    const isRecent = at !== undefined && this.#deps.clock.elapsed() - at <= maxAgeMs
+    return checks && isRecent ? checks : (await this.check()).checks
   }
 
   /** Nothing when the dependency needs no probe. The error goes to the log, never into the answer. */

@@ -125,6 +125,10 @@ export class SqlStore implements Store {
     return this.#perform({ type: 'prune', pruning })
   }
 
+  async prunedUpTo(): Promise<Record<string, number>> {
+    return Object.fromEntries(await this.#rows('SELECT what, up_to FROM prune_marks'))
+  }
+
   dropClaims(claims: ClaimsOfWorkflow): Promise<number> {
     return this.#perform({ type: 'dropClaims', claims })
   }

@@ -6,7 +6,7 @@ import { openApiDocument } from '@perdure/protocol/openapi'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { ENGINE_VERSION } from '../../../base/version.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { ListedEngine } from '../../../services/admin/engines.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -47,15 +47,19 @@ export function operatingRoutes(app: FastifyInstance, context: HttpContext): voi
 }
 
 function presentEngine(engine: ListedEngine): Engine {
-  const { id, isSelf, version, host, pid, startedAt, seenAt, isDraining, lanes, sockets, streams } = engine
+  const { id, isSelf, version, host, pid, startedAt, seenAt, isDraining, lanes, prunedUpTo, ...rest } = engine
+  const { sockets, streams, checks, writes, queue, limiter, limiterEntries, settings } = rest
   return {
     ...{ id, self: isSelf, version, host, pid },
     startedAt: timestamp(startedAt),
     seenAt: timestamp(seenAt),
     draining: isDraining,
     inFlight: lanes.find(({ lane }) => lane === 'runs')?.inFlight ?? 0,
-    lanes,
-    sockets,
-    streams,
+    ...{ lanes, sockets, streams, checks, writes, queue, limiter, limiterEntries, settings },
+    removedUpTo: prunedUpTo && {
+      runs: optionalTimestamp(prunedUpTo.runs),
+      events: optionalTimestamp(prunedUpTo.events),
+      deliveries: optionalTimestamp(prunedUpTo.deliveries),
+    },
   }
 }
