@@ -136,3 +136,19 @@ test('a receiver shows why it refused posts, and the tab verifies one', async ()
   await page.getByText('The signature is right.').waitFor()
   expect(await axeViolations(page)).toEqual([])
 })
+
+test('on an open engine the buttons that need a key say so, with the command that makes the first one', async () => {
+  const open = await openEngine()
+  const page = await openPage(open.url)
+  for (const [path, name] of [
+    ['endpoints', 'New endpoint…'],
+    ['deliveries?status=failed', 'Redeliver all that match…'],
+  ] as const) {
+    await page.goto(`${open.url}/console/n/default/webhooks/${path}`)
+    const button = page.getByRole('button', { name })
+    expect(await button.getAttribute('title')).toBe('needs a secret key, also on an open engine')
+    await page.getByText('The first key closes the engine').waitFor()
+    await page.getByText('perdure keys create --kind secret --label ops').waitFor()
+  }
+  expect(await axeViolations(page)).toEqual([])
+})

@@ -6,7 +6,7 @@ import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
+import { useSession } from '../../session/session.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -19,6 +19,7 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { KeyedButton, whyNoKeyedWrite } from './keyed.tsx'
 import { RedeliverAll, useRedeliverAll } from './redeliver-all.tsx'
 import { useDeliveryList } from './use-delivery-list.ts'
 
@@ -114,6 +115,7 @@ export function Deliveries() {
   const { selected, setSelected, clear } = useSelection(input)
   const { query, rows, news, readAgain } = useDeliveryList(input, { isHeld: isPaused || selected.size > 0 })
   const redeliver = useRedeliverAll(filter)
+  const locked = whyNoKeyedWrite(useSession())
   const [isRedelivering, setRedelivering] = useState(false)
   const filters = (['status', 'kind', 'app', 'endpoint', 'since', 'until'] as const).flatMap(name => {
     const value = get(name)
@@ -141,12 +143,12 @@ export function Deliveries() {
       <Panel
         isFlush
         actions={
-          <WriteButton
+          <KeyedButton
             disabledBecause={filters.length === 0 ? 'Choose a filter first' : undefined}
             onClick={() => setRedelivering(true)}
           >
             Redeliver all that match…
-          </WriteButton>
+          </KeyedButton>
         }
       >
         <News count={news} onRead={readAgain} />
@@ -174,6 +176,7 @@ export function Deliveries() {
           nouns={['delivery', 'deliveries']}
           actions={EACH}
           renews={['listWebhookDeliveries']}
+          disabledBecause={locked}
           onClear={clear}
         />
       )}

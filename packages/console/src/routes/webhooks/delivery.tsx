@@ -6,7 +6,6 @@ import { useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Link } from '../../router/router.tsx'
-import { WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -16,6 +15,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Attempts } from './attempts.tsx'
+import { KeyedButton } from './keyed.tsx'
 
 export function DeliveryView({ id }: { id: string }) {
   const query = useLiveDelivery(id)
@@ -34,9 +34,9 @@ export function DeliveryView({ id }: { id: string }) {
       title="Delivery"
       actions={
         <>
-          <WriteButton kind="primary" onClick={() => setAsking(true)}>
+          <KeyedButton kind="primary" onClick={() => setAsking(true)}>
             Redeliver…
-          </WriteButton>
+          </KeyedButton>
           {isAsking && (
             <Confirm
               title="Redeliver"

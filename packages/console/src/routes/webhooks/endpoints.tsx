@@ -5,8 +5,8 @@ import { useMemo, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
-import { useSession, whyNoWrite } from '../../session/session.ts'
-import { Button, WriteButton } from '../../ui/button.tsx'
+import { useSession } from '../../session/session.ts'
+import { Button } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
@@ -19,6 +19,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
 import { EndpointPosts, PostsOfDay } from './endpoint-posts.tsx'
+import { KeyedButton, whyNoKeyedWrite } from './keyed.tsx'
 import { type TestedDelivery, TestResult } from './test-result.tsx'
 import css from './webhooks.module.css'
 
@@ -44,9 +45,9 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
         title="Endpoints"
         isFlush
         actions={
-          <WriteButton kind="primary" onClick={() => setCreating(true)}>
+          <KeyedButton kind="primary" onClick={() => setCreating(true)}>
             New endpoint…
-          </WriteButton>
+          </KeyedButton>
         }
       >
         <Loaded query={query}>
@@ -151,7 +152,7 @@ function Actions({ of: { id, url, enabled }, onSecret, onTested }: { of: Endpoin
   const update = useWrite('updateWebhookEndpoint', ['listWebhookEndpoints'])
   const remove = useWrite('deleteWebhookEndpoint', ['listWebhookEndpoints'])
   const test = useWrite('testWebhookEndpoint', ['listWebhookDeliveries'])
-  const locked = whyNoWrite(useSession())
+  const locked = whyNoKeyedWrite(useSession())
   const onError = (error: Error) => toast(error.message, { isError: true })
   const send = () => {
     toast(`Posting a test to ${url}`)
@@ -277,9 +278,9 @@ function CreateDialog({ onSecret, onClose }: { onSecret(secret: string): void; o
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <WriteButton kind="primary" onClick={make}>
+          <KeyedButton kind="primary" onClick={make}>
             Create
-          </WriteButton>
+          </KeyedButton>
         </>
       }
     >

@@ -5,6 +5,7 @@ import { Page } from '../../ui/states/page.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryView } from './delivery.tsx'
 import { Endpoints } from './endpoints.tsx'
+import { OpenEngineNote } from './keyed.tsx'
 import { Receivers } from './receivers.tsx'
 import css from './webhooks.module.css'
 
@@ -27,6 +28,7 @@ export default function WebhooksPage() {
           </Link>
         ))}
       </nav>
+      <OpenEngineNote />
       {kind === 'deliveries' && <Deliveries />}
       {kind === 'endpoints' && <Endpoints shown={params.id} />}
       {kind === 'receivers' && <Receivers shown={params.id} />}

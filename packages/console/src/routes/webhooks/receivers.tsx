@@ -6,7 +6,7 @@ import { useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
-import { useSession, whyNoWrite } from '../../session/session.ts'
+import { useSession } from '../../session/session.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
@@ -19,6 +19,7 @@ import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
+import { whyNoKeyedWrite } from './keyed.tsx'
 import { Refusals } from './refusals.tsx'
 import { VerifyPanel } from './verify-panel.tsx'
 
@@ -121,7 +122,7 @@ function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: st
   const navigate = useNavigate()
   const update = useWrite('updateWebhookReceiver', ['listWebhookReceivers'])
   const remove = useWrite('deleteWebhookReceiver', ['listWebhookReceivers'])
-  const locked = whyNoWrite(useSession())
+  const locked = whyNoKeyedWrite(useSession())
   const onError = (error: Error) => toast(error.message, { isError: true })
   const close = () => setAsks(undefined)
   const change = { id, body: { enabled: !enabled } }

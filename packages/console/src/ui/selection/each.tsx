@@ -30,10 +30,12 @@ export interface EachBarProps<Row> {
   actions: readonly EachAction<Row>[]
   /** The reads that show the rows. */
   renews: readonly (keyof Calls)[]
+  /** Why none of the actions is possible now. */
+  disabledBecause?: string | undefined
   onClear(): void
 }
 
-export function EachBar<Row>({ rows, nouns, actions, renews, onClear }: EachBarProps<Row>) {
+export function EachBar<Row>({ rows, nouns, actions, renews, disabledBecause, onClear }: EachBarProps<Row>) {
   const [chosen, setChosen] = useState<EachAction<Row>>()
   const textOf = (count: number) => `${count} ${nouns[count === 1 ? 0 : 1]}`
   const rowsOf = ({ fits = () => true }: EachAction<Row>) => rows.filter(fits)
@@ -44,7 +46,11 @@ export function EachBar<Row>({ rows, nouns, actions, renews, onClear }: EachBarP
   return (
     <SelectionFrame text={`${textOf(rows.length)} selected`} onClear={onClear}>
       {actions.map(action => (
-        <WriteButton key={action.label} disabledBecause={whyNot(action)} onClick={() => setChosen(action)}>
+        <WriteButton
+          key={action.label}
+          disabledBecause={disabledBecause ?? whyNot(action)}
+          onClick={() => setChosen(action)}
+        >
           {action.label}…
         </WriteButton>
       ))}
