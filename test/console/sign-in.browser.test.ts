@@ -1,12 +1,14 @@
 // Signing in to the console: without keys, with a key, with a code, and after the key was revoked.
 
+import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { openEngine, returned } from '../kit/index.ts'
+import { onCleanup, openEngine, returned, tempStoreFile, until } from '../kit/index.ts'
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
-const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
+const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an event key of a test' }
+const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
 test('an open engine: the empty overview and list, and the first run appears in it live', async () => {
@@ -48,14 +50,17 @@ test('a read key reads; actions unlock with a secret key, and lock again', async
 
 test('a key that opens nothing here is refused with the reason', async () => {
   const engine = await keyed()
-  const page = await openPage(engine.url, { expected: ['401'] })
+  const page = await openPage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/`)
   await page.getByLabel('API key').fill('no key at all')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').filter({ hasText: 'not valid' }).waitFor()
+  await page.getByLabel('API key').fill(EVENT.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').filter({ hasText: 'a key of kind event opens no session' }).waitFor()
 })
 
-test('a code signs in once, and leaves the address; a second tab shares the session', async () => {
+test('a code signs in once, and leaves the address; a second tab shares the session, which ends with the last tab', async () => {
   const engine = await keyed()
   const { json } = await engine.api.as(SECRET.key).post('/session/codes', {})
   const { code } = json as { code: string }
@@ -69,6 +74,11 @@ test('a code signs in once, and leaves the address; a second tab shares the sess
   const third = await openPage(engine.url, { expected: ['401'] })
   await third.goto(`${engine.url}/console/#code=${code}`)
   await third.getByLabel('API key').waitFor()
+  await page.close()
+  await second.close()
+  const later = await openPage(engine.url, { context: page.context(), expected: ['401'] })
+  await later.goto(`${engine.url}/console/n/default/runs`)
+  await later.getByLabel('API key').waitFor()
 })
 
 test('a session whose key is revoked freezes the page, and goes on after the next sign-in', async () => {
@@ -84,9 +94,58 @@ test('a session whose key is revoked freezes the page, and goes on after the nex
   // The end of the stream says it: nothing is pressed.
   await page.getByText('Your session has ended').waitFor()
   expect(await page.locator('[data-page]').getAttribute('inert')).not.toBeNull()
+  // The engine answers late who signs in: until then the streams of all tabs know the revoked token alone, and say that it ended.
+  await page.route('**/whoami', async route => {
+    await page.waitForTimeout(1000)
+    await route.continue()
+  })
   await page.getByLabel('API key').fill(READ.key)
   await page.keyboard.press('Enter')
-  await page.getByText('No runs with these filters').waitFor()
+  await page.locator('[data-page]:not([inert])').getByText('No runs with these filters').waitFor()
   expect(page.url()).toContain('?status=failed')
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  expect(await page.getByLabel('API key').count()).toBe(0)
+})
+
+test('a secret key that is revoked locks the actions, and the session that reads goes on', async () => {
+  const engine = await keyed()
+  const as = engine.api.as(SECRET.key)
+  const { id, key } = (await as.post('/keys', { kind: 'secret', label: 'eve' })).json as { id: string; key: string }
+  const page = await openPage(engine.url, { expected: ['401', '403'] })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(READ.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await as.request('DELETE', `/keys/${id}`)
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  expect(await page.getByLabel('API key').count()).toBe(0)
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByText('No run yet').waitFor()
+})
+
+test('a suspended namespace says so, and offers no replay', async () => {
+  const storeFile = tempStoreFile()
+  const engine = await openEngine({ storeFile })
+  await engine.runner({ workflows: { welcome: () => returned({ ok: true }) } })
+  const { runId } = await engine.api.send({ name: 'welcome' })
+  await engine.api.succeeded(runId)
+  const { administration, close } = await openAdministration(`sqlite:${storeFile}`)
+  onCleanup(close)
+  await administration.suspend('default')
+  const isSuspended = async () => ((await engine.api.get('/whoami')).json as { suspended: boolean }).suspended
+  await until(isSuspended, { what: 'the engine following' })
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/runs/${runId}`)
+  await page.getByRole('status').getByText('The namespace is suspended: no new run starts in it.').waitFor()
+  for (const name of ['Replay', 'Edit and replay…'])
+    expect(await page.getByRole('button', { name, exact: true }).getAttribute('title')).toBe(
+      'the namespace is suspended',
+    )
+  await page.keyboard.press('r')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
 })

@@ -13,7 +13,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query'
-import { currentSession, onSession, readClient, sessionEnded, unreachable, useSession } from '../session/session.ts'
+import { callRefused, currentSession, onSession, readClient, unreachable, useSession } from '../session/session.ts'
 
 export type OperationId = keyof Calls
 /** Operations with one answer, or with a list that comes whole. */
@@ -29,7 +29,7 @@ const STALE_MS = 5000
 /** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
 export function noteFailure(error: Error): void {
   if (error instanceof ApiError) {
-    if (error.status === 401) sessionEnded()
+    if (error.status === 401) callRefused()
   } else if (error.name === 'ConnectionError') unreachable(error)
 }
 
@@ -55,10 +55,12 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** Reads again what was refused once actions are unlocked. */
+/** Reads again what was refused once actions are unlocked. A read with the token of a session that has ended is given up. */
 let wasUnlocked = false
 onSession(() => {
-  const isUnlocked = currentSession().unlockedUntil !== undefined
+  const { status, unlockedUntil } = currentSession()
+  if (status === 'signed-out') void queryClient.cancelQueries()
+  const isUnlocked = unlockedUntil !== undefined
   if (isUnlocked && !wasUnlocked)
     void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
   wasUnlocked = isUnlocked

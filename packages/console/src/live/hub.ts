@@ -215,7 +215,8 @@ export class Hub {
     if (this.#states.get(namespace) === text) return
     this.#states.set(namespace, text)
     const times = { ...(retryAt === undefined ? {} : { retryAt }), ...(lostAt === undefined ? {} : { lostAt }) }
-    for (const [tab] of this.#following(namespace)) tab.send({ type: 'state', namespace, state, ...times })
+    const refused = state === 'ended' ? { token: this.#tokens.get(namespace) } : {}
+    for (const [tab] of this.#following(namespace)) tab.send({ type: 'state', namespace, state, ...times, ...refused })
   }
 }
 

@@ -135,8 +135,12 @@ function receive(message: ToTab): void {
   else receiveTimeline(message)
 }
 
-function receiveState({ state, retryAt, lostAt }: ToTab & { type: 'state' }): void {
-  if (state === 'ended') sessionEnded()
+function receiveState({ namespace, state, retryAt, lostAt, token }: ToTab & { type: 'state' }): void {
+  if (state === 'ended') {
+    // The hub may not know yet that this tab has signed in again.
+    if (token !== tokenOf(namespace)) return
+    sessionEnded()
+  }
   const staleSince = lostAt ?? (missed || rereads > 0 ? live.staleSince : undefined)
   setLive({ state, retryAt, staleSince })
 }

@@ -41,12 +41,19 @@ export type ToHub =
   | { type: 'topics'; namespace: string; topics: readonly Interest[]; isHidden: boolean; isSignedIn: boolean }
   | { type: 'bye' }
 
-/** From the hub. */
+/** From the hub. The state `ended` names the token that the engine refused: a tab that has signed in again has another one. */
 export type ToTab =
   | { type: 'token'; namespace: string; token: string | undefined }
   | { type: 'batch'; namespace: string; topic: ListTopic; batch: Batch }
   | { type: 'timeline'; namespace: string; topic: Topic; texts: readonly Text[] }
-  | { type: 'state'; namespace: string; state: LiveState; retryAt?: number; lostAt?: number }
+  | {
+      type: 'state'
+      namespace: string
+      state: LiveState
+      retryAt?: number
+      lostAt?: number
+      token?: string | undefined
+    }
   /** Frames of these topics before `openedAt` may be missing: what was read earlier is read again, once. */
   | { type: 'gap'; namespace: string; topics: readonly ListTopic[]; openedAt: number; lostAt?: number }
   | { type: 'counts'; namespace: string; counts: Counts }

@@ -82,6 +82,11 @@ export function whyNoWrite(current: Session): string | undefined {
   return canWrite(current) ? undefined : 'needs a secret key'
 }
 
+/** Why no run can be started now: a suspended namespace starts none. */
+export function whyNoNewRun(current: Session): string | undefined {
+  return whyNoWrite(current) ?? (current.whoami?.suspended ? 'the namespace is suspended' : undefined)
+}
+
 /** Opens the namespace with the token of this tab, or without one. */
 export async function openNamespace(namespace: string): Promise<void> {
   if (session.namespace !== namespace) lock()
@@ -119,6 +124,16 @@ export function sessionEnded(): void {
   if (session.status === 'signed-out') return
   forgetToken(session.namespace)
   signedOut('Your session has ended. Sign in to go on where you were.')
+}
+
+/**
+ * A call was refused although this tab counts as signed in. The engine says whether its session still counts: the call may be one that
+ * needs a key on an open engine too, and the token of unlocked actions may be revoked alone.
+ */
+export function callRefused(): void {
+  if (session.status !== 'ready') return
+  lock()
+  void identify(session.namespace)
 }
 
 /** No engine answers. The identity is read again, with growing pauses, until one does. */

@@ -1,7 +1,7 @@
 // Buttons. A button that cannot be used now stays focusable and says why, in its title and its description.
 
 import { type ButtonHTMLAttributes, type Ref, useId } from 'react'
-import { useSession, whyNoWrite } from '../session/session.ts'
+import { useSession, whyNoNewRun, whyNoWrite } from '../session/session.ts'
 import styles from './button.module.css'
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
@@ -37,8 +37,13 @@ export function Button({ kind = 'plain', disabledBecause, onClick, title, childr
   )
 }
 
+export interface WriteButtonProps extends ButtonProps {
+  /** Whether it starts runs, which a suspended namespace does not. */
+  startsRuns?: boolean
+}
+
 /** A button for a write: disabled, with the reason, while the session may not write. */
-export function WriteButton({ disabledBecause, ...rest }: ButtonProps) {
-  const session = useSession()
-  return <Button {...rest} disabledBecause={whyNoWrite(session) ?? disabledBecause} />
+export function WriteButton({ disabledBecause, startsRuns = false, ...rest }: WriteButtonProps) {
+  const refused = (startsRuns ? whyNoNewRun : whyNoWrite)(useSession())
+  return <Button {...rest} disabledBecause={refused ?? disabledBecause} />
 }

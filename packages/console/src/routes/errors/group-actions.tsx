@@ -19,7 +19,7 @@ export function GroupActions({ fingerprint }: { fingerprint: string }) {
   return (
     <>
       {GROUP_ACTIONS.map(action => (
-        <WriteButton key={action} onClick={() => setChosen(action)}>
+        <WriteButton startsRuns key={action} onClick={() => setChosen(action)}>
           {LABELS[action]}
         </WriteButton>
       ))}

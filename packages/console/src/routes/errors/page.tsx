@@ -6,7 +6,7 @@ import { usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
-import { useSession, whyNoWrite } from '../../session/session.ts'
+import { useSession, whyNoNewRun } from '../../session/session.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -58,7 +58,7 @@ export default function ErrorsPage() {
   const { params } = usePage()
   const { groups, bar, filters } = useGroups()
   const navigate = useNavigate()
-  const refused = whyNoWrite(useSession())
+  const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
   if (params.fingerprint !== undefined)
     return (

@@ -81,7 +81,9 @@ function Flush({ buffer }: { buffer: Buffer }) {
     )
   return (
     <>
-      <WriteButton onClick={() => setAsking(true)}>Flush now…</WriteButton>
+      <WriteButton startsRuns onClick={() => setAsking(true)}>
+        Flush now…
+      </WriteButton>
       {isAsking && (
         <Confirm
           title="Flush now"

@@ -60,7 +60,11 @@ function ActionView({ action, onAction, onStep }: { action: WhyAction } & Omit<W
     case 'resume':
       return <WriteButton onClick={() => onAction('resume')}>Resume…</WriteButton>
     case 'retry-from':
-      return <WriteButton onClick={() => onAction({ retry: action.stepName })}>Retry from there…</WriteButton>
+      return (
+        <WriteButton startsRuns onClick={() => onAction({ retry: action.stepName })}>
+          Retry from there…
+        </WriteButton>
+      )
     case 'show-step':
       return <Button onClick={() => onStep(action.stepName)}>{action.label}</Button>
   }

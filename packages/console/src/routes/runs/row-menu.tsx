@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { CONSOLE_ROOT } from '../../router/base.ts'
 import { useNavigate, useUrl } from '../../router/router.tsx'
-import { useSession, whyNoWrite } from '../../session/session.ts'
+import { useSession, whyNoNewRun, whyNoWrite } from '../../session/session.ts'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
@@ -26,7 +26,7 @@ export interface RowMenuProps {
 
 export default function RowMenu({ run, anchor, onClose }: RowMenuProps) {
   const [chosen, setChosen] = useState<Action>()
-  const refused = whyNoWrite(useSession())
+  const session = useSession()
   const navigate = useNavigate()
   const target = { to: 'run', params: { id: run.id } } as const
   const link = location.origin + CONSOLE_ROOT + useUrl()(target)
@@ -46,7 +46,9 @@ export default function RowMenu({ run, anchor, onClose }: RowMenuProps) {
         ...NAMES.map(action => ({
           label: `${ACTIONS[action].label}…`,
           isDanger: ACTIONS[action].isDanger,
-          disabledBecause: refused ?? (ACTIONS[action].fits(run) ? undefined : `the run is ${run.status}`),
+          disabledBecause:
+            (ACTIONS[action].startsRuns ? whyNoNewRun : whyNoWrite)(session) ??
+            (ACTIONS[action].fits(run) ? undefined : `the run is ${run.status}`),
           keepsOpen: true,
           onSelect: () => setChosen(action),
         })),

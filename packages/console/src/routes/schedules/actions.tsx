@@ -20,7 +20,9 @@ export function Actions({ schedule: { id, paused, workflow, event } }: { schedul
   const onError = (error: Error) => toast(error.message, { isError: true })
   return (
     <span className={css.actions}>
-      <WriteButton onClick={() => setAsks('fire')}>Fire now…</WriteButton>
+      <WriteButton startsRuns onClick={() => setAsks('fire')}>
+        Fire now…
+      </WriteButton>
       <WriteButton onClick={() => setAsks('change')}>{paused ? 'Resume…' : 'Pause…'}</WriteButton>
       {asks === 'fire' && (
         <Confirm

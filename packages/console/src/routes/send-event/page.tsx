@@ -8,7 +8,7 @@ import { useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
-import { CommandsView } from '../../ui/overlay/commands-view.tsx'
+import { Commands } from '../../ui/overlay/commands.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -84,7 +84,7 @@ function SendEvent({ first }: { first: Draft }) {
       <div className={css.sides}>
         <Panel title="Event">
           <Form draft={draft} first={first} onChange={set} />
-          {isUsable && <CommandsView call={{ id: 'sendEvent', input: { body: bodyOf(draft) as never } }} />}
+          {isUsable && <Commands call={{ id: 'sendEvent', input: { body: bodyOf(draft) as never } }} />}
           {send.error && (
             <p role="alert" className={css.problem}>
               {send.error.message}

@@ -26,7 +26,9 @@ export function WorkflowActions({ of: { app, name, pausedAt } }: { of: WorkflowD
   const close = () => setAsks(undefined)
   return (
     <>
-      <WriteButton onClick={() => setAsks('run')}>Run now…</WriteButton>
+      <WriteButton startsRuns onClick={() => setAsks('run')}>
+        Run now…
+      </WriteButton>
       <WriteButton onClick={() => setAsks('pause')}>{isPaused ? 'Resume…' : 'Pause…'}</WriteButton>
       <WriteButton onClick={() => setAsks('delete')}>Delete…</WriteButton>
       {asks === 'run' && (

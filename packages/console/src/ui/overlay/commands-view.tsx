@@ -29,7 +29,7 @@ function linesOf(commands: readonly Command[]): Command {
 }
 
 /** `call`: what the action calls, in this order where it calls several. */
-export function CommandsView({ call }: { call: Call | readonly Call[] }) {
+export default function CommandsView({ call }: { call: Call | readonly Call[] }) {
   const command = useCommands([call].flat())
   return (
     <details className={css.commands}>

@@ -1,12 +1,11 @@
 // Modal dialogs: the browser's own <dialog>, which traps focus, closes with Esc and makes the page behind it inert.
 
-import { lazy, type ReactNode, Suspense, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
 import type { Call } from '../../data/commands/request.ts'
 import { Button } from '../button.tsx'
+import { Commands } from './commands.tsx'
 import styles from './overlay.module.css'
 import { Toasts } from './toasts.tsx'
-
-const CommandsView = lazy(() => import('./commands-view.tsx').then(module => ({ default: module.CommandsView })))
 
 export interface DialogProps {
   title: string
@@ -58,11 +57,7 @@ export function Dialog({ title, onClose, children, actions, isWide = false, call
         </header>
         <div className={styles.dialogContent}>
           {children}
-          {call && (
-            <Suspense>
-              <CommandsView call={call} />
-            </Suspense>
-          )}
+          {call && <Commands call={call} />}
         </div>
         {actions && <footer className={styles.dialogActions}>{actions}</footer>}
       </div>

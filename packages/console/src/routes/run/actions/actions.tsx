@@ -1,7 +1,7 @@
 // The actions on a run: which are possible in its state, and the dialogs that say what each will do.
 
 import { useKeys } from '../../../keys/keys.ts'
-import { useSession, whyNoWrite } from '../../../session/session.ts'
+import { useSession, whyNoNewRun, whyNoWrite } from '../../../session/session.ts'
 import { WriteButton } from '../../../ui/button.tsx'
 import { copyText } from '../../../ui/overlay/copy.tsx'
 import { copyCommand } from '../../../ui/overlay/copy-command.ts'
@@ -25,16 +25,17 @@ export interface ActionsProps {
 
 export function Actions({ view, open, setOpen }: ActionsProps) {
   const { run } = view
-  const refused = whyNoWrite(useSession())
+  const session = useSession()
+  const [refused, noNewRun] = [whyNoWrite(session), whyNoNewRun(session)]
   const hasEnded = isTerminal(run.status)
   const unseen = useVeil().isHidden ? 'payloads are hidden' : undefined
   const notEnded = hasEnded ? undefined : 'only a finished run can be replayed'
   useKeys('Run', [
-    { keys: 'r', label: 'replay', run: () => hasEnded && refused === undefined && setOpen('replay') },
+    { keys: 'r', label: 'replay', run: () => hasEnded && noNewRun === undefined && setOpen('replay') },
     {
       keys: 'e',
       label: 'edit and replay',
-      run: () => hasEnded && (refused ?? unseen) === undefined && setOpen('edit'),
+      run: () => hasEnded && (noNewRun ?? unseen) === undefined && setOpen('edit'),
     },
   ])
   const ended = hasEnded ? 'the run has ended' : undefined
@@ -44,10 +45,10 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
       {run.status === 'paused' && <WriteButton onClick={() => setOpen('resume')}>Resume</WriteButton>}
       {hasEnded && (
         <>
-          <WriteButton title="Replay (r)" onClick={() => setOpen('replay')}>
+          <WriteButton startsRuns title="Replay (r)" onClick={() => setOpen('replay')}>
             Replay
           </WriteButton>
-          <WriteButton title="Edit and replay (e)" disabledBecause={unseen} onClick={() => setOpen('edit')}>
+          <WriteButton startsRuns title="Edit and replay (e)" disabledBecause={unseen} onClick={() => setOpen('edit')}>
             Edit and replay…
           </WriteButton>
         </>

@@ -10,7 +10,7 @@ import { parseJson } from '../../../ui/json/parse.ts'
 import { printJson } from '../../../ui/json/print.ts'
 import { useJsonFault, usePrettyJson } from '../../../ui/json/use-json-text.ts'
 import { LARGE_CHARS } from '../../../ui/json/veil-json.ts'
-import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
+import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Waiting } from '../../../ui/states/loaded.tsx'
 import { ErrorText } from '../model/error-text.tsx'
@@ -43,7 +43,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
         ) : (
           <>
             <Button onClick={onClose}>Keep as it is</Button>
-            <WriteButton kind="primary" disabledBecause={fault} onClick={send}>
+            <WriteButton startsRuns kind="primary" disabledBecause={fault} onClick={send}>
               {text === before ? 'Replay unchanged' : 'Replay with this input'}
             </WriteButton>
           </>
@@ -78,7 +78,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
             )}
             {write.error && <ErrorText error={write.error} isShort />}
             {fault === undefined && (
-              <CommandsView
+              <Commands
                 call={{
                   id: 'replayRun',
                   input: { id: run.id, body: { input: new RawJson(inOneLine(text)) } },

@@ -3,7 +3,7 @@
 import { usePages } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
-import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
+import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
@@ -25,7 +25,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
             <Button data-autofocus="" onClick={onClose}>
               Keep as it is
             </Button>
-            <WriteButton kind="primary" onClick={() => write.mutate({ id: run.id })}>
+            <WriteButton startsRuns kind="primary" onClick={() => write.mutate({ id: run.id })}>
               Replay
             </WriteButton>
           </>
@@ -43,7 +43,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
             </p>
             <ForkCount runId={run.id} />
             {write.error && <ErrorText error={write.error} isShort />}
-            <CommandsView call={{ id: 'replayRun', input: { id: run.id } }} />
+            <Commands call={{ id: 'replayRun', input: { id: run.id } }} />
           </>
         )}
       </div>

@@ -3,7 +3,7 @@
 import { useMemo } from 'react'
 import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
-import { CommandsView } from '../../../ui/overlay/commands-view.tsx'
+import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
@@ -36,7 +36,11 @@ export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepNa
             <Button data-autofocus="" onClick={onClose}>
               Keep as it is
             </Button>
-            <WriteButton kind="primary" onClick={() => write.mutate({ id: run.id, body: { step: stepName } })}>
+            <WriteButton
+              startsRuns
+              kind="primary"
+              onClick={() => write.mutate({ id: run.id, body: { step: stepName } })}
+            >
               Retry from here
             </WriteButton>
           </>
@@ -56,7 +60,7 @@ export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepNa
               </div>
             )}
             {write.error && <ErrorText error={write.error} isShort />}
-            <CommandsView call={{ id: 'retryRunFromStep', input: { id: run.id, body: { step: stepName } } }} />
+            <Commands call={{ id: 'retryRunFromStep', input: { id: run.id, body: { step: stepName } } }} />
           </>
         )}
       </div>

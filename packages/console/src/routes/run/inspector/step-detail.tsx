@@ -62,7 +62,9 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
         </section>
       )}
       {step && !view.isBundle && isTerminal(view.run.status) && (
-        <WriteButton onClick={() => onRetry(bar.label)}>Retry from here…</WriteButton>
+        <WriteButton startsRuns onClick={() => onRetry(bar.label)}>
+          Retry from here…
+        </WriteButton>
       )}
     </div>
   )

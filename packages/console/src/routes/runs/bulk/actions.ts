@@ -11,6 +11,8 @@ interface ActionText {
   /** The effect on the runs. */
   sentence: string
   isDanger: boolean
+  /** Whether it starts new runs. */
+  startsRuns?: true
   /** Whether the action is possible in the state of the run. */
   fits(run: Run): boolean
 }
@@ -40,12 +42,14 @@ export const ACTIONS: Readonly<Record<BulkAction, ActionText>> = {
     label: 'Replay',
     sentence: 'Each run that has ended starts again as a new run with the same input.',
     isDanger: false,
+    startsRuns: true,
     fits: isOver,
   },
   'retry-failed-step': {
     label: 'Retry failed step',
     sentence: 'Each failed run starts again as a new run from the step that failed; the results before it are kept.',
     isDanger: false,
+    startsRuns: true,
     fits: ({ status }) => status === 'failed',
   },
 }

@@ -61,7 +61,12 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
         </WriteButton>
       )}
       {BULK_ACTIONS.map(action => (
-        <WriteButton key={action} disabledBecause={whyNot(action)} onClick={() => setChosen(action)}>
+        <WriteButton
+          key={action}
+          startsRuns={ACTIONS[action].startsRuns === true}
+          disabledBecause={whyNot(action)}
+          onClick={() => setChosen(action)}
+        >
           {ACTIONS[action].label}…
         </WriteButton>
       ))}
