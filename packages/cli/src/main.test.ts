@@ -63,7 +63,7 @@ test('the program has all commands', () => {
     'stream',
     ...['', ' delete'].map(verb => `apps${verb}`),
     'runners',
-    ...['', ' start', ' pause', ' resume', ' delete'].map(verb => `workflows${verb}`),
+    ...['', ' definitions', ' start', ' pause', ' resume', ' delete'].map(verb => `workflows${verb}`),
     ...['', ' workflows', ' steps', ' series'].map(verb => `stats${verb}`),
     'engines',
     'limits',

@@ -67,6 +67,7 @@ export const ROUTES = {
   listBuffers: 'GET /buffers pages',
   flushBuffer: 'POST /buffers/{id}/flush',
   listWorkflows: 'GET /workflows',
+  listDefinitions: 'GET /workflows/{app}/{name}/definitions pages',
   pauseWorkflow: 'POST /workflows/{app}/{name}/pause',
   resumeWorkflow: 'POST /workflows/{app}/{name}/resume',
   startRun: 'POST /workflows/{app}/{name}/runs',

@@ -30,6 +30,7 @@ const INPUTS: Record<string, unknown> = {
     since: '2026-01-01T00:00:00Z',
   },
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
+  listDefinitions: { app: 'shop', name: 'order', limit: 50 },
   listLimits: { app: 'shop', workflow: 'order' },
   listErrors: { app: 'shop', workflow: 'order' },
 }

@@ -124,6 +124,7 @@ export const ENTRIES: Record<string, Entry> = {
   listLimits: { finds: () => [] },
   listBuffers: { finds: () => ['', 'kind=batch'] },
   flushBuffer: { id: 'buffer' },
+  listDefinitions: { id: 'workflow' },
   listWorkflows: { finds: () => ['', `app=${APP}`] },
   startRun: { id: 'workflow' },
   pauseWorkflow: { id: 'workflow' },

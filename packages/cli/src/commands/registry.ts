@@ -9,6 +9,7 @@ import { engineCommand, list, type Session, show } from '../command-line/session
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative } from '../output/time.ts'
+import { definitionsCommand } from './definitions.ts'
 import { startCommand } from './start.ts'
 
 /** Adds `perdure apps`, `runners` and `workflows` to the program. */
@@ -36,6 +37,7 @@ export function registryCommands(program: Command): void {
       return list(session, await session.client.listWorkflows({ app }, session), WORKFLOW_COLUMNS)
     },
   )
+  definitionsCommand(workflows)
   startCommand(workflows)
   for (const [verb, operation, description] of ACTIONS) {
     const command = workflows.command(`${verb} <app> <name>`).description(description)

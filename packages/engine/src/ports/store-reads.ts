@@ -17,6 +17,7 @@ import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
+import type { DefinitionReads } from './definition-reads.ts'
 import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'
 import type { StatisticsReads } from './store-statistics.ts'
 
@@ -300,7 +301,7 @@ export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
  * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
  * signal.
  */
-export interface Reads extends StatisticsReads {
+export interface Reads extends StatisticsReads, DefinitionReads {
   /** The events behind a position, oldest first, at most `limit`. A scan. */
   redrivable(query: RedriveQuery & { after: number; limit: number }, signal?: AbortSignal): Promise<RedrivableEvent[]>
   /** The ids under which runs are stored: another one for each id that a caller gave to a run, erased runs included. */

@@ -47,9 +47,8 @@ export const ScheduleSchema = Type.Object({
   paused: optionalFlag('It starts no runs until it is resumed'),
 })
 
-export const WorkflowSchema = Type.Object({
-  name: Type.String(),
-  app: Type.String(),
+/** The part of a workflow that its registration determines. */
+const DEFINED = {
   retry: Type.Object({
     maxAttempts: Type.Integer(),
     initialMs: Type.Number(),
@@ -58,14 +57,33 @@ export const WorkflowSchema = Type.Object({
     jitter: Type.Number(),
   }),
   triggers: Type.Array(TriggerSchema),
-  scheduled: Type.Boolean(),
-  schedules: Type.Array(ScheduleSchema),
   flowControl: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   onFailure: Type.Boolean(),
   handlerRetries: Type.Optional(Type.Integer()),
   whenExhausted: Type.Optional(text('fail', 'pause')),
-  updatedAt: timestamp(),
+  attributes: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Expressions over the event of a new run' }),
+  ),
+  inheritAttributes: Type.Optional(
+    Type.Array(Type.String(), { description: 'Attributes that a child takes from its parent' }),
+  ),
+}
+
+export const WorkflowSchema = Type.Object({
+  name: Type.String(),
+  app: Type.String(),
+  ...DEFINED,
+  scheduled: Type.Boolean(),
+  schedules: Type.Array(ScheduleSchema),
+  updatedAt: timestamp('When the definition became what it is'),
   pausedAt: Type.Optional(timestamp('Since then the workflow starts nothing: new runs stay queued')),
+})
+
+export const PastDefinitionSchema = Type.Object({
+  hash: Type.String({ description: 'The same for equal definitions; the `definitionHash` of runners' }),
+  registeredAt: timestamp('Since then it counts, until the next one did'),
+  runner: optionalText('The runner that registered it; absent if an earlier version of the engine stored it'),
+  definition: Type.Object(DEFINED),
 })
 
 /** The body of a direct start of a workflow. */

@@ -24,6 +24,7 @@ export type TimelineFrame = Static<typeof schema.TimelineFrameSchema>
 export type App = Static<typeof schema.AppSchema>
 export type Runner = Static<typeof schema.RunnerSchema>
 export type WorkflowDefinition = Static<typeof schema.WorkflowSchema>
+export type PastDefinition = Static<typeof schema.PastDefinitionSchema>
 export type SendEvent = Static<typeof schema.SendEventSchema>
 export type SendEventReply = Static<typeof schema.SendEventReplySchema>
 export type BatchedEventReply = Static<typeof schema.BatchedEventReplySchema>

@@ -82,6 +82,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   App: api.AppSchema,
   Runner: api.RunnerSchema,
   Workflow: api.WorkflowSchema,
+  PastDefinition: api.PastDefinitionSchema,
   Schedule: api.ScheduleSchema,
   WebhookDelivery: api.WebhookDeliverySchema,
   WebhookDeliveryDetail: api.WebhookDeliveryDetailSchema,

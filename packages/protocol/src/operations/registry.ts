@@ -4,7 +4,7 @@ import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import * as wire from '../wire/schema.ts'
 import { limits } from './limits.ts'
-import { APP_PARAM, type Operation, ok } from './operation.ts'
+import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
 const FORCE_PARAM = {
@@ -106,6 +106,39 @@ export const registry = {
     query: { app: APP_PARAM },
     reply: ok('Every workflow', Type.Array(api.WorkflowSchema)),
     examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [sample.WORKFLOW] }],
+  },
+
+  listDefinitions: {
+    method: 'GET',
+    path: '/workflows/{app}/{name}/definitions',
+    summary: 'List the definitions that a workflow has and had, the newest first',
+    description:
+      'A definition is added when a registration changes it; a heartbeat adds nothing. The newest 50 are kept while the workflow is registered. A page may be shorter than `limit` where definitions are large.',
+    access: 'read',
+    query: {
+      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+      cursor: CURSOR_PARAM,
+    },
+    reply: page('A page of definitions', api.PastDefinitionSchema),
+    errors: ['not_found', 'invalid_cursor'],
+    examples: [
+      {
+        summary: 'What was registered when',
+        path: { app: 'shop', name: 'fulfil-order' },
+        reply: [
+          {
+            hash: 'q1J9sN0a7Lx2',
+            registeredAt: sample.WORKFLOW.updatedAt,
+            runner: 'shop-1',
+            definition: {
+              retry: sample.WORKFLOW.retry,
+              triggers: sample.WORKFLOW.triggers,
+              onFailure: sample.WORKFLOW.onFailure,
+            },
+          },
+        ],
+      },
+    ],
   },
 
   startRun: {

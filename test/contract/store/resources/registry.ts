@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
 import { flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
-import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
+import type { KeptDefinition, Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
+import { DEFINITIONS_MAX } from '../../../../packages/engine/src/domain/registry/definition-history.ts'
 import { anEvent, aRun, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const runner: Runner = {
@@ -213,6 +214,63 @@ export function registryContract(open: OpenStore): void {
       const { runners, workflows } = await store().catalog()
       expect(runners).toEqual([newer])
       expect(workflows).toEqual([changed])
+    })
+
+    describe('keeps definitions', () => {
+      const { namespace, app, name, updatedAt: _, ...definition } = workflow
+      const kept = (registeredAt: number, fields: Partial<KeptDefinition> = {}): KeptDefinition => ({
+        ...{ namespace, app, workflow: name, registeredAt, hash: `of ${registeredAt}`, definition },
+        ...fields,
+      })
+      const changed = (now: KeptDefinition, before?: KeptDefinition) => ({
+        type: 'definition.changed' as const,
+        now,
+        ...(before && { before }),
+      })
+      const definitions = (query: { before?: number; limit?: number } = {}, of = { app, workflow: name }) =>
+        store()
+          .in(namespace)
+          .definitions({ ...of, limit: 99, ...query })
+
+      it('of a workflow, the newest first, with the one before where it is missing', async () => {
+        const first = kept(NOW, { runner: 'r1' })
+        const second = kept(NOW + 5, { definition: { ...definition, onFailure: true } })
+        await write(store(), changed(first))
+        await write(store(), changed(second, kept(NOW, { hash: 'another' })))
+        expect(await definitions()).toEqual([second, first])
+        expect(await definitions({ limit: 1 })).toEqual([second])
+        expect(await definitions({ before: NOW + 5 })).toEqual([first])
+        // The last one of a millisecond counts.
+        await write(store(), changed(kept(NOW + 5, { hash: 'last' })))
+        expect(await definitions()).toEqual([kept(NOW + 5, { hash: 'last' }), first])
+        const older = kept(NOW - 9, { workflow: 'pack' })
+        await write(store(), changed(kept(NOW, { workflow: 'pack' }), older))
+        expect((await definitions({}, { app, workflow: 'pack' }))[1]).toEqual(older)
+        expect(await store().in('other').definitions({ app, workflow: name, limit: 9 })).toEqual([])
+        expect(await definitions({}, { app: 'mail', workflow: name })).toEqual([])
+      })
+
+      it(`of the newest ${DEFINITIONS_MAX} changes, in pages that end where they get large`, async () => {
+        const long = { ...definition, attributes: { text: 'x'.repeat(1024 * 1024) } }
+        const times = Array.from({ length: DEFINITIONS_MAX + 3 }, (_, i) => NOW + i)
+        for (const at of times) await write(store(), changed(kept(at, at === NOW ? { definition: long } : {})))
+        await write(store(), changed(kept(NOW, { workflow: 'pack' })))
+        const found = await definitions()
+        expect(found.map(({ registeredAt }) => registeredAt)).toEqual(times.slice(3).reverse())
+        for (const at of [1, 2, 3, 4, 5, 6, 7])
+          await write(store(), changed(kept(NOW + 100 + at, { definition: long })))
+        expect(await definitions()).toHaveLength(4)
+        expect(await definitions({ before: NOW + 104 })).toHaveLength(50 - 4)
+      })
+
+      it('until the workflow is dropped or deleted', async () => {
+        for (const type of ['workflow.dropped', 'workflow.deleted'] as const) {
+          const other = kept(NOW, { workflow: 'pack' })
+          await write(store(), [changed(kept(NOW)), changed(other)], { type, namespace, app, name })
+          expect(await definitions()).toEqual([])
+          expect(await definitions({}, { app, workflow: 'pack' })).toEqual([other])
+        }
+      })
     })
 
     it('drops one workflow', async () => {

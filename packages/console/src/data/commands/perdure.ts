@@ -93,6 +93,7 @@ export const PERDURE: Words = {
   listBuffers: list('buffers', 'list'),
   flushBuffer: one('buffers', 'flush'),
   listWorkflows: list('workflows'),
+  listDefinitions: ({ app, name }) => ['workflows', 'definitions', app, name],
   startRun: ({ app, name, body }) => [
     ...['workflows', 'start', app, name],
     ...(body?.input === undefined ? [] : ['--input', sourceOf(body.input)]),

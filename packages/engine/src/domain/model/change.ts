@@ -14,7 +14,7 @@ import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
 import type { Run, RunProgress, RunStatus } from './run.ts'
 import type { PassSent, Step } from './step.ts'
-import type { App, DeletedWorkflow, Runner, Workflow } from './workflow.ts'
+import type { App, DeletedWorkflow, KeptDefinition, Runner, Workflow } from './workflow.ts'
 
 /** A run_status frame with a row of its own; of a failed pass, it names the pass. Creation, first start and end are read from the run's row instead. */
 export interface RunStatusFrame extends Partial<PassSent> {
@@ -78,6 +78,8 @@ export type Change =
   /** Removes a runner that is gone. Its workflows stay registered. */
   | { type: 'runner.forgotten'; namespace: string; app: string; runnerId: string }
   | { type: 'workflow.registered'; workflow: Workflow }
+  /** The workflow's history of definitions gets `now`, and `before` if it lacks it. */
+  | { type: 'definition.changed'; now: KeptDefinition; before?: KeptDefinition }
   /** The workflow starts nothing until it is resumed: then the runs that wait become available at `at`. */
   | { type: 'workflow.paused'; namespace: string; app: string; name: string; pausedAt: number }
   | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
@@ -162,6 +164,8 @@ const CHANGES_CATALOG = {
   'runner.registered': true,
   'runner.forgotten': true,
   'workflow.registered': true,
+  // Comes with the workflow.
+  'definition.changed': false,
   'workflow.paused': true,
   'workflow.resumed': true,
   'workflow.dropped': true,

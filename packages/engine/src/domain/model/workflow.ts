@@ -73,6 +73,23 @@ export interface Definition {
   since: number
 }
 
+/** The part of a workflow that its registration determines. */
+export type Defined = Omit<Workflow, 'namespace' | 'app' | 'name' | 'updatedAt' | 'pausedAt'>
+
+/** A definition that a workflow has, or had until a newer one counted. */
+export interface KeptDefinition {
+  namespace: string
+  app: string
+  workflow: string
+  /** Since then it counts. */
+  registeredAt: number
+  /** The digest of the runners that registered it. */
+  hash: string
+  /** The runner that registered it; unknown of one that an earlier version of the engine stored. */
+  runner?: string
+  definition: Defined
+}
+
 /** A deleted workflow, with the digest of the definition that the runner had then. */
 export interface DeletedWorkflow {
   name: string

@@ -140,6 +140,18 @@ describe('the changes of a registration', () => {
         }),
       },
       { type: 'workflow.registered', workflow: workflow('order') },
+      {
+        type: 'definition.changed',
+        now: {
+          namespace: 'default',
+          app: 'shop',
+          workflow: 'order',
+          registeredAt: workflow('order').updatedAt,
+          hash: expect.stringMatching(/^[\w-]{12}$/),
+          runner: 'r1',
+          definition: { triggers: [{ event: 'order' }], retry: DEFAULT_RETRY, onFailure: false },
+        },
+      },
       { type: 'app.runnerArrived', namespace: 'default', app: 'shop', at: NOW, workflows: ['order'] },
     ])
   })
@@ -147,6 +159,32 @@ describe('the changes of a registration', () => {
   it('of a heartbeat wake held runs too: the runner may have been away', () => {
     const repeat = changes({ earlier: runner('r1'), workflows: [] })
     expect(repeat.map(({ type }) => type)).toEqual(['app.seen', 'runner.registered', 'app.runnerArrived'])
+  })
+
+  it('of an equal definition write neither it nor its history, also when the store answers its fields in another order', () => {
+    const registered = workflow('order', { flowControl: { priority: '1' } })
+    const { updatedAt, ...rest } = registered
+    const stored = { ...rest, updatedAt: updatedAt - 5, pausedAt: 7 }
+    const types = (known: Workflow) => changes({ workflows: [registered], known: () => known }).map(({ type }) => type)
+    expect(types(stored)).not.toContain('workflow.registered')
+    expect(types(stored)).not.toContain('definition.changed')
+    expect(types({ ...stored, onFailure: true })).toContain('definition.changed')
+  })
+
+  it('of a changed definition keep the one before, as it was registered', () => {
+    const before = workflow('order', { onFailure: true, updatedAt: NOW - 5, pausedAt: 7 })
+    const [change] = changes({ known: () => before }).filter(({ type }) => type === 'definition.changed')
+    expect(change).toMatchObject({
+      before: { registeredAt: NOW - 5, definition: { onFailure: true } },
+      now: { registeredAt: workflow('order').updatedAt, runner: 'r1', definition: { onFailure: false } },
+    })
+    const { before: kept } = change as Extract<Change, { type: 'definition.changed' }>
+    expect(kept).not.toHaveProperty('runner')
+    expect(kept?.definition).not.toHaveProperty('pausedAt')
+    const [of] = changes({ workflows: [{ ...before, pausedAt: undefined }] as Workflow[] }).flatMap(each =>
+      each.type === 'definition.changed' ? each.now : [],
+    )
+    expect(kept?.hash).toBe(of?.hash)
   })
 
   it('drop the workflows it no longer serves', () => {

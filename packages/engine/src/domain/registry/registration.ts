@@ -7,6 +7,7 @@ import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 import { completeRetry } from '../run/retry.ts'
+import { definitionChanged, isSameDefinition } from './definition-history.ts'
 import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
@@ -132,7 +133,7 @@ export function registrationChanges(options: {
     if (!isClaimed.has(workflow.name)) return false
     const current = known(workflow.name)
     if (current === undefined) return true
-    if (isSame(workflow, current)) return false
+    if (isSameDefinition(workflow, current)) return false
     newest ??= newestOf(others.filter(other => !gone.includes(other)))
     return !isOlder(definitions[i] as Definition, newest.get(workflow.name))
   })
@@ -151,16 +152,13 @@ export function registrationChanges(options: {
       runner,
       ...(earlier && isRepeat(runner, earlier) ? { isRepeat: true } : {}),
     },
-    ...defined.map((workflow): Change => ({ type: 'workflow.registered', workflow })),
+    ...defined.flatMap((workflow): Change[] => [
+      { type: 'workflow.registered', workflow },
+      definitionChanged(workflow, { before: known(workflow.name), runner: runnerId }),
+    ]),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
     { type: 'app.runnerArrived', namespace, app, at: now, workflows: runner.workflows },
   ]
-}
-
-/** Whether the definition is unchanged, as in a heartbeat. Then it needs no write and keeps its `updatedAt`. */
-function isSame(workflow: Workflow, known: Workflow): boolean {
-  const { pausedAt: _, ...registered } = known
-  return JSON.stringify({ ...workflow, updatedAt: known.updatedAt }) === JSON.stringify(registered)
 }
 
 /** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */

@@ -21,6 +21,7 @@ export interface CursorScope {
     | 'passes'
     | 'bulks'
     | 'bulkResults'
+    | 'definitions'
   namespace: string
   filter: Record<string, string | undefined>
 }

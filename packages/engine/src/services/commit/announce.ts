@@ -34,6 +34,7 @@ type Unannounced = Extract<
         | 'run.attributed'
         | 'delivery.attempted'
         | 'app.seen'
+        | 'definition.changed'
         | 'flow.deleted'
         | 'key.revoked'
         | 'secrets.sealed'

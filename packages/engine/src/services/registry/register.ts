@@ -9,7 +9,8 @@ import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
 
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
-import { type App, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
+import { type App, type KeptDefinition, type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
+import { withPresent } from '../../domain/registry/definition-history.ts'
 
 import { instancesOf, withoutInstance } from '../../domain/registry/leaving.ts'
 import {
@@ -184,6 +185,26 @@ export class Registry {
       const own = rows.filter(row => row.app === workflow.app && row.workflow === workflow.name)
       return { ...workflow, schedules: own.map(scheduleView) }
     })
+  }
+
+  /**
+   * The definitions that the workflow has and had, the newest first, and whether older ones follow; undefined if it is not
+   * registered. A page may be shorter than the limit.
+   */
+  async definitions(
+    { namespace, app, name }: Pick<Workflow, 'namespace' | 'app' | 'name'>,
+    { limit, before }: { limit: number; before: number | undefined },
+  ): Promise<{ definitions: KeptDefinition[]; more: boolean } | undefined> {
+    const { store, catalog } = this.#deps
+    const present = catalog.view(namespace).workflow(app, name)
+    if (!present) return undefined
+    const reads = store.in(namespace)
+    const rows = await reads.definitions({ app, workflow: name, before, limit })
+    const definitions = withPresent(rows, { present, before }).slice(0, limit)
+    const last = definitions.at(-1)
+    // A page may end early, so only an empty one shows that nothing follows.
+    const older = last && (await reads.definitions({ app, workflow: name, before: last.registeredAt, limit: 1 }))
+    return { definitions, more: older !== undefined && older.length > 0 }
   }
 
   /** The number of events that makes the buffer a run; undefined for a debounce, or if the workflow does not batch any more. */

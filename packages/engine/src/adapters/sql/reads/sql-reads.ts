@@ -2,7 +2,7 @@
 
 import { STEPS_MAX } from '@perdure/protocol'
 import type { LimitRows } from '../../../domain/explain/limits.ts'
-import type { BulkCounts, BulkResult } from '../../../domain/model/bulk.ts'
+import type { BulkResult } from '../../../domain/model/bulk.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
@@ -86,6 +86,7 @@ import {
   statusCounts,
   statusCountsQuery,
 } from './control-queries.ts'
+import { definitionPage } from './definition-page.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveriesQuery, deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
@@ -375,9 +376,9 @@ export class SqlReads implements Reads {
     return (await this.#rows(bulkResultsQuery(bulkId, query))).map(BULK_RESULTS.fromRow)
   }
 
-  async bulkCounts(bulkId: string): Promise<BulkCounts> {
-    return bulkCounts(await this.#rows(bulkCountsQuery(bulkId)))
-  }
+  bulkCounts: Reads['bulkCounts'] = async bulkId => bulkCounts(await this.#rows(bulkCountsQuery(bulkId)))
+
+  definitions: Reads['definitions'] = query => definitionPage(each => this.#rows(each), this.#namespace, query)
 
   async controlActions(query: ControlQuery): Promise<ControlAction[]> {
     return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)

@@ -19,6 +19,7 @@ import { APPS, RUNNERS, WORKFLOWS } from './registry.ts'
 import { RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from './runs.ts'
 import { STEPS } from './steps.ts'
 import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
+import { WORKFLOW_DEFINITIONS } from './workflow-definitions.ts'
 
 export const TABLES: readonly TableSchema[] = [
   RUNS,
@@ -38,6 +39,7 @@ export const TABLES: readonly TableSchema[] = [
   APPS,
   RUNNERS,
   WORKFLOWS,
+  WORKFLOW_DEFINITIONS,
   CONTROL_ACTIONS,
   BULK_RESULTS,
   ERASED_RUNS,

@@ -25,6 +25,7 @@ import { APPS, RUNNERS, runnerKey, WORKFLOWS } from '../tables/registry.ts'
 import { RUNS } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
+import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 import type { OperationName } from './statements.ts'
 
 /** Appends the operations that make the change: for each its number of parameters, its name, the parameters. */
@@ -148,15 +149,22 @@ const APPENDS: {
   'runner.forgotten': (to, { namespace, app, runnerId }) =>
     appendOperation(to, 'runner.delete', namespace, app, runnerKey(runnerId)),
   'workflow.registered': (to, { workflow }) => appendRow(to, 'workflow.put', WORKFLOWS, workflow),
+  'definition.changed': (to, { before, now }) => {
+    if (before) appendRow(to, 'definition.keep', WORKFLOW_DEFINITIONS, before)
+    appendRow(to, 'definition.put', WORKFLOW_DEFINITIONS, now)
+    const of = [now.namespace, now.app, now.workflow]
+    appendOperation(to, 'definition.dropOld', ...of, ...of)
+  },
   'workflow.paused': (to, { namespace, app, name, pausedAt }) =>
     appendOperation(to, 'workflow.pause', pausedAt, namespace, app, name),
   'workflow.resumed': (to, { namespace, app, name, at }) => {
     appendOperation(to, 'workflow.resume', namespace, app, name)
     appendOperation(to, 'run.workflowResumed', at, namespace, app, name)
   },
-  'workflow.dropped': (to, { namespace, app, name }) => appendOperation(to, 'workflow.delete', namespace, app, name),
-  'workflow.deleted': (to, { namespace, app, name }) => {
-    appendOperation(to, 'workflow.delete', namespace, app, name)
+  'workflow.dropped': appendDropped,
+  'workflow.deleted': (to, change) => {
+    const { namespace, app, name } = change
+    appendDropped(to, change)
     appendOperation(to, 'flow.deleteOf', namespace, app, name)
   },
   'app.deleted': (to, { namespace, app }) => appendOperation(to, 'app.delete', namespace, app),
@@ -182,6 +190,12 @@ const APPENDS: {
   },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
   'bulkResult.recorded': (to, { result }) => appendRow(to, 'bulkResult.insert', BULK_RESULTS, result),
+}
+
+/** A workflow goes with the history of its definitions, so that names which come and go leave nothing. */
+function appendDropped(to: Value[], { namespace, app, name }: { namespace: string; app: string; name: string }): void {
+  appendOperation(to, 'workflow.delete', namespace, app, name)
+  appendOperation(to, 'definition.deleteOf', namespace, app, name)
 }
 
 /** A parked wait takes its run's namespace along, for the index that events find it by. */

@@ -3,6 +3,7 @@
 
 import { STARTS_WOKEN_MAX } from '../../../domain/holds/throttle.ts'
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
+import { DEFINITIONS_MAX } from '../../../domain/registry/definition-history.ts'
 import type { Table } from '../description/table.ts'
 import { ADMIN_REVISION, API_KEYS, NAMESPACES } from '../tables/admin.ts'
 import { CATALOG_REVISION } from '../tables/bookkeeping.ts'
@@ -23,6 +24,7 @@ import { QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
+import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
 
 const PLACEHOLDERS = { text: '?', integer: '?i', real: '?r' } as const
 /** Ids are unique everywhere: a second insert repeats the first. */
@@ -124,6 +126,13 @@ export const OPERATIONS = {
   'workflow.pause': 'UPDATE workflows SET paused_at = ?i WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.resume': 'UPDATE workflows SET paused_at = NULL WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',
+  'definition.keep': insert(WORKFLOW_DEFINITIONS, 'ON CONFLICT (namespace, app, workflow, registered_at) DO NOTHING'),
+  // The later of two registrations in the same millisecond counts, as in the row of the workflow.
+  'definition.put': upsert(WORKFLOW_DEFINITIONS),
+  'definition.dropOld': `DELETE FROM workflow_definitions WHERE namespace = ? AND app = ? AND workflow = ?
+    AND registered_at < (SELECT registered_at FROM workflow_definitions
+      WHERE namespace = ? AND app = ? AND workflow = ? ORDER BY registered_at DESC LIMIT 1 OFFSET ${DEFINITIONS_MAX - 1})`,
+  'definition.deleteOf': 'DELETE FROM workflow_definitions WHERE namespace = ? AND app = ? AND workflow = ?',
   'app.delete': 'DELETE FROM apps WHERE namespace = ? AND name = ?',
   'endpoint.put': upsert(ENDPOINTS),
   'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',

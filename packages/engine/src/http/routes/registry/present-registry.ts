@@ -1,8 +1,8 @@
 // Apps, runners and workflow definitions on the wire. A runner shows the fingerprint of its key, never the key.
 
 import { createHash } from 'node:crypto'
-import type { App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
-import type { App, Definition } from '../../../domain/model/workflow.ts'
+import type { PastDefinition, App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
+import type { App, Defined, Definition, KeptDefinition } from '../../../domain/model/workflow.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Registry } from '../../../services/registry/register.ts'
 import type { HttpDeps } from '../../access/deps.ts'
@@ -49,12 +49,10 @@ export function presentRunner(runner: ListedRunner, load: ReturnType<HttpDeps['l
 }
 
 export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
-  const { maxAttempts, initialMs, factor, maxMs, jitter } = workflow.retry
   return {
     name: workflow.name,
     app: workflow.app,
-    retry: { maxAttempts, initialMs, factor, maxMs, jitter },
-    triggers: workflow.triggers,
+    ...presentDefined(workflow),
     scheduled: workflow.triggers.some(trigger => trigger.cron !== undefined),
     schedules: workflow.schedules.map(({ cron, timezone, nextRunAt, lastRunAt, lastRunId, paused }) => ({
       cron,
@@ -64,11 +62,25 @@ export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
       lastRunId,
       paused,
     })),
-    flowControl: workflow.flowControl && { ...workflow.flowControl },
-    onFailure: workflow.onFailure,
-    handlerRetries: workflow.handlerRetries,
-    whenExhausted: workflow.whenExhausted,
     updatedAt: timestamp(workflow.updatedAt),
     pausedAt: optionalTimestamp(workflow.pausedAt),
+  }
+}
+
+export function presentDefinition({ hash, registeredAt, runner, definition }: KeptDefinition): PastDefinition {
+  return { hash, registeredAt: timestamp(registeredAt), runner, definition: presentDefined(definition) }
+}
+
+function presentDefined(defined: Defined): PastDefinition['definition'] {
+  const { maxAttempts, initialMs, factor, maxMs, jitter } = defined.retry
+  return {
+    retry: { maxAttempts, initialMs, factor, maxMs, jitter },
+    triggers: defined.triggers,
+    flowControl: defined.flowControl && { ...defined.flowControl },
+    onFailure: defined.onFailure,
+    handlerRetries: defined.handlerRetries,
+    whenExhausted: defined.whenExhausted,
+    attributes: defined.attributes,
+    inheritAttributes: defined.inheritAttributes,
   }
 }

@@ -7,9 +7,10 @@ import { EngineError } from '../../../domain/model/errors.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { checkRegistration, namingWorkflow } from '../../request/registration.ts'
 import { sendJson } from '../../response/reply.ts'
-import { presentApp, presentRunner, presentWorkflow } from './present-registry.ts'
+import { presentApp, presentDefinition, presentRunner, presentWorkflow } from './present-registry.ts'
 
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
   const { registry, loadOf, workflowControl, deletion } = context.deps
@@ -44,6 +45,18 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
     return sendJson(reply, 200, JSON.stringify(workflows.map(presentWorkflow)))
   })
 
+  mount(app, context, operations.listDefinitions, async (request, reply, { limit, cursor }) => {
+    const { namespace } = request.actor
+    const { app: appName, name } = request.params as { app: string; name: string }
+    const scope = { kind: 'definitions', namespace, filter: { app: appName, name } } as const
+    const before = decodeCursor(cursor, scope, readTime)
+    const page = await registry.definitions({ namespace, app: appName, name }, { limit, before })
+    if (!page) throw noWorkflow(appName, name)
+    const last = page.definitions.at(-1)
+    if (page.more && last) reply.header('x-next-cursor', encodeCursor(scope, [last.registeredAt]))
+    return sendJson(reply, 200, JSON.stringify(page.definitions.map(presentDefinition)))
+  })
+
   mount(app, context, operations.deleteWorkflow, async (request, reply, { force }) => {
     const { app: appName, name } = request.params as { app: string; name: string }
     await deletion.workflow(request.actor, { app: appName, name }, force)
@@ -66,8 +79,16 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
       await workflowControl[verb](request.actor, { app: appName, name })
       const workflows = await registry.workflows(request.actor.namespace, appName)
       const workflow = workflows.find(one => one.name === name)
-      if (!workflow) throw new EngineError('not_found', `There is no workflow ${name} of app ${appName}.`)
+      if (!workflow) throw noWorkflow(appName, name)
       return sendJson(reply, 200, JSON.stringify(presentWorkflow(workflow)))
     })
   }
+}
+
+function readTime([at, ...rest]: unknown[]): number | undefined {
+  return isPosition(at) && rest.length === 0 ? at : undefined
+}
+
+function noWorkflow(app: string, name: string): EngineError {
+  return new EngineError('not_found', `There is no workflow ${name} of app ${app}.`)
 }
