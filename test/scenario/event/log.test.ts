@@ -115,6 +115,11 @@ describe('filters of the log', () => {
     expect(await found(`prefix=${base}/&until=${arrived}`)).not.toContain(second)
     const names = await api.get(`/event-names?prefix=${base}/&limit=1`)
     expect(names.json).toMatchObject([{ name: `${base}/one`, lastEventId: first }])
+    expect((await api.get(`/event-names?prefix=${base}/&since=${arrived}`)).json).toMatchObject([
+      { name: `${base}/one` },
+      { name: `${base}/two`, count: 1 },
+    ])
+    expect(await api.get('/event-names?since=yesterday')).toMatchObject({ status: 400, code: 'invalid_request' })
     const cursor = encodeURIComponent(names.headers.get('x-next-cursor') ?? '')
     const next = await api.get(`/event-names?prefix=${base}/&limit=1&cursor=${cursor}`)
     expect(next.json).toMatchObject([{ name: `${base}/two`, lastAt: arrived }])

@@ -112,6 +112,18 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   ])
   expect(await stats('app=mail&limit=1')).toHaveLength(1)
   expect(await stats(`since=${time(ended + HOUR)}`)).toMatchObject([{ workflow: 'letter', started: 0, inFlight: 1 }])
+  // The first hour alone: what came later is not counted, what is in flight is that of now.
+  const early = await stats(`since=${time(from)}&until=${time(from + HOUR)}`)
+  expect(early.map(({ workflow, started }) => [workflow, started])).toEqual([
+    ['order', 3],
+    ['letter', 1],
+    ['stepped', 1],
+  ])
+  expect(early).toMatchObject([{ ...orders, lastFailure: { runId: failed.id } }, { succeeded: 1, inFlight: 1 }, {}])
+  expect(
+    (await stats(`since=${time(from + HOUR)}&until=${time(ended + HOUR)}`)).map(({ workflow }) => workflow),
+  ).toEqual(['refund', 'letter'])
+  expect(await api.get('/workflows/stats?until=5')).toMatchObject({ status: 400, code: 'invalid_request' })
 
   clock.jump(3 * DAY)
   await pass(async () => (await api.get(`/runs/${cancelled.id}`)).status === 404)

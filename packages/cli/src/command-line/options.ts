@@ -26,6 +26,8 @@ export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>
   new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
+export const countedSinceOption = (what: string) =>
+  new Option('--since <time>', `count the ${what} since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const untilOption = (what = 'runs') =>
   new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const attributesOption = (what: string) =>

@@ -9,6 +9,7 @@ import {
   appOption,
   attributesOf,
   attributesOption,
+  countedSinceOption,
   jsonOption,
   limitOption,
   sinceOption,
@@ -53,9 +54,29 @@ interface ListOptions {
 
 const NAME_COLUMNS: Column<EventName>[] = [
   { title: 'NAME', cell: ({ name }) => name },
+  { title: 'COUNT', cell: ({ count }) => (count === undefined ? undefined : String(count)) },
   { title: 'LAST', cell: ({ lastAt }) => relative(lastAt) },
   { title: 'EVENT', cell: ({ lastEventId }) => lastEventId, whole: true },
 ]
+
+/** Adds `perdure events names`. */
+function namesCommand(events: Command): void {
+  const naming = events
+    .command('names')
+    .description('list the names that events have, in alphabetical order')
+    .option('--prefix <text>', 'only names that begin with this text')
+    .addOption(countedSinceOption('events of each name'))
+    .addOption(limitOption('names', 100))
+  engineCommand<{ prefix?: string; since?: string; limit: number }>(
+    naming,
+    ['perdure events names --prefix order/', 'perdure events names --since 24h'],
+    async session => {
+      const { prefix, since, limit } = session.options
+      const rows = session.client.pages.listEventNames({ prefix, since, limit }, session)
+      return list(session, rows, NAME_COLUMNS, { limit })
+    },
+  )
+}
 
 /** Adds `perdure events` to the program. */
 export function eventsCommands(program: Command): void {
@@ -109,17 +130,7 @@ export function eventsCommands(program: Command): void {
     },
   )
 
-  const naming = events
-    .command('names')
-    .description('list the names that events have, in alphabetical order')
-    .option('--prefix <text>', 'only names that begin with this text')
-    .addOption(limitOption('names', 100))
-  engineCommand<{ prefix?: string; limit: number }>(naming, ['perdure events names --prefix order/'], async session => {
-    const { prefix, limit } = session.options
-    const rows = session.client.pages.listEventNames({ prefix, limit }, session)
-    return list(session, rows, NAME_COLUMNS, { limit })
-  })
-
+  namesCommand(events)
   scheduledCommands(events)
 
   const getting = events.command('get <id>').description('show one event, with its payload and its effect')

@@ -162,13 +162,20 @@ export interface EventNamesQuery {
   limit: number
   /** The last name of the page before. */
   after?: string | undefined
+  /** The events of each name that arrived then or later are counted. */
+  since?: number | undefined
 }
+
+/** Events of one name that are counted. */
+export const EVENTS_OF_NAME_MAX = 1000
 
 /** A name of the log, with its newest event. */
 export interface NamedEvents {
   name: string
   lastAt: number
   lastEventId: string
+  /** One more than `EVENTS_OF_NAME_MAX` stands for more. */
+  count?: number
 }
 
 /** A page of events ends with the one that brings its data over this many characters. */

@@ -27,9 +27,10 @@ export interface EndpointSeriesQuery {
   endpointId?: string | undefined
 }
 
-/** `since` is a time of `totalSince`; absent: all time. */
+/** Both times are times of `totalSince`; absent: all time. Live runs are those of now in any case. */
 export interface RunTotalsQuery extends RunScope {
   since?: number | undefined
+  until?: number | undefined
   /** Counts alone are quicker to read: the tallies then lack durations. */
   countsOnly?: boolean
 }
@@ -40,7 +41,7 @@ export interface RunTotals {
   live: LiveRuns[]
 }
 
-/** Runs of a workflow that were created, and that ended, since the time. */
+/** Runs of a workflow that were created, and that ended, between the times. */
 export interface WorkflowTally {
   app: string
   workflow: string
@@ -65,6 +66,11 @@ export interface LastFailure {
   error: RunError
 }
 
+export interface FailuresQuery extends RunScope {
+  since: number
+  until?: number | undefined
+}
+
 /** Callbacks of one step that ended, in the newest ended runs. */
 export interface StepDurations {
   app: string
@@ -80,8 +86,8 @@ export interface StatisticsReads {
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
   /** Runs of every workflow in numbers. Each run counts once. */
   runTotals(query: RunTotalsQuery, signal?: AbortSignal): Promise<RunTotals>
-  /** The last failure of each workflow since a time. */
-  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]>
+  /** The last failure of each workflow since a time, and before another one. */
+  lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]>
   /** The steps of the newest 200 ended runs of the scope. */
   stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
   /** The posts of each span that has any, by the time of its beginning. */

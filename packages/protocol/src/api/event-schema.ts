@@ -179,6 +179,11 @@ export const EventNameSchema = Type.Object({
   name: Type.String(),
   lastAt: timestamp('When the newest event of the name arrived'),
   lastEventId: Type.String({ description: 'The id of that event' }),
+  count: Type.Optional(
+    Type.Union([count(), Type.String({ pattern: '^\\d+\\+$' })], {
+      description: 'Its events since `since`, if that is given; the text `1000+` for more than 1,000',
+    }),
+  ),
 })
 
 /** One frame of `GET /events/stream`. */

@@ -142,6 +142,7 @@ export const events = {
     access: 'read',
     query: {
       prefix: PREFIX_PARAM,
+      since: { kind: 'timestamp', description: 'Counts the events of each name that arrived then or later' },
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },

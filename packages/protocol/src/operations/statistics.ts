@@ -59,10 +59,11 @@ export const statistics = {
     method: 'GET',
     path: '/workflows/stats',
     summary: 'Count the runs of each workflow, the busiest first',
-    description: `Workflows with runs that were created or ended since a time, or are in flight. \`since\` counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
+    description: `Workflows with runs that were created or ended in the window, or are in flight now. \`since\`, and likewise \`until\`, counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
     access: 'read',
     query: {
       since: { kind: 'timestamp', description: 'Counts from this time; by default from 24 hours ago' },
+      until: { kind: 'timestamp', description: 'Counts up to this time; by default up to now' },
       app: APP_PARAM,
       workflow: WORKFLOW_PARAM,
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Workflows' },

@@ -134,6 +134,21 @@ export function eventsContract(open: OpenStore): void {
       ])
     })
 
+    it('are counted by name since a time, up to a bound', async () => {
+      const hour = 3_600_000
+      const events = Array.from({ length: 1060 }, (_, i) =>
+        anEvent({ name: i % 50 === 0 ? 'few' : 'many', receivedAt: NOW + i * hour }),
+      )
+      await write(store(), ...events.map(event => ({ type: 'event.recorded', event }) as const))
+      const counts = async (since: number) =>
+        Object.fromEntries(
+          (await store().in(NS).eventNames({ since, limit: 9 })).map(({ name, count }) => [name, count]),
+        )
+      expect(await counts(NOW)).toEqual({ few: 22, many: 1001 })
+      expect(await counts(NOW + 1000 * hour)).toEqual({ few: 2, many: 58 })
+      expect(await counts(NOW + 1060 * hour)).toEqual({ few: 0, many: 0 })
+    })
+
     it('finds the waits of a name, oldest first, and only those that still wait', async () => {
       const run = aParkedRun({ input: JSON.stringify('x'.repeat(5000)) })
       const other = aParkedRun()

@@ -183,6 +183,21 @@ export function rollupsContract(open: OpenStore): void {
       await check()
     })
 
+    /** Minutes from `since`: within an hour, to a full hour or day and beyond, over days, up to a run and behind it; none. */
+    const WINDOWS = [
+      [-425, 0],
+      [-5, 0],
+      [0, 5],
+      [0, 50],
+      [0, 55],
+      [0, 1015],
+      [0, 1440],
+      [5, 1500],
+      [-1440, 2880],
+      [1435, 4325],
+      [5, 5],
+    ]
+
     it('give the totals of each workflow, and live runs by what they wait for', async () => {
       const since = spanStart('5m', FROM + 7 * HOUR + 7 * MINUTE)
       const runs = [0, 1, 2, 3]
@@ -206,6 +221,17 @@ export function rollupsContract(open: OpenStore): void {
           { tally: { started: 1, succeeded: 1 } },
         ])
         expect((await reads.runTotals({ workflow: 'none' })).workflows).toEqual([])
+        const all = [...runs, before, held]
+        for (const [from, until] of WINDOWS.map(window => window.map(minutes => since + minutes * MINUTE))) {
+          const isIn = (at = 0) => at >= (from as number) && at < (until as number)
+          const { workflows } = await reads.runTotals({ since: from, until })
+          const sum = (of: 'started' | 'succeeded') => workflows.reduce((sum, { tally }) => sum + tally[of], 0)
+          const ended = all.filter(({ finishedAt }) => isIn(finishedAt)).length
+          expect([sum('started'), sum('succeeded')]).toEqual([
+            all.filter(({ createdAt }) => isIn(createdAt)).length,
+            ended,
+          ])
+        }
       }
       await expectTotals()
       expect(await countAll(store(), { before: UNTIL + DAY })).toBe(5)

@@ -36,16 +36,26 @@ export function totalSince(since: number, now: number): number {
   return spanStart(step, since)
 }
 
-/** Ranges that together contain everything from a time of `totalSince` on, with few spans; all time without one. */
-export function totalRanges(since: number | undefined): SpanRange[] {
-  const end = Number.MAX_SAFE_INTEGER
-  if (since === undefined) return [{ span: 'all', from: 0, until: end }]
-  const hour = Math.ceil(since / HOUR_MS) * HOUR_MS
-  const day = Math.ceil(hour / DAY_MS) * DAY_MS
+/** A day behind all others. */
+const END = spanStart('1d', Number.MAX_SAFE_INTEGER)
+
+/**
+ * Ranges that together contain everything from a time of `totalSince` on, and before another one, with few spans; all time
+ * without times.
+ */
+export function totalRanges(since: number | undefined, until = END): SpanRange[] {
+  if (since === undefined && until === END) return [{ span: 'all', from: 0, until: END }]
+  const from = since ?? 0
+  const hour = Math.min(Math.ceil(from / HOUR_MS) * HOUR_MS, until)
+  const lastHour = Math.max(spanStart('1h', until), hour)
+  const day = Math.min(Math.ceil(hour / DAY_MS) * DAY_MS, lastHour)
+  const lastDay = Math.max(spanStart('1d', until), day)
   const ranges: SpanRange[] = [
-    { span: '5m', from: since, until: hour },
+    { span: '5m', from, until: hour },
     { span: '1h', from: hour, until: day },
-    { span: '1d', from: day, until: end },
+    { span: '1d', from: day, until: lastDay },
+    { span: '1h', from: lastDay, until: lastHour },
+    { span: '5m', from: lastHour, until },
   ]
   return ranges.filter(({ from, until }) => from < until)
 }

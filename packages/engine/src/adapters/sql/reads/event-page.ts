@@ -1,13 +1,20 @@
 // A page of the event log. A thousand events can be a gigabyte: the page is read in slices, and ends where it gets large.
 
 import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
-import { EVENT_PAGE_CHARS_MAX, type EventQuery, type PositionedEvent } from '../../../ports/store-reads.ts'
+import {
+  EVENT_PAGE_CHARS_MAX,
+  type EventNamesQuery,
+  type EventQuery,
+  type NamedEvents,
+  type PositionedEvent,
+} from '../../../ports/store-reads.ts'
 import type { Query, Row } from '../description/values.ts'
 import { positionedEvent } from '../tables/events.ts'
 import {
   eventNamesQuery,
   eventSizesQuery,
   eventsQuery,
+  namedEvents,
   type PositionedQuery,
   positionQuery,
   positionsQuery,
@@ -38,6 +45,17 @@ export async function eventPage(read: ReadRows, namespace: string, query: EventQ
     }
   }
   return events
+}
+
+/** Names of the log, each with its newest event, and counted where a time is given. */
+export async function eventNamesPage(
+  read: ReadRows,
+  namespace: string,
+  query: EventNamesQuery,
+): Promise<NamedEvents[]> {
+  const { since, limit } = query
+  const { from = 0 } = await withPositions(read, namespace, { since, limit })
+  return (await read(eventNamesQuery(namespace, { ...query, from }))).map(namedEvents)
 }
 
 /** Further names with a prefix are found along the log. */

@@ -2,7 +2,12 @@
 
 import type { Event } from '../../../domain/model/event.ts'
 import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
-import type { EventNamesQuery, EventQuery, NamedEvents } from '../../../ports/store-reads.ts'
+import {
+  EVENTS_OF_NAME_MAX,
+  type EventNamesQuery,
+  type EventQuery,
+  type NamedEvents,
+} from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { SELECT_EVENT } from '../tables/events.ts'
 
@@ -130,20 +135,30 @@ const LAST = '\u{10ffff}'
 const behindPrefix = (prefix: string) => prefix + LAST
 
 /** Rows for `namedEvents`. Walks the index by name from one name to the next. */
-export function eventNamesQuery(namespace: string, { prefix = '', after, limit }: EventNamesQuery): Query {
+export function eventNamesQuery(
+  namespace: string,
+  { prefix = '', after, limit, since, from = 0 }: EventNamesQuery & { from?: number },
+): Query {
   const isNext = after === undefined ? 'name >= ?' : 'name > ?'
   const newest = (column: string) =>
     `(SELECT ${column} FROM events WHERE namespace = ? AND name = names.found ORDER BY position DESC LIMIT 1)`
+  // One more than the bound shows that there are more.
+  const count = `(SELECT count(*) FROM (SELECT 1 FROM events WHERE namespace = ? AND name = names.found
+    AND position >= ? AND received_at >= ? LIMIT ${EVENTS_OF_NAME_MAX + 1}) AS newest)`
+  const counted = since === undefined ? [] : [namespace, from, since]
   const sql = `WITH RECURSIVE names (found, number) AS (
       SELECT (SELECT min(name) FROM events WHERE namespace = ? AND ${isNext} AND name < ?), 1
       UNION ALL
       SELECT (SELECT min(name) FROM events WHERE namespace = ? AND name > found AND name < ?), number + 1
       FROM names WHERE found IS NOT NULL AND number < ?)
-    SELECT found, ${newest('received_at')}, ${newest('id')} FROM names WHERE found IS NOT NULL ORDER BY number`
+    SELECT found, ${newest('received_at')}, ${newest('id')}${since === undefined ? '' : `, ${count}`}
+    FROM names WHERE found IS NOT NULL ORDER BY number`
   const behind = behindPrefix(prefix)
-  return { sql, params: [namespace, after ?? prefix, behind, namespace, behind, limit, namespace, namespace] }
+  const walk = [namespace, after ?? prefix, behind, namespace, behind, limit]
+  return { sql, params: [...walk, namespace, namespace, ...counted] }
 }
 
-export function namedEvents([name, lastAt, lastEventId]: Row): NamedEvents {
-  return { name: name as string, lastAt: lastAt as number, lastEventId: lastEventId as string }
+export function namedEvents([name, lastAt, lastEventId, count]: Row): NamedEvents {
+  const named = { name: name as string, lastAt: lastAt as number, lastEventId: lastEventId as string }
+  return count === undefined ? named : { ...named, count: count as number }
 }

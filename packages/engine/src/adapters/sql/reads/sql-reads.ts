@@ -49,6 +49,7 @@ import type {
 } from '../../../ports/store-reads.ts'
 import type {
   EndpointSeriesQuery,
+  FailuresQuery,
   LastFailure,
   RunScope,
   RunSeriesQuery,
@@ -90,8 +91,8 @@ import { definitionPage } from './definition-page.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveriesQuery, deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
 import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
-import { eventPage, redrivablePage } from './event-page.ts'
-import { bufferRunsQuery, eventNamesQuery, eventQuery, namedEvents } from './event-queries.ts'
+import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
+import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { searchOf } from './runs/page.ts'
 import {
   erasedQuery,
@@ -212,7 +213,7 @@ export class SqlReads implements Reads {
     })
   }
 
-  lastFailures(query: RunScope & { since: number }, signal?: AbortSignal): Promise<LastFailure[]> {
+  lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]> {
     return this.#scanRows(signal, async rows => {
       const last = await rows(lastFailuresQuery(this.#namespace, query))
       return last.length === 0 ? [] : (await rows(failedRunsQuery(last))).map(lastFailure)
@@ -311,8 +312,7 @@ export class SqlReads implements Reads {
     this.#scanRows(signal, rows => redrivablePage(rows, this.#namespace, query))
 
   eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]> {
-    const named = eventNamesQuery(this.#namespace, query)
-    return this.#scanRows(signal, async rows => (await rows(named)).map(namedEvents))
+    return this.#scanRows(signal, rows => eventNamesPage(rows, this.#namespace, query))
   }
 
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {

@@ -3,7 +3,7 @@
 
 import { earliestId } from '../../../domain/text/ids.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
-import type { LiveRuns, RunScope, RunSeriesQuery } from '../../../ports/store-statistics.ts'
+import type { LiveRuns, RunSeriesQuery, RunTotalsQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
 import { inScope } from './scope.ts'
@@ -13,25 +13,26 @@ const NOT_PARKED = `('queued', 'running', 'paused')`
 
 /**
  * Rows of the runs that wait for something, then of all runs that can be without a wait: app, workflow, status, kind, runs, and
- * those created since.
+ * those created between the times.
  */
 export function liveQueries(
   namespace: string,
-  { since = 0, ...scope }: RunScope & { since?: number | undefined },
+  { since = 0, until, ...scope }: Pick<RunTotalsQuery, 'since' | 'until' | 'app' | 'workflow'>,
 ): Query[] {
   const { terms, params } = inScope(namespace, scope)
-  const created = earliestId('run', since)
+  const created = ['id >= ?', ...(until === undefined ? [] : ['id < ?'])].join(' AND ')
+  const bounds = [since, ...(until === undefined ? [] : [until])].map(at => earliestId('run', at))
   // The planner must not read all runs in the order of their app, to have its groups one after the other.
   const grouped = (kind: string, where: string) => ({
-    sql: `SELECT app || '', workflow || '', status, ${kind}, count(*), count(CASE WHEN id >= ? THEN 1 END)
+    sql: `SELECT app || '', workflow || '', status, ${kind}, count(*), count(CASE WHEN ${created} THEN 1 END)
       FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4`,
-    params: [created, ...params],
+    params: [...bounds, ...params],
   })
   return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${NOT_PARKED}`)]
 }
 
 export interface LiveGroup extends LiveRuns {
-  /** Runs created since the time. */
+  /** Runs created between the times. */
   created: number
 }
 

@@ -1,6 +1,6 @@
 // The newest ends of runs: the last failure of each workflow, and how long their steps took. Called by the reads.
 
-import type { LastFailure, RunScope, StepDurations } from '../../../ports/store-statistics.ts'
+import type { FailuresQuery, LastFailure, RunScope, StepDurations } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { classOf } from './ends.ts'
 import { inScope } from './scope.ts'
@@ -14,14 +14,15 @@ const LOOKED_AT_MAX = 2_000
 const STEPS_MAX = 20_000
 
 /** Rows of app, workflow, and the end and id of the last failed run as one text. */
-export function lastFailuresQuery(namespace: string, { since, ...scope }: RunScope & { since: number }): Query {
+export function lastFailuresQuery(namespace: string, { since, until, ...scope }: FailuresQuery): Query {
   const { terms, params } = inScope(namespace, scope)
   return {
     sql: `SELECT app, workflow, max(finished_at || ' ' || id) AS last FROM (
         SELECT app, workflow, finished_at, id FROM runs WHERE ${terms} AND error_key IS NOT NULL AND finished_at >= ?
+          ${until === undefined ? '' : 'AND finished_at < ?'}
         ORDER BY finished_at DESC LIMIT ${FAILURES_MAX}) AS newest
       GROUP BY app, workflow ORDER BY last DESC LIMIT ${FAILED_WORKFLOWS_MAX}`,
-    params: [...params, since],
+    params: [...params, since, ...(until === undefined ? [] : [until])],
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs of each workflow in numbers, since a time or of all time: from the roll-ups, from what they have not counted yet, and from
+// Runs of each workflow in numbers, of a window or of all time: from the roll-ups, from what they have not counted yet, and from
 // live runs, all at one moment, so that each run counts once. Called by the reads.
 
 import { totalRanges } from '../../../domain/view/rollup-span.ts'
@@ -15,15 +15,21 @@ const NAMES = 'known.app, known.workflow'
 
 /** Rows of live runs, of uncounted ends, and of the roll-ups of each workflow. */
 export function totalsQueries(namespace: string, query: RunTotalsQuery, before: MarksBefore): Query[] {
-  const { since, countsOnly = false, ...scope } = query
+  const { since, until, countsOnly = false, ...scope } = query
   return [
-    ...liveQueries(namespace, { since, ...scope }),
+    ...liveQueries(namespace, { since, until, ...scope }),
     uncountedQuery(namespace, scope, before),
-    ...totalRanges(since).map(range => ofWorkflows(namespace, scope, { range, groups: NAMES, withTimes: !countsOnly })),
+    ...totalRanges(since, until).map(range =>
+      ofWorkflows(namespace, scope, { range, groups: NAMES, withTimes: !countsOnly }),
+    ),
   ]
 }
 
-export async function runTotals({ since = 0 }: RunTotalsQuery, answers: readonly Row[][]): Promise<RunTotals> {
+export async function runTotals(
+  { since = 0, until = Number.POSITIVE_INFINITY }: RunTotalsQuery,
+  answers: readonly Row[][],
+): Promise<RunTotals> {
+  const isInside = (at: number) => at >= since && at < until
   const [waiting, live, uncounted, ...rollups] = answers as [Row[], Row[], Row[], ...Row[][]]
   const workflows = new Map<string, WorkflowTally>()
   const of = (app: string, workflow: string): RunTally => {
@@ -34,8 +40,8 @@ export async function runTotals({ since = 0 }: RunTotalsQuery, answers: readonly
   }
   await addSummedRows(rollups.flat(), 2, ([app, workflow]) => of(app as string, workflow as string))
   for (const { app, workflow, ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
-    if (endedAt >= since) addTally(of(app, workflow), ended)
-    if (createdAt >= since) of(app, workflow).started += runs
+    if (isInside(endedAt)) addTally(of(app, workflow), ended)
+    if (isInside(createdAt)) of(app, workflow).started += runs
   }
   const groups = liveGroups(waiting, live).map(({ created, ...group }) => {
     of(group.app, group.workflow).started += created

@@ -1,12 +1,18 @@
 // Sends events (docs/events.md#send-an-event) and reads the event log. `POST /events` is the hottest route of the engine.
 
+import type { EventName } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
-import { EVENT_PAGE_CHARS_MAX, type PositionedEvent } from '../../../ports/store-reads.ts'
+import {
+  EVENT_PAGE_CHARS_MAX,
+  EVENTS_OF_NAME_MAX,
+  type NamedEvents,
+  type PositionedEvent,
+} from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -66,17 +72,16 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     return sendJson(reply, 200, list(linked.map(eventText)))
   })
 
-  mount(app, context, operations.listEventNames, async (request, reply, { prefix, limit, cursor }) => {
+  mount(app, context, operations.listEventNames, async (request, reply, { prefix, since, limit, cursor }) => {
     const { namespace } = request.actor
     const scope = { kind: 'eventNames', namespace, filter: textsOf({ prefix }) } as const
     const after = decodeCursor(cursor, scope, readName)
-    const query = { prefix, after, limit: limit + 1 }
+    const query = { prefix, since, after, limit: limit + 1 }
     const found = await scan(context, reply, signal => deps.store.in(namespace).eventNames(query, signal))
     const page = found.slice(0, limit)
     const last = page.at(-1)
     if (found.length > limit && last) reply.header('x-next-cursor', encodeCursor(scope, [last.name]))
-    const names = page.map(({ name, lastAt, lastEventId }) => ({ name, lastAt: timestamp(lastAt), lastEventId }))
-    return sendJson(reply, 200, JSON.stringify(names))
+    return sendJson(reply, 200, JSON.stringify(page.map(presentName)))
   })
 
   mount(app, context, operations.getEvent, async (request, reply) =>
@@ -95,6 +100,11 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     const [event] = (await withBufferRuns(reads, [found])) as [Event]
     return event
   }
+}
+
+function presentName({ name, lastAt, lastEventId, count }: NamedEvents): EventName {
+  const shown = count !== undefined && count > EVENTS_OF_NAME_MAX ? `${EVENTS_OF_NAME_MAX}+` : count
+  return { name, lastAt: timestamp(lastAt), lastEventId, ...(shown === undefined ? {} : { count: shown }) }
 }
 
 /** Whether the page ended because it is large. */

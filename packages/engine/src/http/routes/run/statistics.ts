@@ -29,9 +29,14 @@ export function statisticsRoutes(app: FastifyInstance, context: HttpContext): vo
     return sendJson(reply, 200, JSON.stringify(presentSeries(query, series)))
   })
 
-  mount(app, context, operations.getWorkflowStats, async (request, reply, { limit, app, workflow, since }) => {
+  mount(app, context, operations.getWorkflowStats, async (request, reply, { limit, app, workflow, since, until }) => {
     const now = clock.now()
-    const query = { app, workflow, since: totalSince(since ?? now - SINCE_DEFAULT_MS, now) }
+    const query = {
+      app,
+      workflow,
+      since: totalSince(since ?? now - SINCE_DEFAULT_MS, now),
+      until: until === undefined ? undefined : totalSince(until, now),
+    }
     const reads = store.in(request.actor.namespace)
     const parts = await read(reply, async signal => ({
       totals: await reads.runTotals(query, signal),
