@@ -2,12 +2,11 @@
 // and the open buffers of debounce and batch.
 
 import type { Calls } from '@perdure/client'
-import { useEffect, useRef } from 'react'
 import { renew, useRead } from '../../data/queries.ts'
-import { useTopic } from '../../live/use-live.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { type ActiveFilter, Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -41,7 +40,7 @@ export default function LimitsPage() {
   const [app, workflow, key] = [get('app'), get('workflow'), get('key')]
   const query = useRead('listLimits', { app, workflow })
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
-  useRenewal()
+  useRenewal(() => renew('listLimits', 'listBuffers'), { afterMs: RENEWAL_MS, withEvents: true })
   const filters = (['workflow', 'app', 'key'] as const).flatMap(name => {
     const value = get(name)
     return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
@@ -116,20 +115,6 @@ function lookAt(limit: Limit): Look {
       </>
     ),
   }
-}
-
-/** Reads the lists again when runs have moved or events have come, at most every two seconds. */
-function useRenewal(): void {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const soon = () => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined
-      void renew('listLimits', 'listBuffers')
-    }, RENEWAL_MS)
-  }
-  useEffect(() => () => clearTimeout(timer.current), [])
-  useTopic('runs', { onBatch: soon, onGap: async () => soon() })
-  useTopic('events', { onBatch: soon, onGap: async () => soon() })
 }
 
 function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {

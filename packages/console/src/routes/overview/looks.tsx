@@ -9,6 +9,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
+import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
 
 /** Sentences of one kind. */
@@ -84,6 +85,21 @@ export function runnerLooks(runners: readonly Calls['listRunners']['reply'][numb
         <>
           Runner <Link target={{ to: 'runners', query: { app } }}>{runnerId}</Link> is silent, last seen{' '}
           <Moment at={lastSeenAt} />
+        </>
+      ),
+    }))
+}
+
+/** Workflows of which live runners have different definitions. */
+export function disagreementLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
+  return disagreements(runners)
+    .slice(0, LOOKS_MAX)
+    .map(({ app, workflow, runnerIds }) => ({
+      key: `definition ${app}/${workflow}`,
+      sentence: (
+        <>
+          <Link target={{ to: 'runners', query: { app, workflow } }}>{runnerIds.length} runners</Link> of {app} disagree
+          on the definition of {shortName(workflow)}
         </>
       ),
     }))

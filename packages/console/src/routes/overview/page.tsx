@@ -1,8 +1,8 @@
 // The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
-import { useMemo } from 'react'
-import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { useMemo, useState } from 'react'
+import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { ENGINE_URL } from '../../router/base.ts'
@@ -10,34 +10,26 @@ import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
 import { seriesStep } from '../../ui/chart/series-step.ts'
-import { durationText } from '../../ui/duration.ts'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { successText } from '../workflows/stats.ts'
-import {
-  deliveryLooks,
-  errorLooks,
-  heldLooks,
-  type Look,
-  laneLooks,
-  limitLooks,
-  runnerLooks,
-  scheduleLooks,
-} from './looks.tsx'
+import { NeedsALook } from './needs-a-look.tsx'
 import css from './overview.module.css'
+import { Workflows } from './workflows.tsx'
 
 const WINDOWS = ['1h', '24h', '7d', '30d'] as const
 const DEFAULT_WINDOW = '24h'
 const SHOWN = 5
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 10_000
 
 export default function OverviewPage() {
   const [get, set] = useQuery('overview')
   const since = get('since') ?? DEFAULT_WINDOW
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const from = useWindow(since)
   return (
     <Page
       title="Overview"
@@ -56,6 +48,19 @@ export default function OverviewPage() {
       </div>
     </Page>
   )
+}
+
+/** The beginning of the window, which goes on with the time: what was read since it began is read again with it. */
+function useWindow(since: string): string | undefined {
+  const [nowMs, setNowMs] = useState(engineNow)
+  useRenewal(
+    () => {
+      setNowMs(engineNow())
+      return renew('getRunFacets', 'listRunners', 'listLimits', 'listSchedules', 'listEngines')
+    },
+    { afterMs: RENEWAL_MS },
+  )
+  return useMemo(() => sinceParam(since, nowMs), [since, nowMs])
 }
 
 function Series({ since, from }: { since: string; from: string | undefined }) {
@@ -93,43 +98,6 @@ function FirstRun() {
   )
 }
 
-/** Everything that is not as it should be, each a sentence with a link. */
-function NeedsALook({ from }: { from: string | undefined }) {
-  const errors = useRead('listErrors', { since: from })
-  const runners = useRead('listRunners', {})
-  const exhausted = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, limit: 100 })
-  const schedules = usePages('listSchedules', { limit: 200 })
-  const stats = useRead('getWorkflowStats', { since: from, limit: 200 })
-  const limits = useRead('listLimits', {})
-  const engines = useRead('listEngines', {})
-  const looks: Look[] = [
-    ...errorLooks(errors.data ?? [], from),
-    ...limitLooks(limits.data ?? []),
-    ...heldLooks(stats.data ?? [], limits.data ?? []),
-    ...runnerLooks(runners.data ?? []),
-    ...deliveryLooks(itemsOf(exhausted), exhausted.hasNextPage),
-    ...scheduleLooks(itemsOf(schedules)),
-    ...laneLooks(engines.data ?? []),
-  ]
-  return (
-    <Panel title="Needs a look">
-      <Loaded query={errors} rows={2}>
-        {() =>
-          looks.length === 0 ? (
-            <p className={css.mute}>Nothing. No run failed, no runner is silent, nothing is late.</p>
-          ) : (
-            <ul className={`${css.list} ${css.sentences}`}>
-              {looks.map(({ key, sentence }) => (
-                <li key={key}>{sentence}</li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </Panel>
-  )
-}
-
 const IN_FLIGHT = ['queued', 'running', 'waiting', 'paused'] as const
 
 function InFlight() {
@@ -156,45 +124,6 @@ function InFlight() {
                 </li>
               ))}
           </ul>
-        )}
-      </Loaded>
-    </Panel>
-  )
-}
-
-function Workflows({ from }: { from: string | undefined }) {
-  const stats = useRead('getWorkflowStats', { since: from, limit: 200 })
-  return (
-    <Panel title="Workflows by failures, then by duration">
-      <Loaded query={stats} rows={3}>
-        {rows => (
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th scope="col">Workflow</th>
-                <th scope="col">Runs</th>
-                <th scope="col">Success</th>
-                <th scope="col">p95</th>
-              </tr>
-            </thead>
-            <tbody>
-              {[...rows]
-                .sort((a, b) => b.failed - a.failed || (b.p95Ms ?? 0) - (a.p95Ms ?? 0))
-                .slice(0, SHOWN)
-                .map(row => (
-                  <tr key={`${row.app}/${row.workflow}`}>
-                    <td>
-                      <Link target={{ to: 'workflow', params: { app: row.app, name: row.workflow } }}>
-                        {row.workflow}
-                      </Link>
-                    </td>
-                    <td>{row.started}</td>
-                    <td>{successText(row)}</td>
-                    <td>{row.p95Ms === undefined ? '' : durationText(row.p95Ms)}</td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
         )}
       </Loaded>
     </Panel>

@@ -4,6 +4,7 @@
 import { useId } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
+import { Brush } from './brush.tsx'
 import css from './chart.module.css'
 import { ChartFrame, durationCell, PLOT_HEIGHT } from './frame.tsx'
 import { markPlace, niceMax, placeOf } from './scale.ts'
@@ -52,6 +53,12 @@ export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChar
     const x = markPlace(Date.parse(mark.at), { points, spanMs })
     return x === undefined ? [] : [{ ...mark, x, title: `${mark.text}, ${clockText(Date.parse(mark.at), nowMs)}` }]
   })
+  const startOf = (i: number) => Date.parse(points[i]?.at ?? '')
+  const wordsOfSpan = (first: number, last: number) => {
+    const from = clockText(startOf(first), nowMs)
+    if (first === last) return `${from}: ${wordsOf(points[first] as RunPoint)}`
+    return `${from} to ${clockText(startOf(last) + spanMs, nowMs)}: ${wordsOf(sumOf(points.slice(first, last + 1)))}`
+  }
   return (
     <ChartFrame
       label={label}
@@ -82,23 +89,20 @@ export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChar
               <span key={at} title={title} style={{ left: `${100 * x}%` }} />
             ))}
           </div>
-          <div className={css.hits}>
-            {points.map(point => {
-              const from = Date.parse(point.at)
-              const title = `${clockText(from, nowMs)}: ${wordsOf(point)}`
-              return onChoose ? (
-                <button
-                  key={point.at}
-                  type="button"
-                  title={title}
-                  aria-label={title}
-                  onClick={() => onChoose(from, from + spanMs)}
-                />
-              ) : (
-                <span key={point.at} title={title} />
-              )
-            })}
-          </div>
+          {onChoose ? (
+            <Brush
+              label={label}
+              count={points.length}
+              wordsOf={wordsOfSpan}
+              onChoose={(first, last) => onChoose(startOf(first), startOf(last) + spanMs)}
+            />
+          ) : (
+            <div className={css.hits}>
+              {points.map((point, i) => (
+                <span key={point.at} title={wordsOfSpan(i, i)} />
+              ))}
+            </div>
+          )}
         </>
       }
       columns={COLUMNS}
@@ -108,7 +112,13 @@ export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChar
 
 const endsOf = ({ succeeded, failed, cancelled }: RunPoint) => succeeded + failed + cancelled
 
-function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: RunPoint): string {
+/** The runs of several spans. Percentiles of spans cannot be added. */
+function sumOf(points: readonly RunPoint[]): Omit<RunPoint, 'at'> {
+  const sum = (of: 'started' | (typeof KINDS)[number]) => points.reduce((all, point) => all + point[of], 0)
+  return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed'), cancelled: sum('cancelled') }
+}
+
+function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: Omit<RunPoint, 'at'>): string {
   const duration = p95Ms === undefined ? '' : `, p95 ${durationText(p95Ms)} ±9 %`
   return `${started} started, ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled${duration}`
 }

@@ -1,0 +1,93 @@
+// The overview in use: spans of its chart open their runs, by a drag and by keys; it goes on with what happens; and it does not say
+// that all is well while something could not be read.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { flow, openEngine, returned, unique, wait } from '../../kit/index.ts'
+
+const { api, url, runner } = await openEngine()
+const overview = `${url}/console/n/default/`
+const HOUR = 3_600_000
+
+/** The times that the list of runs is narrowed to, in hours. */
+async function chosenHours(page: Page): Promise<number> {
+  await page.waitForURL(/\/runs\?since=.*&until=/)
+  const query = new URL(page.url()).searchParams
+  return (Date.parse(query.get('until') as string) - Date.parse(query.get('since') as string)) / HOUR
+}
+
+test('spans of the chart open their runs: one by Enter, several by Shift and the arrows, or by a drag', async () => {
+  const name = unique('order')
+  await runner({ workflows: { [name]: () => returned(1) } })
+  await api.succeeded((await api.send({ name })).runId)
+  const page = await openPage(url)
+  await page.goto(overview)
+  const spans = page.getByRole('group', { name: 'Runs over time: the times' }).getByRole('button')
+  await spans.last().waitFor()
+  expect(await spans.and(page.locator('[tabindex="0"]')).count()).toBe(1)
+  await spans.last().focus()
+  for (const key of ['Shift+ArrowLeft', 'Shift+ArrowLeft']) await page.keyboard.press(key)
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toMatch(
+    / to .*: 1 started, 1 succeeded/,
+  )
+  expect(await axeViolations(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  expect(await chosenHours(page)).toBe(3)
+  await page.getByRole('row', { name }).waitFor()
+  await page.goBack()
+  await spans.last().focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  expect(await chosenHours(page)).toBe(1)
+  await page.goBack()
+  const box = await page.getByRole('group', { name: 'Runs over time: the times' }).boundingBox()
+  if (!box) throw new Error('there is no chart')
+  const at = (span: number) => [box.x + ((span + 0.5) * box.width) / 24, box.y + box.height / 2] as const
+  await page.mouse.move(...at(20))
+  await page.mouse.down()
+  await page.mouse.move(...at(16), { steps: 4 })
+  await page
+    .locator('output')
+    .getByText(/ to .*: 0 started/)
+    .waitFor()
+  await page.mouse.up()
+  expect(await chosenHours(page)).toBe(5)
+})
+
+test('the overview goes on with the runs; j goes to its sentences', async () => {
+  const [app, name] = [unique('shop'), unique('patient')]
+  const page = await openPage(url)
+  await page.goto(overview)
+  await page.getByRole('heading', { name: 'In flight' }).waitFor()
+  const waiting = page.getByRole('link', { name: /waiting/ })
+  await waiting.getByText('0').waitFor()
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  const patient = await runner({ app, workflows: { [name]: flow([wait('w', `${name}.never`)]) } })
+  await api.send({ name })
+  await waiting.getByText('1').waitFor({ timeout: 20_000 })
+  await patient.register(api, { leaving: true })
+  await page.reload()
+  await page.locator('h1').focus()
+  await page.getByText('is silent, last seen').first().waitFor()
+  await page.keyboard.press('j')
+  expect(await page.evaluate('document.activeElement.closest("section").getAttribute("aria-label")')).toBe(
+    'Needs a look',
+  )
+})
+
+test('the overview names what it could not read, and does not say that nothing needs a look', async () => {
+  const page = await openPage(url, { expected: ['status of 400'] })
+  const body = JSON.stringify({
+    error: { code: 'invalid_request', message: 'no answer of a test', requestId: 'req_1' },
+  })
+  await page.route(
+    address => ['/limits', '/engines'].includes(address.pathname),
+    answer => answer.fulfill({ status: 400, contentType: 'application/json', body }),
+  )
+  await page.goto(overview)
+  const panel = page.getByRole('region', { name: 'Needs a look' })
+  await panel.getByText('Not looked at: limits, engines.').waitFor()
+  expect(await panel.getByText('Nothing.').count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
+})
