@@ -52,7 +52,7 @@ export const ROUTES = {
   endpoint: { path: '/webhooks/endpoints/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
   receivers: { path: '/webhooks/receivers', page: 'webhooks', query: ['status', 'app', 'since'] },
   receiver: { path: '/webhooks/receivers/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
-  audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since'] },
+  audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since', 'target'] },
   keys: { path: '/keys', page: 'keys', query: ['since'] },
   engine: { path: '/engine', page: 'engine', query: ['since'] },
   bulks: { path: '/bulk', page: 'bulk', query: [] },

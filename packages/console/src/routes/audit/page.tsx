@@ -16,6 +16,7 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
+import { isAbout, targetOf } from './targets.ts'
 
 type Entry = Item<'listControlActions'>
 
@@ -25,20 +26,22 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'actor',
     header: 'By',
-    width: '18%',
+    width: '14%',
     render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
   },
-  { id: 'run', header: 'Run', width: '22%', render: entry => <Runs entry={entry} /> },
+  { id: 'on', header: 'On', width: '18%', render: entry => <On entry={entry} /> },
+  { id: 'run', header: 'Run', width: '18%', render: entry => <Runs entry={entry} /> },
   { id: 'detail', header: 'Detail', isSecondary: true, render: ({ detail }) => <Detail detail={detail} /> },
 ]
 
 export default function AuditPage() {
   const [get, set] = useQuery('audit')
-  const [action, runId, actor, since] = [get('action'), get('run'), get('actor'), get('since')]
+  const [action, runId, actor, since, target] = [get('action'), get('run'), get('actor'), get('since'), get('target')]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const query = usePages('listControlActions', {
-    limit: 100,
+    // The engine does not look into details: with a target the log is walked.
+    limit: target === undefined ? 100 : 1000,
     action: action as Entry['action'],
     runId,
     actor,
@@ -46,7 +49,7 @@ export default function AuditPage() {
   })
   const entries = itemsOf(query)
   const seen = [...new Set(entries.map(({ action }) => action))].sort()
-  const filters = (['action', 'run', 'actor', 'since'] as const).flatMap(name => {
+  const filters = (['action', 'run', 'actor', 'since', 'target'] as const).flatMap(name => {
     const value = get(name)
     return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
   })
@@ -58,6 +61,7 @@ export default function AuditPage() {
           { name: 'action', label: 'Action', value: action, known: seen, onChange: action => set({ action }) },
           { name: 'actor', label: 'By', value: actor, onChange: actor => set({ actor }) },
           { name: 'run', label: 'Run', value: runId, onChange: run => set({ run }) },
+          { name: 'target', label: 'Id', value: target, onChange: target => set({ target }) },
           {
             name: 'since',
             label: 'Since',
@@ -71,6 +75,7 @@ export default function AuditPage() {
         <PagedTable
           label="Audit entries"
           query={query}
+          rowsOf={page => page.items.filter(entry => target === undefined || isAbout(entry, target))}
           columns={COLUMNS}
           keyOf={({ id }) => id}
           look={lookAt}
@@ -104,6 +109,18 @@ function lookAt({ action, actor, createdAt, detail }: Entry): Look {
       </>
     ),
   }
+}
+
+function On({ entry }: { entry: Entry }) {
+  const on = targetOf(entry)
+  if (!on) return null
+  const text = <Visible text={on.text.slice(0, 128)} />
+  if (on.target === undefined) return text
+  return (
+    <Link target={on.target} title={on.text}>
+      {text}
+    </Link>
+  )
 }
 
 function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {

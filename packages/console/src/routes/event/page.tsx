@@ -3,7 +3,7 @@
 import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
-import { useNavigate, usePage } from '../../router/router.tsx'
+import { Link, useNavigate, usePage } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
@@ -64,7 +64,12 @@ export default function EventPage() {
                   ['Source', event.source],
                   ['App', event.app ?? 'every app'],
                   ['Instant of its schedule', event.scheduledAt],
-                  ['Receiver', event.receiverId],
+                  [
+                    'Receiver',
+                    event.receiverId && (
+                      <Link target={{ to: 'receiver', params: { id: event.receiverId } }}>{event.receiverId}</Link>
+                    ),
+                  ],
                   ['Waits that it woke', String(event.woke)],
                 ]}
               />

@@ -29,6 +29,7 @@ import { shortName } from '../../ui/visible-text.ts'
 import { EffectChips } from './effect-chips.tsx'
 import css from './events.module.css'
 import type { EventsInput } from './matches.ts'
+import { NameFacets } from './name-facets.tsx'
 import { useEventList } from './use-event-list.ts'
 
 const Redrive = lazy(() => import('./redrive.tsx'))
@@ -96,6 +97,7 @@ export default function EventsPage() {
       }
     >
       <Filters get={get} set={set} />
+      <NameFacets name={name} since={get('since')} onChange={name => set({ name })} />
       <Panel isFlush>
         <News count={news} onRead={readAgain} />
         <PagedTable

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { useWrite } from '../../data/write.ts'
+import { useNavigate } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -51,6 +52,7 @@ export default function KeysPage() {
   const [isCreating, setCreating] = useState(false)
   const [made, setMade] = useState<NewKey>()
   const { whoami } = useSession()
+  const navigate = useNavigate()
   const query = usePages('listApiKeys', { limit: 100 })
   const isOpen = whoami?.open
   return (
@@ -73,6 +75,10 @@ export default function KeysPage() {
           columns={COLUMNS}
           keyOf={({ id }) => id}
           look={lookAt}
+          menuOf={({ id, label }) => [
+            { label: 'What it did', onSelect: () => navigate({ to: 'audit', query: { actor: label } }) },
+            { label: 'Who made and revoked it', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
+          ]}
           what="keys"
           empty={
             <Empty title={isOpen ? 'This engine is open' : 'No key yet'}>

@@ -1,11 +1,12 @@
 // Runners: the processes that execute workflows, and whether they can be reached.
 
 import type { Calls } from '@perdure/client'
-import { useRead } from '../../data/queries.ts'
+import { renew, useRead } from '../../data/queries.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -18,14 +19,17 @@ import { shortName } from '../../ui/visible-text.ts'
 import { disagreements } from './disagreements.ts'
 import css from './runners.module.css'
 
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 10_000
+
 type Runner = Calls['listRunners']['reply'][number]
 
 const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'live',
     header: 'State',
-    width: '96px',
-    render: ({ live }) => <Status status={live ? 'succeeded' : 'failed'} word={live ? 'live' : 'silent'} />,
+    width: '118px',
+    render: runner => <Status status={runner.live ? 'succeeded' : 'failed'} word={stateOf(runner)} />,
   },
   { id: 'runner', header: 'Runner', render: ({ runnerId }) => <span title={runnerId}>{runnerId}</span> },
   {
@@ -40,7 +44,7 @@ const COLUMNS: readonly Column<Runner>[] = [
     header: 'Transport',
     width: '96px',
     isSecondary: true,
-    render: ({ url }) => (url.startsWith('conn:') ? 'Connect' : 'HTTP'),
+    render: ({ url }) => (isConnect(url) ? 'Connect' : 'HTTP'),
   },
   {
     id: 'sdk',
@@ -83,9 +87,27 @@ const COLUMNS: readonly Column<Runner>[] = [
     isSecondary: true,
     render: ({ failures, lastFailure }) => <span title={lastFailure?.message}>{failures}</span>,
   },
+  {
+    id: 'serves',
+    header: 'Serves',
+    width: '72px',
+    align: 'end',
+    isSecondary: true,
+    render: ({ workflows = [] }) => (
+      <span title={workflows.map(({ name }) => name).join(', ')}>{workflows.length}</span>
+    ),
+  },
   { id: 'region', header: 'Region', width: '96px', isSecondary: true, render: ({ region }) => region ?? '' },
   { id: 'key', header: 'Key', width: '92px', isSecondary: true, render: runner => <KeyMatch runner={runner} /> },
 ]
+
+/** A Connect runner without a socket is disconnected; one that is called by HTTP is silent when it sends no heartbeat. */
+function stateOf({ live, url }: Runner): string {
+  if (live) return 'live'
+  return isConnect(url) ? 'disconnected' : 'silent'
+}
+
+const isConnect = (url: string) => url.startsWith('conn:')
 
 /** Columns that are left out when no runner has a value. */
 const OPTIONAL: Readonly<Record<string, (runner: Runner) => boolean>> = {
@@ -100,6 +122,7 @@ export default function RunnersPage() {
   const [get, set] = useQuery('runners')
   const [app, workflow] = [get('app'), get('workflow')]
   const query = useRead('listRunners', { app })
+  useRenewal(() => renew('listRunners'), { afterMs: RENEWAL_MS })
   const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []
   const known = [...new Set((query.data ?? []).flatMap(({ workflows = [] }) => workflows.map(({ name }) => name)))]
   const serves = ({ workflows = [] }: Runner) =>

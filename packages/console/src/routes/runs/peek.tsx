@@ -3,6 +3,7 @@
 
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
+import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { veiledText } from '../../ui/json/veil-json.ts'
 import Progress from '../../ui/progress/progress.tsx'
@@ -10,12 +11,16 @@ import { Status } from '../../ui/status.tsx'
 import { PeekPanel, PeekPart } from '../../ui/table/peek-panel.tsx'
 import { useVeil } from '../../ui/veil.ts'
 import { shortName } from '../../ui/visible-text.ts'
+import { whyLine } from '../run/why-text.ts'
 import type { Run } from './columns.tsx'
 import { progressOf } from './live-progress.ts'
 
 export default function Peek({ run, isPinned }: { run: Run; isPinned: boolean }) {
   const detail = useRead('getRun', { id: run.id }, { keep: false, staleMs: 30_000 })
   const logs = useRead('listRunLogs', { id: run.id, dir: 'desc', limit: 1 }, { keep: false })
+  const isOpen = run.finishedAt === undefined
+  const why = useRead('explainRun', { id: run.id }, { keep: false, enabled: isOpen })
+  const now = useNow()
   const { isHidden } = useVeil()
   const input = detail.data?.input
   const shown = input === undefined ? undefined : sourceOf(input)
@@ -39,6 +44,7 @@ export default function Peek({ run, isPinned }: { run: Run; isPinned: boolean })
           text={run.error.message}
         />
       )}
+      <PeekPart name="Why" text={why.data && whyLine(run, why.data, now).sentence} />
       {progress !== undefined && (
         <div>
           <h2>Progress</h2>

@@ -1,8 +1,9 @@
 // Schedules: the crons of workflows and the schedules of the API, with their next instants.
 
-import { itemsOf, usePages } from '../../data/queries.ts'
+import { itemsOf, renew, usePages } from '../../data/queries.ts'
 import { useQuery } from '../../router/router.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
@@ -30,6 +31,9 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'last', header: 'Last', width: '170px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
   { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
 ]
+
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 10_000
 
 const FILTERS = ['workflow', 'app', 'source', 'state'] as const
 const SOURCES: readonly Schedule['source'][] = ['workflow', 'api']
@@ -69,6 +73,7 @@ export default function SchedulesPage() {
   const [get, set] = useQuery('schedules')
   const [workflow, app, source, state] = FILTERS.map(get)
   const query = usePages('listSchedules', { limit: 100, source: source as Schedule['source'] | undefined })
+  useRenewal(() => renew('listSchedules'), { afterMs: RENEWAL_MS, withEvents: true })
   const { selected, setSelected, clear } = useSelection({ workflow, app, source, state })
   const all = itemsOf(query)
   const filters = FILTERS.flatMap(name => {

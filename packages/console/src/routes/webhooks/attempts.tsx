@@ -1,15 +1,45 @@
 // The attempts of a delivery: when each was made, the answer that it got, and the headers that were sent.
 
 import type { Calls } from '@perdure/client'
-import { durationText } from '../../ui/duration.ts'
+import { coarse, durationText } from '../../ui/duration.ts'
 import { veiledText } from '../../ui/json/veil-json.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { useVeil } from '../../ui/veil.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { attemptPlan } from './attempt-plan.ts'
 import css from './webhooks.module.css'
 
 type Delivery = Pick<Calls['getWebhookDelivery']['reply'], 'attempts'>
+
+/** The attempts on their schedule, from left to right: the pauses, the next one, and how many are left. */
+export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
+  const { made, next, left } = attemptPlan(delivery)
+  const after = (pauseMs: number | undefined) =>
+    pauseMs !== undefined && <small>after {durationText(coarse(pauseMs))}</small>
+  return (
+    <ol className={css.schedule} aria-label="Attempts on their schedule">
+      {made.map(({ attempt: { id, attempt, outcome, statusCode }, pauseMs }) => (
+        <li key={id}>
+          {after(pauseMs)}
+          <Status
+            status={outcome === 'succeeded' ? 'succeeded' : 'failed'}
+            word={`${attempt}. ${statusCode ?? outcome.replaceAll('_', ' ')}`}
+          />
+        </li>
+      ))}
+      {next && (
+        <li data-next="">
+          {after(next.pauseMs)}
+          <span>
+            next <Moment at={next.at} />
+          </span>
+        </li>
+      )}
+      {left > 0 && <li className={css.mute}>{left} more if it fails</li>}
+    </ol>
+  )
+}
 
 export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
   const { isHidden } = useVeil()

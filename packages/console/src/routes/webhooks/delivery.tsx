@@ -14,7 +14,7 @@ import { toast } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { Attempts } from './attempts.tsx'
+import { AttemptSchedule, Attempts } from './attempts.tsx'
 import { KeyedButton } from './keyed.tsx'
 
 export function DeliveryView({ id }: { id: string }) {
@@ -83,6 +83,7 @@ export function DeliveryView({ id }: { id: string }) {
               />
             </Panel>
             <Panel title={`Attempts: ${delivery.attemptCount} of ${delivery.maxAttempts}`}>
+              <AttemptSchedule delivery={delivery} />
               <Attempts delivery={delivery} />
             </Panel>
             {delivery.payload !== undefined && (

@@ -2,11 +2,12 @@
 
 import type { Calls, Input } from '@perdure/client'
 import { useMemo, useState } from 'react'
-import { useRead } from '../../data/queries.ts'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button } from '../../ui/button.tsx'
+import { Facts } from '../../ui/facts.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
@@ -26,6 +27,8 @@ import css from './webhooks.module.css'
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
 type Kind = Endpoint['eventKinds'][number]
 
+const ANSWER_STALE_MS = 60_000
+
 const KINDS: readonly Kind[] = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']
 
 interface Row extends Endpoint {
@@ -38,6 +41,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string>()
   const [tested, setTested] = useState<TestedDelivery>()
+  const one = query.data?.find(({ id }) => id === shown)
   const columns = useMemo(() => columnsWith({ onSecret: setSecret, onTested: setTested }), [])
   return (
     <>
@@ -73,6 +77,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
           }
         </Loaded>
       </Panel>
+      {one && <About of={one} />}
       {shown !== undefined && <EndpointPosts endpointId={shown} />}
       {tested && <TestResult delivery={tested} onClose={() => setTested(undefined)} />}
       {isCreating && <CreateDialog onSecret={setSecret} onClose={() => setCreating(false)} />}
@@ -118,11 +123,11 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
     { id: 'success', header: 'Delivered', width: '110px', align: 'end', render: ({ stats }) => successOf(stats) },
     {
       id: 'last',
-      header: 'Last',
-      width: '104px',
+      header: 'Last answer',
+      width: '132px',
       align: 'end',
       isSecondary: true,
-      render: ({ stats }) => <Moment at={stats?.lastDelivery} />,
+      render: ({ id }) => <LastAnswer endpointId={id} />,
     },
     {
       id: 'acts',
@@ -134,10 +139,42 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
 }
 
 function State({ of: { enabled, disabledReason } }: { of: Endpoint }) {
+  const why = disabledReason === undefined ? '' : `: ${disabledReason}`
   return (
     <span title={disabledReason}>
-      <Status status={enabled ? 'succeeded' : 'paused'} word={enabled ? 'enabled' : 'disabled'} />
+      <Status status={enabled ? 'succeeded' : 'paused'} word={enabled ? 'enabled' : `disabled${why}`} />
     </span>
+  )
+}
+
+/** The answer to the newest post. Only rows on the screen are rendered, so only their deliveries are read. */
+function LastAnswer({ endpointId }: { endpointId: string }) {
+  const query = usePages('listWebhookDeliveries', { endpointId, limit: 1 }, { staleMs: ANSWER_STALE_MS, keep: false })
+  const [last] = itemsOf(query)
+  if (!last) return null
+  return (
+    <Link target={{ to: 'delivery', params: { id: last.id } }}>
+      {last.lastStatusCode ?? last.status}, <Moment at={last.updatedAt} />
+    </Link>
+  )
+}
+
+/** One endpoint in full, with the reason if the engine has disabled it. */
+function About({ of: { id, url, app, scheme, eventKinds, enabled, disabledReason, createdAt } }: { of: Endpoint }) {
+  return (
+    <Panel title="Endpoint">
+      <Facts
+        facts={[
+          ['State', enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`],
+          ['Address', url],
+          ['Events', eventKinds.join(', ')],
+          ['App', app ?? 'every app'],
+          ['Signature', scheme],
+          ['Created', <Moment key="at" at={createdAt} />],
+          ['Id', <code key="id">{id}</code>],
+        ]}
+      />
+    </Panel>
   )
 }
 
@@ -169,6 +206,7 @@ function Actions({ of: { id, url, enabled }, onSecret, onTested }: { of: Endpoin
         items={[
           { label: 'Send a test…', disabledBecause: locked, onSelect: () => setAsks('test') },
           { label: 'Its deliveries', onSelect: () => navigate({ to: 'deliveries', query: { endpoint: id } }) },
+          { label: 'Its audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           {
             label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,

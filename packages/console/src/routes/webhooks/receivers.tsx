@@ -2,7 +2,7 @@
 
 import type { Calls } from '@perdure/client'
 import { useState } from 'react'
-import { useRead } from '../../data/queries.ts'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
@@ -24,6 +24,8 @@ import { Refusals } from './refusals.tsx'
 import { VerifyPanel } from './verify-panel.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
+
+const EVENT_STALE_MS = 60_000
 
 const addressOf = ({ slug }: Receiver) => `${ENGINE_URL}/webhooks/${slug}`
 
@@ -100,6 +102,13 @@ function columnsWith(onSecret: (secret: string) => void): readonly Column<Receiv
       render: receiver => <code title={addressOf(receiver)}>{addressOf(receiver)}</code>,
     },
     {
+      id: 'accepted',
+      header: 'Last event',
+      width: '104px',
+      align: 'end',
+      render: ({ eventName }) => <LastEvent name={eventName} />,
+    },
+    {
       id: 'updated',
       header: 'Changed',
       width: '104px',
@@ -114,6 +123,18 @@ function columnsWith(onSecret: (secret: string) => void): readonly Column<Receiv
       render: receiver => <Actions of={receiver} onSecret={onSecret} />,
     },
   ]
+}
+
+/** The newest event of the name that posts become. The first name with a beginning is the one that equals it. */
+function LastEvent({ name }: { name: string }) {
+  const query = usePages('listEventNames', { prefix: name, limit: 1 }, { staleMs: EVENT_STALE_MS, keep: false })
+  const last = itemsOf(query).find(each => each.name === name)
+  if (!last) return query.data ? 'never' : null
+  return (
+    <Link target={{ to: 'event', params: { id: last.lastEventId } }}>
+      <Moment at={last.lastAt} />
+    </Link>
+  )
 }
 
 function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: string): void }) {
@@ -136,6 +157,7 @@ function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: st
           { label: 'Refused posts', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
           { label: 'Copy its address', onSelect: () => void copyText(addressOf(receiver)) },
           { label: 'Its events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
+          { label: 'Its audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           {
             label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,

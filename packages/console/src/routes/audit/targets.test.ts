@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { isAbout, targetOf } from './targets.ts'
+
+test.each([
+  ['endpoint.update', { id: 'whe_1' }, 'whe_1', { to: 'endpoint', params: { id: 'whe_1' } }],
+  ['receiver.delete', { id: 'whr_1' }, 'whr_1', { to: 'receiver', params: { id: 'whr_1' } }],
+  ['key.revoke', { id: 'key_1', kind: 'read', label: 'ada' }, 'ada', { to: 'keys' }],
+  ['schedule.fire', { id: 'weekly', eventId: 'evt_1' }, 'weekly', { to: 'schedules' }],
+  ['event.redrive', { eventId: 'evt_1' }, 'evt_1', { to: 'event', params: { id: 'evt_1' } }],
+  ['buffer.flush', { app: 'a', workflow: 'w' }, 'w', { to: 'workflow', params: { app: 'a', name: 'w' } }],
+  ['app.delete', { app: 'a', force: true }, 'a', { to: 'workflows', query: { app: 'a' } }],
+  ['bulk.cancel', { bulkId: 'blk_1', done: 3 }, 'blk_1', { to: 'bulk', params: { id: 'blk_1' } }],
+  ['scheduled_event.delete', { id: 'evt_2' }, 'evt_2', undefined],
+] as const)('%s is about %j', (action, detail, text, target) => {
+  expect(targetOf({ action, detail })).toEqual(target === undefined ? { text } : { text, target })
+})
+
+test('nothing is made of an action on a run, and of a detail that has other members', () => {
+  expect(targetOf({ action: 'retry_from_step', detail: { step: 'charge' } })).toBeUndefined()
+  for (const detail of [undefined, null, 'x', { id: 5 }, []])
+    expect(targetOf({ action: 'endpoint.create', detail })).toBeUndefined()
+})
+
+test('an entry is about the ids in its detail', () => {
+  const entry = { action: 'endpoint.test', detail: { id: 'whe_1', deliveryId: 'dlv_1' } } as const
+  expect(['whe_1', 'dlv_1', 'whe_2'].map(id => isAbout(entry, id))).toEqual([true, true, false])
+  expect(isAbout({ action: 'cancel', detail: undefined }, 'whe_1')).toBe(false)
+})

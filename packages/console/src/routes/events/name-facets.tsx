@@ -1,0 +1,49 @@
+// The names of the newest events with their counts, above the log: a name is a filter.
+
+import { useMemo } from 'react'
+import { itemsOf, usePages } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { Button } from '../../ui/button.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import { byCount } from './by-count.ts'
+import css from './events.module.css'
+
+const SHOWN_MAX = 8
+const STALE_MS = 30_000
+const DEFAULT_WINDOW = '24h'
+
+export interface NameFacetsProps {
+  name: string | undefined
+  since: string | undefined
+  onChange(name: string | undefined): void
+}
+
+export function NameFacets({ name, since = DEFAULT_WINDOW, onChange }: NameFacetsProps) {
+  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const names = usePages(
+    'listEventNames',
+    { since: from, limit: 200 },
+    { staleMs: STALE_MS, enabled: from !== undefined },
+  )
+  const found = byCount(itemsOf(names))
+  const shown = found.filter((each, i) => i < SHOWN_MAX || each.name === name)
+  if (shown.length === 0) return null
+  return (
+    <fieldset className={css.facets}>
+      <legend>{since.length > 4 ? 'Names in this window' : `Names in ${since}`}</legend>
+      {shown.map(each => (
+        <Button
+          key={each.name}
+          kind="bare"
+          aria-pressed={each.name === name}
+          title={shortName(each.name)}
+          onClick={() => onChange(each.name === name ? undefined : each.name)}
+        >
+          <span>{shortName(each.name)}</span> <small>{each.count}</small>
+        </Button>
+      ))}
+      {found.length > shown.length && <small>{found.length - shown.length} more</small>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,26 @@
+// The attempts of a delivery on its schedule: those that were made with the pauses between them, the next one, and how many are
+// left after it. Pure.
+
+import type { Calls } from '@perdure/client'
+
+type Delivery = Pick<
+  Calls['getWebhookDelivery']['reply'],
+  'attempts' | 'attemptCount' | 'maxAttempts' | 'nextAttemptAt'
+>
+type Attempt = Delivery['attempts'][number]
+
+export interface AttemptPlan {
+  made: { attempt: Attempt; pauseMs: number | undefined }[]
+  next: { at: string; pauseMs: number | undefined } | undefined
+  /** Attempts after the next one, if all of them fail; none when no other one comes. */
+  left: number
+}
+
+export function attemptPlan({ attempts, attemptCount, maxAttempts, nextAttemptAt }: Delivery): AttemptPlan {
+  const pauseTo = (at: string, before: Attempt | undefined) =>
+    before && Math.max(0, Date.parse(at) - Date.parse(before.createdAt))
+  const made = attempts.map((attempt, i) => ({ attempt, pauseMs: pauseTo(attempt.createdAt, attempts[i - 1]) }))
+  if (nextAttemptAt === undefined) return { made, next: undefined, left: 0 }
+  const next = { at: nextAttemptAt, pauseMs: pauseTo(nextAttemptAt, attempts.at(-1)) }
+  return { made, next, left: Math.max(0, maxAttempts - attemptCount - 1) }
+}
