@@ -6,7 +6,7 @@ import css from './chart.module.css'
 import { movedSpan, type Span, spanAt, spanBounds } from './span.ts'
 
 export interface BrushProps {
-  /** What the chart shows. */
+  /** The name of the chart. */
   label: string
   /** The number of spans. */
   count: number
