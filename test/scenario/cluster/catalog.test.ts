@@ -43,6 +43,15 @@ describe('right after one engine acknowledged', async () => {
     }
   })
 
+  test('a registration, the other pauses its schedule', async () => {
+    for (let i = 0; i < 5; i++) {
+      const runner = await listening(undefined, { triggers: [{ cron: '0 0 1 1 *' }] })
+      await runner.register(one)
+      const paused = await two.post(`/schedules/wf:${runner.app}:${runner.app}:0/pause`)
+      expect(paused).toMatchObject({ status: 200, json: { paused: true } })
+    }
+  })
+
   test('another trigger, the event of the old one starts nothing', async () => {
     const runner = await listening()
     await runner.register(one)

@@ -98,6 +98,17 @@ describe('a schedule of the API', () => {
     expect(await entry(name)).toMatchObject({ next: [], paused: false })
   })
 
+  test('that is put again with an end counts its interval from its creation', async () => {
+    const name = unique('ending')
+    const { next } = await put(name, { every: '1h', event: { name } })
+    clock.jump(0.75 * HOUR)
+    const endsAt = new Date(clock.now() + HOUR / 2).toISOString()
+    expect((await put(name, { every: '1h', event: { name }, endsAt })).next).toEqual(next.slice(0, 1))
+    const early = new Date(clock.now() + HOUR / 4).toISOString()
+    const { status, text } = await api.put(`/schedules/${name}`, { every: '1h', event: { name }, endsAt: early })
+    expect([status, text]).toEqual([400, expect.stringContaining('endsAt must be after the next instant')])
+  })
+
   test('fires once for the instants that passed without an engine, or for each of them', async () => {
     const clock = new JumpClock()
     const first = await openEngine({ onDisk: true, clock })
@@ -165,11 +176,16 @@ describe('a schedule of a workflow', () => {
   })
 
   test('is changed by its registration alone', async () => {
-    const { id } = await nightly()
+    const { id, name } = await nightly()
     expect(await api.put(`/schedules/${id}`, { every: '1h', event: { name: 'x' } })).toMatchObject({ code: 'conflict' })
     expect(await api.request('DELETE', `/schedules/${id}`)).toMatchObject({ code: 'conflict' })
     expect((await api.post(`/schedules/${id}9/pause`)).status).toBe(404)
     expect((await api.post('/schedules/wf:x/pause')).status).toBe(404)
+    // Texts that are the same number are other ids.
+    for (const n of ['', '00', '0x0', '-0', '0.0', '%200'])
+      for (const verb of ['pause', 'fire'])
+        expect((await api.post(`/schedules/${id.slice(0, -1)}${n}/${verb}`)).status, n).toBe(404)
+    expect([await entry(id), await runsOf(name)]).toMatchObject([{ paused: false }, []])
   })
 })
 

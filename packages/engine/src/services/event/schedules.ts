@@ -15,6 +15,7 @@ import {
   scheduleSaved,
 } from '../../domain/arrival/schedule/event-schedule.ts'
 import { cronsOf, firedByHand, withPause } from '../../domain/arrival/schedules.ts'
+import type { CatalogView } from '../../domain/model/catalog.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlKind } from '../../domain/model/control-action.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -49,10 +50,11 @@ export class Schedules {
     assertOwn(id)
     const { namespace } = actor
     const now = this.#deps.clock.now()
-    if (recurrenceOf({ ...definition, createdAt: now }).next(now) === undefined)
-      throw invalid('endsAt', 'must be after the next instant: none would come')
     return this.#change(actor, 'schedule.put', id, stored => {
       const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
+      // An interval counts from the creation, so the stored schedule decides.
+      if (recurrenceOf(schedule).next(now) === undefined)
+        throw invalid('endsAt', 'must be after the next instant: none would come')
       return { schedule, unit: unitOf(namespace, schedule, stored) }
     })
   }
@@ -72,7 +74,7 @@ export class Schedules {
     const action = isPaused ? 'schedule.pause' : 'schedule.resume'
     const { namespace } = actor
     const now = this.#deps.clock.now()
-    const cron = this.#cronOf(namespace, id)
+    const cron = await this.#cronOf(namespace, id)
     if (cron) {
       await this.#commit(actor, action, id, async () => {
         const row = await this.#cronRow(cron)
@@ -94,7 +96,7 @@ export class Schedules {
     const { store, clock, ids, ingest, report, assertActive } = this.#deps
     assertActive(namespace)
     const now = clock.now()
-    const cron = this.#cronOf(namespace, id)
+    const cron = await this.#cronOf(namespace, id)
     if (cron) {
       const runId = ids.nextAt('run', now)
       await this.#commit(actor, 'schedule.fire', id, async () => {
@@ -171,27 +173,47 @@ export class Schedules {
     if (unit) announcer.announce(unit.changes)
   }
 
-  /** The workflow and the cron that `wf:<app>:<workflow>:<n>` names; undefined for an id of another form. */
-  #cronOf(namespace: string, id: string): { workflow: Workflow; cron: string } | undefined {
+  /**
+   * The workflow and the cron that `wf:<app>:<workflow>:<n>` names; undefined for an id of another form.
+   * @throws EngineError `not_found`.
+   */
+  async #cronOf(namespace: string, id: string): Promise<Cron | undefined> {
     if (!isCronId(id)) return undefined
-    const parts = id.split(':')
-    const n = parts.pop()
-    const view = this.#deps.catalog.view(namespace)
-    // App and name may contain colons.
-    for (let split = 2; split < parts.length; split++) {
-      const workflow = view.workflow(parts.slice(1, split).join(':'), parts.slice(split).join(':'))
-      const cron = workflow && [...cronsOf(workflow)][Number(n)]
-      if (workflow && cron !== undefined) return { workflow, cron }
-    }
-    throw notFound()
+    const { catalog } = this.#deps
+    const known = cronIn(catalog.view(namespace), id)
+    if (known) return known
+    // Another engine may have registered the workflow a moment ago.
+    await catalog.refresh()
+    const cron = cronIn(catalog.view(namespace), id)
+    if (!cron) throw notFound()
+    return cron
   }
 
-  async #cronRow({ workflow, cron: key }: { workflow: Workflow; cron: string }): Promise<FlowRow> {
+  async #cronRow({ workflow, cron: key }: Cron): Promise<FlowRow> {
     const { namespace, app, name } = workflow
     const row = await this.#deps.store.flowRow(flowRowId({ namespace, app, workflow: name, policy: 'cron', key }))
     if (!row) throw notFound()
     return row
   }
+}
+
+/** A cron trigger of a workflow. */
+interface Cron {
+  workflow: Workflow
+  cron: string
+}
+
+/** The cron whose id this is, to the letter: `wf:shop:bill:00` is no id. */
+function cronIn(view: Pick<CatalogView, 'workflow'>, id: string): Cron | undefined {
+  const parts = id.split(':')
+  const n = Number(parts.pop())
+  // App and name may contain colons.
+  for (let split = 2; split < parts.length; split++) {
+    const workflow = view.workflow(parts.slice(1, split).join(':'), parts.slice(split).join(':'))
+    const cron = workflow && [...cronsOf(workflow)][n]
+    if (workflow && cron !== undefined && cronScheduleId(workflow, n) === id) return { workflow, cron }
+  }
+  return undefined
 }
 
 /** The id of the n-th cron of a workflow. */
