@@ -33,6 +33,11 @@ test('refuses what a post refuses', async () => {
   expect(await api.post('/events?dryRun=1', { name: ' ' })).toMatchObject({ status: 400 })
   expect(await api.post('/events?dryRun=1', { name: 'n'.repeat(257) })).toMatchObject({ status: 400 })
   expect(await api.post('/events?dryRun=maybe', { name: 'x' })).toMatchObject({ status: 400 })
+  const refused = (field: string) => ({ status: 400, json: { error: { details: { field } } } })
+  expect(await api.post('/events?dryRun=1', { name: 'x', delay: '367d' })).toMatchObject(refused('delay'))
+  expect(await api.post('/events?dryRun=1', { name: 'x', at: '2999-01-01T00:00:00Z' })).toMatchObject(refused('at'))
+  expect(await api.post('/events?dryRun=1&wait=1s', { name: 'x', delay: 1 })).toMatchObject(refused('wait'))
+  expect((await api.post('/events?dryRun=1', { name: 'x', delay: '366d' })).status).toBe(200)
 })
 
 test('dryRun=0 posts', async () => {

@@ -38,9 +38,7 @@ export class ScheduledEvents {
   ): Promise<{ eventId: string; at: number } | undefined> {
     const { store, announcer, clock, ids, ingest } = this.#deps
     const now = clock.now()
-    const at = 'at' in later ? later.at : now + later.delayMs
-    if (at > now + SCHEDULED_MS_MAX)
-      throw invalid('at' in later ? 'at' : 'delay', 'must not be more than 366 days away')
+    const at = this.arrivalTime(later, now)
     if (at <= now) {
       const { eventId } = await ingest.send(namespace, incoming)
       return eventId === undefined ? undefined : { eventId, at }
@@ -64,6 +62,14 @@ export class ScheduledEvents {
     if (!saved) return undefined
     announcer.announce(saved.changes)
     return { eventId, at }
+  }
+
+  /** When an event that is sent now arrives. @throws EngineError `invalid_request` for a time that is too far away. */
+  arrivalTime(later: Later, now = this.#deps.clock.now()): number {
+    const at = 'at' in later ? later.at : now + later.delayMs
+    if (at > now + SCHEDULED_MS_MAX)
+      throw invalid('at' in later ? 'at' : 'delay', 'must not be more than 366 days away')
+    return at
   }
 
   /**

@@ -31,11 +31,12 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.sendEvent, async (request, reply, { dryRun, wait }) => {
     const { namespace } = request.actor
     const sent = sentEvent(bodyOf(request), request.headers.traceparent)
+    if (wait > 0 && sent.later) throw invalid('wait', 'cannot be given with at or delay')
     if (dryRun) {
+      if (sent.later) deps.scheduledEvents.arrivalTime(sent.later)
       const effect = await deps.dryRun.send(namespace, sent.event)
       return sendJson(reply, 200, JSON.stringify(warned(effect, sent.warnings)))
     }
-    if (wait > 0 && sent.later) throw invalid('wait', 'cannot be given with at or delay')
     const outcome = await send(deps, namespace, sent)
     const runId = wait > 0 ? onlyRunOf(outcome) : undefined
     const run =
