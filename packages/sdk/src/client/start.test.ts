@@ -72,6 +72,13 @@ describe('start', () => {
     ])
   })
 
+  test('leaves the refusal of an id that is none to the engine', async () => {
+    engine = await startEngine({ status: 400, body: { error: { code: 'invalid_request', message: 'runId' } } })
+    const started = createClient({ url: engine.url, app: 'shop' }).start('any', 1, { runId: '' })
+    await expect(started).rejects.toMatchObject({ status: 400 })
+    expect(engine.calls[0]?.body).toEqual({ input: 1, runId: '' })
+  })
+
   test('needs an app', async () => {
     engine = await startEngine({ status: 201, body: RUN })
     await expect(createClient({ url: engine.url }).start('any')).rejects.toThrow('start("any") needs `app`')

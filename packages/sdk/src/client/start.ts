@@ -55,7 +55,7 @@ export function starter(engine: Starter) {
     if (app === undefined) throw new TypeError(`start("${name}") needs \`app\`, of the call or of the client`)
     const url = `${engine.base}/workflows/${encodeURIComponent(app)}/${encodeURIComponent(name)}/runs`
     const sent = engine.middleware.output(input, { kind: 'event', name })
-    const body: StartRun = { input: sent, ...(runId && { runId }), ...(attributes && { attributes }) }
+    const body: StartRun = { input: sent, ...(runId !== undefined && { runId }), ...(attributes && { attributes }) }
     const call = { url, apiKey: engine.apiKey, body, signal, timeoutMs, isRepeatable: runId !== undefined }
     return handleOf(engine, name, (await postToEngine<RunSummary>(call)).id)
   }

@@ -101,6 +101,13 @@ const RUN_PREFIX = 'run_'
 /** Between an id of the engine and the one that a caller gave. Neither contains it (docs/decisions/0015-given-run-ids.md). */
 const GIVEN_SEPARATOR = '.'
 
+const ENGINE_FORM = new RegExp(`^${RUN_PREFIX}[${ALPHABET}]{${TIME_LENGTH + ENTROPY_LENGTH}}$`)
+
+/** Whether an engine may have made this id of a run. A caller may give one of the same form. */
+export function hasEngineForm(runId: string | undefined): boolean {
+  return runId !== undefined && ENGINE_FORM.test(runId)
+}
+
 /** The id under which the run is stored. It differs between namespaces, since ids of callers may be equal there. */
 export function storedRunId(run: { namespace: string; givenId: string; at: number }): string {
   const { namespace, givenId, at } = run

@@ -9,7 +9,7 @@ import type { Run } from '../../domain/model/run.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
 import { catalogGuards, registeredGuards } from '../../domain/run/assumptions.ts'
 import { directRun } from '../../domain/run/create.ts'
-import { storedRunId } from '../../domain/text/ids.ts'
+import { hasEngineForm, storedRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { RunView } from '../../ports/store-reads.ts'
 import type { Actor } from '../commit/audit.ts'
@@ -62,7 +62,8 @@ export class Starts {
   async start(actor: Actor, wanted: StartRequest): Promise<Started> {
     const { namespace } = actor
     await this.#workflow(namespace, wanted)
-    const earlier = await this.#earlier(namespace, wanted)
+    // The guard of the creation finds a run that was given the id. Only a run that has it from an engine is looked for first.
+    const earlier = hasEngineForm(wanted.runId) ? await this.#earlier(namespace, wanted) : undefined
     if (earlier) return { run: earlier, isRepeat: true }
     const run = await this.#create(actor, wanted)
     if (run) return { run, isRepeat: false }
