@@ -107,6 +107,34 @@ describe('GET /runs/{id}/result', () => {
     expect(await api.get('/runs/run_none/result?wait=1m')).toMatchObject({ status: 404, code: 'not_found' })
   })
 
+  test('more callers than an engine lets wait are answered at once, until one of them has its answer', async () => {
+    const engine = await openEngine({ bounds: { http: { waitersMax: 2 } } })
+    const name = unique('awaited')
+    const ends = [gate(), gate()]
+    await engine.runner({
+      workflows: {
+        [name]: async ({ event }) => {
+          await ends[event.data as number]?.opened
+          return returned(event.data)
+        },
+      },
+    })
+    const send = (data: number, wait: string) => engine.api.post(`/events?wait=${wait}`, { name, data })
+    const { runId } = (await send(0, '0')).json as { runId: string }
+    const path = `/runs/${runId}/result?wait=1m`
+    const waiting = [engine.api.get(path), send(1, '1m')]
+    await until(async () => ((await engine.api.get(`/events?name=${name}`)).json as object[]).length === 2)
+    expect(await engine.api.get(path)).toMatchObject({ status: 202, json: { runId, status: 'running' } })
+    const sent = await send(1, '1m')
+    expect(sent).toMatchObject({ status: 202, json: { triggered: [{ workflow: name }] } })
+    expect(sent.json).not.toHaveProperty('run')
+    ends[1]?.open()
+    expect((await waiting[1])?.json).toMatchObject({ run: { status: 'succeeded', result: 1 } })
+    expect((await send(1, '1m')).json).toMatchObject({ run: { status: 'succeeded', result: 1 } })
+    ends[0]?.open()
+    expect(await waiting[0]).toMatchObject({ status: 200, json: { runId, result: 0 } })
+  })
+
   test('an engine that shuts down answers with what it knows', async () => {
     const engine = await openEngine()
     const name = unique('stuck')

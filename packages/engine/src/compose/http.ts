@@ -4,7 +4,7 @@ import { recipientOf, signBody, signFor } from '@perdure/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
-import type { HttpLimits } from '../http/request/limits.ts'
+import { HTTP_LIMITS, type HttpLimits } from '../http/request/limits.ts'
 import { consoleFiles } from '../http/response/console-files.ts'
 import type { Engines } from '../services/admin/engines.ts'
 import { readGauges } from '../services/admin/gauges.ts'
@@ -73,7 +73,12 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     buffers: new Buffers({ ...core, assertActive }),
     dryRun,
     eventWhy: new EventWhy({ ...core, dryRun }),
-    results: new RunResults({ ...core, isShared: core.backends.isShared, isDriven: runId => driver.drives(runId) }),
+    results: new RunResults({
+      ...core,
+      waitersMax: limits?.waitersMax ?? HTTP_LIMITS.waitersMax,
+      isShared: core.backends.isShared,
+      isDriven: runId => driver.drives(runId),
+    }),
     explain,
     trees: new Trees(core),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),

@@ -25,6 +25,8 @@ export interface HttpLimits {
   stallMs: number
   /** Most streams in all; a further one is answered 503. */
   streamsMax: number
+  /** Most requests that wait for the end of a run; a further one is answered at once. */
+  waitersMax: number
   /** Unread messages and bytes of a live stream with which a client that has stopped reading is dropped. */
   unreadFrames: number
   unreadBytes: number
@@ -59,6 +61,7 @@ export const HTTP_LIMITS: HttpLimits = {
   rereadMs: 5_000,
   stallMs: 30_000,
   streamsMax: 50_000,
+  waitersMax: 10_000,
   unreadFrames: 10_000,
   unreadBytes: 4 * MIB,
   scanMs: 5_000,

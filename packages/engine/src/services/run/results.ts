@@ -9,8 +9,6 @@ import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import { type Live, type RunEnd, runKey } from '../live/live.ts'
 
-/** Most callers that wait at one engine; a further one does not wait. */
-const WAITERS_MAX = 10_000
 /** How often the runs of waiters are read where another engine may end them. */
 const READ_EVERY_MS = 200
 /** Runs in one such read. */
@@ -20,6 +18,8 @@ export interface RunResultsDeps {
   store: Pick<Store, 'in'>
   live: Pick<Live, 'ends'>
   clock: Pick<Clock, 'after'>
+  /** Most callers that wait at this engine; a further one does not wait. */
+  waitersMax: number
   /** Whether other engines use the store. */
   isShared: boolean
   /** Whether the run is under way at this engine, so that its end is published here. */
@@ -80,7 +80,7 @@ export class RunResults {
   }
 
   #wait(namespace: string, runId: string, { ms, signal }: WaitOptions): Wait | undefined {
-    if (ms === 0 || signal.aborted || this.#waiters.size >= WAITERS_MAX) return undefined
+    if (ms === 0 || signal.aborted || this.#waiters.size >= this.#deps.waitersMax) return undefined
     const { live, clock, isShared } = this.#deps
     let stop = (): void => {}
     const ended = new Promise<RunEnd | undefined>(resolve => {
