@@ -78,6 +78,25 @@ test('events wake the runs that wait, which run to their end', async () => {
   })
 })
 
+test('an event that was sent to arrive later starts what it may start when it arrives', async () => {
+  const [name, event] = [unique('later'), unique('due')]
+  await engine.runner({ workflows: { [name]: { handler: () => returned(), registration: { triggers: [{ event }] } } } })
+  const later = async (delay: string) => ((await api.post('/events', { name: event, delay })).json as Later).eventId
+  type Later = { eventId: string }
+  const due = await later('1h')
+  let sentMeanwhile = ''
+  const arrived = async (eventId: string) => until(async () => (await api.get(`/events/${eventId}`)).status === 200)
+  await whileSuspended(async () => {
+    clock.jump(3_600_000)
+    await arrived(due)
+    expect((await api.event(due)).triggered).toEqual([])
+    sentMeanwhile = await later('1h')
+  })
+  clock.jump(3_600_000)
+  await arrived(sentMeanwhile)
+  expect((await api.event(sentMeanwhile)).triggered).toMatchObject([{ workflow: name }])
+})
+
 test('emitted events are recorded and wake, too, but start no run', async () => {
   const [name, go, said, listener, waiter] = ['emitter', 'go', 'said', 'listener', 'waiter'].map(unique) as [
     string,

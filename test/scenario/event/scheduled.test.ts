@@ -55,9 +55,28 @@ describe('an event with a delay', () => {
     expect(event).toMatchObject({ name, app: 'shop', source: 'api', woke: 1, triggered: [{ workflow: name }] })
     expect(Date.parse(event.receivedAt)).toBeGreaterThanOrEqual(Date.parse(rest.at))
     expect((await api.get(`/events/${eventId}`)).text).toContain(`"data":${data}`)
+    // The log has it behind an event that was sent later.
+    const log = ((await api.get('/events?limit=9')).json as EventRecord[]).map(({ id }) => id)
+    expect(log.indexOf(eventId)).toBeLessThan(log.indexOf(waiting.eventId))
     await api.succeeded(event.triggered[0]?.runId as string)
     await api.succeeded(waiting.runId)
     expect((await listed()).map(({ id }) => id)).not.toContain(eventId)
+  })
+
+  test('meets the flow control of its arrival, and the runner that it names', async () => {
+    const name = unique('limited')
+    const runner = await openRunner({
+      workflows: { [name]: { handler: flow([]), registration: { rateLimit: { limit: 1, period: '1h' } } } },
+    })
+    const body = { name, delay: '2h', targetApp: runner.app, runner: 'elsewhere' }
+    const later = await send(body)
+    await runner.register(api)
+    // It takes its place in the limit when it arrives, not before.
+    expect((await send({ name })).triggered).toMatchObject([{ runId: expect.any(String) }])
+    clock.jump(2 * HOUR)
+    const [started] = (await arrived(later.eventId as string)).triggered
+    expect(await api.run(started?.runId as string)).toMatchObject({ runner: 'elsewhere' })
+    expect(await send({ name })).toMatchObject({ triggered: [{ workflow: name, dropped: true }] })
   })
 
   test('may be given as a time; one that has passed arrives at once', async () => {

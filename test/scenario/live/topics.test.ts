@@ -13,6 +13,7 @@ import {
   scenario,
   step,
   unique,
+  until,
   wait,
 } from '../../kit/index.ts'
 
@@ -206,6 +207,30 @@ describe('the topic bulk:ID', () => {
     for (const id of ['blk_nope', '', '%C3%A4', 'x@1'])
       expect(await api.get(`/stream?topics=runs,bulk:${id}`)).toMatchObject({ status: 404, code: 'not_found' })
   })
+})
+
+test.each([
+  ['1', 100],
+  ['999999', 5000],
+])('every=%s is an interval of %i ms', async (every, intervalMs) => {
+  const virtual = await scenario()
+  const [first, second, third] = [1, 2, 3].map(() => unique('clamped')) as [string, string, string]
+  let seen: unknown[] = []
+  const stream = await virtual.api.follow(`/stream?topics=events&every=${every}`, {
+    stopWhen: messages => {
+      seen = messages.map(({ data }) => data.name)
+      return seen.includes(third)
+    },
+  })
+  await virtual.api.send({ name: first })
+  await until(() => seen.length === 1)
+  await virtual.api.send({ name: second })
+  virtual.clock.jump(intervalMs - 1)
+  await virtual.api.send({ name: third })
+  expect(seen).toEqual([first])
+  virtual.clock.jump(1)
+  await stream.over
+  expect(seen).toEqual([first, second, third])
 })
 
 describe('bad input', () => {

@@ -226,6 +226,8 @@ test('error finds the failures of one cause', async () => {
   expect(await groups('app=mail')).toEqual([])
   expect(await groups('workflow=order')).toEqual([])
   expect(await groups(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
+  await history.run('mail', 'letter', { ends: 'failed', message: '😀'.repeat(201) })
+  expect(await groups('app=mail')).toMatchObject([{ count: 1, message: '😀'.repeat(200) }])
 })
 
 test('runner finds the runs that are pinned to it', async () => {

@@ -69,6 +69,7 @@ test('filters by status and name, and the summary leaves out what is long', asyn
 test('a page has at most 200 steps; without their results, 2,000', async () => {
   const { runId } = await start(flow([Array.from({ length: 2001 }, (_, i) => run(`s${i}`))]))
   await api.succeeded(runId)
+  expect(await api.steps(runId)).toHaveLength(2001)
   const sizes = await Promise.all(['', '&fields=all', '&fields=summary'].map(more => page(runId, `limit=9999${more}`)))
   expect(sizes.map(({ names }) => names.length)).toEqual([200, 200, 2000])
   const [whole, , short] = sizes

@@ -27,6 +27,20 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(document.components.schemas.Run)).toContain('"#/components/schemas/RunStatus"')
   })
 
+  test('has lists of 1 to 200 rows, 100 by default, but for those of the first version and steps', () => {
+    const limits = all.flatMap(([id, { query }]) => (query?.limit?.kind === 'integer' ? [{ id, ...query.limit }] : []))
+    const others = limits.filter(limit => limit.minimum !== 1 || limit.maximum !== 200 || limit.default !== 100)
+    expect(limits.length - others.length).toBeGreaterThan(10)
+    expect(others.map(({ id }) => id).sort()).toEqual([
+      'listControlActions',
+      'listEvents',
+      'listRunLogs',
+      'listRunSteps',
+      'listRuns',
+      'listWebhookDeliveries',
+    ])
+  })
+
   test('lists every error code of an operation at its status', () => {
     const responses = document.paths['/runs/{id}/retry-from-step']?.post?.responses as Responses
     expect(Object.keys(responses)).toEqual([
