@@ -30,7 +30,7 @@ describe('the OpenAPI document', () => {
   test('has lists of 1 to 200 rows, 100 by default, but for those of the first version and steps', () => {
     const limits = all.flatMap(([id, { query }]) => (query?.limit?.kind === 'integer' ? [{ id, ...query.limit }] : []))
     const others = limits.filter(limit => limit.minimum !== 1 || limit.maximum !== 200 || limit.default !== 100)
-    expect(limits.length - others.length).toBeGreaterThan(10)
+    expect(limits.length - others.length).toBeGreaterThanOrEqual(10)
     expect(others.map(({ id }) => id).sort()).toEqual([
       'listControlActions',
       'listEvents',
