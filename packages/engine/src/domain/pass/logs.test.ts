@@ -56,6 +56,12 @@ describe("a step's lines", () => {
     expect(then.changes('log.written')[0]?.line.attempt).toBe(3)
   })
 
+  it('belong to the attempt before if the next one is not due: the receipt of their report was lost', () => {
+    const again = logging(reported(threw('charge')), [line('charge', 0)])
+    const then = given(run(), retrying('charge', NOW + 1000, { attempt: 2 })).when(again)
+    expect(then.changes('log.written')[0]?.line.attempt).toBe(2)
+  })
+
   it('of two uses of one name are distinguished, one after the other', () => {
     const first = given(run()).when(logging(reported(ran('charge')), [line('charge', 0)]))
     const again = { ...ran('charge'), id: 'hash-of-charge:1' }

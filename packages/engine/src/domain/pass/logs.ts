@@ -5,7 +5,7 @@ import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
 import type { LogLine } from '../model/log-line.ts'
 import type { Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
-import type { RunState } from '../run/state.ts'
+import { isDue, type RunState } from '../run/state.ts'
 import { boundedKey } from '../text/bounded-key.ts'
 import { redactFields } from '../text/redact.ts'
 import type { PassLine } from './answer/log-lines.ts'
@@ -33,7 +33,7 @@ export function keepLogs(
     }
     const id = idOf.get(line.scope) ?? stepNamed(state, line.scope, sentAt)
     idOf.set(line.scope, id)
-    keepStepLine(draft, state, line, id)
+    keepStepLine(draft, line, { id, known: state.steps.get(id), sentAt })
   }
 }
 
@@ -44,10 +44,17 @@ function keepRootLine(draft: Draft, line: PassLine): void {
   draft.log({ ...storedLine(line), attempt: draft.run.attempt, dedupe: `${ROOT_SCOPE}#${line.index}` })
 }
 
-/** Stores a line of a step under the attempt of this pass. */
-function keepStepLine(draft: Draft, state: RunState, line: PassLine, id: string): void {
-  const known = state.steps.get(id)
-  const attempt = known?.status === 'retrying' ? known.attempt + 1 : (known?.attempt ?? 1)
+/**
+ * Stores a line of a step under the attempt of this pass. A retry that was not due when the pass was sent has not begun: the line
+ * repeats one of the attempt before, which a report of this pass has stored.
+ */
+function keepStepLine(
+  draft: Draft,
+  line: PassLine,
+  { id, known, sentAt }: { id: string; known: Step | undefined; sentAt: number },
+): void {
+  const hasBegun = known !== undefined && isDue(known, sentAt)
+  const attempt = hasBegun ? known.attempt + 1 : (known?.attempt ?? 1)
   draft.log({ ...storedLine(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
 }
 

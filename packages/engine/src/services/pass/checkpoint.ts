@@ -28,6 +28,9 @@ export interface CheckpointsDeps {
 
 type Sent = ReturnType<typeof readCheckpoint>
 
+/** Most checkpoints of a pass that are remembered. One that is repeated later than that stores what is new in it. */
+const REMEMBERED_MAX = 1000
+
 /** The steps that an ack contained besides those it was for: their seqs are in (from, to]. */
 interface SeqRange {
   from: number
@@ -41,17 +44,17 @@ const OBSOLETE: Taken = { kind: 'obsolete' }
 
 export class Checkpoints {
   readonly #deps: CheckpointsDeps
-  /** The range of each ack that contained any, by the checkpoint's seq. The run's steps bound the size. */
+  /** The ranges of the newest acks, by the checkpoint's seq. */
   #acked: Map<number, SeqRange> | undefined
   #underWay: Promise<unknown> | undefined
   #failure: { error: unknown } | undefined
   #isOver = false
   #stopDeadline: (() => void) | undefined
   #cancelProgress: (() => void) | undefined
-  /** The highest seq that was taken: a checkpoint that is repeated brings no new progress. */
+  /** The highest seq that was taken. */
   #newestSeq = 0
-  /** The outcome of the newest checkpoint over HTTP. */
-  #newestAck: { seq: number; taken: Taken } | undefined
+  /** The ack of the checkpoint that was taken last. */
+  #lastAck: { seq: number; taken: Taken } | undefined
   /** The state that the last ack was about. */
   #acknowledged: RunState
 
@@ -65,23 +68,17 @@ export class Checkpoints {
 
   /** For the transport: makes a checkpoint durable (see `InvokeCall.onCheckpoint`). Never rejects. */
   async take(payload: string): Promise<string | undefined> {
-    const taken = await this.#afterEarlier(() => this.#acknowledge(this.#read(payload)))
+    const taken = await this.#afterEarlier(() => this.#takeOnce(this.#read(payload)))
     return taken.kind === 'stored' ? taken.ack : undefined
   }
 
-  /**
-   * The same for a checkpoint over HTTP: one that cannot be read leaves the pass as it is, and the newest one gets the same
-   * acknowledgement when it comes again, whatever is in it. Never rejects.
-   */
+  /** The same for a checkpoint over HTTP: one that cannot be read leaves the pass as it is. Never rejects. */
   takeOverHttp(payload: string): Promise<Taken> {
     return this.#afterEarlier(async () => {
       const checkpoint = this.#read(payload)
-      const { seq, reported } = checkpoint
+      const { reported } = checkpoint
       if (reported.kind === 'rejected') return { kind: 'unreadable', problem: reported.error.message }
-      if (this.#newestAck?.seq === seq) return this.#newestAck.taken
-      const taken = await this.#acknowledge(checkpoint)
-      if (seq >= this.#newestSeq) this.#newestAck = { seq, taken }
-      return taken
+      return this.#takeOnce(checkpoint)
     })
   }
 
@@ -118,11 +115,32 @@ export class Checkpoints {
     return readCheckpoint(payload, this.#deps.active.sent?.negotiated)
   }
 
+  /** A seq that was taken before is a repeat, because its ack was lost: nothing of it is stored, whatever is in it. */
+  async #takeOnce(sent: Sent): Promise<Taken> {
+    const { seq, reported } = sent
+    if (reported.kind === 'rejected') return this.#acknowledge(sent)
+    if (this.#lastAck?.seq === seq) return this.#lastAck.taken
+    const range = this.#acked?.get(seq)
+    if (range) return this.#acknowledgeAgain(sent, range)
+    const taken = await this.#acknowledge(sent)
+    this.#lastAck = { seq, taken }
+    return taken
+  }
+
+  /**
+   * The ack of an earlier checkpoint has the same steps again, as far as the last ack knew them: what settled since comes with the
+   * next one, in its order.
+   */
+  #acknowledgeAgain({ seq, reported }: Sent, range: SeqRange): Taken {
+    const { knowledge } = this.#deps.pass
+    const rows = this.#rowsOf(reported).filter(step => !isSettled(step.status) || step.seq <= knowledge.seq)
+    const others = [...this.#settledIn(range), ...rows]
+    return { kind: 'stored', ack: acknowledge({ seq, written: [], others, stop: knowledge.stopRequested }) }
+  }
+
   async #acknowledge({ seq, reported }: Sent): Promise<Taken> {
     const { active, settle, context, isDraining, onTaken, pass } = this.#deps
-    const repeated = this.#acked?.get(seq)
-    // A repeat, because its ack was lost: its log lines are stored already.
-    if (repeated) reported.logs = []
+    // It was overtaken by a later one, whose progress is newer.
     if (seq <= this.#newestSeq) delete reported.progress
     this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
@@ -133,18 +151,22 @@ export class Checkpoints {
     onTaken()
     holdProgress(active, reported)
     this.#storeHeldLater()
-    const range = repeated ?? { from: pass.knowledge.seq, to: active.state.lastStepSeq }
-    if (range.to > range.from) {
-      this.#acked ??= new Map()
-      this.#acked.set(seq, range)
-    }
+    const range = { from: pass.knowledge.seq, to: active.state.lastStepSeq }
+    this.#remember(seq, range)
     // Only a reload shows steps that others settled: without one there are none to find.
-    const settled = repeated || active.state !== this.#acknowledged ? this.#settledIn(range) : []
+    const settled = active.state !== this.#acknowledged ? this.#settledIn(range) : []
     this.#acknowledged = active.state
     const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()
     this.#updateKnowledge(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
     return { kind: 'stored', ack: acknowledge({ seq, written: decided.decision.steps, others, stop }) }
+  }
+
+  #remember(seq: number, range: SeqRange): void {
+    this.#acked ??= new Map()
+    this.#acked.set(seq, range)
+    if (this.#acked.size <= REMEMBERED_MAX) return
+    for (const oldest of this.#acked.keys()) return void this.#acked.delete(oldest)
   }
 
   /** Stores the progress that waits in its time, unless a later checkpoint or the end of the pass does. */
