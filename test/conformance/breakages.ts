@@ -6,6 +6,8 @@ import type { Handler } from '../kit/index.ts'
 import type { Invoke } from '../kit/runner/runner-record.ts'
 import type { Reply } from '../kit/runner/wire.ts'
 import { guarded, handlerOf, PROGRAMS } from './plain-workflows.ts'
+import type { Program } from './program.ts'
+import { type ReportingOptions, reportingPass } from './reporting.ts'
 
 export interface Breakage {
   workflow: string
@@ -45,6 +47,12 @@ const opcodes = (workflow: string, fields: object) =>
 const always = (workflow: string, status: number, body: object): Breakage => ({
   workflow,
   handler: guarded(() => ({ status, body })),
+})
+
+/** The runner reports in another way. */
+const reporting = (options: ReportingOptions): Breakage => ({
+  workflow: 'conform-sequence',
+  handler: guarded(invoke => reportingPass(PROGRAMS['conform-sequence'] as Program, invoke, options)),
 })
 
 /** The runner has no checks of its own before the pass but this. */
@@ -177,6 +185,13 @@ export const BREAKAGES: Record<string, Breakage> = {
   'does without the data of an event that has none': answers('conform-parallel', (reply, { event }) =>
     'data' in event ? reply : { status: 500 },
   ),
+  'reports a step that has ended, and the next one under a higher seq': reporting({ seqOf: () => 1 }),
+  'begins no step before the receipt of the one before it': reporting({ isHasty: true }),
+  'sends a report without a receipt again under its seq, or its steps with the answer': reporting({
+    seqOf: (n, tries) => 10 * n + tries,
+  }),
+  'ends the pass at a receipt with stop': reporting({ isStubborn: true }),
+  'reports nothing more after a 410, and answers the pass': reporting({ isStubborn: true }),
   'takes an invoke without a version': door(({ headers }) => headers['x-engine-protocol'] === undefined),
   'refuses another version of the protocol with a 400': open,
   'takes what is signed with one of several keys': door(invoke => signatureOf(invoke).split('v1=').length > 2),

@@ -5,6 +5,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Handler } from '../kit/index.ts'
 import type { Invoke } from '../kit/runner/runner-record.ts'
 import { code, NotRetriable, type Program, parked, pass } from './program.ts'
+import { reportingPass } from './reporting.ts'
 
 const dataOf = (invoke: Invoke) => invoke.event.data as { n: number; atMs: number; url: string }
 
@@ -93,6 +94,7 @@ const LINE = { level: 'info', message: 'hello', fields: { n: 1 }, scope: '@root'
 
 export function handlerOf(program: Program): Handler {
   return invoke => {
+    if (invoke.ctx.checkpointUrl !== undefined) return reportingPass(program, invoke)
     const reply = pass(program, invoke)
     if (program !== PROGRAMS['conform-logs'] || typeof reply === 'function') return reply
     return { ...reply, body: { ...(reply.body as object), logs: [LINE] } }

@@ -6,6 +6,7 @@ import { CONNECT_CHECKS, CONNECT_WAIT_MS, PROOF_CHECKS } from './checks/connect.
 import { recipientChecks, signatureChecks, VERSION_CHECKS } from './checks/http.ts'
 import { MESSAGE_CHECKS } from './checks/messages.ts'
 import { PARKED_CHECKS } from './checks/parked.ts'
+import { REPORT_CHECKS, sendsReports } from './checks/reports.ts'
 import { ConnectRunner } from './runner/connect-runner.ts'
 import { HttpRunner } from './runner/http-runner.ts'
 import { Fault, type RunnerUnderTest } from './runner/runner.ts'
@@ -44,6 +45,7 @@ async function* overHttp(options: SuiteOptions): AsyncGenerator<Verdict> {
   const runner = new HttpRunner({ ...options, url: url.href })
   yield* verdicts(options, runner, STEP_CHECKS)
   yield* verdicts(options, runner, VERSION_CHECKS)
+  yield* ofReports(options, runner)
   if (!options.includes('signatures')) return
   if (signingKey === undefined) {
     yield skipped('signatures', 'checks signatures', 'there is no --signing-key')
@@ -52,6 +54,15 @@ async function* overHttp(options: SuiteOptions): AsyncGenerator<Verdict> {
   yield* verdicts(options, runner, signatureChecks(signingKey))
   if (runnerId !== undefined) yield* verdicts(options, runner, recipientChecks(signingKey, { app, runner: runnerId }))
   else yield skipped('signatures', 'checks whom a signature is for', 'there is no --runner')
+}
+
+/** A runner elsewhere could not reach the suite. */
+async function* ofReports(options: SuiteOptions, runner: HttpRunner): AsyncGenerator<Verdict> {
+  if (!options.includes('reports')) return
+  if (!/^(localhost|127\..*|\[::1\])$/.test(options.url.hostname))
+    yield skipped('reports', 'reports steps while a pass goes on', 'the runner is not on this machine')
+  else if (await sendsReports(runner)) yield* verdicts(options, runner, REPORT_CHECKS)
+  else yield skipped('reports', 'reports steps while a pass goes on', 'it sends no reports, and need not')
 }
 
 async function* overConnect(options: SuiteOptions): AsyncGenerator<Verdict> {

@@ -15,6 +15,7 @@ export const GROUPS = [
   'failures',
   'logs',
   'messages',
+  'reports',
   'versions',
   'signatures',
   'connect',
