@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, returned, run, StepFailure, unique, wait } from '../kit/index.ts'
+import { flow, type Handler, openEngine, returned, run, StepFailure, unique, wait } from '../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -70,6 +70,29 @@ test.each(['light', 'dark'] as const)('a failed run and its tabs have no violati
   await page.getByRole('tab', { name: 'Input and result' }).click()
   expect(await page.getByRole('tree', { name: 'the input' }).innerText()).toContain('<img src=x onerror=alert(1)> ')
   await page.getByText('U+202E').first().waitFor()
+})
+
+test('a failed run links to its workflow, and to the run that handles its failure', async () => {
+  const name = unique('order')
+  const charge = () => {
+    throw new StepFailure('the card was declined', { retriable: false })
+  }
+  const handlers = { fails: flow([run('charge', charge)]), cleans: flow([run('refund', () => 1)]) }
+  const handler: Handler = (invoke, record) => (invoke.ctx.onFailure ? handlers.cleans : handlers.fails)(invoke, record)
+  const app = unique('shop')
+  await engine.runner({ app, workflows: { [name]: { handler, registration: { onFailure: true } } } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'failed')
+  const page = await openPage(url)
+  await page.goto(pageOf(runId))
+  const fact = (term: string) => page.locator('dl > div').filter({ has: page.getByText(term, { exact: true }) })
+  const link = fact('Workflow').getByRole('link', { name })
+  expect(await link.getAttribute('href')).toBe(`/console/n/default/workflows/${app}/${name}`)
+  await fact('On failure').getByText('succeeded').waitFor()
+  await fact('On failure').getByRole('link').click()
+  await page.getByRole('row', { name: /^refund, succeeded/ }).waitFor()
+  await fact('Parent').getByRole('link').click()
+  await page.waitForURL(new RegExp(runId))
 })
 
 test('edit and replay shows the definition now, and what the run shows of that of then, when it has changed', async () => {

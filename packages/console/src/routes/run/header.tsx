@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
+import { useRead } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { durationText, exactMs } from '../../ui/duration.ts'
@@ -28,6 +29,9 @@ export function Header({ view }: { view: RunView }) {
         <code className={css.id}>{run.id}</code>
         <CopyButton text={run.id} label="Copy the run id" keys="c" />
       </Fact>
+      <Fact name="Workflow">
+        <OfWorkflow view={view} />
+      </Fact>
       <Fact name="App">{shortName(run.app)}</Fact>
       <Fact name="Started by">
         <Trigger view={view} />
@@ -40,6 +44,7 @@ export function Header({ view }: { view: RunView }) {
         </Fact>
       )}
       {!view.isBundle && <Forks runId={run.id} />}
+      {!view.isBundle && run.status === 'failed' && <OnFailure runId={run.id} />}
       {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
       <Fact name="Created">
@@ -86,6 +91,25 @@ function Trigger({ view }: { view: RunView }) {
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
   return view.run.parentRunId === undefined ? triggerKind : 'its parent'
+}
+
+function OfWorkflow({ view: { run, isBundle } }: { view: RunView }) {
+  const name = shortName(run.workflow)
+  if (isBundle) return name
+  return <Link target={{ to: 'workflow', params: { app: run.app, name: run.workflow } }}>{name}</Link>
+}
+
+/** The run that handles the failure of a run, when its workflow has a handler for that. */
+function OnFailure({ runId }: { runId: string }) {
+  const { data } = useRead('getRunTree', { id: runId }, { keep: false })
+  const handler = data?.nodes.find(({ via, parentId }) => via === 'onFailure' && parentId === runId)
+  if (!handler) return null
+  return (
+    <Fact name="On failure">
+      <Link target={{ to: 'run', params: { id: handler.id } }}>{handler.id.slice(-8)}</Link>{' '}
+      {handler.status && <Status status={handler.status} />}
+    </Fact>
+  )
 }
 
 function Forks({ runId }: { runId: string }) {

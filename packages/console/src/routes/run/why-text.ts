@@ -12,13 +12,20 @@ export type WhyAction =
   | { kind: 'open-run'; runId: string; label: string }
   | { kind: 'runners'; app: string }
   | { kind: 'limits'; workflow: string }
+  | { kind: 'workflow'; app: string; workflow: string }
   | { kind: 'resume' }
   | { kind: 'retry-from'; stepName: string }
   | { kind: 'show-step'; stepName: string; label: string }
 
+/** A page about something that the sentence names. */
+export type WhyLink = { kind: 'events'; name: string } | { kind: 'runners'; app: string }
+
 export interface WhyLine {
   sentence: string
   action?: WhyAction
+  link?: WhyLink
+  /** How the limit that holds the run is raised. */
+  how?: string
 }
 
 /** The line for a run. `nowMs` is the engine's time. */
@@ -29,7 +36,7 @@ export function whyLine(run: RunSummary, why: RunExplanation, nowMs: number): Wh
     case 'queued':
       return queuedLine(run, why, lasting)
     case 'running':
-      return runningLine(why, nowMs, lasting)
+      return runningLine(run, why, { nowMs, lasting })
     case 'waiting':
       return waitingLine(run, why, { nowMs, lasting })
     case 'paused':
@@ -54,15 +61,18 @@ function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyL
     return {
       sentence: `Held ${lasting} until a slot${key} is free${before}.`,
       action: { kind: 'limits', workflow: run.workflow },
+      how: howToRaise('concurrency', 'It starts when a run that holds a slot ends or is cancelled.'),
     }
   if (waitingFor?.kind === 'throttle')
     return {
       sentence: `Held ${lasting} by its throttle${key}${before}.`,
       action: { kind: 'limits', workflow: run.workflow },
+      how: howToRaise('throttle', 'It starts when its turn comes.'),
     }
   if (waitingFor?.kind === 'workflow-paused')
     return {
       sentence: `Held ${lasting}: workflow ${quoted(run.workflow)} is paused, and starts nothing until it is resumed.`,
+      action: { kind: 'workflow', app: run.app, workflow: run.workflow },
     }
   if (missing)
     return {
@@ -77,17 +87,25 @@ function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyL
   return { sentence: `Queued ${lasting}; the engine takes it up as soon as it has room.` }
 }
 
-function runningLine({ runner, passSince }: RunExplanation, nowMs: number, lasting: string): WhyLine {
-  if (passSince === undefined) return { sentence: `Running ${lasting}.` }
-  const pass = durationText(Math.max(nowMs - Date.parse(passSince), 0))
-  return { sentence: `Runner ${quoted(runner ?? '')} has had the current pass for ${pass}.` }
+/** A run keeps the limits that its workflow had when it was created. */
+const howToRaise = (policy: string, forThisRun: string) =>
+  `The limit is “${policy}” in the code of the workflow. Raise it there and start the runner again: runs that are created from then on have the new one. This run keeps its own. ${forThisRun}`
+
+interface Times {
+  nowMs: number
+  lasting: string
 }
 
-function waitingLine(
-  run: RunSummary,
-  why: RunExplanation,
-  { nowMs, lasting }: { nowMs: number; lasting: string },
-): WhyLine {
+function runningLine({ app }: RunSummary, { runner, passSince }: RunExplanation, { nowMs, lasting }: Times): WhyLine {
+  if (passSince === undefined) return { sentence: `Running ${lasting}.` }
+  const pass = durationText(Math.max(nowMs - Date.parse(passSince), 0))
+  return {
+    sentence: `Runner ${quoted(runner ?? '')} has had the current pass for ${pass}.`,
+    link: { kind: 'runners', app },
+  }
+}
+
+function waitingLine(run: RunSummary, why: RunExplanation, { nowMs, lasting }: Times): WhyLine {
   const { waitingFor, event, children, wakeAt } = why
   const step = waitingFor?.stepName === undefined ? 'It' : `Step ${quoted(waitingFor.stepName)}`
   const until = wakeAt === undefined ? '' : `, until ${untilText(Date.parse(wakeAt), nowMs)}`
@@ -100,6 +118,7 @@ function waitingLine(
       return {
         sentence: `${step} waits ${lasting} for event ${quoted(name)}${filter}${until}.`,
         action: { kind: 'send-event', name, app: run.app },
+        link: { kind: 'events', name },
       }
     }
     case 'child': {

@@ -7,7 +7,7 @@ import { durationText } from '../../ui/duration.ts'
 import { Visible } from '../../ui/visible.tsx'
 import type { OpenAction } from './actions/actions.tsx'
 import type { RunView } from './model/use-run.ts'
-import { type WhyAction, whyLine } from './why-text.ts'
+import { type WhyAction, type WhyLink, whyLine } from './why-text.ts'
 import css from './why-view.module.css'
 
 export interface WhyViewProps {
@@ -19,15 +19,30 @@ export interface WhyViewProps {
 export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   const now = useNow()
   if (!view.why) return null
-  const { sentence, action } = whyLine(view.run, view.why, now)
+  const { sentence, action, link, how } = whyLine(view.run, view.why, now)
   return (
-    <p className={css.why} data-status={view.run.status}>
+    <div className={css.why} data-status={view.run.status}>
       <span className={css.sentence}>
         <Visible text={sentence} />
       </span>
       {action && <ActionView action={action} onAction={onAction} onStep={onStep} />}
+      {link && <LinkView link={link} />}
+      {how !== undefined && (
+        <details className={css.how}>
+          <summary>Raise the limit: how</summary>
+          <p>{how}</p>
+        </details>
+      )}
       <BlockedBy view={view} />
-    </p>
+    </div>
+  )
+}
+
+function LinkView({ link }: { link: WhyLink }) {
+  return link.kind === 'events' ? (
+    <Link target={{ to: 'events', query: { name: link.name } }}>Events of that name</Link>
+  ) : (
+    <Link target={{ to: 'runners', query: { app: link.app } }}>Its runners</Link>
   )
 }
 
@@ -55,6 +70,12 @@ function ActionView({ action, onAction, onStep }: { action: WhyAction } & Omit<W
       return (
         <Link className={css.action} target={{ to: 'limits', query: { workflow: action.workflow } }}>
           Show the limit
+        </Link>
+      )
+    case 'workflow':
+      return (
+        <Link className={css.action} target={{ to: 'workflow', params: { app: action.app, name: action.workflow } }}>
+          Open the workflow to resume it
         </Link>
       )
     case 'resume':
