@@ -67,3 +67,61 @@ test('a bundle without payloads is saved too, and a file that is not whole says 
   await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
   await page.getByText('its section timeline was cut off').waitFor()
 })
+
+/** A bundle whose input is this JSON text. */
+function bundleWith(input: string): Buffer {
+  const at = '2026-03-01T09:00:00.000Z'
+  const run = { id: 'run_1', workflow: 'import', app: 'shop', status: 'succeeded', triggerKind: 'event', attempt: 1 }
+  const fields = JSON.stringify({ ...run, createdAt: at, startedAt: at, finishedAt: at }).slice(1)
+  const step = { id: 'a', name: 'load', op: 'StepRun', index: 0, status: 'succeeded', attempt: 1, startedAt: at }
+  const steps = JSON.stringify([{ ...step, finishedAt: at, durationMs: 0 }])
+  return Buffer.from(`{"perdure-bundle":1,"run":{"input":${input},${fields},"steps":${steps}}`)
+}
+
+test('a large bundle is read by a worker, to the last digit; what is no bundle is refused in words', async () => {
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/bundle?tab=io`)
+  const workers: string[] = []
+  page.on('worker', worker => workers.push(worker.url()))
+  const open = (buffer: Buffer) =>
+    page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
+  await open(bundleWith('{"n":1}'))
+  await page.getByRole('tree', { name: 'the input' }).getByText('n: 1').waitFor()
+  expect(workers).toEqual([])
+  await open(bundleWith(`[12345678901234567890,"${'x'.repeat(300_000)}"]`))
+  await page.getByText('[12345678901234567890,"xxx').waitFor()
+  expect(workers).toHaveLength(1)
+  expect(workers[0]).toContain('bundle-worker')
+  await open(Buffer.from(`{"perdure-bundle":2,"x":"${'x'.repeat(300_000)}"}`))
+  await page.getByRole('alert').getByText('The bundle has version 2').waitFor()
+  expect(await page.getByText('The file is being read').count()).toBe(0)
+})
+
+test('an address in a payload is text; on request it is opened, after a question that names its host', async () => {
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/bundle?tab=io`)
+  const address = 'https://user@example.com:8443/a?b=1'
+  const input = { address, other: 'javascript:alert(1)', sentence: `see ${address}` }
+  const buffer = bundleWith(JSON.stringify(input))
+  await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
+  const tree = page.getByRole('tree', { name: 'the input' })
+  await tree.getByText('javascript:alert(1)').waitFor()
+  expect(await page.locator('main a[href^="https:"]').count()).toBe(0)
+  const button = tree.getByRole('button')
+  expect(await button.count()).toBe(1)
+  expect(await axeViolations(page)).toEqual([])
+  await button.click()
+  const dialog = page.getByRole('dialog', { name: 'Open example.com:8443?' })
+  expect(await dialog.getByRole('button', { name: 'Keep closed' }).evaluate(one => one.matches(':focus'))).toBe(true)
+  const link = dialog.getByRole('link', { name: 'Open it in a new tab' })
+  expect(await link.evaluate(one => ['href', 'rel', 'target'].map(name => one.getAttribute(name)))).toEqual([
+    address,
+    'noopener noreferrer',
+    '_blank',
+  ])
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Copy the address' }).click()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address)
+  await dialog.getByRole('button', { name: 'Keep closed' }).click()
+  await dialog.waitFor({ state: 'detached' })
+})

@@ -49,3 +49,15 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
   await page.getByRole('button', { name: 'Replay 2' }).press('Enter')
   await page.getByText('2 done, 0 skipped, 0 failed').waitFor()
 })
+
+test('a read that fails says why, with its request id, and as a command', async () => {
+  const page = await openPage(engine.url, { expected: ['status of 400'] })
+  await page.goto(`${engine.url}/console/n/default/runs?status=unknown&app=shop`)
+  const banner = page.getByRole('alert').filter({ hasText: 'This could not be read.' })
+  await banner.getByText('invalid_request · ').waitFor()
+  await banner.getByRole('button', { name: 'Try again' }).waitFor()
+  await banner.getByRole('button', { name: 'Copy as curl' }).click()
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).toContain(`curl '${engine.url}/runs?`)
+  expect(await copied()).toContain('status=unknown')
+})

@@ -14,6 +14,7 @@ import {
   useQuery,
 } from '@tanstack/react-query'
 import { callRefused, currentSession, onSession, readClient, unreachable, useSession } from '../session/session.ts'
+import type { Call } from './commands/request.ts'
 
 export type OperationId = keyof Calls
 /** Operations with one answer, or with a list that comes whole. */
@@ -66,8 +67,19 @@ onSession(() => {
   wasUnlocked = isUnlocked
 })
 
+const failedCalls = new WeakMap<Error, Call>()
+/** The call that failed with this error. */
+export const callOfError = (error: Error): Call | undefined => failedCalls.get(error)
+
 type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
-export const callOf = (client: Client, id: OperationId) => client[id] as unknown as AnyCall
+/** An operation of the client. Its errors know their call. */
+export const callOf =
+  (client: Client, id: OperationId): AnyCall =>
+  (input, options) =>
+    (client[id] as unknown as AnyCall)(input, options).catch((error: Error) => {
+      failedCalls.set(error, { id, input } as Call)
+      throw error
+    })
 
 /** The key of a read in the cache. Invalidate with `[namespace, id]` to read again whatever its input was. */
 export const keyOf = (id: OperationId, input: unknown = {}) => [currentSession().namespace, id, input] as const

@@ -1,30 +1,35 @@
 // A run from a file: a bundle that a colleague sent, shown like a run of the engine. Nothing of it leaves the tab.
 
-import { type DragEvent, useState } from 'react'
+import { type DragEvent, useRef, useState } from 'react'
 import { Page } from '../../ui/states/page.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Header } from '../run/header.tsx'
 import { RunTabs } from '../run/run-tabs.tsx'
 import { StateBar } from '../run/state-bar.tsx'
 import { useDrawn } from '../run/use-timeline.ts'
+import { openBundle } from './open-bundle.ts'
 import css from './page.module.css'
-import { type BundleView, readBundle } from './read-bundle.ts'
-
-/** Larger files are refused before they are read. */
-const BYTES_MAX = 64 * 1024 * 1024
+import type { BundleView } from './read-bundle.ts'
 
 export default function BundlePage() {
   const [view, setView] = useState<BundleView>()
   const [fault, setFault] = useState<string>()
+  const [isReading, setReading] = useState(false)
+  const newest = useRef<File>(undefined)
   const open = async (file: File | undefined) => {
     if (!file) return
-    try {
-      if (file.size > BYTES_MAX) throw new Error('The file is larger than 64 MiB.')
-      setView(readBundle(await file.text()))
-      setFault(undefined)
-    } catch (error) {
-      setFault((error as Error).message)
-    }
+    newest.current = file
+    setReading(true)
+    setFault(undefined)
+    const { found, reason } = await openBundle(file).then(
+      view => ({ found: view, reason: undefined }),
+      (error: Error) => ({ found: undefined, reason: error.message }),
+    )
+    // Another file was chosen meanwhile.
+    if (newest.current !== file) return
+    setReading(false)
+    if (found) setView(found)
+    setFault(reason)
   }
   const drop = {
     onDragOver: (event: DragEvent) => event.preventDefault(),
@@ -49,6 +54,11 @@ export default function BundlePage() {
           onChange={event => void open(event.target.files?.[0])}
         />
         {!view && <p className={css.how}>The tab Raw of a run saves one.</p>}
+        {isReading && (
+          <p role="status" aria-busy="true">
+            The file is being read.
+          </p>
+        )}
         {fault !== undefined && (
           <p role="alert" className={css.fault}>
             {fault}

@@ -1,6 +1,7 @@
 // JSON as nodes: nothing is lost on the way in and out, hostile texts included, and large values are folded.
 
 import { describe, expect, it } from 'vitest'
+import { addressIn } from './address.ts'
 import { type JsonNode, memberOf, parseJson } from './parse.ts'
 import { printJson } from './print.ts'
 import { DEPTH_SHOWN, MEMBERS_SHOWN, NODES_SHOWN, treeRows } from './rows.ts'
@@ -70,4 +71,16 @@ describe('treeRows', () => {
     expect(rows.length).toBeLessThanOrEqual(NODES_SHOWN + 200)
     expect(treeRows(large, { ...first, open: new Map([['', false]]) })).toHaveLength(1)
   })
+})
+
+it.each([
+  ['https://example.com/a?b=1', 'example.com'],
+  ['HTTP://user@xn--e1afmkfd.example:81/', 'xn--e1afmkfd.example:81'],
+  ['https://пример.example/', 'xn--e1afmkfd.example'],
+  ['javascript:alert(1)', undefined],
+  ['https://', undefined],
+  ['see https://example.com', undefined],
+  [`https://example.com/${'a'.repeat(2048)}`, undefined],
+])('%s leads to the host %s', (text, host) => {
+  expect(addressIn(text)?.host).toBe(host)
 })

@@ -1,11 +1,14 @@
 // The rows of a JSON tree, with its keys. json-tree.tsx and worker-tree.tsx give it the rows.
 
-import { type KeyboardEvent, useRef, useState } from 'react'
+import { type KeyboardEvent, lazy, Suspense, useRef, useState } from 'react'
 import { Visible } from '../visible.tsx'
+import { addressIn } from './address.ts'
 import css from './json-tree.module.css'
 import type { JsonNode } from './parse.ts'
 import { scalarText } from './print.ts'
 import { MEMBERS_SHOWN, STRING_CHARS_SHOWN, type TreeRow, type TreeState } from './rows.ts'
+
+const AddressDialog = lazy(() => import('./address-dialog.tsx'))
 
 /** Nothing is folded or unfolded by hand. */
 export const FIRST_STATE: TreeState = { open: new Map(), more: new Map() }
@@ -18,6 +21,7 @@ export interface TreeViewProps {
 
 export function TreeView({ rows, label, setState }: TreeViewProps) {
   const [active, setActive] = useState('')
+  const [address, setAddress] = useState<URL>()
   const tree = useRef<HTMLDivElement>(null)
   const fold = (path: string, isOpen: boolean) =>
     setState(({ open, more }) => ({ open: new Map(open).set(path, isOpen), more }))
@@ -52,17 +56,21 @@ export function TreeView({ rows, label, setState }: TreeViewProps) {
     event.stopPropagation()
   }
   return (
-    <div ref={tree} role="tree" aria-label={label} className={css.tree} onKeyDown={keys}>
-      {rows.map(row => (
-        <RowView
-          key={row.path}
-          row={row}
-          isActive={row.path === active}
-          onFocus={() => setActive(row.path)}
-          onFold={() => (row.hidden === undefined ? fold(row.path, !row.isOpen) : showMore(row.path.slice(0, -1)))}
-        />
-      ))}
-    </div>
+    <>
+      <div ref={tree} role="tree" aria-label={label} className={css.tree} onKeyDown={keys}>
+        {rows.map(row => (
+          <RowView
+            key={row.path}
+            row={row}
+            isActive={row.path === active}
+            onFocus={() => setActive(row.path)}
+            onFold={() => (row.hidden === undefined ? fold(row.path, !row.isOpen) : showMore(row.path.slice(0, -1)))}
+            onAddress={setAddress}
+          />
+        ))}
+      </div>
+      <Suspense>{address && <AddressDialog address={address} onClose={() => setAddress(undefined)} />}</Suspense>
+    </>
   )
 }
 
@@ -71,9 +79,10 @@ interface RowProps {
   isActive: boolean
   onFocus: () => void
   onFold: () => void
+  onAddress(address: URL): void
 }
 
-function RowView({ row, isActive, onFocus, onFold }: RowProps) {
+function RowView({ row, isActive, onFocus, onFold, onAddress }: RowProps) {
   const { depth, key, node, size, isOpen, hidden } = row
   const isBranch = size !== undefined && size > 0
   return (
@@ -96,7 +105,7 @@ function RowView({ row, isActive, onFocus, onFold }: RowProps) {
       {hidden === undefined ? (
         <>
           {key !== undefined && <Key name={key} />}
-          <Value node={node} size={size} />
+          <Value node={node} size={size} onAddress={onAddress} />
         </>
       ) : (
         <span className={css.more}>{hidden} more</span>
@@ -117,7 +126,12 @@ function Key({ name }: { name: string | number }) {
 /** Long texts are shown in parts of this size. */
 export const TEXT_STEP_CHARS = 64 * 1024
 
-function Value({ node, size }: { node: JsonNode; size: number | undefined }) {
+interface ValueProps extends Pick<RowProps, 'onAddress'> {
+  node: JsonNode
+  size: number | undefined
+}
+
+function Value({ node, size, onAddress }: ValueProps) {
   const [shown, setShown] = useState(STRING_CHARS_SHOWN)
   if (size !== undefined) {
     const [open, close] = node.kind === 'array' ? '[]' : '{}'
@@ -125,12 +139,18 @@ function Value({ node, size }: { node: JsonNode; size: number | undefined }) {
   }
   if (node.kind !== 'string') return <span className={css[node.kind]}>{scalarText(node)}</span>
   const isLong = node.value.length > shown
+  const address = addressIn(node.value)
   return (
     <span className={css.string}>
       <Visible text={quoted(isLong ? node.value.slice(0, shown) : node.value)} />
       {isLong && (
         <button type="button" onClick={() => setShown(shown + TEXT_STEP_CHARS)}>
           {node.value.length - shown} more characters
+        </button>
+      )}
+      {address && (
+        <button type="button" title={`Open ${address.host}…`} onClick={() => onAddress(address)}>
+          open…
         </button>
       )}
     </span>

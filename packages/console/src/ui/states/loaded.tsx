@@ -2,8 +2,10 @@
 
 import { ApiError } from '@perdure/client'
 import { type ReactNode, useEffect, useState } from 'react'
+import { callOfError } from '../../data/queries.ts'
 import { Button } from '../button.tsx'
 import { copyText } from '../overlay/copy.tsx'
+import { copyCommand } from '../overlay/copy-command.ts'
 import styles from './states.module.css'
 
 /** The part of a query of react-query that is read here. */
@@ -59,10 +61,11 @@ export interface ErrorBannerProps {
   onRetry?: () => void
 }
 
-/** Names what failed: message, code, request id, and a way to try again. */
+/** Names what failed: message, code, request id, the call as a command, and a way to try again. */
 export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerProps) {
   const { code, requestId } = error instanceof ApiError ? error : { code: 'unreachable', requestId: undefined }
   const id = requestId === undefined ? '' : ` · ${requestId}`
+  const call = callOfError(error)
   return (
     <div className={styles.banner} role="alert">
       <p>
@@ -73,6 +76,7 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
         </small>
       </p>
       {requestId !== undefined && <Button onClick={() => void copyText(`${code} ${requestId}`)}>Copy id</Button>}
+      {call && <Button onClick={() => void copyCommand(call, 'curl')}>Copy as curl</Button>}
       {onRetry && <Button onClick={onRetry}>{isRetrying ? 'Trying…' : 'Try again'}</Button>}
     </div>
   )

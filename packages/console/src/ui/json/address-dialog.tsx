@@ -1,0 +1,33 @@
+// Asks before an address of a payload is opened, with its host: anybody may have written it. Loaded on request.
+
+import { Button } from '../button.tsx'
+import { CopyButton } from '../overlay/copy.tsx'
+import { Dialog } from '../overlay/dialog.tsx'
+import css from './address-dialog.module.css'
+
+export default function AddressDialog({ address, onClose }: { address: URL; onClose(): void }) {
+  const { host, href } = address
+  return (
+    <Dialog
+      title={`Open ${host}?`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose} data-autofocus="">
+            Keep closed
+          </Button>
+          <a className={css.open} href={href} target="_blank" rel="noopener noreferrer" onClick={onClose}>
+            Open it in a new tab
+          </a>
+        </>
+      }
+    >
+      <p>
+        This address came with the data: anybody may have written it. It leads to <strong>{host}</strong>.
+      </p>
+      <p className={css.address}>
+        <code>{href}</code> <CopyButton text={href} label="Copy the address" />
+      </p>
+    </Dialog>
+  )
+}
