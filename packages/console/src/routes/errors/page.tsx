@@ -11,6 +11,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
+import { activeFilters, useWorkflowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -107,29 +108,13 @@ function useGroups() {
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const groups = useRead('listErrors', { app, workflow, since: from })
-  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
-  const filters = (['app', 'workflow', 'since'] as const).flatMap(name => {
-    const value = get(name)
-    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
-  })
+  const fields = useWorkflowFields(get, set)
+  const filters = activeFilters(['app', 'workflow', 'since'], get, set)
   const bar = (
     <FilterBar
       label="Filter errors"
       fields={[
-        {
-          name: 'workflow',
-          label: 'Workflow',
-          value: workflow,
-          known: workflows.map(({ name }) => name),
-          onChange: workflow => set({ workflow }),
-        },
-        {
-          name: 'app',
-          label: 'App',
-          value: app,
-          known: [...new Set(workflows.map(({ app }) => app))],
-          onChange: app => set({ app }),
-        },
+        ...fields,
         { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
       ]}
     />

@@ -9,6 +9,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { type ActiveFilter, Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
+import { activeFilters, useWorkflowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -25,7 +26,7 @@ const COLUMNS: readonly Column<Limit>[] = [
   { id: 'of', header: 'Of', width: '22%', render: limit => <Of limit={limit} /> },
   { id: 'key', header: 'Key', width: '18%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
   { id: 'use', header: 'In use', width: '150px', render: limit => <InUse limit={limit} /> },
-  { id: 'waiting', header: 'Waiting', width: '84px', align: 'end', render: limit => waitingOf(limit) || '' },
+  { id: 'waiting', header: 'Waiting', width: '84px', align: 'end', render: limit => <InLine limit={limit} /> },
   { id: 'oldest', header: 'Oldest', width: '112px', align: 'end', render: ({ oldestAt }) => <Moment at={oldestAt} /> },
   { id: 'holders', header: 'Held by, or next', isSecondary: true, render: limit => <Holders limit={limit} /> },
 ]
@@ -39,33 +40,14 @@ export default function LimitsPage() {
   const [get, set] = useQuery('limits')
   const [app, workflow, key] = [get('app'), get('workflow'), get('key')]
   const query = useRead('listLimits', { app, workflow })
-  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
+  const fields = useWorkflowFields(get, set)
   useRenewal(() => renew('listLimits', 'listBuffers'), { afterMs: RENEWAL_MS, withEvents: true })
-  const filters = (['workflow', 'app', 'key'] as const).flatMap(name => {
-    const value = get(name)
-    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
-  })
+  const filters = activeFilters(['workflow', 'app', 'key'], get, set)
   return (
     <Page title="Limits">
       <FilterBar
         label="Filter limits"
-        fields={[
-          {
-            name: 'workflow',
-            label: 'Workflow',
-            value: workflow,
-            known: workflows.map(({ name }) => name),
-            onChange: workflow => set({ workflow }),
-          },
-          {
-            name: 'app',
-            label: 'App',
-            value: app,
-            known: [...new Set(workflows.map(({ app }) => app))],
-            onChange: app => set({ app }),
-          },
-          { name: 'key', label: 'Key', value: key, onChange: key => set({ key }) },
-        ]}
+        fields={[...fields, { name: 'key', label: 'Key', value: key, onChange: key => set({ key }) }]}
       />
       <Panel title="Concurrency and throttles" isFlush>
         <Loaded query={query}>
@@ -128,6 +110,19 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
     <>
       {name} <span className={css.mute}>{scope === 'workflow' ? kind : `${kind} of the ${scope}`}</span>
     </>
+  )
+}
+
+/** How many runs wait; the list of them begins with the one that has waited longest. */
+function InLine({ limit }: { limit: Limit }) {
+  const { kind, app, workflow } = limit
+  const count = waitingOf(limit)
+  if (!count) return null
+  const query = { app, workflow, waiting: kind, dir: 'asc' }
+  return (
+    <Link target={{ to: 'runs', query }} title="The runs that wait, the longest wait first">
+      {count}
+    </Link>
   )
 }
 

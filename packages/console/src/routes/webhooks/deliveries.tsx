@@ -13,6 +13,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { activeFilters } from '../../ui/states/filter-fields.ts'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -117,10 +118,7 @@ export function Deliveries() {
   const redeliver = useRedeliverAll(filter)
   const locked = whyNoKeyedWrite(useSession())
   const [isRedelivering, setRedelivering] = useState(false)
-  const filters = (['status', 'kind', 'app', 'endpoint', 'since', 'until'] as const).flatMap(name => {
-    const value = get(name)
-    return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
-  })
+  const filters = activeFilters(['status', 'kind', 'app', 'endpoint', 'since', 'until'], get, set)
   return (
     <>
       <FilterBar

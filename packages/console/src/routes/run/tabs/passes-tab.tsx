@@ -2,7 +2,7 @@
 // its frames, which show a pass where the run's status changed.
 
 import type { PassRecord } from '@perdure/protocol'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import { itemsOf, usePages } from '../../../data/queries.ts'
 import { useQuery } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
@@ -30,26 +30,10 @@ function EnginePasses({ view }: { view: RunView }) {
         if (passes.length === 0) return <p className={css.none}>No runner has been called yet.</p>
         return (
           <>
-            <div className={css.scroller}>
-              <table className={css.table}>
-                <caption className="visually-hidden">Passes of the run</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">Sent at</th>
-                    <th scope="col">Took</th>
-                    <th scope="col">Runner</th>
-                    <th scope="col">Attempt</th>
-                    <th scope="col">Steps</th>
-                    <th scope="col">Outcome</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {passes.map(pass => (
-                    <PassRow key={pass.pass} pass={pass} originMs={view.originMs} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <PassTable
+              heads={['Sent at', 'Took', 'Runner', 'Attempt', 'Steps', 'Outcome']}
+              lines={passes.map(pass => lineOf(pass, view.originMs))}
+            />
             {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>More passes</Button>}
           </>
         )
@@ -66,25 +50,55 @@ const OUTCOMES: Record<PassRecord['outcome'], readonly [string, string]> = {
   none: ['cancelled', 'nothing that counted'],
 }
 
-function PassRow({ pass, originMs }: { pass: PassRecord; originMs: number }) {
-  const { runner, sentAt, answeredAt, outcome, attempt, steps, error } = pass
+/** A row of the table: a cell for each head. */
+interface PassLine {
+  key: number
+  cells: readonly ReactNode[]
+}
+
+function PassTable({ heads, lines }: { heads: readonly string[]; lines: readonly PassLine[] }) {
+  return (
+    <div className={css.scroller}>
+      <table className={css.table}>
+        <caption className="visually-hidden">Passes of the run</caption>
+        <thead>
+          <tr>
+            {heads.map(head => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ key, cells }) => (
+            <tr key={key}>
+              {cells.map((cell, i) => (
+                <td key={heads[i]}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function lineOf({ pass, runner, sentAt, answeredAt, outcome, attempt, steps, error }: PassRecord, originMs: number) {
   const sentMs = Date.parse(sentAt)
   const [status, word] = OUTCOMES[outcome]
   const shown = steps.map(({ index, name, status, attempt }) => ({ seq: index * 1000 + attempt, name, status }))
-  return (
-    <tr>
-      <td title={exactTime(sentMs)}>{durationText(Math.max(sentMs - originMs, 0))}</td>
-      <td>{answeredAt === undefined ? '' : durationText(Math.max(Date.parse(answeredAt) - sentMs, 0))}</td>
-      <td>{shortName(runner)}</td>
-      <td>{attempt}</td>
-      <td>
-        <PassSteps pass={{ steps: shown, ...(error === undefined ? {} : { error: error.message }) }} />
-      </td>
-      <td>
-        <Status status={status} word={word} />
-      </td>
-    </tr>
-  )
+  const cells = [
+    <span key="at" title={exactTime(sentMs)}>
+      {durationText(Math.max(sentMs - originMs, 0))}
+    </span>,
+    answeredAt === undefined ? '' : durationText(Math.max(Date.parse(answeredAt) - sentMs, 0)),
+    shortName(runner),
+    attempt,
+    <PassSteps key="steps" pass={{ steps: shown, ...(error === undefined ? {} : { error: error.message }) }} />,
+    <Status key="outcome" status={status} word={word} />,
+  ]
+  return { key: pass, cells }
 }
 
 function FramePasses({ view }: { view: RunView }) {
@@ -93,39 +107,26 @@ function FramePasses({ view }: { view: RunView }) {
   if (passes.length === 0) return <p className={css.none}>No runner has been called yet.</p>
   return (
     <>
-      <table className={css.table}>
-        <caption className="visually-hidden">Passes of the run</caption>
-        <thead>
-          <tr>
-            <th scope="col">Sent at</th>
-            <th scope="col">Took</th>
-            <th scope="col">Attempt</th>
-            <th scope="col">Steps</th>
-            <th scope="col">Then</th>
-          </tr>
-        </thead>
-        <tbody>
-          {passes.slice(0, PASSES_MAX).map(pass => (
-            <tr key={pass.seq}>
-              <td>
-                <button
-                  type="button"
-                  className={css.link}
-                  onClick={() => set({ tab: undefined, seq: String(pass.seq) })}
-                >
-                  {durationText(pass.fromMs)}
-                </button>
-              </td>
-              <td>{pass.toMs === undefined ? 'now' : durationText(pass.toMs - pass.fromMs)}</td>
-              <td>{pass.attempt}</td>
-              <td>
-                <PassSteps pass={pass} />
-              </td>
-              <td>{pass.next === undefined ? '' : <Status status={pass.next} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PassTable
+        heads={['Sent at', 'Took', 'Attempt', 'Steps', 'Then']}
+        lines={passes.slice(0, PASSES_MAX).map(pass => ({
+          key: pass.seq,
+          cells: [
+            <button
+              key="at"
+              type="button"
+              className={css.link}
+              onClick={() => set({ tab: undefined, seq: String(pass.seq) })}
+            >
+              {durationText(pass.fromMs)}
+            </button>,
+            pass.toMs === undefined ? 'now' : durationText(pass.toMs - pass.fromMs),
+            pass.attempt,
+            <PassSteps key="steps" pass={pass} />,
+            pass.next === undefined ? '' : <Status key="then" status={pass.next} />,
+          ],
+        }))}
+      />
       {passes.length > PASSES_MAX && <p className={css.none}>{passes.length - PASSES_MAX} passes more.</p>}
     </>
   )
