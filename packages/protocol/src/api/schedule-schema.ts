@@ -54,6 +54,15 @@ export const ScheduleEntrySchema = Type.Object({
   lastRunId: optionalText('The first run that it started then'),
   lastEventId: optionalText('The event that it sent then'),
   lastStatus: Type.Optional(RunStatusSchema),
+  missed: Type.Optional(
+    Type.Object(
+      { from: timestamp('The first of them'), until: timestamp('The last of them') },
+      {
+        description:
+          'The instants that passed last without firing, because no engine ran or the namespace was suspended',
+      },
+    ),
+  ),
   lateMs: Type.Optional(Type.Integer({ description: 'How long ago the instant was that has come and has not fired' })),
 })
 

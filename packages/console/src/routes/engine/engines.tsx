@@ -5,7 +5,10 @@ import { useRead } from '../../data/queries.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { laneWords } from './engine-words.ts'
 
 type Engine = Calls['listEngines']['reply'][number]
 
@@ -17,7 +20,7 @@ export function EnginesPanel() {
   if (data.length < 2) return null
   return (
     <Panel title={`Engines on this store (${data.length})`} isFlush>
-      <DataTable label="Engines" columns={COLUMNS} rows={data} keyOf={({ id }) => id} isDense />
+      <ListTable label="Engines" columns={COLUMNS} rows={data} keyOf={({ id }) => id} look={lookAt} isDense />
     </Panel>
   )
 }
@@ -36,9 +39,7 @@ const COLUMNS: readonly Column<Engine>[] = [
   {
     id: 'state',
     header: 'State',
-    render: ({ draining }) => (
-      <Status status={draining ? 'paused' : 'succeeded'} word={draining ? 'draining' : 'works'} />
-    ),
+    render: engine => <Status status={lookOf(engine)} word={stateOf(engine)} />,
   },
   { id: 'version', header: 'Version', render: ({ version }) => version },
   { id: 'process', header: 'Process', isSecondary: true, render: ({ host, pid }) => `${host}, pid ${pid}` },
@@ -49,6 +50,40 @@ const COLUMNS: readonly Column<Engine>[] = [
   { id: 'started', header: 'Started', isSecondary: true, render: ({ startedAt }) => <Moment at={startedAt} /> },
   { id: 'seen', header: 'Seen', render: ({ seenAt }) => <Moment at={seenAt} /> },
 ]
+
+/** The services that do not answer it. */
+const missingOf = ({ checks = {} }: Engine) => Object.keys(checks).filter(name => checks[name] !== 'ok')
+
+function stateOf(engine: Engine): string {
+  const missing = missingOf(engine)
+  if (missing.length > 0) return `without ${missing.join(', ')}`
+  return engine.draining ? 'draining' : 'works'
+}
+
+const lookOf = (engine: Engine) => (missingOf(engine).length > 0 ? 'failed' : engine.draining ? 'paused' : 'succeeded')
+
+/** The work of one engine, in the sentences that the page has for the one that answers. */
+function lookAt({ id, lanes, writes, streams, sockets, queue, limiter, limiterEntries }: Engine): Look {
+  const work = laneWords([{ lanes }]).map(({ sentence }) => sentence)
+  const written = writes && [
+    `${writes.commits} commits were made durable since it started.`,
+    ...(writes.batches > 0 ? [`A batch had ${(writes.requests / writes.batches).toFixed(1)} writes on average.`] : []),
+    `${writes.pending} ${writes.pending === 1 ? 'write waits' : 'writes wait'} for the disk.`,
+  ]
+  const kept = limiterEntries === undefined ? '' : `, ${limiterEntries} numbers`
+  return {
+    head: <b>{id}</b>,
+    body: (
+      <>
+        <PeekPart name="Lanes" text={work.join('\n')} />
+        <PeekPart name="Writes" text={written?.join('\n')} />
+        <PeekPart name="Open" text={`${streams} streams, ${sockets} Connect sockets`} />
+        <PeekPart name="Queue" text={queue} />
+        <PeekPart name="Limiter" text={limiter && limiter + kept} />
+      </>
+    ),
+  }
+}
 
 function share({ lanes }: Engine, of: Engine['lanes'][number]['lane']): string {
   const found = lanes.find(({ lane }) => lane === of)

@@ -1,10 +1,11 @@
-// The engine: version, store, readiness, limits and features, and what its metrics say of lanes, commits and streams; and where
-// several engines use the store, each of them.
+// The engine: version, store, readiness, limits and features, what its metrics say of lanes, commits and streams, its settings, and
+// how far retention has come; and where several engines use the store, each of them.
 
 import { useQuery as useCached } from '@tanstack/react-query'
-import { useRead } from '../../data/queries.ts'
+import { renew, useRead } from '../../data/queries.ts'
 import { readText, useSession } from '../../session/session.ts'
 import { Facts } from '../../ui/facts.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -14,8 +15,11 @@ import css from './engine.module.css'
 import { laneWords, metricWords } from './engine-words.ts'
 import { EnginesPanel } from './engines.tsx'
 import { type Sample, samplesOf } from './metrics.ts'
+import { Retention, Settings } from './settings.tsx'
 
 const METRICS_STALE_MS = 10_000
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 10_000
 
 const COLUMNS: readonly Column<Sample>[] = [
   { id: 'name', header: 'Metric', render: ({ name, help }) => <span title={help}>{name}</span> },
@@ -33,6 +37,7 @@ export default function EnginePage() {
     queryFn: async ({ signal }) => samplesOf(await readText('/metrics', signal)),
     staleTime: METRICS_STALE_MS,
   })
+  useRenewal(() => Promise.all([renew('listEngines', 'getReadiness'), metrics.refetch()]), { afterMs: RENEWAL_MS })
   return (
     <Page title="Engine">
       {whoami && (
@@ -79,6 +84,8 @@ export default function EnginePage() {
       </Panel>
       <Work samples={metrics.data ?? []} />
       <EnginesPanel />
+      <Retention engines={engines.data ?? []} />
+      <Settings engines={engines.data ?? []} />
       <Panel title="Metrics" isFlush>
         <Loaded query={metrics}>
           {samples => (

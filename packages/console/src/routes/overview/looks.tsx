@@ -176,6 +176,27 @@ export function laneLooks(engines: readonly Calls['listEngines']['reply'][number
   })
 }
 
+/** Schedules with instants in the window that did not fire. */
+export function missedLooks(schedules: readonly Item<'listSchedules'>[], from: string | undefined): Look[] {
+  return schedules
+    .flatMap(({ id, workflow, missed }) =>
+      missed && missed.until >= (from ?? '')
+        ? [
+            {
+              key: `missed ${id}`,
+              sentence: (
+                <>
+                  Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> missed its instant{' '}
+                  <Moment at={missed.until} />
+                </>
+              ),
+            },
+          ]
+        : [],
+    )
+    .slice(0, LOOKS_MAX)
+}
+
 export function scheduleLooks(schedules: readonly Item<'listSchedules'>[]): Look[] {
   return schedules.flatMap(({ id, workflow, lateMs }) =>
     lateMs === undefined || lateMs < LATE_MS

@@ -14,6 +14,7 @@ import {
   type Look,
   laneLooks,
   limitLooks,
+  missedLooks,
   runnerLooks,
   scheduleLooks,
 } from './looks.tsx'
@@ -44,6 +45,7 @@ export function NeedsALook({ from }: { from: string | undefined }) {
     ...disagreementLooks(runners.data ?? []),
     ...deliveryLooks(itemsOf(exhausted), exhausted.hasNextPage),
     ...scheduleLooks(itemsOf(schedules)),
+    ...missedLooks(itemsOf(schedules), from),
     ...laneLooks(engines.data ?? []),
   ]
   return (

@@ -54,21 +54,40 @@ export function Next({ schedule: { paused, next, lateMs } }: { schedule: Schedul
   )
 }
 
-export function Last({ schedule: { lastAt, lastRunId, lastStatus, lastEventId } }: { schedule: Schedule }) {
-  if (lastAt === undefined) return null
+export function Last({ schedule }: { schedule: Schedule }) {
+  const { lastAt, missed } = schedule
+  return (
+    <>
+      {lastAt !== undefined && <Fired schedule={schedule} at={lastAt} />}{' '}
+      {missed && (
+        <span className={css.late} title={missedWords(missed)}>
+          missed <Moment at={missed.until} />
+        </span>
+      )}
+    </>
+  )
+}
+
+/** The instants that did not fire, in the time of this browser. */
+export function missedWords({ from, until }: NonNullable<Schedule['missed']>): string {
+  const [first, last] = [from, until].map(at => localTime(Date.parse(at)))
+  return first === last ? `${first} did not fire` : `${first} to ${last} did not fire`
+}
+
+function Fired({ schedule: { lastRunId, lastStatus, lastEventId }, at }: { schedule: Schedule; at: string }) {
   return (
     <>
       {lastStatus && <Status status={lastStatus} />}{' '}
       {lastRunId !== undefined ? (
         <Link target={{ to: 'run', params: { id: lastRunId } }}>
-          <Moment at={lastAt} />
+          <Moment at={at} />
         </Link>
       ) : lastEventId !== undefined ? (
         <Link target={{ to: 'event', params: { id: lastEventId } }}>
-          <Moment at={lastAt} />
+          <Moment at={at} />
         </Link>
       ) : (
-        <Moment at={lastAt} />
+        <Moment at={at} />
       )}
     </>
   )

@@ -15,7 +15,7 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { localTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { Actions } from './actions.tsx'
-import { Last, Next, Past, type Schedule, Starts, When } from './cells.tsx'
+import { Last, missedWords, Next, Past, type Schedule, Starts, When } from './cells.tsx'
 
 const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'starts', header: 'Starts', render: schedule => <Starts schedule={schedule} /> },
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     isSecondary: true,
     render: schedule => <Past schedule={schedule} />,
   },
-  { id: 'last', header: 'Last', width: '170px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
+  { id: 'last', header: 'Last', width: '190px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
   { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
 ]
 
@@ -136,13 +136,14 @@ export default function SchedulesPage() {
 }
 
 /** The next instants, in the time of this browser. */
-function lookAt({ id, workflow, cron, timezone, next, event }: Schedule): Look {
+function lookAt({ id, workflow, cron, timezone, next, event, missed }: Schedule): Look {
   return {
     head: <b>{shortName(workflow ?? id)}</b>,
     body: (
       <>
         <PeekPart name="Cron" text={cron && [cron, timezone].filter(Boolean).join(' ')} />
         <PeekPart name="Event" text={event?.name} />
+        <PeekPart name="Missed" text={missed && missedWords(missed)} />
         <PeekPart name="Next, in your time" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
       </>
     ),

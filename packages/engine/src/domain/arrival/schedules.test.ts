@@ -100,7 +100,11 @@ describe('an instant', () => {
     const flow = registered('*/10 * * * * *')
     flow.fire(30 * DAY + 7000)
     expect(flow.inputs).toEqual([{ cron: '*/10 * * * * *', scheduledAt: new Date(NOW + 30 * DAY).toISOString() }])
-    expect(views(flow)[0]?.nextRunAt).toBe(NOW + 30 * DAY + 10_000)
+    // The row was due 10 s after NOW, and the clock was 7 s beyond the last instant that counts.
+    const missed = { from: NOW + 10_000, until: NOW + 30 * DAY - 10_000 }
+    expect(views(flow)).toMatchObject([{ nextRunAt: NOW + 30 * DAY + 10_000, missed }])
+    flow.fire(10_000)
+    expect(views(flow)).toMatchObject([{ missed }])
   })
 
   it('in a suspended namespace passes without a run', () => {
@@ -108,7 +112,10 @@ describe('an instant', () => {
     flow.suspended = true
     flow.fire(5 * HOUR)
     expect(flow.runs).toEqual([])
-    expect(views(flow)).toEqual([{ cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + 6 * HOUR }])
+    const missed = { from: NOW + HOUR, until: NOW + 5 * HOUR }
+    expect(views(flow)).toEqual([{ cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + 6 * HOUR, missed }])
+    flow.fire(HOUR)
+    expect(views(flow)).toMatchObject([{ missed: { from: NOW + HOUR, until: NOW + 6 * HOUR } }])
     flow.suspended = false
     flow.fire(HOUR)
     expect(flow.runs).toHaveLength(1)

@@ -9,12 +9,14 @@ import type { Assumptions } from '../run/assumptions.ts'
 import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
+import { type Missed, missedAfter } from './schedule/missed.ts'
 
 interface ScheduleState {
   /** The next instant at which a run starts. */
   scheduledAt: number
   lastRunAt?: number
   lastRunId?: string
+  missed?: Missed
   paused?: true
   /** The row was found due while its workflow did not have the trigger. */
   orphaned?: true
@@ -31,6 +33,7 @@ export interface ScheduleView {
   nextRunAt: number
   lastRunAt?: number
   lastRunId?: string
+  missed?: Missed
   /** It starts no runs until it is resumed. */
   paused?: true
 }
@@ -98,9 +101,13 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const instant = schedule.latest(scheduledAt, now)
   // A schedule without a next instant is refused at registration.
   const next = schedule.next(now) as number
-  if (suspended) return { guards, changes: [savedRow(row, { ...last, scheduledAt: next })] }
+  const { missed: earlier, lastRunAt } = last
+  const until = suspended ? instant : instant > scheduledAt ? schedule.latest(scheduledAt, instant - 1) : undefined
+  const gap = until === undefined ? undefined : { from: scheduledAt, until }
+  const missed = missedAfter({ missed: earlier, lastAt: lastRunAt }, gap)
+  if (suspended) return { guards, changes: [savedRow(row, { ...last, scheduledAt: next, ...missed })] }
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
-  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id }
+  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...missed }
   return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
 }
 

@@ -60,6 +60,30 @@ describe('overdue instants', () => {
   })
 })
 
+describe('instants that were missed', () => {
+  const after = (definition: ScheduleDefinition, hours: number) =>
+    (dueSchedule(made(definition), NOW + hours * HOUR) as { after: EventSchedule }).after
+
+  it('are those that do not fire: none on time, all but the newest, or the newest too', () => {
+    expect(after(hourly, 1)).not.toHaveProperty('missed')
+    expect(after(hourly, 5.5)).toMatchObject({ missed: { from: NOW + HOUR, until: NOW + 4 * HOUR } })
+    expect(after({ ...hourly, catchUp: 'none' }, 5.5)).toMatchObject({ missed: { until: NOW + 5 * HOUR } })
+    expect(after({ ...hourly, catchUp: 'all' }, 5.5)).not.toHaveProperty('missed')
+  })
+
+  it('are kept until the next gap, which goes on while nothing fires', () => {
+    const none = { ...hourly, catchUp: 'none' } as const
+    const first = after(none, 2.5)
+    const second = (dueSchedule(first, NOW + 3.5 * HOUR) as { after: EventSchedule }).after
+    expect(second.missed).toEqual({ from: NOW + HOUR, until: NOW + 3 * HOUR })
+    const fired = { ...second, lastAt: NOW + 4 * HOUR }
+    const onTime = (dueSchedule(fired, NOW + 4 * HOUR) as { after: EventSchedule }).after
+    expect(onTime.missed).toEqual(second.missed)
+    const later = (dueSchedule(onTime, NOW + 5.5 * HOUR) as { after: EventSchedule }).after
+    expect(later.missed).toEqual({ from: NOW + 5 * HOUR, until: NOW + 5 * HOUR })
+  })
+})
+
 describe('a schedule that is put again', () => {
   const later = { id: 'a', now: NOW + 90 * MINUTE }
 

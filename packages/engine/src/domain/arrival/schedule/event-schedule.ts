@@ -6,6 +6,7 @@ import type { Change } from '../../model/change.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
 import { splice } from '../../text/json-splice.ts'
 import { type JsonText, objectMember } from '../../text/json-text.ts'
+import { type Missed, missedAfter } from './missed.ts'
 import { Recurrence, type RecurrenceRule } from './recurrence.ts'
 
 /** Instants that `catchUp: 'all'` makes up for at most: the oldest, and the newest. */
@@ -34,6 +35,7 @@ export interface EventSchedule extends ScheduleDefinition {
   lastAt?: number
   lastEventId?: string
   lastRunId?: string
+  missed?: Missed
 }
 
 export function scheduleRowId(namespace: string, id: string): string {
@@ -50,8 +52,8 @@ export function redefined(
   definition: ScheduleDefinition,
   { id, now }: { id: string; now: number },
 ): EventSchedule {
-  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId } = stored ?? {}
-  const kept = { lastAt, lastEventId, lastRunId }
+  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId, missed } = stored ?? {}
+  const kept = { lastAt, lastEventId, lastRunId, ...(missed ? { missed } : {}) }
   const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
   const keepsTimes = stored !== undefined && timesOf(stored) === timesOf(definition)
   if (paused) return { ...schedule, paused, ...(keepsTimes && heldAt !== undefined ? { heldAt } : {}) }
@@ -90,8 +92,11 @@ export function dueSchedule(schedule: EventSchedule, now: number): DueSchedule |
     return { instant: nextAt, after: withNext(isOverdue ? { ...rest, madeUp: madeUp + 1 } : rest, next) }
   }
   const instant = times.latest(nextAt, now)
-  const after = withNext(rest, times.next(now))
-  return catchUp === 'none' && now - instant > LATE_MS_MAX ? { after } : { instant, after }
+  const isLeftOut = catchUp === 'none' && now - instant > LATE_MS_MAX
+  const until = isLeftOut ? instant : instant > nextAt ? times.latest(nextAt, instant - 1) : undefined
+  const gap = until === undefined ? undefined : { from: nextAt, until }
+  const after = { ...withNext(rest, times.next(now)), ...missedAfter(rest, gap) }
+  return isLeftOut ? { after } : { instant, after }
 }
 
 /** The row of a schedule, changed from the stored one if there is one. Anybody's lease on it ends. */

@@ -2,6 +2,7 @@
 
 import type { RunStatus, ScheduleEntry } from '@perdure/protocol'
 import { type EventSchedule, recurrenceOf } from '../../../domain/arrival/schedule/event-schedule.ts'
+import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
 import type { ScheduleView } from '../../../domain/arrival/schedules.ts'
 import type { Workflow } from '../../../domain/model/workflow.ts'
 import { Schedule, timezoneOf } from '../../../domain/text/cron.ts'
@@ -30,7 +31,7 @@ export function entryText(schedule: ListedSchedule, moment: Moment): JsonText {
 }
 
 function cronEntry({ id, cron, timezone, workflow, ...state }: CronEntry, { now, lastStatus }: Moment): ScheduleEntry {
-  const { paused = false, nextRunAt, lastRunAt, lastRunId } = state
+  const { paused = false, nextRunAt, lastRunAt, lastRunId, missed } = state
   return {
     id,
     source: 'workflow',
@@ -41,13 +42,14 @@ function cronEntry({ id, cron, timezone, workflow, ...state }: CronEntry, { now,
     paused,
     next: paused ? [] : cronInstants(new Schedule(cron), nextRunAt).map(timestamp),
     ...last(lastRunAt, lastRunId, lastStatus),
+    ...missedInstants(missed),
     ...late(paused ? undefined : nextRunAt, now),
   }
 }
 
 function eventEntry(schedule: EventSchedule, { now, lastStatus }: Moment): JsonText {
   const { id, cron, everyMs, eventName, eventApp, eventData, startsAt, endsAt, catchUp, nextAt, ...state } = schedule
-  const { paused = false, lastAt, lastRunId, lastEventId } = state
+  const { paused = false, lastAt, lastRunId, lastEventId, missed } = state
   const next = nextAt === undefined ? [] : [nextAt, ...recurrenceOf(schedule).following(nextAt, NEXT_SHOWN - 1)]
   const about: ScheduleEntry = {
     id,
@@ -59,6 +61,7 @@ function eventEntry(schedule: EventSchedule, { now, lastStatus }: Moment): JsonT
     paused,
     next: next.map(timestamp),
     ...last(lastAt, lastRunId, lastStatus),
+    ...missedInstants(missed),
     ...(lastEventId === undefined ? {} : { lastEventId }),
     ...late(nextAt, now),
   }
@@ -83,6 +86,10 @@ function last(at: number | undefined, runId: string | undefined, status: RunStat
     ...(runId === undefined ? {} : { lastRunId: runId }),
     ...(status === undefined ? {} : { lastStatus: status }),
   }
+}
+
+function missedInstants(missed: Missed | undefined): Pick<ScheduleEntry, 'missed'> {
+  return missed ? { missed: { from: timestamp(missed.from), until: timestamp(missed.until) } } : {}
 }
 
 function late(nextAt: number | undefined, now: number): { lateMs?: number } {
