@@ -1,7 +1,7 @@
 // Erasing a run: no row of the database has a byte of its payloads (docs/concepts.md#erasing-a-run).
 
 import { readFileSync } from 'node:fs'
-import type { ControlAction, EventRecord } from '@perdure/protocol'
+import type { BulkDetail, ControlAction, EventRecord } from '@perdure/protocol'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import {
@@ -19,6 +19,8 @@ import {
 } from '../../kit/index.ts'
 
 const CANARY = 'a-canary-of-the-payload'
+/** The part of it that keys and attributes have. */
+const PART = CANARY.slice(0, 20)
 const KEY = 'secret-key-of-erasure'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
 /** Keys that are a part of the payload. */
@@ -27,6 +29,11 @@ const KEYED = {
   concurrency: { limit: 5, key: 'event.data.substring(0, 20)' },
   throttle: { limit: 100, period: '1m', key: 'event.data.substring(0, 20)' },
   singleton: { key: 'event.data.substring(0, 20) + (event.data == "live" ? "l" : "")', mode: 'skip' },
+}
+/** Another workflow of the event, whose run starts when its buffer is flushed. */
+const COLLECTED = {
+  idempotency: { key: 'event.data.substring(0, 20)' },
+  batch: { maxSize: 9, timeout: '1h', key: 'event.data.substring(0, 20)' },
 }
 const STORES = [
   ['sqlite', async () => tempStoreFile()],
@@ -52,6 +59,13 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
           return { ...reply, body }
         },
         registration: KEYED,
+      },
+      [`${name}-collected`]: { handler: flow([run('a', () => CANARY)]), registration: COLLECTED },
+      [`${name}-unmet`]: {
+        handler: flow([]),
+        registration: {
+          triggers: [{ event: `${name}-collected`, if: 'duration(event.data) > duration("1s")' }],
+        },
       },
       [`${name}-fails`]: () => ({ status: 400, body: { error: { message: CANARY, stack: CANARY }, logs: [] } }),
     },
@@ -84,11 +98,30 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   await until(async () => (await api.get('/webhook-deliveries?eventKind=run.failed')).text.includes(failed.runId))
   expect((await api.request('DELETE', `/runs/${failed.runId}`)).status).toBe(204)
 
+  // Keys, the reason of a filter and the input of a bulk replay are stored beside the runs, and have parts of the payload.
+  const collected = await api.send({ name: `${name}-collected`, app: runner.app, data: CANARY })
+  const why = (await api.get(`/events/${collected.eventId}/why`)).text
+  expect(why).toContain('could not be evaluated')
+  const [buffer] = (await api.get(`/buffers?workflow=${name}-collected`)).json as { id: string; key: string }[]
+  expect(buffer?.key).toBe(PART)
+  const flushed = ((await api.post(`/buffers/${buffer?.id}/flush`)).json as { runId: string }).runId
+  await api.succeeded(flushed)
+  const bulk = { action: 'replay', ids: [flushed], input: CANARY }
+  const { bulkId } = (await api.post('/bulk', bulk)).json as { bulkId: string }
+  const { results } = await until(async () => {
+    const job = (await api.get(`/bulk/${bulkId}`)).json as BulkDetail
+    return job.status === 'done' && job
+  })
+  const replayed = results[0]?.newRunId as string
+  expect(await api.succeeded(replayed)).toMatchObject({ input: CANARY })
+  for (const id of [replayed, flushed]) expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
+  expect((await api.get(`/events/${collected.eventId}`)).json).toMatchObject({ erased: true })
+
   // The live run has a step with the canary in its result.
   expect((await api.post(`/runs/${live.runId}/cancel`)).status).toBe(200)
   expect((await api.request('DELETE', `/runs/${live.runId}`)).status).toBe(204)
   await engine.stop()
-  expect(await textOf(kind, storeFile)).not.toContain(CANARY)
+  expect(await textOf(kind, storeFile)).not.toContain(PART)
 })
 
 /** Every byte of the database, after its free pages were given back; of PostgreSQL, every row. */

@@ -26,7 +26,8 @@ export const idempotency: Policy = (input, arrival) => {
   const version = row?.version ? row.version + 1 : firstVersion(event.id)
   arrival.changes.push({
     type: 'flow.saved',
-    row: { ...parts, id, version, expiresAt: now + policy.ttlMs, state },
+    // The id is a digest of the key. The key itself is a part of a payload, which erasing a run must not leave behind.
+    row: { ...parts, key: '', id, version, expiresAt: now + policy.ttlMs, state },
   })
   return undefined
 }

@@ -46,6 +46,13 @@ describe('a condition', () => {
     expect(holds(source)).toEqual({ ok: false, error: expect.stringContaining(error) })
   })
 
+  test.each([
+    ['duration(event.data.country) > duration("1s")', 'Invalid duration string'],
+    ['event.data[event.data.country] == 1', 'No such key'],
+  ])('the error of %s has no value of the event', (source, error) => {
+    expect(holds(source)).toEqual({ ok: false, error })
+  })
+
   it('in a wait also has the event that arrived', () => {
     const same = new Expression('async.data.id == event.data.id', 'condition', { inWait: true })
     const holds = (id: number) =>

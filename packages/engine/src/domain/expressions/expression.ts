@@ -134,9 +134,22 @@ export class Expression {
       })
       return { ok: true, value }
     } catch (error) {
-      return { ok: false, error: reasonOf(error) }
+      return { ok: false, error: withoutValue(reasonOf(error), this.source) }
     }
   }
+}
+
+/** Errors that end with types or with what is wrong, not with a value. */
+const NAMES_TYPES = /^no such overload|type error|index out of bounds/i
+
+/**
+ * The reason without the value that some errors end with: reasons are stored beside events, and stay when a payload is erased.
+ * A name that the expression contains is no value.
+ */
+function withoutValue(reason: string, source: string): string {
+  const at = reason.indexOf(': ')
+  if (at === -1 || NAMES_TYPES.test(reason) || source.includes(reason.slice(at + 2))) return reason
+  return reason.slice(0, at)
 }
 
 function compile(source: string, inWait: boolean): Compiled {

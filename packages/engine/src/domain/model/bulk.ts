@@ -70,6 +70,11 @@ export function bulkRowId(namespace: string, bulkId: string, policy: 'bulk' | 'b
   return flowRowId({ namespace, app: '', workflow: '', policy, key: bulkId })
 }
 
+/** The row of what the job was given. It goes when the job ends: an input is a payload, and the runs that have it can be erased. */
+export function inputRowId({ namespace, id }: Pick<BulkJob, 'namespace' | 'id'>): string {
+  return bulkRowId(namespace, id, 'bulkInput')
+}
+
 /** The job's row; with `availableAt`, the timers lane carries on with it then. */
 export function bulkRow(job: BulkJob, version: number, availableAt: number | undefined): FlowRow {
   const { id: key, namespace, ...state } = job
@@ -99,7 +104,7 @@ export function newBulkRows(job: BulkJob, { ids, input }: BulkInput): FlowRow[] 
   const { dueAt: _, availableAt: __, ...fixed } = row
   const given: FlowRow = {
     ...fixed,
-    id: bulkRowId(job.namespace, job.id, 'bulkInput'),
+    id: inputRowId(job),
     policy: 'bulkInput',
     state: splice({ ids }, { input }),
   }

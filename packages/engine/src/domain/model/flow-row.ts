@@ -17,7 +17,7 @@ export interface FlowRow {
   app: string
   workflow: string
   policy: FlowPolicy
-  /** The key's value; '' for a policy without a key. */
+  /** The key's value; '' for a policy without a key, and for a claimed idempotency key, which only the id has. */
   key: string
   /** Rises with every change and every lease; 0 stands for a row that does not exist. */
   version: number

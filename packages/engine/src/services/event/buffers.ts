@@ -63,8 +63,9 @@ export class Buffers {
   }
 }
 
-function actOf({ id, app, workflow, policy, key }: FlowRow, newRunId: string) {
-  const detail = JSON.stringify({ id, app, workflow, kind: policy, ...(key === '' ? {} : { key }) })
+/** Without the key, which is a part of a payload: the entry stays when the run is erased. */
+function actOf({ id, app, workflow, policy }: FlowRow, newRunId: string) {
+  const detail = JSON.stringify({ id, app, workflow, kind: policy })
   return { action: 'buffer.flush', newRunId, detail } as const
 }
 

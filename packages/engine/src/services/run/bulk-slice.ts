@@ -10,8 +10,8 @@ import {
   bulkInput,
   bulkJob,
   bulkRow,
-  bulkRowId,
   filterOf,
+  inputRowId,
   orderOf,
 } from '../../domain/model/bulk.ts'
 import type { Change, Guard, Unit } from '../../domain/model/change.ts'
@@ -56,7 +56,9 @@ export class BulkSlices {
     const job = bulkJob(row)
     if (job.status !== 'running') return
     const { store } = this.#deps
-    const given = bulkInput(await store.flowRow(bulkRowId(job.namespace, job.id, 'bulkInput')))
+    const given = bulkInput(await store.flowRow(inputRowId(job)))
+    // A stop has removed the ids meanwhile.
+    if (!job.filter && !given.ids) return
     try {
       const slice = await this.#next(job, given)
       await this.#actOnAll(row, { job, given, runIds: await this.#withoutResult(job, slice.runIds) })
@@ -153,6 +155,7 @@ export class BulkSlices {
     const moved: BulkJob = counts ? { ...job, status: 'done', finishedAt: now, counts } : { ...job, ...next }
     const saved = bulkRow(moved, row.version + 1, next && now)
     const changes: Change[] = [{ type: 'flow.saved', row: saved }]
+    if (!next) changes.push({ type: 'flow.deleted', id: inputRowId(job) })
     const unit: Unit = { guards: [{ type: 'flow', id: row.id, version: row.version }], changes }
     try {
       if (next) await store.commit(unit)

@@ -12,6 +12,7 @@ import {
   bulkRowId,
   ELIGIBLE,
   forks,
+  inputRowId,
   isEligible,
   newBulkRows,
   orderOf,
@@ -128,7 +129,11 @@ export class Bulk {
         if (job.status !== 'running') return undefined
         const ended = bulkRow({ ...job, status: 'stopped', finishedAt: clock.now() }, row.version + 1, undefined)
         const guard = { type: 'flow', id: row.id, version: row.version } as const
-        return { guards: [guard], changes: [{ type: 'flow.saved', row: ended }], row: ended }
+        const changes: Change[] = [
+          { type: 'flow.saved', row: ended },
+          { type: 'flow.deleted', id: inputRowId(job) },
+        ]
+        return { guards: [guard], changes, row: ended }
       },
       unit: ({ guards, changes }) => ({ guards, changes }),
       onStale: () => true,

@@ -178,7 +178,9 @@ function wellFormed(row: FlowRow): void {
   const wants = WANTS[row.policy]
   if (!wants) throw new Error(`its policy ${row.policy} is none`)
   const state = JSON.parse(row.state) as object
-  if (row.id !== flowRowId(row)) throw new Error('its id is not that of its namespace, app, workflow, policy and key')
+  const isKeyless = row.policy === 'idempotency' && row.key === ''
+  if (!isKeyless && row.id !== flowRowId(row))
+    throw new Error('its id is not that of its namespace, app, workflow, policy and key')
   if (!wants(row, state)) throw new Error(`a ${row.policy} of ${row.workflow} without its time or its state`)
 }
 
