@@ -56,6 +56,14 @@ describe('triggers', () => {
     expect(await of({})).toMatchObject({ matches: false, reason: expect.stringContaining('total') })
   })
 
+  test('for a name without a trigger, names that are near are given', async () => {
+    const event = unique('invoice-was-paid')
+    await serve({ triggers: [{ event }, { event: `${event}.*` }] })
+    expect(await dryRun({ name: `${event}x` })).toMatchObject({ workflows: [], nearest: [event] })
+    expect(await dryRun({ name: event })).not.toHaveProperty('nearest')
+    expect(await dryRun({ name: 'entirely different' })).not.toHaveProperty('nearest')
+  })
+
   test('the trigger that matches is named, wildcard or not', async () => {
     const event = unique('order')
     const triggers = [{ event: `${event}.*`, if: 'false' }, { event: `${event}.placed` }]

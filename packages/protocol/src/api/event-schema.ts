@@ -157,6 +157,11 @@ export const DryRunReplySchema = Type.Object({
   workflows: Type.Array(DryRunWorkflowSchema, {
     description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',
   }),
+  nearest: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'At most 3 names that workflows have a trigger for and that are near to this one, which none has',
+    }),
+  ),
   warnings: Type.Optional(Type.Array(Type.String(), { description: WARNINGS })),
 })
 

@@ -18,6 +18,7 @@ import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { JsonText } from '../text/json-text.ts'
+import { nearestTo } from './nearest-names.ts'
 
 /** The reply for an event whose dedupe id is taken: nothing would happen. */
 export const WOULD_BE_DEDUPED: DryRunReply = { dryRun: true, deduped: true, waiters: 0, workflows: [] }
@@ -30,6 +31,7 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
     ...(decided.suspended ? { suspended: true } : {}),
     waiters: decided.woke,
     workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
+    ...nearestTo(input.event, input.catalog),
     ...(decided.warnings.length === 0 ? {} : { warnings: decided.warnings }),
   }
 }

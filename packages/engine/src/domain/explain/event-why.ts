@@ -2,7 +2,7 @@
 // (docs/events.md#why-an-event-did-what-it-did): as it was decided when the event arrived, or as a dry run decides it now.
 // Called by services/event/why.
 
-import { type DryRunReply, type EventExplanation, type EventVerdict, nearestName } from '@perdure/protocol'
+import type { DryRunReply, EventExplanation, EventVerdict } from '@perdure/protocol'
 import { scopeOf } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
 import type { CatalogView } from '../model/catalog.ts'
@@ -10,11 +10,7 @@ import type { Event, StartEntry, Triggered } from '../model/event.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { shownRunId } from '../text/ids.ts'
 import { timestamp } from '../text/timestamp.ts'
-
-/** Maximum number of names that are near to one that no workflow knows. */
-const NEAREST_MAX = 3
-/** Maximum number of names that it is compared with. */
-const COMPARED_MAX = 2000
+import { nearestTo } from './nearest-names.ts'
 
 /** A step that waited for the event. */
 export interface WokenStep {
@@ -176,25 +172,6 @@ function unmet(
     trigger: { event, if: filter },
     ...(error === undefined ? {} : { error }),
   }
-}
-
-/** The names of today's triggers that the name may have been meant to be, if no workflow has a trigger for it. */
-function nearestTo({ name }: Event, catalog: CatalogView): Pick<EventExplanation, 'nearest'> {
-  if (catalog.triggeredBy(name).length > 0) return {}
-  const names = catalog
-    .triggerNames()
-    .filter(other => !other.endsWith('*'))
-    .slice(0, COMPARED_MAX)
-  const nearest: string[] = []
-  while (nearest.length < NEAREST_MAX) {
-    const next = nearestName(
-      name,
-      names.filter(other => !nearest.includes(other)),
-    )
-    if (next === undefined) break
-    nearest.push(next)
-  }
-  return nearest.length === 0 ? {} : { nearest }
 }
 
 interface Explained {
