@@ -64,10 +64,11 @@ test('the program has all commands', () => {
     ...['', ' delete'].map(verb => `apps${verb}`),
     'runners',
     ...['', ' definitions', ' start', ' pause', ' resume', ' delete'].map(verb => `workflows${verb}`),
-    ...['', ' workflows', ' steps', ' series'].map(verb => `stats${verb}`),
+    ...['', ' workflows', ' steps', ' series', ' facets'].map(verb => `stats${verb}`),
     'engines',
     'limits',
     ...['', ' list', ' flush'].map(verb => `buffers${verb}`),
+    ...['', ' list', ' get', ' stop'].map(verb => `bulk${verb}`),
     'audit',
     'webhooks',
     ...['', ' list', ' create', ' update', ' delete', ' stats', ' test', ' series'].map(

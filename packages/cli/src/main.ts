@@ -6,6 +6,7 @@ import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
 import { auditCommand } from './commands/audit.ts'
 import { buffersCommands } from './commands/buffers.ts'
+import { bulkCommands } from './commands/bulk.ts'
 import { completionCommand } from './commands/completion.ts'
 import { conformCommand } from './commands/conform/index.ts'
 import { consoleCommand } from './commands/console.ts'
@@ -94,6 +95,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   enginesCommand(program)
   limitsCommand(program)
   buffersCommands(program)
+  bulkCommands(program)
   auditCommand(program)
   webhooksCommands(program)
   conformCommand(program)

@@ -6,6 +6,7 @@ export type * from './api/types.ts'
 export {
   BUFFER_KINDS,
   BULK_ACTIONS,
+  BULK_OUTCOMES,
   CATCH_UPS,
   CONTROL_ACTIONS,
   DELIVERY_KINDS,

@@ -13,7 +13,10 @@ const INPUTS: Record<string, unknown> = {
   listRuns: { status: 'failed', workflow: 'order', since: '2026-01-01T00:00:00Z', attribute: ['a:b'] },
   sendEvent: { body: { name: 'order.placed', data: { n: 1 }, app: 'shop', dedupeId: 'once' } },
   redriveEvent: { id: 'evt_1', body: { workflow: 'order', app: 'shop' } },
-  startBulk: { body: { action: 'pause', filter: { workflow: 'order', status: 'queued' }, dryRun: true } },
+  startBulk: {
+    body: { action: 'pause', filter: { workflow: 'order', status: 'queued', parentRunId: 'run_1' }, dryRun: true },
+  },
+  getRunFacets: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z' },
   replayRun: { id: 'run_1', body: { input: { n: 1 } } },
   retryRunFromStep: { id: 'run_1', body: { step: 'charge' } },
   startRun: { app: 'shop', name: 'order', body: { input: {}, dryRun: true } },

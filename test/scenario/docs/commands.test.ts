@@ -55,12 +55,14 @@ async function things(): Promise<Record<string, string>> {
   await webhooks.reaches(id, 'exhausted', 2)
   const endpoint = (await api.post('/webhook-endpoints', { url: 'https://x.example', eventKinds: ['run.failed'] })).json
   const receiver = (await api.post('/webhook-receivers', { eventName: 'x' })).json
+  const job = (await api.post('/bulk', { action: 'resume', ids: [runId] })).json
   return {
     waiting,
     run_: runId as string,
     dlv_: id,
     whe_: (endpoint as { id: string }).id,
     whr_: (receiver as { id: string }).id,
+    blk_: (job as { bulkId: string }).bulkId,
   }
 }
 
@@ -79,7 +81,7 @@ const keyId = (await shell.run('perdure keys create --kind read --json | jq -r .
 function prepared({ page, code }: Block): string {
   return code
     .replaceAll(/http:\/\/(127\.0\.0\.1|localhost):4777|\blocalhost:4777/g, engine.url)
-    .replaceAll(/\b(run_|dlv_|whe_|whr_)01K\.\.\./g, (_, kind: string) => ids[kind] as string)
+    .replaceAll(/\b(run_|dlv_|whe_|whr_|blk_)01K\.\.\./g, (_, kind: string) => ids[kind] as string)
     .replaceAll('RUN_ID/cancel', `${ids.waiting}/cancel`)
     .replaceAll('RUN_ID', ids.run_ as string)
     .replaceAll(/key_01\w+/g, keyId)

@@ -1,16 +1,28 @@
 // `perdure stats`: runs in numbers, by workflow and over time.
 
-import { type RunSeriesPoint, SERIES_STEPS, type StepStats, type WorkflowStats } from '@perdure/protocol'
+import {
+  type RunFacets,
+  type RunSeriesPoint,
+  SERIES_STEPS,
+  type StepStats,
+  type WorkflowStats,
+} from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { appOption, limitOption, sinceOption, untilOption } from '../command-line/options.ts'
-import { engineCommand, group, list } from '../command-line/session.ts'
-import type { Column } from '../output/table.ts'
+import { engineCommand, group, list, show } from '../command-line/session.ts'
+import { type Column, table } from '../output/table.ts'
 import { duration, relative } from '../output/time.ts'
 
 interface Scope {
   app?: string
   workflow?: string
   since?: string
+}
+
+interface Facet {
+  facet: keyof RunFacets
+  value: string
+  runs: number
 }
 
 /** Adds `perdure stats` to the program. */
@@ -62,6 +74,16 @@ export function statsCommands(program: Command): void {
       return list(session, await session.client.getRunSeries(query, session), SERIES_COLUMNS)
     },
   )
+
+  engineCommand<Scope>(
+    scoped('facets', 'count runs by status, app, workflow and what they wait for', 'that are in flight, or ended'),
+    ['perdure stats facets', 'perdure stats facets --app shop --json | jq .waitingFor'],
+    async session => {
+      const { app, workflow, since } = session.options
+      const facets = await session.client.getRunFacets({ app, workflow, since }, session)
+      return show(session, facets, () => table(rowsOf(facets), FACET_COLUMNS, session.terminal))
+    },
+  )
 }
 
 type RunSeriesStep = (typeof SERIES_STEPS)[number]
@@ -105,6 +127,26 @@ const STEP_COLUMNS: Column<StepOfWorkflow>[] = [
   { title: 'TOTAL', cell: step => duration(step.totalMs) },
   { title: 'P95', cell: step => duration(step.p95Ms) },
 ]
+
+const FACET_COLUMNS: Column<Facet>[] = [
+  { title: 'BY', cell: facet => facet.facet },
+  { title: 'VALUE', cell: facet => facet.value, whole: true },
+  { title: 'RUNS', cell: facet => String(facet.runs) },
+]
+
+/** Every status, and whatever else has runs. */
+function rowsOf({ status, app, workflow, waitingFor }: RunFacets): Facet[] {
+  return [
+    ...Object.entries(status).map(([value, runs]) => ({ facet: 'status', value, runs }) as const),
+    ...app.map(({ app, runs }) => ({ facet: 'app', value: app, runs }) as const),
+    ...workflow.map(
+      ({ app, workflow, runs }) => ({ facet: 'workflow', value: `${workflow} of ${app}`, runs }) as const,
+    ),
+    ...Object.entries(waitingFor).flatMap(([value, runs]) =>
+      runs === 0 ? [] : [{ facet: 'waitingFor', value, runs } as const],
+    ),
+  ]
+}
 
 function stepsOf({ app, workflow, steps }: WorkflowStats): StepOfWorkflow[] {
   return steps.map(step => ({ app, workflow, ...step }))

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { ran } from '../../ran.testkit.ts'
 
-test('attributes select runs; a preview counts them and starts nothing', async () => {
+const PARENT = 'run_01JD8Z5Q4M7V0X3Y6B9C2E5G8H'
+
+test('attributes and a parent select runs; a preview counts them and starts nothing', async () => {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
     let body = ''
@@ -17,10 +19,10 @@ test('attributes select runs; a preview counts them and starts nothing', async (
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--preview']
+  const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--parent', PARENT, '--preview']
   const { code, stdout } = await ran(['runs', 'cancel', ...given, '--url', url])
   expect(code).toBe(0)
   expect(stdout).toContain('3 matched, 2 to act on, 1 would be skipped')
-  const filter = { attribute: ['customer:c-17', 'plan:pro'] }
+  const filter = { attribute: ['customer:c-17', 'plan:pro'], parentRunId: PARENT }
   expect(bodies).toEqual([`POST /bulk ${JSON.stringify({ action: 'cancel', filter, dryRun: true })}`])
 })

@@ -4,6 +4,7 @@ import type { Bulk, BulkPreview, BulkRequest, RunStatus } from '@perdure/protoco
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
+import { wholeId } from '../../command-line/ids.ts'
 import {
   appOption,
   attributesOption,
@@ -13,6 +14,7 @@ import {
   untilOption,
 } from '../../command-line/options.ts'
 import { type Session, show } from '../../command-line/session.ts'
+import { jobText } from '../../output/job.ts'
 
 export interface ManyOptions {
   app?: string
@@ -23,6 +25,7 @@ export interface ManyOptions {
   until?: string
   error?: string
   attribute?: string[]
+  parent?: string
   preview?: true
   yes?: true
 }
@@ -30,7 +33,7 @@ export interface ManyOptions {
 type Filter = NonNullable<BulkRequest['filter']>
 
 const POLL_MS = 500
-const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until, --error or --attribute'
+const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until, --error, --attribute or --parent'
 
 /** Adds the options that select many runs. */
 export function manyOptions(command: Command): Command {
@@ -43,6 +46,7 @@ export function manyOptions(command: Command): Command {
     .addOption(untilOption())
     .option('--error <fingerprint>', 'only failed runs with this fingerprint of `perdure runs errors`')
     .addOption(attributesOption('only runs with this attribute'))
+    .option('--parent <id>', 'only children of this run')
     .option('--preview', 'count the runs, and change none')
     .option('-y, --yes', 'do not ask for confirmation')
 }
@@ -61,7 +65,8 @@ export async function actOnMany(
   wanted: Pick<BulkRequest, 'action' | 'input'>,
 ): Promise<number> {
   const { client, options, terminal } = session
-  const body = { ...wanted, filter: filterOf(options) }
+  const parentRunId = options.parent && (await wholeId(session, options.parent))
+  const body = { ...wanted, filter: { ...filterOf(options), ...(parentRunId ? { parentRunId } : {}) } }
   const isAsked = terminal.interactive && !options.yes
   if (options.preview || isAsked) {
     const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, session)) as unknown as BulkPreview
@@ -76,7 +81,7 @@ export async function actOnMany(
   const { bulkId } = await client.startBulk({ body }, session)
   terminal.say(`${bulkId} is under way; it goes on if this command is interrupted`)
   const job = await finished(session, bulkId)
-  await show(session, job, () => [summary(job)])
+  await show(session, job, () => [jobText(job)])
   return job.failed > 0 ? EXIT.refused : EXIT.ok
 }
 
@@ -97,12 +102,9 @@ async function finished({ client, signal }: Session<unknown>, id: string): Promi
   }
 }
 
-function filterOf({ status, app, workflow, runType, since, until, error, attribute }: ManyOptions): Filter {
-  const given = { app, workflow, status, runType, since, until, error, attribute }
+function filterOf({ status, app, workflow, runType, since, until, error, attribute, parent }: ManyOptions): Filter {
+  const given = { app, workflow, status, runType, since, until, error, attribute, parentRunId: parent }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 const runsText = (count: number) => `${count} ${count === 1 ? 'run' : 'runs'}`
-
-const summary = ({ matched, done, skipped, failed, status }: Bulk) =>
-  `${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`

@@ -52,7 +52,7 @@ const BULK_VERBS = {
 export const PERDURE: Words = {
   listRuns: list('runs', 'list'),
   getRun: one('runs', 'get'),
-  getRunFacets: input => (Object.keys(input).length === 0 ? ['stats', 'workflows'] : undefined),
+  getRunFacets: list('stats', 'facets'),
   listErrors: list('runs', 'errors'),
   getRunSeries: list('stats', 'series'),
   getWorkflowStats: list('stats', 'workflows'),
@@ -65,13 +65,16 @@ export const PERDURE: Words = {
   ],
   retryRunFromStep: ({ id, body }) => ['runs', 'retry', id, '--step', body.step],
   startBulk: ({ body: { action, filter, input, dryRun } }) =>
-    filter && filter.parentRunId === undefined
+    filter
       ? [
           ...['runs', BULK_VERBS[action], ...options(filter)],
           ...(input === undefined ? [] : ['--input', sourceOf(input)]),
           dryRun ? '--preview' : '--yes',
         ]
       : undefined,
+  listBulks: list('bulk', 'list'),
+  getBulk: one('bulk', 'get'),
+  stopBulk: one('bulk', 'stop'),
   listControlActions: list('audit'),
   listEvents: list('events', 'list'),
   listEventNames: list('events', 'names'),
