@@ -31,7 +31,11 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   const gate = `go-${name}`
   const runner = await openRunner({
     workflows: {
-      [name]: (invoke, record) => (invoke.event.data === 'wait' ? flow([wait('w', gate)])(invoke, record) : returned()),
+      [name]: {
+        handler: (invoke, record) =>
+          invoke.event.data === 'wait' ? flow([wait('w', gate)])(invoke, record) : returned(),
+        registration: { triggers: [{ event: name }, { cron: '0 0 1 1 *' }] },
+      },
       [parent]: flow([child('c', name)]),
     },
   })
@@ -39,6 +43,8 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   const { app } = runner
   const started = await api.send({ name, app, data: 'wait' })
   await api.reaches(started.runId, 'waiting')
+  const ended = (await api.send({ name, app })).runId
+  await api.succeeded(ended)
   const act = async (verb: string) => {
     const answer = await api.post(`/workflows/${app}/${name}/${verb}`)
     expect(answer.status, answer.text).toBe(200)
@@ -57,13 +63,15 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   const above = (await other.send({ name: parent, app })).runId
   await api.reaches(above, 'waiting')
   const below = (await until(async () => (await api.runs(`?parentRunId=${above}`))[0]?.id)) as string
-  for (const id of [held, below]) {
+  const fork = ((await other.post(`/runs/${ended}/replay`)).json as { id: string }).id
+  const [schedule] = (await other.get('/schedules?source=workflow')).json as { id: string }[]
+  const fired = ((await other.post(`/schedules/${schedule?.id}/fire`)).json as { runId: string }).runId
+  const all = [held, below, fork, fired]
+  for (const id of all) {
     await until(async () => (await api.run(id)).waitingFor?.kind === 'workflow-paused', { what: 'the run to be held' })
     expect((await api.run(id)).status).toBe('queued')
   }
-  expect((await api.runs(`?app=${app}&waitingFor=workflow-paused`)).map(({ id }) => id).sort()).toEqual(
-    [held, below].sort(),
-  )
+  expect((await api.runs(`?app=${app}&waitingFor=workflow-paused`)).map(({ id }) => id).sort()).toEqual(all.toSorted())
   const why = (await other.get(`/runs/${held}/why`)).json as RunExplanation
   expect(why.sentence).toContain('is paused')
   // A run that has started goes on.
@@ -71,9 +79,9 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   await api.succeeded(started.runId)
 
   expect((await act('resume')).pausedAt).toBeUndefined()
-  for (const id of [held, above]) await api.succeeded(id)
+  for (const id of [...all, above]) await api.succeeded(id)
   const actions = ((await api.get('/control-actions')).json as ControlAction[]).map(({ action }) => action)
-  expect(actions).toEqual(['workflow.resume', 'workflow.pause'])
+  expect(actions).toEqual(['workflow.resume', 'schedule.fire', 'replay', 'workflow.pause'])
   expect((await api.post(`/workflows/${app}/nobody/pause`)).status).toBe(404)
   expect((await api.post(`/workflows/${app}/nobody/resume`)).status).toBe(404)
 })

@@ -25,7 +25,8 @@ describe('POST /webhook-deliveries/redeliver', () => {
   test('counts what matches the filter, queues it, and records that once', async () => {
     const [mine, other] = [await refused(), await refused()]
     const { app, endpointId, runId } = mine
-    const filter = { app, endpointId, status: 'dead', eventKind: 'run.succeeded', sourceRunId: runId }
+    const since = '2020-01-01T00:00:00.000Z'
+    const filter = { app, endpointId, status: 'dead', eventKind: 'run.succeeded', sourceRunId: runId, since }
     const at = new Date(clock.now()).toISOString()
     for (const [narrowed, matched] of [
       [filter, 1],

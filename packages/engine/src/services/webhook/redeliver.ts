@@ -3,6 +3,7 @@
 import type { Unit } from '../../domain/model/change.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
 import { EngineError, StaleError } from '../../domain/model/errors.ts'
+import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 import { redeliver } from '../../domain/webhook/redeliver.ts'
 import type { DeliveryFilter } from '../../ports/store-reads.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
@@ -76,7 +77,9 @@ export class Deliveries {
     let queued = 0
     for (let at = 0; at < free.length; at += AT_ONCE) queued += await this.#queue(free.slice(at, at + AT_ONCE))
     const counts = { matched, queued, skipped: matched - queued, capped }
-    const detail = JSON.stringify({ filter, ...counts })
+    const { since, until, ...rest } = filter
+    const shown = { ...rest, since: optionalTimestamp(since), until: optionalTimestamp(until) }
+    const detail = JSON.stringify({ filter: shown, ...counts })
     await this.#audit.commit(actor, { guards: [], changes: [] }, { action: 'bulk.redeliver', detail })
     return counts
   }
