@@ -11,7 +11,7 @@ export interface Channel {
 /** A Writer or a Reader, which serves batches in its own thread. */
 export interface Server {
   run(batch: readonly Request[]): BatchAnswer
-  close(): void
+  close(isBroken?: boolean): void
 }
 
 /** A channel to a server in the same thread, for databases in memory. */

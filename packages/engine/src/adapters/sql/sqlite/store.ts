@@ -3,6 +3,7 @@
 
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'
+import { LoneCommits } from '../batches/lone-commits.ts'
 import { SqlStore } from '../store/sql-store.ts'
 import { Connection } from './connection.ts'
 import { SqliteDatabase } from './database.ts'
@@ -54,7 +55,9 @@ async function openOnFile(file: string, lock: FileLock, onError: OnError): Promi
     await Promise.all(threads.map(thread => thread.close()))
     throw error
   }
-  const [writer, reader] = threads.map(thread => new BatchQueue(thread, onError)) as [BatchQueue, BatchQueue]
+  const [writing, reading] = threads
+  const writer = new BatchQueue(new LoneCommits({ thread: writing, open: () => openHere(file) }), onError)
+  const reader = new BatchQueue(reading, onError)
   const openScanner = async () => {
     const thread = new ThreadChannel('scanner', file)
     await thread.open()
@@ -64,6 +67,13 @@ async function openOnFile(file: string, lock: FileLock, onError: OnError): Promi
     new SqliteDatabase({ writer, reader, openScanner, release: () => lock.release() }),
     timesOf(writer),
   )
+}
+
+/** A writer in the calling thread, which waits neither for locks nor for the log to be written back. */
+async function openHere(file: string): Promise<Writer> {
+  const connection = await Connection.open(file, { readOnly: false })
+  connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0')
+  return new Writer(connection, { writesLogBack: false })
 }
 
 /** One connection for everything: a database in memory belongs to its connection. */

@@ -18,8 +18,9 @@ export interface ThreadOptions {
   orders: Int32Array
 }
 
-/** Opens the database, runs a batch, or closes the database and ends the thread. */
-export type ThreadOrder = 'open' | Request[] | 'close'
+/** Opens the database, runs a batch, or closes the database and ends the thread; `abandon` closes a database that is broken. */
+export type ThreadOrder = 'open' | Request[] | End
+type End = 'close' | 'abandon'
 
 export type ThreadMessage =
   | { kind: 'opened' }
@@ -56,14 +57,15 @@ async function serve(): Promise<void> {
   // Before the first order, while the other thread starts.
   await loadSqlite()
   let server: Server | undefined
-  for (let order = nextOrder(); order !== 'close'; order = nextOrder()) {
+  let order = nextOrder()
+  for (; order !== 'close' && order !== 'abandon'; order = nextOrder()) {
     if (order === 'open') {
       server = await open()
       post({ kind: 'opened' })
     } else if (server) post({ kind: 'answered', answer: server.run(order) })
     else throw new Error('the database is not open')
   }
-  server?.close()
+  server?.close(order === 'abandon')
   post({ kind: 'closed' })
 }
 

@@ -1,4 +1,4 @@
-// A channel to a writer or reader in a thread of its own, so that no commit, checkpoint or scan stalls the main event loop. The
+// A channel to a writer or reader in a thread of its own, so that no large commit, checkpoint or scan stalls the main event loop. The
 // thread sleeps on a shared counter instead of in its event loop: a single commit is answered some 10 us sooner.
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -64,11 +64,11 @@ export class ThreadChannel implements Channel {
     throw new Error(message.kind === 'failed' ? message.reason : `the thread said ${message.kind}`)
   }
 
-  /** Resolves when the thread has closed the database and ended. */
-  async close(): Promise<void> {
+  /** Resolves when the thread has closed the database and ended. A broken one is closed as it is. */
+  async close(isBroken = false): Promise<void> {
     if (!this.#gone) {
       // A thread that dies before it answers is closed too.
-      await this.#order('close').catch(() => {})
+      await this.#order(isBroken ? 'abandon' : 'close').catch(() => {})
     }
     await this.#exited
   }

@@ -1,5 +1,5 @@
-// The one writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the
-// writer thread, or in the calling thread for a database in memory.
+// A writer of a database: makes batches of requests durable, one transaction each (group commit). Runs in the writer thread; for
+// commits that stand alone (batches/lone-commits.ts), and for a database in memory, in the calling thread.
 
 import {
   type Answer,
@@ -29,11 +29,14 @@ export class Writer {
   readonly #connection: Connection
   readonly #statements: Statements
   readonly #runClaims: RunClaims
+  readonly #writesLogBack: boolean
   #transactions = 0
   #broken: string | undefined
 
-  constructor(connection: Connection) {
+  /** `writesLogBack`: the log is emptied into the database at the end. */
+  constructor(connection: Connection, { writesLogBack = true } = {}) {
     this.#connection = connection
+    this.#writesLogBack = writesLogBack
     this.#statements = new Statements(connection)
     this.#runClaims = new RunClaims(connection)
   }
@@ -56,9 +59,11 @@ export class Writer {
     return result
   }
 
-  close(): void {
+  /** `isBroken`: another connection met an error after which the database cannot be relied on. */
+  close(isBroken = false): void {
     // The next start recovers what a broken database contains.
-    if (this.#broken === undefined) this.#connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    if (this.#writesLogBack && this.#broken === undefined && !isBroken)
+      this.#connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#connection.close()
   }
 
