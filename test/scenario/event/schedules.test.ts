@@ -89,11 +89,13 @@ describe('a schedule of the API', () => {
     const name = unique('short')
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()
     const [startsAt, endsAt] = [at(HOUR), at(3 * HOUR)]
-    const { next } = await put(name, { every: HOUR, event: { name }, startsAt, endsAt })
+    const { next } = await put(name, { every: HOUR, event: { name, app: 'shop' }, startsAt, endsAt })
     expect(next).toEqual([startsAt, at(2 * HOUR)])
     for (const instant of next) {
       clock.jumpTo(Date.parse(instant))
-      await until(async () => (await eventsOf(name)).some(({ scheduledAt }) => scheduledAt === instant))
+      await until(async () =>
+        (await eventsOf(name)).some(({ scheduledAt, app }) => scheduledAt === instant && app === 'shop'),
+      )
     }
     expect(await entry(name)).toMatchObject({ next: [], paused: false })
   })

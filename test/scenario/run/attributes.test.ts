@@ -106,9 +106,10 @@ describe('a handler', () => {
   })
 
   test.each([
-    [{ 'a b': 1 }, 'invalid_response', '/attributes'],
-    [{ a: [1] }, 'invalid_response', '/attributes/a'],
-    [{ a: 'x'.repeat(257) }, 'invalid_response', '/attributes/a'],
+    [{ 'a b': 1 }, 'invalid_response', '/attributes/a b must have a key of 1 to 64 letters'],
+    [{ a: [1] }, 'invalid_response', '/attributes/a must be a string of up to 256 characters, a finite number'],
+    [{ a: 'x'.repeat(257) }, 'invalid_response', '/attributes/a must be a string of up to 256'],
+    [{ ['k'.repeat(999)]: 1 }, 'invalid_response', `/attributes/${'k'.repeat(88)} must have a key`],
     [7, 'invalid_response', '/attributes'],
     [Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`k${i}`, i])), 'limit_exceeded', '32 attributes'],
   ])('that reports %j fails its run', async (attributes, code, message) => {

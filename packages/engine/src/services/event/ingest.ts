@@ -52,6 +52,13 @@ export interface DueEvent {
   after(runId: string | undefined): Change
 }
 
+/** The parts of the commit of an event beside its effects. */
+interface Beside {
+  due?: DueEvent
+  /** Makes the unit durable, with more in it. `runId`: the first run that the event starts. */
+  commit?: (unit: Unit, sent: { eventId: string; runId: string | undefined }) => Promise<void>
+}
+
 export interface IngestDeps
   extends Pick<Core, 'store' | 'limiter' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'report' | 'tracing'> {
   driver: Driver
@@ -65,10 +72,10 @@ export class Ingest {
   }
 
   /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect. */
-  async send(namespace: string, incoming: IncomingEvent): Promise<SendEventReply> {
+  async send(namespace: string, incoming: IncomingEvent, beside?: Pick<Beside, 'commit'>): Promise<SendEventReply> {
     const { clock, ids } = this.#deps
     const now = clock.now()
-    return this.#traced(arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }), incoming)
+    return this.#traced(arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }), incoming, beside)
   }
 
   /**
@@ -88,14 +95,14 @@ export class Ingest {
    */
   async arriveFor(due: DueEvent, id: string, incoming: IncomingEvent): Promise<void> {
     const event = arrivedEvent(due.row.namespace, incoming, { id, now: this.#deps.clock.now() })
-    await this.#traced(event, incoming, due)
+    await this.#traced(event, incoming, { due })
   }
 
-  async #traced(event: UndecidedEvent, incoming: IncomingEvent, due?: DueEvent): Promise<SendEventReply> {
+  async #traced(event: UndecidedEvent, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
     const { tracing, clock } = this.#deps
     const span = tracing && startEventSpan(tracing, event, incoming.trace)
     try {
-      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming, due)
+      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming, beside)
     } catch (error) {
       span?.fail(error instanceof EngineError ? error.code : 'internal')
       throw error
@@ -104,12 +111,14 @@ export class Ingest {
     }
   }
 
-  async #take(event: UndecidedEvent, incoming: IncomingEvent, due: DueEvent | undefined): Promise<SendEventReply> {
+  async #take(event: UndecidedEvent, incoming: IncomingEvent, beside: Beside | undefined): Promise<SendEventReply> {
+    const { due, commit } = beside ?? {}
     const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
     const { namespace, receivedAt: now } = event
     const dedupes = dedupeClaims(namespace, incoming, now)
     const creation = driver.leaseAtCreation()
     let rowChange: Change | undefined
+    let runId: string | undefined
     try {
       const spread = await decideAndCommit<Fanout>({
         store,
@@ -141,9 +150,11 @@ export class Ingest {
             rowChange = due.after(firstRunOf(spread))
             unit.changes.push(rowChange)
           }
+          runId = firstRunOf(spread)
           creation.lease(unit.changes)
           return unit
         },
+        ...(commit ? { commit: (unit: Unit) => commit(unit, { eventId: event.id, runId }) } : {}),
         onStale: () => false,
       })
       if (!spread) return { deduped: true }

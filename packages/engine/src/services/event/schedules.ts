@@ -108,12 +108,13 @@ export class Schedules {
     }
     const row = await store.flowRow(scheduleRowId(namespace, id))
     if (!row) throw notFound()
-    const sent = await ingest.send(namespace, sentBy(eventSchedule(row), now))
-    const { runId, eventId } = sent
-    const detail = JSON.stringify({ id, eventId })
-    const act = { action: 'schedule.fire', detail, ...(runId === undefined ? {} : { newRunId: runId }) } as const
-    await this.#audit.commit(actor, { guards: [], changes: [] }, act)
-    return sent
+    return ingest.send(namespace, sentBy(eventSchedule(row), now), {
+      commit: (unit, { eventId, runId }) => {
+        const detail = JSON.stringify({ id, eventId })
+        const act = { action: 'schedule.fire', detail, ...(runId === undefined ? {} : { newRunId: runId }) } as const
+        return this.#audit.commit(actor, unit, act)
+      },
+    })
   }
 
   /** Lets the event of a due schedule arrive, and moves the schedule on in the same commit. */

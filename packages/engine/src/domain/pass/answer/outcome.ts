@@ -1,7 +1,13 @@
 // Reads a runner's answer to an invoke (docs/wire-protocol.md#answer) or its checkpoint into an outcome. Nothing in it is
 // trusted: whatever a runner sends becomes one of the kinds below. `advance` and `checkpoint` decide what follows.
 
-import { PROGRESS_BYTES_MAX, type RunError, type StepError } from '@perdure/protocol'
+import {
+  ATTRIBUTE_KEY_CHARS_MAX,
+  ATTRIBUTE_VALUE_CHARS_MAX,
+  PROGRESS_BYTES_MAX,
+  type RunError,
+  type StepError,
+} from '@perdure/protocol'
 import { AttributeChangesSchema, CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import type { AttributeChanges } from '../../model/attributes.ts'
@@ -146,8 +152,20 @@ function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunR
   if (progress !== null && lines.progress === undefined) return PROGRESS_FAULT
   if (attributes === null) return NO_REPORT
   if (attributeChanges.Check(attributes)) return { attributes }
+  return attributesFault(attributes)
+}
+
+/** Longest part of a path in a message: a key may be as long as an answer. */
+const PATH_CHARS_MAX = 100
+const KEY_WANTED = `1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
+const VALUE_WANTED = `a string of up to ${ATTRIBUTE_VALUE_CHARS_MAX} characters, a finite number, a boolean, or null`
+
+function attributesFault(attributes: unknown): string {
   const [first] = attributeChanges.Errors(attributes)
-  return `/attributes${first?.instancePath ?? ''} ${first?.message ?? 'has the wrong shape'}`
+  const { instancePath = '', keyword, message = 'has the wrong shape' } = first ?? {}
+  const path = `/attributes${instancePath}`.slice(0, PATH_CHARS_MAX)
+  if (keyword === 'boolean') return `${path} must have a key of ${KEY_WANTED}`
+  return `${path} ${instancePath === '' ? message : `must be ${VALUE_WANTED}`}`
 }
 
 /** The parts of a message that count whatever its status is. */
