@@ -89,7 +89,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       capacities: { runs: new EngineCapacity(1), deliveries: new EngineCapacity(1), timers: new EngineCapacity(1) },
       connections: { size: 0 },
       streams: () => 0,
-      health: { isDraining: false, checks: async () => ({}) },
+      health: { isDraining: false, checks: async () => ({}), services: async () => ({}) },
     }),
   LiveShare: setting => new LiveShare(setting),
   RunnerLoad: ({ clock, bus }) => new RunnerLoad({ clock, bus }),

@@ -17,9 +17,8 @@ const REPORT_EVERY_MS = 5000
 const ENGINE_SEEN_MS_MAX = 60_000
 /** Reports older than this are removed: their engines ended without order. */
 const REPORT_KEPT_MS = 3_600_000
-/** Oldest check of the dependencies in a listing, and in a report. */
-const LISTED_CHECK_AGE_MS = 10_000
-const REPORTED_CHECK_AGE_MS = 30_000
+/** Oldest check of the dependencies in a listing. */
+const CHECK_AGE_MS_MAX = 10_000
 /** If the store takes longer, a listing leaves out how far retention has come. */
 const READ_TIMEOUT_MS = 2000
 /** Other engines in one listing. */
@@ -35,7 +34,7 @@ export interface EnginesDeps extends Pick<Core, 'clock' | 'log'> {
   connections: { readonly size: number }
   /** How many streams are open. */
   streams: () => number
-  health: Pick<Health, 'isDraining' | 'checks'>
+  health: Pick<Health, 'isDraining' | 'checks' | 'services'>
   limiter: Pick<Limiter, 'entries'>
 }
 
@@ -68,14 +67,14 @@ export class Engines extends RepeatingTask {
   async list(): Promise<ListedEngine[]> {
     const { store, clock, owner } = this.#deps
     const since = clock.now() - ENGINE_SEEN_MS_MAX
-    const [own, reports = [], lags, prunedUpTo] = await Promise.all([
-      this.#report(LISTED_CHECK_AGE_MS),
+    const [checks, reports = [], lags, prunedUpTo] = await Promise.all([
+      this.#deps.health.checks(CHECK_AGE_MS_MAX),
       store.engines?.list({ since, limit: OTHERS_MAX + 1 }),
       this.#lags(),
       withDeadline(clock, READ_TIMEOUT_MS, store.prunedUpTo()).catch(() => undefined),
     ])
     const others = reports.filter(({ id }) => id !== owner).slice(0, OTHERS_MAX)
-    return [own, ...others]
+    return [this.#report(checks), ...others]
       .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
       .map(report => ({
         ...report,
@@ -97,15 +96,16 @@ export class Engines extends RepeatingTask {
   }
 
   async #write(): Promise<void> {
-    const { store, clock } = this.#deps
+    const { store, clock, health } = this.#deps
     if (!store.engines) return
     this.#hasReported = true
-    await store.engines.put(await this.#report(REPORTED_CHECK_AGE_MS), clock.now() - REPORT_KEPT_MS)
+    // A report that is written shows that the store answers.
+    const report = this.#report({ store: 'ok', ...(await health.services()) })
+    await store.engines.put(report, clock.now() - REPORT_KEPT_MS)
   }
 
-  async #report(checkAgeMs: number): Promise<EngineReport> {
+  #report(checks: EngineReport['checks']): EngineReport {
     const { owner, process, setup, clock, store, capacities, connections, streams, health, limiter } = this.#deps
-    const checks = await health.checks(checkAgeMs)
     const stats = store.stats?.()
     const lanes = Object.entries(capacities) as [Lane, EnginesDeps['capacities'][Lane]][]
     return {

@@ -34,12 +34,19 @@ export class Health {
   }
 
   async check(): Promise<Readiness> {
-    const { store, queue, limiter, clock } = this.#deps
-    const probes = [this.#probe('store', store), this.#probe('queue', queue), this.#probe('limiter', limiter)]
-    const checks: Readiness['checks'] = Object.fromEntries((await Promise.all(probes)).flat())
+    const { store, clock } = this.#deps
+    const probed = await Promise.all([this.#probe('store', store), this.services()])
+    const checks: Readiness['checks'] = { ...Object.fromEntries(probed[0]), ...probed[1] }
     this.#latest = { at: clock.elapsed(), checks }
     const healthy = Object.values(checks).every(check => check === 'ok')
     return { ready: healthy && !this.#draining, checks, draining: this.#draining }
+  }
+
+  /** The state of the services beside the store. */
+  async services(): Promise<Readiness['checks']> {
+    const { queue, limiter } = this.#deps
+    const probes = [this.#probe('queue', queue), this.#probe('limiter', limiter)]
+    return Object.fromEntries((await Promise.all(probes)).flat())
   }
 
   /** The state of the dependencies, from a check that is at most this old: probing the store is a write. */
