@@ -3,7 +3,8 @@
 
 import { closeOpened } from '../../test/kit/cleanup.ts'
 import { seeded } from '../../test/kit/seeded.ts'
-import { PLANTED_BUGS } from '../../test/sim/core/planted.ts'
+import { PLANTED_BUGS, type PlantedBug } from '../../test/sim/core/planted.ts'
+import { PLANTED_IN_REPORTS } from '../../test/sim/core/planted-reports.ts'
 import { simulate } from '../../test/sim/core/simulate.ts'
 import { hasStrace, record } from '../powerloss/record.ts'
 import { sabotage } from '../sabotage/sabotage.ts'
@@ -59,14 +60,18 @@ async function plantBugs({ seed, count }: Order): Promise<Finding> {
 function bugs(): Bug[] {
   const strace = hasStrace() ? {} : { cannot: NO_STRACE }
   return [
-    ...PLANTED_BUGS.map(bug => ({ name: bug.name, suite: 'sim', notice: () => inSimulation(bug) })),
+    ...[...PLANTED_BUGS, ...PLANTED_IN_REPORTS].map(bug => ({
+      name: bug.name,
+      suite: 'sim',
+      notice: () => inSimulation(bug),
+    })),
     { name: 'the disk answers syncs and carries out none', suite: 'powerloss', ...strace, notice: lyingDisk },
     { name: 'SQLite commits without a sync', suite: 'powerloss', ...strace, notice: missingSync },
     { name: 'the fence of a run is not checked', suite: 'fencing', notice: uncheckedFence },
   ]
 }
 
-async function inSimulation(bug: (typeof PLANTED_BUGS)[number]): Promise<string | undefined> {
+async function inSimulation(bug: PlantedBug): Promise<string | undefined> {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const { failure } = await simulate({ ...bug, seed, off: NOTHING_OFF })
     if (failure) return `seed ${seed}, ${failure.violation.message}`

@@ -2,12 +2,13 @@
 
 import { expect, it } from 'vitest'
 import { PLANTED_BUGS } from './core/planted.ts'
+import { PLANTED_IN_REPORTS } from './core/planted-reports.ts'
 import { simulate } from './core/simulate.ts'
 
 const SEEDS_MAX = 60
 const NOTHING_OFF: ReadonlySet<string> = new Set()
 
-it.each(PLANTED_BUGS)('$name', async ({ name, ...bug }) => {
+it.each([...PLANTED_BUGS, ...PLANTED_IN_REPORTS])('$name', async ({ name, ...bug }) => {
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const { failure } = await simulate({ seed, off: NOTHING_OFF, ...bug })
     if (!failure) continue

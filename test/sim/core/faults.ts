@@ -39,6 +39,16 @@ const STRIKES_MAX = {
   clockSet: 0.3,
   /** Not a fault: the runner sends the last steps of a run with its end. */
   endsWithSteps: 1,
+  /** Not a fault: the runner reports its steps over HTTP during its pass. */
+  httpCheckpoints: 1,
+  /** Faults of such reports: the report or its answer is lost, slow, comes twice, or comes to another engine. */
+  reportLost: 0.15,
+  reportSlow: 0.3,
+  reportRepeated: 0.4,
+  reportElsewhere: 0.4,
+  /** Not faults: two reports are under way at once; the pass is answered before its report. */
+  reportsTogether: 0.5,
+  answerFirst: 0.2,
 } as const
 
 export type FaultKind = keyof typeof STRIKES_MAX

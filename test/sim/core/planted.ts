@@ -15,6 +15,8 @@ export interface PlantedBug {
   looksBackByWall?: true
   /** The part of answers that the runners leave out, as if the engine ignored it. */
   runner?: PlantedInRunner
+  /** Replaces a part of the engine, and answers how to restore it. */
+  install?(): () => void
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
 }

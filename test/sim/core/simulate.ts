@@ -24,6 +24,7 @@ export interface Verdict {
 }
 
 export async function simulate(options: WorldOptions): Promise<Verdict> {
+  const restore = options.install?.()
   const world = await createWorld(options)
   const { clock, trace, witness, runnerRecord, startedAt } = world
   let failure: Verdict['failure']
@@ -37,6 +38,7 @@ export async function simulate(options: WorldOptions): Promise<Verdict> {
   }
   world.host.crash('dead')
   await world.inner.close()
+  restore?.()
   return {
     digest: trace.digest(),
     runs: witness.records.size,

@@ -8,6 +8,7 @@ import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { Witness } from '../checks/witness.ts'
 import { FaultyStore } from '../ports/faulty-store.ts'
 import { Wall } from '../ports/life.ts'
+import { SimReports } from '../ports/sim-reports.ts'
 import { type Post, SimSender } from '../ports/sim-sender.ts'
 import { SimTransport } from '../ports/sim-transport.ts'
 import { Client } from '../workload/client.ts'
@@ -36,6 +37,8 @@ export interface WorldOptions {
   looksBackByWall?: boolean | undefined
   /** A planted bug of the runners. */
   runner?: PlantedInRunner | undefined
+  /** A planted bug: replaces a part of the engine, and answers how to restore it. */
+  install?: (() => () => void) | undefined
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]
 }
@@ -79,13 +82,22 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const runners = createRunners({ specs, faults, runnerRecord, startedAt, planted: runner, rng: rng.fork('runners') })
   const wire = rng.fork('wire')
   const shared = { clock, faults, trace, rng: wire }
+  const reports = new SimReports({
+    clock,
+    faults,
+    trace,
+    rng: rng.fork('reports'),
+    store: inner,
+    current: () => host.current,
+    fail: violation => witness.fail(violation),
+  })
   // Either few enough to run out, or as many as in production.
   const bounds = rng.fork('bounds').pick([
     { passesMax: 2, deliveriesMax: 1, timersMax: 1 },
     { passesMax: 6, deliveriesMax: 3, timersMax: 2 },
     { passesMax: 200, deliveriesMax: 200, timersMax: 200 },
   ])
-  const host = new EngineHost({
+  const host: EngineHost = new EngineHost({
     clock,
     bounds,
     wall,
@@ -93,7 +105,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     rng: rng.fork('engines'),
     trace,
     store: life => new FaultyStore({ ...shared, inner, tap: witness, life, tamper, looksBackByWall }),
-    transport: life => new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay }),
+    transport: life => new SimTransport({ ...shared, runnerRecord, tap: witness, life, runners, underWay, reports }),
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
   })

@@ -8,8 +8,9 @@ import type { SimClock } from '../core/sim-clock.ts'
 import type { Trace } from '../core/trace.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
-import type { Answer, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
+import type { Answer, Checkpoint, CheckpointAck, InvokeRequest } from '../workload/wire.ts'
 import { type Life, never } from './life.ts'
+import type { SimReports } from './sim-reports.ts'
 
 export interface SendTap {
   /** Called when a pass is sent, with the passes in flight at that moment. */
@@ -29,6 +30,7 @@ export interface SimTransportDeps {
   runners: ReadonlyMap<string, SimRunner>
   /** Invokes in flight, over all engines. A quiet end waits for them. */
   underWay: Set<Pass>
+  reports: SimReports
 }
 
 /** An invoke in flight. */
@@ -37,6 +39,10 @@ interface Flight {
   runner: SimRunner
   pass: Pass
   ended: boolean
+  /** The highest seq of a report over HTTP that was sent. */
+  sentSeq: number
+  /** Their receipts, by seq. */
+  receipts: Map<number, string>
   /** Restarts the deadline. */
   renew(): void
 }
@@ -123,7 +129,8 @@ export class SimTransport implements Transport {
         const deadline = clock.now() + call.timeoutMs
         cancelDeadline = clock.at(deadline, () => end({ kind: 'broken', message: 'deadline' }))
       }
-      const flight: Flight = { call, runner, pass, ended: false, renew }
+      const flight: Flight = { call, runner, pass, ended: false, sentSeq: 0, receipts: new Map(), renew }
+      call.onDeadline?.(renew)
       const onAbort = () => end({ kind: 'aborted' })
       renew()
       call.signal.addEventListener('abort', onAbort)
@@ -136,6 +143,7 @@ export class SimTransport implements Transport {
         // Given up while it was on its way: half of such requests never arrive.
         if (call.signal.aborted && this.#deps.rng.chance(0.5)) return
         if (faults.strikes('checkpoints')) void this.#checkpointed(flight).then(end)
+        else if (faults.strikes('httpCheckpoints')) void this.#reporting(flight).then(end)
         else this.#answerAt(answersAt, flight, end)
       })
     })
@@ -161,6 +169,39 @@ export class SimTransport implements Transport {
       if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }
     }
     return new Promise(resolve => this.#answerAt(clock.now() + stream.int(1, 5), flight, resolve))
+  }
+
+  /** A pass that reports over HTTP until it ends, breaks or is stopped. It ends with the steps that are not known to be stored. */
+  async #reporting(flight: Flight): Promise<InvokeReply> {
+    const { clock, faults } = this.#deps
+    const stream = faults.stream('httpCheckpoints')
+    while (!flight.ended && stream.chance(0.85)) {
+      const report = flight.runner.checkpoint(flight.pass, flight.sentSeq + 1, clock.now())
+      if (!report) break
+      if (faults.strikes('answerFirst')) {
+        void this.#deps.reports.report(flight, report)
+        await clock.wait(stream.int(0, 20))
+        return reported(report)
+      }
+      const parts = faults.strikes('reportsTogether') ? halves(report) : [report]
+      const outcomes = await Promise.all(parts.map(part => this.#reported(flight, part)))
+      const left = parts.filter((_, i) => outcomes[i] === undefined)
+      if (left.length > 0) return reported(...left)
+      await clock.wait(stream.int(1, 30))
+      if (outcomes.includes('stop')) return STOPPED
+      if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }
+    }
+    return new Promise(resolve => this.#answerAt(clock.now() + stream.int(1, 5), flight, resolve))
+  }
+
+  /** Reports steps over HTTP. Undefined without a receipt. */
+  async #reported(flight: Flight, report: Checkpoint): Promise<'goesOn' | 'stop' | undefined> {
+    const { tap, reports } = this.#deps
+    const ack = await reports.report(flight, report)
+    if (typeof ack === 'string') return undefined
+    flight.runner.acked(flight.pass, report, ack)
+    tap.acknowledged(flight.pass, ack)
+    return ack.stop ? 'stop' : 'goesOn'
   }
 
   async #checkpoint(flight: Flight, seq: number): Promise<Told> {
@@ -211,6 +252,24 @@ export class SimTransport implements Transport {
     if (faults.strikes('garbage')) return { kind: 'answered', ...faults.stream('garbage').pick(GARBAGE) }
     return { kind: 'answered', ...answer }
   }
+}
+
+/** The answer of a pass that brings the steps of these reports. */
+function reported(...reports: readonly Checkpoint[]): InvokeReply {
+  const opcodes = reports.flatMap(report => report.opcodes)
+  const logs = reports.flatMap(report => report.logs)
+  return { kind: 'answered', status: 206, body: JSON.stringify({ opcodes, logs }) }
+}
+
+/** Splits a report of several steps in two. Either may come first, so opcodes that repeat others are left out. */
+function halves({ seq, opcodes: all, logs }: Checkpoint): Checkpoint[] {
+  const opcodes = all.filter(({ id }, i) => all.findIndex(one => one.id === id) === i)
+  if (opcodes.length < 2) return [{ seq, opcodes: all, logs }]
+  const middle = opcodes.length >> 1
+  return [
+    { seq, opcodes: opcodes.slice(0, middle), logs },
+    { seq: seq + 1, opcodes: opcodes.slice(middle), logs: [] },
+  ]
 }
 
 function describeReply(reply: InvokeReply): string {

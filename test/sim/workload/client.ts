@@ -50,7 +50,7 @@ export class Client {
       runner: runnerId,
       url,
       protocolVersion: 1,
-      features: ['step-policy', 'end-with-steps'],
+      features: ['step-policy', 'end-with-steps', 'http-checkpoints'],
       workflows: registrations,
     }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))

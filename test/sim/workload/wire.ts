@@ -27,6 +27,7 @@ export interface InvokeRequest {
     features?: string[]
     onFailure?: boolean
     error?: StepError
+    checkpointToken?: string
   }
 }
 
