@@ -101,6 +101,9 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   await page.getByRole('row', { name: /33 %/ }).getByRole('link', { name: destination.url }).click()
   await page.getByText('3 of 9 posts succeeded: 33 %.').waitFor()
   await page.getByRole('table', { name: 'Posts to this endpoint' }).waitFor({ state: 'attached' })
+  // Failed posts are hatched: without a fill they would be black.
+  const fill = await page.locator('rect[data-kind=failed]').first().getAttribute('fill')
+  expect(fill).toBe(`url(#${await page.locator('pattern').getAttribute('id')})`)
   expect(await axeViolations(page)).toEqual([])
 })
 

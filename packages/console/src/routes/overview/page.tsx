@@ -1,7 +1,7 @@
 // The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
-import { useMemo, useState } from 'react'
+import { Fragment, useMemo, useState } from 'react'
 import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
@@ -108,26 +108,33 @@ function InFlight() {
         {({ status, waitingFor }) => (
           <ul className={css.list}>
             {IN_FLIGHT.map(each => (
-              <li key={each}>
-                <Link target={{ to: 'runs', query: { status: each } }}>
-                  <Status status={each} /> {status[each] ?? 0}
-                </Link>
-              </li>
-            ))}
-            {Object.entries(waitingFor)
-              .filter(([, runs]) => Number(runs) > 0)
-              .map(([kind, runs]) => (
-                <li key={`for ${kind}`} className={css.inner}>
-                  <Link target={{ to: 'runs', query: { waiting: kind } }}>
-                    {String(runs)} for {kind}
+              <Fragment key={each}>
+                <li>
+                  <Link target={{ to: 'runs', query: { status: each } }}>
+                    <Status status={each} /> {status[each] ?? 0}
                   </Link>
                 </li>
-              ))}
+                {each === 'waiting' && <Kinds of={waitingFor} />}
+              </Fragment>
+            ))}
           </ul>
         )}
       </Loaded>
     </Panel>
   )
+}
+
+/** The waits by kind: those of queued and paused runs too. */
+function Kinds({ of }: { of: Readonly<Record<string, unknown>> }) {
+  return Object.entries(of)
+    .filter(([, runs]) => Number(runs) > 0)
+    .map(([kind, runs]) => (
+      <li key={kind} className={css.inner}>
+        <Link target={{ to: 'runs', query: { waiting: kind } }}>
+          {String(runs)} for {kind}
+        </Link>
+      </li>
+    ))
 }
 
 function Upcoming() {

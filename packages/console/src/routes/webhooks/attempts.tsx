@@ -16,7 +16,7 @@ type Delivery = Pick<Calls['getWebhookDelivery']['reply'], 'attempts'>
 export function AttemptSchedule({ delivery }: { delivery: Calls['getWebhookDelivery']['reply'] }) {
   const { made, next, left } = attemptPlan(delivery)
   const after = (pauseMs: number | undefined) =>
-    pauseMs !== undefined && <small>after {durationText(coarse(pauseMs))}</small>
+    pauseMs !== undefined && <small>after {durationText(pauseMs < 60_000 ? coarse(pauseMs) : pauseMs)}</small>
   return (
     <ol className={css.schedule} aria-label="Attempts on their schedule">
       {made.map(({ attempt: { id, attempt, outcome, statusCode }, pauseMs }) => (

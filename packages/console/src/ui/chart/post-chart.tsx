@@ -1,6 +1,7 @@
 // Posts over time: a stacked bar for each span of time, and the 95th percentile of durations as a line; the same line alone, for a
 // row of a table. A table with the same numbers is there for screen readers.
 
+import { useId } from 'react'
 import css from './chart.module.css'
 import { ChartFrame, durationCell, longestOf, PLOT_HEIGHT } from './frame.tsx'
 import { lineOf, niceMax, placeOf } from './scale.ts'
@@ -22,6 +23,7 @@ const COLUMNS = [
 ] as const
 
 export function PostChart({ label, points, nowMs }: { label: string; points: readonly PostPoint[]; nowMs: number }) {
+  const hatch = useId()
   const maxPosts = niceMax(Math.max(...points.map(({ succeeded, failed }) => succeeded + failed), 1))
   return (
     <ChartFrame
@@ -30,7 +32,17 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       nowMs={nowMs}
       kinds={KINDS}
       most={`${maxPosts} posts`}
-      bars={points.map((point, i) => <Bar key={point.at} point={point} x={i} max={maxPosts} />)}
+      bars={
+        <>
+          {/* The plot is stretched in its width: stripes across it keep their form. */}
+          <pattern id={hatch} width={1} height={4} patternUnits="userSpaceOnUse">
+            <rect width={1} height={2.5} className={css.stripe} />
+          </pattern>
+          {points.map((point, i) => (
+            <Bar key={point.at} point={point} x={i} scale={{ max: maxPosts, hatch }} />
+          ))}
+        </>
+      }
       columns={COLUMNS}
     />
   )
@@ -54,7 +66,13 @@ export function Sparkline({ label, points }: { label: string; points: readonly P
   )
 }
 
-function Bar({ point, x, max }: { point: PostPoint; x: number; max: number }) {
+interface Scale {
+  max: number
+  /** Id of the pattern of failed posts. */
+  hatch: string
+}
+
+function Bar({ point, x, scale: { max, hatch } }: { point: PostPoint; x: number; scale: Scale }) {
   let below = 0
   return KINDS.map(kind => {
     const posts = point[kind]
@@ -62,6 +80,7 @@ function Bar({ point, x, max }: { point: PostPoint; x: number; max: number }) {
     below += posts
     const y = placeOf(below, max, PLOT_HEIGHT)
     const height = PLOT_HEIGHT - placeOf(posts, max, PLOT_HEIGHT)
-    return <rect key={kind} data-kind={kind} x={x + 0.1} width={0.8} y={y} height={height} />
+    const fill = kind === 'failed' ? `url(#${hatch})` : undefined
+    return <rect key={kind} data-kind={kind} x={x + 0.1} width={0.8} y={y} height={height} fill={fill} />
   })
 }
