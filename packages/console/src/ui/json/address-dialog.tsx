@@ -1,5 +1,6 @@
 // Asks before an address of a payload is opened, with its host: anybody may have written it. Loaded on request.
 
+import { createPortal } from 'react-dom'
 import { Button } from '../button.tsx'
 import { CopyButton } from '../overlay/copy.tsx'
 import { Dialog } from '../overlay/dialog.tsx'
@@ -7,7 +8,8 @@ import css from './address-dialog.module.css'
 
 export default function AddressDialog({ address, onClose }: { address: URL; onClose(): void }) {
   const { host, href } = address
-  return (
+  // Outside of the tree, whose type it would have.
+  return createPortal(
     <Dialog
       title={`Open ${host}?`}
       onClose={onClose}
@@ -28,6 +30,7 @@ export default function AddressDialog({ address, onClose }: { address: URL; onCl
       <p className={css.address}>
         <code>{href}</code> <CopyButton text={href} label="Copy the address" />
       </p>
-    </Dialog>
+    </Dialog>,
+    document.body,
   )
 }
