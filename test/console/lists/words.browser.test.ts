@@ -1,7 +1,6 @@
-// Sentences and marks: the overview says which key runs wait for, the engine page says how its lanes are, and the chart of a workflow
-// marks when its definition became what it is.
+// Sentences and marks: the overview says which key runs wait for, the engine page says how its lanes are, and the charts of a workflow
+// mark when its definition changed.
 
-import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { flow, gate, openEngine, run, unique, until } from '../../kit/index.ts'
@@ -41,23 +40,37 @@ test('the overview names the key that runs wait for, and links to its limit', as
   held.open()
 })
 
-test('the chart of a workflow marks when its definition changed', async () => {
+test('the charts of a workflow mark when its definition changed, and a mark opens what changed', async () => {
   const [app, name] = [unique('shop'), unique('order')]
   const handler = flow([run('work')])
-  await runner({ app, workflows: { [name]: { handler, registration: { retry: { maxAttempts: 2 } } } } })
+  const registers = (attempts: number, id: string) =>
+    runner({ app, runner: id, workflows: { [name]: { handler, registration: { retry: { maxAttempts: attempts } } } } })
+  await registers(2, 'blue')
   await api.succeeded((await api.send({ name, app })).runId)
-  const updated = async () =>
-    ((await api.get(`/workflows?app=${app}`)).json as WorkflowDefinition[]).find(each => each.name === name)?.updatedAt
-  const before = await updated()
-  await runner({ app, workflows: { [name]: { handler, registration: { retry: { maxAttempts: 3 } } } } })
-  expect(await updated()).not.toBe(before)
+  await registers(3, 'green')
   const page = await openPage(url)
   await page.goto(at(`workflows/${app}/${name}?since=1h`))
-  const mark = page.getByTitle(/^registered as it is now, /)
-  await mark.waitFor({ state: 'attached' })
-  const place = (await mark.getAttribute('style')) ?? ''
-  // The change was just now: in the last of the twelve or thirteen spans.
-  expect(Number(/left: ([\d.]+)%/.exec(place)?.[1])).toBeGreaterThan(90)
-  await page.locator('figcaption').getByText('registered as it is now, ').waitFor()
+  const charts = ['Runs over time', 'How long runs took', 'How long runs waited for their first pass'].map(title =>
+    page.getByRole('region', { name: title }),
+  )
+  for (const chart of charts) {
+    const mark = chart.getByRole('button', { name: /^the definition changed: retries, / })
+    await mark.waitFor()
+    const place = (await mark.locator('..').getAttribute('style')) ?? ''
+    // The change was just now: in the last of the twelve or thirteen spans.
+    expect(Number(/left: ([\d.]+)%/.exec(place)?.[1])).toBeGreaterThan(90)
+    await chart.locator('figcaption').getByText('the definition changed: retries, ').waitFor()
+    const table = await chart.locator('table').textContent()
+    expect(table).toMatch(/Marks.*the definition changed: retries, /)
+  }
+  expect(await charts[1]?.locator('figcaption').innerText()).toMatch(/p50.*p95.*p99.*±9 %/s)
+  expect(await axeViolations(page)).toEqual([])
+  const history = page.getByRole('region', { name: 'Changes of the definition' })
+  await charts[1]?.getByRole('button', { name: /^the definition changed/ }).press('Enter')
+  await history.getByText(' by green').waitFor()
+  const difference = history.getByRole('region', { name: /^The definition before and since/ })
+  await difference.getByText('"maxAttempts": 2').waitFor()
+  await difference.getByText('"maxAttempts": 3').waitFor()
+  expect(await page.evaluate('document.activeElement?.tagName')).toBe('SUMMARY')
   expect(await axeViolations(page)).toEqual([])
 })

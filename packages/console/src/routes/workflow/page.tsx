@@ -1,13 +1,12 @@
-// One workflow: its definition in words, its runs over time, which step costs, its errors and its newest runs.
+// One workflow: its definition in words and how it changed, its runs over time, which step costs, what holds its runs back, its
+// errors and its newest runs.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
-import { engineNow, useNow } from '../../data/time/clock.ts'
+import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
-import { RunChart } from '../../ui/chart/run-chart.tsx'
-import { seriesStep } from '../../ui/chart/series-step.ts'
 import { durationText } from '../../ui/duration.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -19,12 +18,18 @@ import { Page, Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import { DEFAULT_COLUMNS, runColumns } from '../runs/columns.tsx'
 import { definitionWords } from '../workflows/definition-words.ts'
+import { definitionChanges } from '../workflows/past-definitions.ts'
 import { type Stats, successText } from '../workflows/stats.ts'
 import css from '../workflows/workflows.module.css'
 import { WorkflowActions } from './actions.tsx'
+import { Charts } from './charts.tsx'
+import { History } from './history.tsx'
+import { Holds } from './holds.tsx'
 
 const STEPS_SHOWN = 10
 const NEWEST_RUNS = 20
+/** The engine keeps no more. */
+const DEFINITIONS_KEPT = 50
 
 export default function WorkflowPage() {
   const { params } = usePage()
@@ -36,6 +41,10 @@ export default function WorkflowPage() {
   const definitions = useRead('listWorkflows', { app })
   const stats = useRead('getWorkflowStats', { app, workflow: name, since: from }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
+  const past = usePages('listDefinitions', { app, name, limit: DEFINITIONS_KEPT }, { keep: false })
+  const changes = useMemo(() => definitionChanges(itemsOf({ data: past.data })), [past.data])
+  const marks = useMemo(() => changes.map(({ now, text }) => ({ at: now.registeredAt, text })), [changes])
+  const [shown, setShown] = useState<string>()
   return (
     <Page
       title={name}
@@ -72,7 +81,15 @@ export default function WorkflowPage() {
         </Loaded>
       </Panel>
       {stats && <Numbers stats={stats} />}
-      <Series app={app} workflow={name} since={since} from={from} changedAt={definition?.updatedAt} />
+      <Charts
+        {...{ app, since, from, marks }}
+        workflow={name}
+        onMark={({ at }) =>
+          setShown(changes.some(({ now, before }) => before && now.registeredAt === at) ? at : undefined)
+        }
+      />
+      <History changes={changes} shown={shown} />
+      {definition && <Holds app={app} workflow={name} />}
       {stats && stats.steps.length > 0 && <Steps steps={stats.steps} />}
       <Errors app={app} workflow={name} since={from} />
       <NewestRuns app={app} workflow={name} />
@@ -121,41 +138,6 @@ function Numbers({ stats }: { stats: Stats }) {
           ],
         ]}
       />
-    </Panel>
-  )
-}
-
-interface SeriesProps {
-  app: string
-  workflow: string
-  since: string
-  from: string | undefined
-  /** When the definition became what it is now. */
-  changedAt: string | undefined
-}
-
-function Series({ app, workflow, since, from, changedAt }: SeriesProps) {
-  const navigate = useNavigate()
-  const now = useNow()
-  const series = useRead('getRunSeries', { app, workflow, since: from, step: seriesStep(since) })
-  const choose = (fromMs: number, toMs: number) =>
-    navigate({
-      to: 'runs',
-      query: { app, workflow, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
-    })
-  return (
-    <Panel title="Runs over time">
-      <Loaded query={series} rows={4}>
-        {points => (
-          <RunChart
-            label={`Runs of ${workflow} over time`}
-            points={points}
-            nowMs={now}
-            marks={changedAt === undefined ? [] : [{ at: changedAt, text: 'registered as it is now' }]}
-            onChoose={choose}
-          />
-        )}
-      </Loaded>
     </Panel>
   )
 }

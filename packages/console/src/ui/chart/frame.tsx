@@ -1,10 +1,11 @@
-// The parts that charts over time share: the frame with its legend and axis, the line of durations, and the table of the numbers
-// for screen readers. Called by run-chart and post-chart.
+// The parts that charts over time share: the frame with its legend, marks and axis, the lines of durations, and the table of the
+// numbers for screen readers. Called by run-chart, duration-chart and post-chart.
 
 import type { ReactNode } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import css from './chart.module.css'
+import { type ChartMark, Marks, marksBySpan, type PlacedMark } from './marks.tsx'
 import { lineOf, niceMax } from './scale.ts'
 
 /** Height of the plot, in units of its drawing. */
@@ -12,8 +13,16 @@ export const PLOT_HEIGHT = 120
 
 interface TimePoint {
   at: string
-  p95Ms?: number | undefined
 }
+
+/** A line of durations: its name in the legend, by which it is drawn too, and its value at a point. */
+export interface ChartLine<Point> {
+  kind: 'p50' | 'p95' | 'p99'
+  of(point: Point): number | undefined
+}
+
+/** The line of charts that have one. */
+export const P95: ChartLine<{ p95Ms?: number | undefined }> = { kind: 'p95', of: ({ p95Ms }) => p95Ms }
 
 export interface ChartFrameProps<Point extends TimePoint> {
   /** The name of the table. */
@@ -23,10 +32,12 @@ export interface ChartFrameProps<Point extends TimePoint> {
   nowMs: number
   /** The kinds of bars. */
   kinds: readonly string[]
-  /** The top of the axis of bars: "50 runs". */
+  /** The top of the axis of bars, such as "up to 50 runs", or another note. */
   most: string
-  /** Further entries of the legend. */
-  legend?: ReactNode
+  lines: readonly ChartLine<Point>[]
+  marks?: readonly PlacedMark[] | undefined
+  /** A mark was chosen. */
+  onMark?: ((mark: ChartMark) => void) | undefined
   /** The bars, drawn one unit wide for each point. */
   bars: ReactNode
   /** Parts over the plot. */
@@ -36,8 +47,11 @@ export interface ChartFrameProps<Point extends TimePoint> {
 }
 
 export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point>) {
-  const { label, points, nowMs, kinds, most, legend, bars, over, columns } = props
-  const maxMs = longestOf(points)
+  const { label, points, nowMs, kinds, most, lines, marks = [], onMark, bars, over } = props
+  const maxMs = longestOf(points, lines)
+  const marked = marksBySpan(marks, points)
+  const columns =
+    marks.length === 0 ? props.columns : [...props.columns, ['Marks', ({ at }: Point) => marked.get(at) ?? ''] as const]
   return (
     <figure className={css.chart}>
       <figcaption className={css.legend}>
@@ -46,11 +60,17 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
             <i data-kind={kind} aria-hidden="true" /> {kind}
           </span>
         ))}
-        <span>
-          <i data-kind="p95" aria-hidden="true" /> p95, up to {durationText(maxMs)}
-        </span>
-        {legend}
-        <span className={css.max}>up to {most}</span>
+        {lines.map(({ kind }) => (
+          <span key={kind}>
+            <i data-kind={kind} aria-hidden="true" /> {kind}, up to {durationText(maxMs)}
+          </span>
+        ))}
+        {marks.map(({ at, title }) => (
+          <span key={at}>
+            <i data-kind="mark" aria-hidden="true" /> {title}
+          </span>
+        ))}
+        <span className={css.max}>{most}</span>
       </figcaption>
       <svg
         className={css.plot}
@@ -59,9 +79,12 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
         aria-hidden="true"
       >
         {bars}
-        <path className={css.line} d={lineOf(points, maxMs, PLOT_HEIGHT)} />
+        {lines.map(({ kind, of }) => (
+          <path key={kind} className={css.line} data-kind={kind} d={lineOf(points.map(of), maxMs, PLOT_HEIGHT)} />
+        ))}
       </svg>
       {over}
+      <Marks marks={marks} {...(onMark && { onOpen: onMark })} />
       <div className={css.axis} aria-hidden="true">
         <span>{points[0] && clockText(Date.parse(points[0].at), nowMs)}</span>
         <span>now</span>
@@ -93,8 +116,8 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
 }
 
 /** The top of the axis of durations. */
-export function longestOf(points: readonly TimePoint[]): number {
-  return niceMax(Math.max(...points.map(({ p95Ms = 0 }) => p95Ms), 1))
+export function longestOf<Point>(points: readonly Point[], lines: readonly ChartLine<Point>[]): number {
+  return niceMax(Math.max(...points.flatMap(point => lines.map(({ of }) => of(point) ?? 0)), 1))
 }
 
 /** A duration in a table; nothing where there is none. */

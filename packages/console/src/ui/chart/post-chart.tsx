@@ -3,7 +3,7 @@
 
 import { useId } from 'react'
 import css from './chart.module.css'
-import { ChartFrame, durationCell, longestOf, PLOT_HEIGHT } from './frame.tsx'
+import { ChartFrame, durationCell, longestOf, P95, PLOT_HEIGHT } from './frame.tsx'
 import { lineOf, niceMax, placeOf } from './scale.ts'
 
 export interface PostPoint {
@@ -31,7 +31,8 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       points={points}
       nowMs={nowMs}
       kinds={KINDS}
-      most={`${maxPosts} posts`}
+      lines={[P95]}
+      most={`up to ${maxPosts} posts`}
       bars={
         <>
           {/* The plot is stretched in its width: stripes across it keep their form. */}
@@ -61,7 +62,7 @@ export function Sparkline({ label, points }: { label: string; points: readonly P
       viewBox={`0 0 ${Math.max(points.length, 1)} ${SPARK.height}`}
       preserveAspectRatio="none"
     >
-      <path className={css.line} d={lineOf(points, longestOf(points), SPARK.height)} />
+      <path className={css.line} d={lineOf(points.map(P95.of), longestOf(points, [P95]), SPARK.height)} />
     </svg>
   )
 }

@@ -1,13 +1,14 @@
-// Runs over time: a stacked bar for each span of time, and the 95th percentile of durations as a line. Bars differ by fill, not
-// by colour alone. A table with the same numbers is there for screen readers.
+// Runs over time: a stacked bar of ends for each span of time, a dash for the starts, and the 95th percentile of durations as a
+// line. Bars differ by fill, not by colour alone. A table with the same numbers is there for screen readers.
 
 import { useId } from 'react'
 import { durationText } from '../duration.ts'
 import { clockText } from '../time.ts'
 import { Brush } from './brush.tsx'
 import css from './chart.module.css'
-import { ChartFrame, durationCell, PLOT_HEIGHT } from './frame.tsx'
-import { markPlace, niceMax, placeOf } from './scale.ts'
+import { ChartFrame, durationCell, P95, PLOT_HEIGHT } from './frame.tsx'
+import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
+import { niceMax, placeOf } from './scale.ts'
 
 export interface RunPoint {
   at: string
@@ -27,13 +28,6 @@ const COLUMNS = [
   ['p95', ({ p95Ms }: RunPoint) => durationCell(p95Ms)],
 ] as const
 
-/** A moment to mark. */
-export interface ChartMark {
-  at: string
-  /** The event of that moment: "the definition changed". */
-  text: string
-}
-
 export interface RunChartProps {
   label: string
   points: readonly RunPoint[]
@@ -41,18 +35,15 @@ export interface RunChartProps {
   nowMs: number
   /** Moments to mark, such as a change of the definition. */
   marks?: readonly ChartMark[]
+  onMark?(mark: ChartMark): void
   /** A span of time was chosen: its beginning and its end. */
   onChoose?(fromMs: number, toMs: number): void
 }
 
-export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChartProps) {
+export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }: RunChartProps) {
   const hatch = useId()
   const maxRuns = niceMax(Math.max(...points.map(point => Math.max(point.started, endsOf(point))), 1))
-  const spanMs = points.length > 1 ? Date.parse(points[1]?.at as string) - Date.parse(points[0]?.at as string) : 0
-  const placed = marks.flatMap(mark => {
-    const x = markPlace(Date.parse(mark.at), { points, spanMs })
-    return x === undefined ? [] : [{ ...mark, x, title: `${mark.text}, ${clockText(Date.parse(mark.at), nowMs)}` }]
-  })
+  const spanMs = spanOf(points)
   const startOf = (i: number) => Date.parse(points[i]?.at ?? '')
   const wordsOfSpan = (first: number, last: number) => {
     const from = clockText(startOf(first), nowMs)
@@ -64,13 +55,11 @@ export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChar
       label={label}
       points={points}
       nowMs={nowMs}
-      kinds={KINDS}
-      most={`${maxRuns} runs`}
-      legend={placed.map(({ at, title }) => (
-        <span key={at}>
-          <i data-kind="mark" aria-hidden="true" /> {title}
-        </span>
-      ))}
+      kinds={['started', ...KINDS]}
+      lines={[P95]}
+      most={`up to ${maxRuns} runs`}
+      marks={placedMarks(marks, { points, spanMs, nowMs })}
+      onMark={onMark}
       bars={
         <>
           {/* The plot is stretched in its width: stripes across it keep their form. */}
@@ -80,30 +69,24 @@ export function RunChart({ label, points, nowMs, marks = [], onChoose }: RunChar
           {points.map((point, i) => (
             <Bar key={point.at} point={point} x={i} scale={{ max: maxRuns, hatch }} />
           ))}
+          <path className={css.starts} d={startsOf(points, maxRuns)} />
         </>
       }
       over={
-        <>
-          <div className={css.marks} aria-hidden="true">
-            {placed.map(({ at, x, title }) => (
-              <span key={at} title={title} style={{ left: `${100 * x}%` }} />
+        onChoose ? (
+          <Brush
+            label={label}
+            count={points.length}
+            wordsOf={wordsOfSpan}
+            onChoose={(first, last) => onChoose(startOf(first), startOf(last) + spanMs)}
+          />
+        ) : (
+          <div className={css.hits}>
+            {points.map((point, i) => (
+              <span key={point.at} title={wordsOfSpan(i, i)} />
             ))}
           </div>
-          {onChoose ? (
-            <Brush
-              label={label}
-              count={points.length}
-              wordsOf={wordsOfSpan}
-              onChoose={(first, last) => onChoose(startOf(first), startOf(last) + spanMs)}
-            />
-          ) : (
-            <div className={css.hits}>
-              {points.map((point, i) => (
-                <span key={point.at} title={wordsOfSpan(i, i)} />
-              ))}
-            </div>
-          )}
-        </>
+        )
       }
       columns={COLUMNS}
     />
@@ -116,6 +99,13 @@ const endsOf = ({ succeeded, failed, cancelled }: RunPoint) => succeeded + faile
 function sumOf(points: readonly RunPoint[]): Omit<RunPoint, 'at'> {
   const sum = (of: 'started' | (typeof KINDS)[number]) => points.reduce((all, point) => all + point[of], 0)
   return { started: sum('started'), succeeded: sum('succeeded'), failed: sum('failed'), cancelled: sum('cancelled') }
+}
+
+/** A dash over the bar of each span in which runs started, as high as they are many. */
+function startsOf(points: readonly RunPoint[], max: number): string {
+  return points
+    .map(({ started }, i) => (started === 0 ? '' : `M${i + 0.1} ${placeOf(started, max, PLOT_HEIGHT).toFixed(1)}h0.8`))
+    .join('')
 }
 
 function wordsOf({ started, succeeded, failed, cancelled, p95Ms }: Omit<RunPoint, 'at'>): string {

@@ -22,13 +22,13 @@ export function markPlace(
   return x >= 0 && x <= 1 ? x : undefined
 }
 
-/** The path of durations: a dash for each span that has a percentile, joined with its neighbours; a gap where there is none. */
-export function lineOf(points: readonly { p95Ms?: number | undefined }[], max: number, heightPx: number): string {
-  return points
-    .map(({ p95Ms }, i) => {
-      if (p95Ms === undefined) return ''
-      const y = placeOf(p95Ms, max, heightPx).toFixed(1)
-      const start = points[i - 1]?.p95Ms === undefined ? `M${i} ${y}` : `L${i} ${y}`
+/** The path of durations: a dash for each span that has one, joined with its neighbours; a gap where there is none. */
+export function lineOf(values: readonly (number | undefined)[], max: number, heightPx: number): string {
+  return values
+    .map((value, i) => {
+      if (value === undefined) return ''
+      const y = placeOf(value, max, heightPx).toFixed(1)
+      const start = values[i - 1] === undefined ? `M${i} ${y}` : `L${i} ${y}`
       return `${start}L${i + 1} ${y}`
     })
     .join('')

@@ -14,14 +14,17 @@ export interface DiffViewProps {
   before: string
   after: string
   label: string
+  /** The texts are no payloads: they are shown where payloads are hidden, too. */
+  isPublic?: boolean
 }
 
 /** The lines that differ, with a few around them. */
-export function DiffView({ label, ...texts }: DiffViewProps) {
+export function DiffView({ label, isPublic = false, ...texts }: DiffViewProps) {
   const { isHidden } = useVeil()
-  const [before, after] = isHidden
-    ? [veiledText(texts.before, true), veiledText(texts.after, true)]
-    : [texts.before, texts.after]
+  const [before, after] =
+    isHidden && !isPublic
+      ? [veiledText(texts.before, true), veiledText(texts.after, true)]
+      : [texts.before, texts.after]
   const stretches = useMemo(() => changedStretches(diffLines(before, after)), [before, after])
   if (before === after) return <p className={css.same}>No difference.</p>
   const shown = stretches.slice(0, LINES_SHOWN)

@@ -1,22 +1,39 @@
-// Shows that the definition of a workflow has changed since a run: the definition now, and what the run shows of the one it was
-// created under. The engine keeps the newest definition alone.
+// Shows that the definition of a workflow has changed since a run: the one that the run was created under, today's, and how they
+// differ. If the engine does not keep the former, the run shows a part of it.
 
-import { useRead } from '../../../data/queries.ts'
+import type { PastDefinition } from '@perdure/protocol'
+import { itemsOf, usePages, useRead } from '../../../data/queries.ts'
+import { DiffView } from '../../../ui/diff/diff-view.tsx'
 import { localTime } from '../../../ui/time.ts'
 import { Visible } from '../../../ui/visible.tsx'
 import { definitionWords } from '../../workflows/definition-words.ts'
+import { definitionAt, definitionText } from '../../workflows/past-definitions.ts'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
 import { type Then, thenWords } from './definition-then.ts'
+
+/** The engine keeps no more. */
+const DEFINITIONS_KEPT = 50
 
 /** Nothing for a run whose workflow is as it was. */
 export function DefinitionNote({ view: { run } }: { view: RunView }) {
   const { data } = useRead('listWorkflows', {})
   const now = data?.find(({ name, app }) => name === run.workflow && app === run.app)
+  const hasChanged = now !== undefined && now.updatedAt > run.createdAt
+  const past = usePages(
+    'listDefinitions',
+    { app: run.app, name: run.workflow, limit: DEFINITIONS_KEPT },
+    { enabled: hasChanged, keep: false },
+  )
   if (data === undefined) return null
   if (now === undefined)
     return <p className={css.fault}>The workflow is not registered any more: the new run would wait for a runner.</p>
-  if (now.updatedAt <= run.createdAt) return null
+  if (!hasChanged || (past.data === undefined && past.error === null)) return null
+  const definitions = itemsOf(past)
+  const [newest] = definitions
+  const then = definitionAt(definitions, run.createdAt)
+  // It may have changed, and changed back.
+  if (then && then.hash === newest?.hash) return null
   return (
     <section className={css.definition} aria-label="The definition, then and now">
       <p>
@@ -24,10 +41,22 @@ export function DefinitionNote({ view: { run } }: { view: RunView }) {
         {localTime(Date.parse(now.updatedAt))}. The new run goes by today's.
       </p>
       <div className={css.thenAndNow}>
-        <Words name="Then" sentences={thenWords(run as Then, now)} />
+        <Words name="Then" sentences={then ? definitionWords(then.definition) : thenWords(run as Then, now)} />
         <Words name="Now" sentences={definitionWords(now)} />
       </div>
+      {then && newest && <Difference then={then} now={newest} />}
     </section>
+  )
+}
+
+function Difference({ then, now }: { then: PastDefinition; now: PastDefinition }) {
+  return (
+    <DiffView
+      before={definitionText(then)}
+      after={definitionText(now)}
+      label="The difference between the definitions"
+      isPublic
+    />
   )
 }
 

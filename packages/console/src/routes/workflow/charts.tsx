@@ -1,0 +1,89 @@
+// The charts of a workflow: starts and ends, percentiles of durations, and how long runs waited for their first pass; with marks
+// where the definition changed.
+
+import type { Calls } from '@perdure/client'
+import { useRead } from '../../data/queries.ts'
+import { useNow } from '../../data/time/clock.ts'
+import { useNavigate } from '../../router/router.tsx'
+import { DurationChart } from '../../ui/chart/duration-chart.tsx'
+import type { ChartLine } from '../../ui/chart/frame.tsx'
+import type { ChartMark } from '../../ui/chart/marks.tsx'
+import { RunChart } from '../../ui/chart/run-chart.tsx'
+import { seriesStep } from '../../ui/chart/series-step.ts'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+
+type Point = Calls['getRunSeries']['reply'][number]
+
+const DURATIONS: readonly ChartLine<Point>[] = [
+  { kind: 'p50', of: ({ p50Ms }) => p50Ms },
+  { kind: 'p95', of: ({ p95Ms }) => p95Ms },
+  { kind: 'p99', of: ({ p99Ms }) => p99Ms },
+]
+const QUEUE_WAIT: readonly ChartLine<Point>[] = [{ kind: 'p95', of: ({ queueP95Ms }) => queueP95Ms }]
+
+export interface ChartsProps {
+  app: string
+  workflow: string
+  since: string
+  from: string | undefined
+  marks: readonly ChartMark[]
+  onMark(mark: ChartMark): void
+}
+
+export function Charts({ app, workflow, since, from, marks, onMark }: ChartsProps) {
+  const navigate = useNavigate()
+  const nowMs = useNow()
+  const series = useRead('getRunSeries', { app, workflow, since: from, step: seriesStep(since) })
+  const choose = (fromMs: number, toMs: number) =>
+    navigate({
+      to: 'runs',
+      query: { app, workflow, since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
+    })
+  return (
+    <>
+      <Panel title="Runs over time">
+        <Loaded query={series} rows={4}>
+          {points => (
+            <RunChart
+              label={`Runs of ${workflow} over time`}
+              points={points}
+              nowMs={nowMs}
+              marks={marks}
+              onMark={onMark}
+              onChoose={choose}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      <Panel title="How long runs took">
+        <Loaded query={series} rows={4}>
+          {points => (
+            <DurationChart
+              label={`How long runs of ${workflow} took`}
+              points={points}
+              lines={DURATIONS}
+              nowMs={nowMs}
+              marks={marks}
+              onMark={onMark}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      <Panel title="How long runs waited for their first pass">
+        <Loaded query={series} rows={4}>
+          {points => (
+            <DurationChart
+              label={`How long runs of ${workflow} waited`}
+              points={points}
+              lines={QUEUE_WAIT}
+              nowMs={nowMs}
+              marks={marks}
+              onMark={onMark}
+            />
+          )}
+        </Loaded>
+      </Panel>
+    </>
+  )
+}

@@ -1,0 +1,49 @@
+// Durations over time, a line for each percentile. Lines differ by their dashes, not by colour alone. A table with the same numbers is
+// there for screen readers.
+
+import { clockText } from '../time.ts'
+import css from './chart.module.css'
+import { ChartFrame, type ChartLine, durationCell } from './frame.tsx'
+import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
+
+/** A part of what a percentile may be wrong by: the counts are in classes. */
+export const ERROR_TEXT = '±9 %'
+
+export interface DurationChartProps<Point extends { at: string }> {
+  label: string
+  points: readonly Point[]
+  lines: readonly ChartLine<Point>[]
+  nowMs: number
+  marks?: readonly ChartMark[]
+  onMark?(mark: ChartMark): void
+}
+
+export function DurationChart<Point extends { at: string }>(props: DurationChartProps<Point>) {
+  const { label, points, lines, nowMs, marks = [], onMark } = props
+  return (
+    <ChartFrame
+      label={label}
+      points={points}
+      nowMs={nowMs}
+      kinds={[]}
+      lines={lines}
+      most={ERROR_TEXT}
+      marks={placedMarks(marks, { points, spanMs: spanOf(points), nowMs })}
+      onMark={onMark}
+      bars={null}
+      over={
+        <div className={css.hits}>
+          {points.map(point => (
+            <span key={point.at} title={`${clockText(Date.parse(point.at), nowMs)}: ${wordsOf(point, lines)}`} />
+          ))}
+        </div>
+      }
+      columns={lines.map(({ kind, of }) => [kind, (point: Point) => durationCell(of(point))] as const)}
+    />
+  )
+}
+
+function wordsOf<Point>(point: Point, lines: readonly ChartLine<Point>[]): string {
+  const known = lines.flatMap(({ kind, of }) => (of(point) === undefined ? [] : `${kind} ${durationCell(of(point))}`))
+  return known.length === 0 ? 'no run ended' : `${known.join(', ')} ${ERROR_TEXT}`
+}
