@@ -35,7 +35,7 @@ const INPUTS: Record<string, unknown> = {
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
   listLimits: { app: 'shop', workflow: 'order' },
-  listErrors: { app: 'shop', workflow: 'order' },
+  listErrors: { app: 'shop', workflow: 'order', trend: 24 },
 }
 /** Operations without an id. */
 const LISTS = /^list|Facets$|Series$|Stats$/

@@ -218,10 +218,22 @@ test('error finds the failures of one cause', async () => {
   const groups = async (query: string) => (await api.get(`/errors?${query}`)).json as Record<string, unknown>[]
   const group = { fingerprint, app: 'shop', workflow: 'refund', count: 2, lastRunId: second, code: 'runner_rejected' }
   const [{ finishedAt: firstAt }, { finishedAt: lastAt }] = await Promise.all([api.run(first), api.run(second)])
-  const largest = { ...group, message: refunds[1], firstAt, lastAt }
+  const largest = { ...group, message: refunds[1], firstAt, lastAt, lastRunner: expect.stringMatching('^http') }
   expect((await groups('app=shop&workflow=refund'))[0]).toEqual(largest)
   expect((await groups('')).map(({ count }) => count)).toEqual([2, 1, 1])
   expect(await groups('limit=1')).toEqual([largest])
+  const [trend] = await groups(`since=${firstAt}&trend=4&app=shop`)
+  expect(trend).toEqual({ ...largest, trend: expect.any(Array) })
+  expect(trend?.trend).toHaveLength(4)
+  clock.jump(Date.parse(lastAt as string) - Date.parse(firstAt as string) + 10_000)
+  const spans = async (count: number) =>
+    (await groups(`since=${firstAt}&trend=${count}&app=shop`)).map(({ trend }) => trend as number[])
+  // Both failures of the largest group are in the first part of the time, and each group has its own.
+  expect((await spans(1)).slice(0, 2)).toEqual([[2], [1]])
+  expect((await spans(2)).map(([first = 0, second = 0]) => first + second)).toEqual((await spans(1)).flat())
+  expect((await spans(2))[0]).toEqual([2, 0])
+  expect((await spans(48))[0]?.reduce((sum, count) => sum + count, 0)).toBe(2)
+  expect((await api.get('/errors?trend=x')).status).toBe(400)
   expect(await groups(`since=${lastAt}&app=shop`)).toHaveLength(2)
   expect(await groups('app=mail')).toEqual([])
   expect(await groups('workflow=order')).toEqual([])

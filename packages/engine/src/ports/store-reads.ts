@@ -1,7 +1,6 @@
 // The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
 // routes that list and show things.
 
-import type { RunError } from '@perdure/protocol'
 import type { LimitRows } from '../domain/explain/limits.ts'
 import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
@@ -80,27 +79,6 @@ export interface RunStatsQuery {
   app?: string
   /** Only runs created then or later. */
   since?: number
-}
-
-export interface ErrorGroupsQuery {
-  app?: string | undefined
-  workflow?: string | undefined
-  /** Only runs that failed then or later. */
-  since: number
-  limit: number
-}
-
-/** Failed runs with one fingerprint. */
-export interface ErrorGroup {
-  fingerprint: string
-  app: string
-  workflow: string
-  count: number
-  firstAt: number
-  lastAt: number
-  lastRunId: string
-  /** The error of the last run. */
-  error: RunError
 }
 
 /** Selects steps of a run: every field that is present narrows them. */
@@ -330,8 +308,6 @@ export interface Reads extends StatisticsReads, DefinitionReads {
   partOfRuns(query: RunQuery, bounds: { signal?: AbortSignal; enough: AbortSignal }): Promise<PartOfRuns>
   /** The number of runs of each status, all counted at one moment. */
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
-  /** The newest failures by fingerprint, the largest group first. */
-  errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
   /** The runs that hold or wait for concurrency limits and throttles. */
   limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */

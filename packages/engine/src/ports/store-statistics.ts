@@ -12,6 +12,12 @@ export interface RunScope {
   workflow?: string | undefined
 }
 
+/** Equal spans of time, one after the other. */
+export interface Trend {
+  spans: number
+  spanMs: number
+}
+
 /** Both times are starts of steps (`spanStart`). */
 export interface RunSeriesQuery extends RunScope {
   step: SeriesStep
@@ -71,6 +77,32 @@ export interface FailuresQuery extends RunScope {
   until?: number | undefined
 }
 
+export interface ErrorGroupsQuery {
+  app?: string | undefined
+  workflow?: string | undefined
+  /** Only runs that failed then or later. */
+  since: number
+  limit: number
+  trend?: Trend | undefined
+}
+
+/** Failed runs with one fingerprint. */
+export interface ErrorGroup {
+  fingerprint: string
+  app: string
+  workflow: string
+  count: number
+  firstAt: number
+  lastAt: number
+  lastRunId: string
+  /** The error of the last run. */
+  error: RunError
+  /** The runner of the last run's last pass, if it had one. */
+  lastRunner?: string
+  /** The failures in each span of the trend. */
+  trend?: number[]
+}
+
 /** Callbacks of one step that ended, in the newest ended runs. */
 export interface StepDurations {
   app: string
@@ -82,6 +114,8 @@ export interface StepDurations {
 
 /** All of these are scans: see `Reads`. */
 export interface StatisticsReads {
+  /** The newest failures by fingerprint, the largest group first. */
+  errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
   /** Runs over time: the spans in which any were created or ended, by the time of their beginning. Each run counts once. */
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>>
   /** Runs of every workflow in numbers. Each run counts once. */

@@ -15,4 +15,8 @@ export const ErrorGroupSchema = Type.Object({
   firstAt: timestamp('When the first of them ended'),
   lastAt: timestamp('When the last of them ended'),
   lastRunId: Type.String(),
+  lastRunner: optionalText('The runner that the last run was sent to last'),
+  trend: Type.Optional(
+    Type.Array(count(), { description: 'Failures in each span of time, the oldest first; with the parameter `trend`' }),
+  ),
 })

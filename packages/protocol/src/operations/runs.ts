@@ -164,12 +164,18 @@ export const runs = {
       workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only failures of this workflow' },
       since: { kind: 'timestamp', description: 'Only runs that failed at or after this time; by default 24 hours ago' },
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Groups' },
+      trend: {
+        kind: 'integer',
+        minimum: 1,
+        maximum: 48,
+        description: 'Counts the failures of each group in so many equal spans from `since` to now, too',
+      },
     },
     reply: ok('The groups', Type.Array(api.ErrorGroupSchema)),
     examples: [
       {
         summary: 'Failures of the shop',
-        query: { app: 'shop' },
+        query: { app: 'shop', trend: '6' },
         reply: [
           {
             fingerprint: '3f9a1c0d5e7b2846',
@@ -182,6 +188,8 @@ export const runs = {
             firstAt: '2025-03-01T09:01:02.003Z',
             lastAt: '2025-03-01T10:02:03.004Z',
             lastRunId: sample.RUN_ID,
+            lastRunner: 'shop-1',
+            trend: [0, 0, 1, 0, 0, 2],
           },
         ],
       },

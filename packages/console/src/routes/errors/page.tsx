@@ -7,6 +7,7 @@ import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
 import { useSession, whyNoNewRun } from '../../session/session.ts'
+import { CountSpark } from '../../ui/chart/count-spark.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -27,11 +28,20 @@ import { type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-
 type Group = Calls['listErrors']['reply'][number]
 
 const MESSAGE_MAX = 300
+/** Parts of the time in the trend of a group. */
+const TREND_SPANS = 24
 const WINDOWS = ['1h', '24h', '7d', '30d']
 
 const COLUMNS: readonly Column<Group>[] = [
   { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },
   { id: 'message', header: 'Error', render: group => <Message group={group} /> },
+  {
+    id: 'trend',
+    header: 'Trend',
+    width: '112px',
+    isSecondary: true,
+    render: ({ trend = [] }) => <CountSpark counts={trend} what="failures" />,
+  },
   {
     id: 'where',
     header: 'Where',
@@ -107,7 +117,7 @@ function useGroups() {
   const [app, workflow, since] = [get('app'), get('workflow'), get('since')]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const groups = useRead('listErrors', { app, workflow, since: from })
+  const groups = useRead('listErrors', { app, workflow, since: from, trend: TREND_SPANS })
   const fields = useWorkflowFields(get, set)
   const filters = activeFilters(['app', 'workflow', 'since'], get, set)
   const bar = (
@@ -188,6 +198,8 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
               ['Step', group.stepName],
               ['Code', group.code],
               ['Runs', group.count],
+              ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
+              ['Runner of the last', group.lastRunner && <LastRunner key="r" of={group} />],
               ['First', <Moment key="f" at={group.firstAt} />],
               ['Last', <Moment key="l" at={group.lastAt} />],
             ]}
@@ -211,5 +223,17 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
         />
       </Panel>
     </Page>
+  )
+}
+
+/** The runner of the last failure, with the SDK that it has now. */
+function LastRunner({ of: { app, lastRunner = '' } }: { of: Group }) {
+  const runner = useRead('listRunners', { app }).data?.find(({ runnerId }) => runnerId === lastRunner)
+  const sdk = [runner?.sdkName, runner?.version].filter(Boolean).join(' ')
+  return (
+    <>
+      <Visible text={lastRunner} />
+      <span className={css.mute}>{runner ? sdk && ` with ${sdk} now` : ' is not registered any more'}</span>
+    </>
   )
 }

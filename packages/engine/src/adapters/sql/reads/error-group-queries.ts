@@ -1,13 +1,50 @@
-// Groups of failed runs by the fingerprint of their error (docs/errors.md#fingerprints). Called by the reads.
+// Groups of failed runs by the fingerprint of their error (docs/errors.md#fingerprints), with their numbers over time. Called by the
+// reads. One index has all that is counted.
 
-import type { ErrorGroup, ErrorGroupsQuery } from '../../../ports/store-reads.ts'
+import type { PassSent } from '../../../domain/model/step.ts'
+import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 
 /** Failures that are grouped at most, the newest. */
 const FAILURES_MAX = 20_000
 
+/** The groups, the largest first, each with the error of its last run and, if the query wants it, its trend. */
+export async function errorGroupsOf(
+  read: (query: Query) => Promise<Row[]>,
+  namespace: string,
+  query: ErrorGroupsQuery,
+): Promise<ErrorGroup[]> {
+  const rows = await read(errorGroupsQuery(namespace, query))
+  if (rows.length === 0) return []
+  const groups = errorGroups(rows, await read(lastErrorsQuery(rows)))
+  const { trend } = query
+  return trend ? withTrends(groups, await read(trendsQuery(namespace, { ...query, trend }, rows)), trend) : groups
+}
+
 /** Rows of fingerprint, app, workflow, number, first and last end, and the last end and its run's id as one text. */
-export function errorGroupsQuery(namespace: string, query: ErrorGroupsQuery): Query {
+function errorGroupsQuery(namespace: string, query: ErrorGroupsQuery): Query {
+  const { failures, params } = newestFailures(namespace, query)
+  return {
+    sql: `SELECT error_key, app, workflow, count(*) AS failures, min(finished_at), max(finished_at),
+        max(finished_at || ' ' || id)
+      FROM ${failures}
+      GROUP BY error_key, app, workflow ORDER BY failures DESC, error_key LIMIT ?`,
+    params: [...params, query.limit],
+  }
+}
+
+/** Rows of fingerprint, app, workflow, span and number of the same failures, for groups of the rows. */
+function trendsQuery(namespace: string, query: ErrorGroupsQuery & { trend: Trend }, groups: readonly Row[]): Query {
+  const { failures, params } = newestFailures(namespace, query)
+  const keys = [...new Set(groups.map(([key]) => key as string))]
+  return {
+    sql: `SELECT error_key, app, workflow, CAST((finished_at - ?) / ? AS integer) AS span, count(*)
+      FROM ${failures} WHERE error_key IN (${keys.map(() => '?').join(', ')}) GROUP BY 1, 2, 3, 4`,
+    params: [query.since, query.trend.spanMs, ...params, ...keys],
+  }
+}
+
+function newestFailures(namespace: string, query: ErrorGroupsQuery): { failures: string; params: Value[] } {
   const terms = ['namespace = ?', 'error_key IS NOT NULL', 'finished_at >= ?']
   const params: Value[] = [namespace, query.since]
   for (const name of ['app', 'workflow'] as const) {
@@ -17,32 +54,51 @@ export function errorGroupsQuery(namespace: string, query: ErrorGroupsQuery): Qu
     terms.push(`${name} || '' = ?`)
     params.push(value)
   }
-  return {
-    sql: `SELECT error_key, app, workflow, count(*) AS failures, min(finished_at), max(finished_at),
-        max(finished_at || ' ' || id)
-      FROM (SELECT error_key, app, workflow, finished_at, id FROM runs WHERE ${terms.join(' AND ')}
-        ORDER BY finished_at DESC LIMIT ?) AS newest
-      GROUP BY error_key, app, workflow ORDER BY failures DESC, error_key LIMIT ?`,
-    params: [...params, FAILURES_MAX, query.limit],
-  }
+  const failures = `(SELECT error_key, app, workflow, finished_at, id FROM runs WHERE ${terms.join(' AND ')}
+        ORDER BY finished_at DESC LIMIT ?) AS newest`
+  return { failures, params: [...params, FAILURES_MAX] }
 }
 
-/** Rows of id and error of the last run of each group. */
-export function lastErrorsQuery(groups: readonly Row[]): Query {
+/** Rows of id, error and last pass of the last run of each group. */
+function lastErrorsQuery(groups: readonly Row[]): Query {
   return {
-    sql: `SELECT id, error FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
+    sql: `SELECT id, error, last_pass FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
     params: groups.map(lastRunIdOf),
   }
 }
 
 /** The groups whose last run is still there: retention may have removed it meanwhile. */
-export function errorGroups(groups: readonly Row[], errors: readonly Row[]): ErrorGroup[] {
-  const errorOf = new Map(errors as [string, string | null][])
+function errorGroups(groups: readonly Row[], lasts: readonly Row[]): ErrorGroup[] {
+  const lastOf = new Map(lasts.map(([id, ...last]) => [id as string, last as [string | null, string | null]]))
   return groups.flatMap(row => {
     const [fingerprint, app, workflow, count, firstAt, lastAt] = row as [string, string, string, number, number, number]
     const lastRunId = lastRunIdOf(row)
-    const error = errorOf.get(lastRunId)
-    return error ? [{ fingerprint, app, workflow, count, firstAt, lastAt, lastRunId, error: JSON.parse(error) }] : []
+    const [error, pass] = lastOf.get(lastRunId) ?? []
+    if (!error) return []
+    const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
+    const last = { lastRunId, error: JSON.parse(error), ...(lastRunner && { lastRunner }) }
+    return [{ fingerprint, app, workflow, count, firstAt, lastAt, ...last }]
+  })
+}
+
+/** The groups with the number of failures in each span, from rows of `trendsQuery`. */
+function withTrends(groups: readonly ErrorGroup[], rows: readonly Row[], { spans }: Trend): ErrorGroup[] {
+  const keyOf = (...parts: unknown[]) => JSON.stringify(parts)
+  const trends = new Map(
+    groups.map(({ fingerprint, app, workflow }) => [
+      keyOf(fingerprint, app, workflow),
+      new Array<number>(spans).fill(0),
+    ]),
+  )
+  for (const [fingerprint, app, workflow, span, count] of rows) {
+    const trend = trends.get(keyOf(fingerprint, app, workflow))
+    // A run may end after the time up to which the spans go: it is in the last one.
+    const at = Math.min(span as number, spans - 1)
+    if (trend) trend[at] = (trend[at] ?? 0) + (count as number)
+  }
+  return groups.map(group => {
+    const { fingerprint, app, workflow } = group
+    return { ...group, trend: trends.get(keyOf(fingerprint, app, workflow)) as number[] }
   })
 }
 

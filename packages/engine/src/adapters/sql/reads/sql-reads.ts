@@ -23,8 +23,6 @@ import type {
   DeliveryPage,
   DeliveryQuery,
   EndpointStats,
-  ErrorGroup,
-  ErrorGroupsQuery,
   EventNamesQuery,
   EventQuery,
   HeldRun,
@@ -49,6 +47,8 @@ import type {
 } from '../../../ports/store-reads.ts'
 import type {
   EndpointSeriesQuery,
+  ErrorGroup,
+  ErrorGroupsQuery,
   FailuresQuery,
   LastFailure,
   RunScope,
@@ -90,7 +90,7 @@ import {
 import { definitionPage } from './definition-page.ts'
 import { deliveryPage } from './delivery-page.ts'
 import { deliveriesQuery, deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
-import { errorGroups, errorGroupsQuery, lastErrorsQuery } from './error-group-queries.ts'
+import { errorGroupsOf } from './error-group-queries.ts'
 import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { searchOf } from './runs/page.ts'
@@ -193,10 +193,7 @@ export class SqlReads implements Reads {
   }
 
   errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]> {
-    return this.#scanRows(signal, async rows => {
-      const groups = await rows(errorGroupsQuery(this.#namespace, query))
-      return groups.length === 0 ? [] : errorGroups(groups, await rows(lastErrorsQuery(groups)))
-    })
+    return this.#scanRows(signal, rows => errorGroupsOf(rows, this.#namespace, query))
   }
 
   runSeries(query: RunSeriesQuery, signal?: AbortSignal): Promise<Map<number, RunTally>> {
