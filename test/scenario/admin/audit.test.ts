@@ -78,6 +78,32 @@ describe('every action is recorded', () => {
     expect(entry).not.toHaveProperty('actor')
   })
 
+  test('of webhook endpoints and receivers too: made, changed, deleted; a refused one is not', async () => {
+    for (const [kind, made] of [
+      ['endpoint', { url: 'https://alerts.example.com/', eventKinds: ['run.failed'] }],
+      ['receiver', { eventName: 'parcel/left' }],
+    ] as const) {
+      const path = `/webhook-${kind}s`
+      const { id } = (await api.post(path, made)).json as { id: string }
+      expect(
+        (
+          await api.request('PATCH', `${path}/${id}`, {
+            body: '{"enabled":false}',
+            headers: { 'content-type': 'application/json' },
+          })
+        ).status,
+      ).toBe(200)
+      expect((await nightShift.request('DELETE', `${path}/${id}`)).status).toBe(204)
+      expect((await api.request('DELETE', `${path}/${id}`)).status).toBe(404)
+      const found = (await entries('?limit=4')).filter(({ action }) => action.startsWith(`${kind}.`))
+      expect(found).toMatchObject([
+        { action: `${kind}.delete`, actor: 'night shift', detail: { id } },
+        { action: `${kind}.update`, actor: 'ops', detail: { id } },
+        { action: `${kind}.create`, actor: 'ops', detail: { id } },
+      ])
+    }
+  })
+
   test('a refused action is not', async () => {
     const runId = await parked()
     await act(runId, 'resume')
