@@ -82,16 +82,22 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   await api.succeeded(runId)
   const fork = ((await api.post(`/runs/${runId}/replay`)).json as { id: string }).id
   await api.succeeded(fork)
+  const between = ((await api.post(`/runs/${fork}/replay`)).json as { id: string }).id
+  await api.succeeded(between)
+  const last = ((await api.post(`/runs/${between}/replay`)).json as { id: string }).id
+  await api.succeeded(last)
   const event = async () => (await api.get(`/events/${eventId}`)).json as EventRecord & { erased?: boolean }
   expect((await api.request('DELETE', `/runs/${runId}`)).status).toBe(204)
   expect((await api.get(`/runs/${runId}`)).status).toBe(404)
+  // The link to its source goes with the run in between, and the last fork still has the event.
+  for (const id of [between, fork]) expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
   expect((await event()).data).toContain(CANARY)
-  expect((await api.request('DELETE', `/runs/${fork}`)).status).toBe(204)
+  expect((await api.request('DELETE', `/runs/${last}`)).status).toBe(204)
   expect(await event()).toMatchObject({ erased: true, triggered: [{ runId }] })
   expect(await event()).not.toHaveProperty('data')
   expect((await api.request('DELETE', `/runs/${fork}`)).status).toBe(404)
   const entries = (await api.get('/control-actions?action=run.erase')).json as ControlAction[]
-  expect(entries.map(entry => entry.runId)).toEqual([fork, runId])
+  expect(entries.map(entry => entry.runId)).toEqual([last, fork, between, runId])
 
   const failed = await api.send({ name: `${name}-fails`, app: runner.app, data: CANARY })
   expect((await api.failed(failed.runId)).error?.message).toBe(CANARY)

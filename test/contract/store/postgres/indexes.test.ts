@@ -59,6 +59,7 @@ const BYTES_MAX: Record<string, number> = {
         'bulk_id',
         'given_id',
         'first_event_id',
+        'trigger_id',
         'replay_of',
         'delivery_id',
         'endpoint_id',

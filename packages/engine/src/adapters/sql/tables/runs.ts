@@ -141,6 +141,8 @@ export const RUNS = table<Run>()('runs', {
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
     runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL', since: 2 },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
+    // Erasing looks for other forks of the same event.
+    runs_of_forked_event: { on: 'trigger_id', where: 'replay_of IS NOT NULL AND trigger_id IS NOT NULL', since: 2 },
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL', until: 2 },
     runs_of_parent_run: {
       on: `parent_run_id, id, ${ALSO_FILTERED}, namespace, app, workflow`,

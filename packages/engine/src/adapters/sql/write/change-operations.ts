@@ -98,7 +98,7 @@ const APPENDS: {
     // The steps name deliveries, so they go after these.
     for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
     for (const name of ERASE_OWN) appendOperation(to, name, runId)
-    for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace, id, id, runId, replayOf, replayOf)
+    for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace, id, id, runId, replayOf, replayOf, id)
     appendRow(to, 'erase.mark', ERASED_RUNS, { id: runId, namespace, erasedAt: at })
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),

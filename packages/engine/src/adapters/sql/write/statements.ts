@@ -98,7 +98,8 @@ export const OPERATIONS = {
   'erase.run': 'DELETE FROM runs WHERE id = ?',
   'erase.event': `UPDATE events SET data = NULL, erased = 1 WHERE id = ? AND namespace = ?
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = ? OR first_event_id = ?)
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE replay_of = ? OR replay_of = ? OR id = ?)`,
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE replay_of = ? OR replay_of = ? OR id = ?)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE trigger_id = ? AND replay_of IS NOT NULL AND trigger_id IS NOT NULL)`,
   'erase.mark': insert(ERASED_RUNS, 'ON CONFLICT (id, namespace) DO NOTHING'),
   'givenId.insert': insert(GIVEN_RUN_IDS, 'ON CONFLICT DO NOTHING'),
   'watch.insert': insert(RUN_WATCHES),
