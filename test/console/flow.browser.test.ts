@@ -41,6 +41,8 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await row.getByRole('link', { name: `…${first.slice(-8)}` }).waitFor()
   expect(await axeViolations(page)).toEqual([])
   await row.getByRole('link', { name, exact: true }).click()
+  // Rows are drawn where they are on the screen.
+  await page.getByRole('region', { name: 'Limits and buffers in use' }).scrollIntoViewIfNeeded()
   const hold = page.getByRole('row', { name: /concurrency.*acct-17.*1 of 1.*1 run/ })
   await hold.waitFor()
   await page.goBack()

@@ -17,7 +17,9 @@ const LIMIT = 200
 export function Workflows({ from }: { from: string | undefined }) {
   const stats = useRead('getWorkflowStats', { since: from, limit: LIMIT })
   const before = useMemo(() => windowBefore(from, engineNow()), [from])
-  const earlier = useRead('getWorkflowStats', { ...before, limit: LIMIT }, { enabled: before !== undefined })
+  // After the first, since each takes the engine long over many runs.
+  const enabled = before !== undefined && stats.data !== undefined
+  const earlier = useRead('getWorkflowStats', { ...before, limit: LIMIT }, { enabled })
   return (
     <Panel title="Workflows by failures, then by change of p95">
       <Loaded query={stats} rows={3}>

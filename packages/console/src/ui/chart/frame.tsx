@@ -60,9 +60,10 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
             <i data-kind={kind} aria-hidden="true" /> {kind}
           </span>
         ))}
-        {lines.map(({ kind }) => (
+        {lines.map(({ kind, of }) => (
           <span key={kind}>
-            <i data-kind={kind} aria-hidden="true" /> {kind}, up to {durationText(maxMs)}
+            <i data-kind={kind} aria-hidden="true" /> {kind}
+            {points.some(point => of(point) !== undefined) && `, up to ${durationText(maxMs)}`}
           </span>
         ))}
         {marks.map(({ at, title }) => (

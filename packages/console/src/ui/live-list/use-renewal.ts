@@ -1,29 +1,33 @@
-// Reads that no frame of the stream carries, renewed while their page is open: soon after runs or events have moved, and once in a
-// while without, because a silent runner or a late schedule moves nothing. While paused and in hidden tabs nothing is read.
+// Reads that no frame of the stream carries, renewed while their page is open, soon after runs or events have moved. While nothing
+// moves, while paused and in hidden tabs nothing is read.
 
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { currentLive } from '../../live/link.ts'
 import { useTopic } from '../../live/use-live.ts'
 
 export interface RenewalOptions {
   /** From a frame to the read. */
   afterMs: number
-  /** The longest time without a read. */
-  idleMs?: number
   /** Events count as well as runs. */
   withEvents?: boolean
 }
 
-const IDLE_MS = 60_000
-
 /** `read` reads again what the page shows. */
 export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions): void {
-  const { afterMs, idleMs = IDLE_MS, withEvents = false } = options
+  const { afterMs, withEvents = false } = options
   const current = useRef(read)
   current.current = read
+  const underWay = useRef<Promise<unknown>>(undefined)
+  // A read that begins beside another one of the same would end that one as cancelled.
+  const readOnce = useCallback(() => {
+    underWay.current ??= current.current().finally(() => {
+      underWay.current = undefined
+    })
+    return underWay.current
+  }, [])
   const plan = useRef<Plan>(undefined)
   useEffect(() => {
-    const started = new Plan(() => current.current(), idleMs)
+    const started = new Plan(readOnce)
     plan.current = started
     const onVisible = () => started.onVisible()
     document.addEventListener('visibilitychange', onVisible)
@@ -31,25 +35,23 @@ export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions
       started.stop()
       document.removeEventListener('visibilitychange', onVisible)
     }
-  }, [idleMs])
-  const on = { onBatch: () => plan.current?.wake(afterMs), onGap: async () => void (await current.current()) }
-  useTopic('runs', on)
-  useTopic(withEvents ? 'events' : undefined, on)
+  }, [readOnce])
+  const onBatch = () => plan.current?.wake(afterMs)
+  useTopic('runs', { onBatch, onGap: async () => void (await readOnce()) })
+  // Both topics come by one stream, so a gap of this one is a gap of runs too.
+  useTopic(withEvents ? 'events' : undefined, { onBatch, onGap: async () => {} })
 }
 
 /** When the next read is due. */
 class Plan {
   readonly #read: () => Promise<unknown>
-  readonly #idleMs: number
   #timer: ReturnType<typeof setTimeout> | undefined
   #dueAt = Number.POSITIVE_INFINITY
   /** A read was due while the tab was hidden. */
   #isMissed = false
 
-  constructor(read: () => Promise<unknown>, idleMs: number) {
+  constructor(read: () => Promise<unknown>) {
     this.#read = read
-    this.#idleMs = idleMs
-    this.wake(idleMs)
   }
 
   /** Reads after this time, or earlier if that is planned. */
@@ -72,8 +74,7 @@ class Plan {
 
   #due(): void {
     this.stop()
-    this.wake(this.#idleMs)
     this.#isMissed = document.hidden
-    if (!document.hidden && !currentLive().isPaused) void this.#read()
+    if (!document.hidden && !currentLive().isPaused) void this.#read().catch(() => {})
   }
 }
