@@ -64,13 +64,18 @@ export class Attacked {
   attack(operation: Operation, attack: Attack): Promise<Answer> {
     this.attacks++
     const id = attack.id ?? this.#idFor(operation)
-    const path = operation.path.replace(/\{\w+\}/g, () => id) + (attack.query ?? '')
+    const path = this.#aimed(operation, attack).replace(/\{\w+\}/g, () => id) + (attack.query ?? '')
     const { body, headers = body === undefined ? {} : JSON_TYPE } = attack
     const answer = this.api.request(attack.method ?? operation.method, path, {
       headers,
       ...(body === undefined ? {} : { body }),
     })
     return within(answer, `an answer to ${operation.method} ${operation.path} ${JSON.stringify(attack).slice(0, 200)}`)
+  }
+
+  /** Reads of a workflow aim at the one there is. */
+  #aimed({ method, path }: Operation, { id }: Attack): string {
+    return method === 'GET' && id === undefined ? path.replace('{app}/{name}', 'plain/greet') : path
   }
 
   /** The id of something that exists. Nothing is deleted, so that every operation has a target to the end. */

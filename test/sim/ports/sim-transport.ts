@@ -183,12 +183,17 @@ export class SimTransport implements Transport {
         await clock.wait(stream.int(0, 20))
         return reported(report)
       }
-      const parts = faults.strikes('reportsTogether') ? halves(report) : [report]
-      const outcomes = await Promise.all(parts.map(part => this.#reported(flight, part)))
-      const left = parts.filter((_, i) => outcomes[i] === undefined)
-      if (left.length > 0) return reported(...left)
+      if (faults.strikes('reportsTogether')) {
+        const parts = halves(report)
+        const answers = await Promise.all(parts.map(part => this.#deps.reports.report(flight, part)))
+        const left = parts.filter((_, i) => typeof answers[i] === 'string')
+        // Their receipts do not show which part settled first, so the handler gets the results from the next memo.
+        return left.length > 0 ? reported(...left) : STOPPED
+      }
+      const outcome = await this.#reported(flight, report)
+      if (outcome === undefined) return reported(report)
       await clock.wait(stream.int(1, 30))
-      if (outcomes.includes('stop')) return STOPPED
+      if (outcome === 'stop') return STOPPED
       if (faults.strikes('brokenAfter')) return { kind: 'broken', message: 'reset' }
     }
     return new Promise(resolve => this.#answerAt(clock.now() + stream.int(1, 5), flight, resolve))

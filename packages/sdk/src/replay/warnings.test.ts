@@ -129,9 +129,9 @@ describe('a stored step that the handler does not call', () => {
   })
 
   test('is logged in short when there are many', async () => {
-    const stored = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`s${i}`, { data: i }]))
+    const stored = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`long-gone-${i}`, { data: i }]))
     const [message] = messages((await runOf(async () => 'gone', stored).pass()).logs)
-    expect(message).toContain(`9 of the 9 stored steps (${idOf('s0')}; `)
+    expect(message).toContain(`9 of the 9 stored steps (${idOf('long-gone-0')}; `)
     expect(message).toContain('; and 4 more)')
   })
 
