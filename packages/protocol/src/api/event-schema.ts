@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { APP_NAME_CHARS_MAX, EVENTS_OF_BATCH_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
-import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunResultSchema } from './run-schema.ts'
 import { EVENT_SOURCES } from './values.ts'
 
@@ -184,11 +184,7 @@ export const EventNameSchema = Type.Object({
   name: Type.String(),
   lastAt: timestamp('When the newest event of the name arrived'),
   lastEventId: Type.String({ description: 'The id of that event' }),
-  count: Type.Optional(
-    Type.Union([count(), Type.String({ pattern: '^\\d+\\+$' })], {
-      description: 'Its events since `since`, if that is given; the text `1000+` for more than 1,000',
-    }),
-  ),
+  count: Type.Optional(countOrMore('Its events since `since`, if that is given; the text `1000+` for more than 1,000')),
 })
 
 /** One frame of `GET /events/stream`. */

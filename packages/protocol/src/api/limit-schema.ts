@@ -1,12 +1,10 @@
 // Schemas of the limits that hold runs back.
 
 import Type from 'typebox'
-import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, countOrMore, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
 const waiting = (description: string) =>
-  Type.Union([count(), Type.String({ pattern: '^\\d+\\+$' })], {
-    description: `${description}; as a text such as \`10000+\` where not all could be counted`,
-  })
+  countOrMore(`${description}; as a text such as \`10000+\` where not all could be counted`)
 
 const common = {
   app: optionalText('Absent for a limit of the namespace'),
@@ -16,7 +14,7 @@ const common = {
   oldestAt: Type.Optional(timestamp('When the oldest of the waiting runs was created')),
 }
 
-/** A limit that runs hold or wait for. */
+/** A limit that runs hold or wait for, or a run that has the key of a singleton. */
 export const LimitStatusSchema = Type.Union([
   Type.Object({
     kind: Type.Literal('concurrency'),
@@ -24,6 +22,11 @@ export const LimitStatusSchema = Type.Union([
     ...common,
     held: count('Runs that have one of the places'),
     waiting: waiting('Runs that wait for a place'),
+    releasedPerMin: Type.Number({
+      minimum: 0,
+      description:
+        'Runs with a place that ended, in a minute: of the last ten minutes, or of as long as the newest 2,000 ends of each status reach back',
+    }),
     holders: Type.Array(
       Type.Object({
         runId: Type.String(),
@@ -41,5 +44,15 @@ export const LimitStatusSchema = Type.Union([
     periodMs: count('The limit is the number of starts in this time'),
     inLine: waiting('Runs that wait for their start'),
     nextStartAt: Type.Optional(timestamp('When the first of them may start')),
+  }),
+  Type.Object({
+    kind: Type.Literal('singleton'),
+    scope: text('workflow'),
+    app: Type.String(),
+    workflow: Type.String(),
+    key: optionalText("Value of the singleton's key; absent for one without a key"),
+    runId: Type.String({ description: 'The live run' }),
+    createdAt: timestamp(),
+    startedAt: Type.Optional(timestamp()),
   }),
 ])

@@ -77,7 +77,7 @@ export const RunSchema = Type.Object({
   eventIds: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: 1000,
-      description: 'Ids of the events of the burst or batch that became the run, in the order of the log',
+      description: 'Ids of the events of the burst or batch that became the run or its source, in the order of the log',
     }),
   ),
   progress: Type.Optional(RunProgressSchema),

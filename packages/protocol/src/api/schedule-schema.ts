@@ -35,7 +35,9 @@ export const PutScheduleSchema = Type.Object({
 
 /** A schedule of `GET /schedules`. */
 export const ScheduleEntrySchema = Type.Object({
-  id: Type.String({ description: 'As given, or `wf:<app>:<workflow>:<n>` for the n-th cron of a workflow' }),
+  id: Type.String({
+    description: 'As given, or `wf:<app>:<workflow>:<n>` for the n-th cron of a workflow; a colon in the app is `%3A`',
+  }),
   source: text(...SCHEDULE_SOURCES),
   cron: optionalText('As registered or given'),
   every: Type.Optional(Type.Integer({ description: 'Milliseconds between two instants' })),

@@ -70,6 +70,7 @@ export type WebhookSeriesPoint = Static<typeof schema.WebhookSeriesPointSchema>
 export type WebhookRefusal = Static<typeof schema.WebhookRefusalSchema>
 export type WebhookDelivery = Static<typeof schema.WebhookDeliverySchema>
 export type DeliveryAttempt = Static<typeof schema.DeliveryAttemptSchema>
+export type WebhookDeliveryFacets = Static<typeof schema.WebhookDeliveryFacetsSchema>
 export type WebhookDeliveryDetail = Static<typeof schema.WebhookDeliveryDetailSchema>
 export type Engine = Static<typeof schema.EngineSchema>
 export type Whoami = Static<typeof schema.WhoamiSchema>

@@ -19,6 +19,12 @@ export const WAITING_KINDS = [
   'workflow-paused',
 ] as const
 
+/** The orders of `GET /schedules`. */
+export const SCHEDULE_SORTS = ['id', 'next', 'missed'] as const
+
+/** The kinds of entries in `GET /limits`. */
+export const LIMIT_KINDS = ['concurrency', 'throttle', 'singleton'] as const
+
 export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'failed', 'cancelled'] as const
 
 /**

@@ -3,7 +3,7 @@
 
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX, URL_CHARS_MAX } from '../wire/bounds.ts'
-import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DELIVERY_KINDS, DELIVERY_STATUSES, LIFECYCLE_KINDS, RECEIVER_SCHEMES, REFUSAL_REASONS } from './values.ts'
 
 const LABEL_CHARS_MAX = 128
@@ -38,6 +38,11 @@ const SWITCHES = {
   revokeOldSecrets: optionalFlag(),
 }
 
+/** A field of endpoints and receivers, after a rotation. */
+const oldSecretsUntil = Type.Optional(
+  timestamp('Until when replaced secrets count besides the current one; absent while it counts alone'),
+)
+
 export const WebhookEndpointSchema = Type.Object({
   id: Type.String(),
   name: optionalText(),
@@ -48,6 +53,7 @@ export const WebhookEndpointSchema = Type.Object({
   enabled: Type.Boolean(),
   /** Why the engine disabled it: the endpoint answered 410. */
   disabledReason: optionalText(),
+  oldSecretsUntil,
   createdAt: timestamp(),
   updatedAt: timestamp(),
 })
@@ -94,6 +100,7 @@ export const WebhookReceiverSchema = Type.Object({
   scheme: ReceiverSchemeSchema,
   keepHeaders: Type.Optional(Type.Array(Type.String())),
   enabled: Type.Boolean(),
+  oldSecretsUntil,
   createdAt: timestamp(),
   updatedAt: timestamp(),
 })
@@ -200,6 +207,17 @@ export const RedeliveredWebhooksSchema = Type.Object({
   queued: count('Deliveries that are queued again; in a dry run, that would be'),
   skipped: count('Deliveries that were under way, or changed in the meantime'),
   capped: Type.Boolean({ description: 'More than 1,000 match: the newest 1,000 were taken' }),
+})
+
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+const COUNTED = countOrMore('As a text such as `4980+` where not all could be looked at')
+
+/** How many deliveries have each status. */
+export const WebhookDeliveryFacetsSchema = Type.Object({
+  status: Type.Object(
+    Object.fromEntries(DELIVERY_STATUSES.map(status => [status, COUNTED])) as Record<DeliveryStatus, typeof COUNTED>,
+    { description: 'Deliveries of each status' },
+  ),
 })
 
 export const WebhookSeriesPointSchema = Type.Object({

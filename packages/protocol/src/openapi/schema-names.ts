@@ -85,6 +85,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   PastDefinition: api.PastDefinitionSchema,
   Schedule: api.ScheduleSchema,
   WebhookDelivery: api.WebhookDeliverySchema,
+  WebhookDeliveryFacets: api.WebhookDeliveryFacetsSchema,
   WebhookDeliveryDetail: api.WebhookDeliveryDetailSchema,
   DeliveryAttempt: api.DeliveryAttemptSchema,
   WebhookEndpoint: api.WebhookEndpointSchema,

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { BUFFER_KINDS } from '../api/values.ts'
+import { BUFFER_KINDS, LIMIT_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
@@ -16,11 +16,16 @@ export const limits = {
     path: '/limits',
     summary: 'List the concurrency limits and throttles that runs hold or wait for, those with the most waiting first',
     description:
-      'The runs that have the places of a limit, and how many wait for one. Of each kind, the 10,000 oldest waiting runs are counted.',
+      'The runs that have the places of a limit, and how many wait for one. Of each kind, the 10,000 oldest waiting runs are counted. With `kind=singleton`, the live runs that have the key of a singleton, the oldest first.',
     access: 'read',
     query: {
       app: { ...APP_PARAM, description: 'Only runs of this app' },
       workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
+      kind: {
+        kind: 'enum',
+        values: LIMIT_KINDS,
+        description: 'Only limits of this kind; by default concurrency limits and throttles',
+      },
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Limits' },
     },
     reply: ok('The limits', Type.Array(api.LimitStatusSchema)),
@@ -39,6 +44,7 @@ export const limits = {
             held: 1,
             waiting: 41,
             oldestAt: '2025-03-01T08:40:00.000Z',
+            releasedPerMin: 2.4,
             holders: [
               {
                 runId: sample.RUN_ID,
@@ -47,6 +53,22 @@ export const limits = {
                 startedAt: '2025-03-01T09:00:00.000Z',
               },
             ],
+          },
+        ],
+      },
+      {
+        summary: 'Singletons that are alive',
+        query: { kind: 'singleton' },
+        reply: [
+          {
+            kind: 'singleton',
+            scope: 'workflow',
+            app: sample.RUN.app,
+            workflow: 'sync-customer',
+            key: 'acct-17',
+            runId: sample.RUN_ID,
+            createdAt: '2025-03-01T09:00:00.000Z',
+            startedAt: '2025-03-01T09:00:00.010Z',
           },
         ],
       },

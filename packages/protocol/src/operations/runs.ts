@@ -38,7 +38,11 @@ export const runs = {
     access: 'read',
     query: {
       app: APP_PARAM,
-      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
+      workflow: {
+        kind: 'name',
+        maxLength: NAME_CHARS_MAX,
+        description: 'Only runs of this workflow; `sync-*` stands for those that begin with `sync-`, 50 at most',
+      },
       status: {
         kind: 'enums',
         values: RUN_STATUSES,

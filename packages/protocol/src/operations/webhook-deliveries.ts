@@ -5,6 +5,20 @@ import { DELIVERY_KINDS, DELIVERY_STATUSES } from '../api/values.ts'
 import { APP_PARAM, CURSOR_PARAM, GUARDED_WEBHOOK, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
+const FILTERS = {
+  app: APP_PARAM,
+  endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
+  eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
+  sourceRunId: {
+    kind: 'name',
+    ofRun: true,
+    maxLength: ID_CHARS_MAX,
+    description: 'Only deliveries that this run caused',
+  },
+  since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
+  until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
+} as const
+
 export const deliveries = {
   listWebhookDeliveries: {
     method: 'GET',
@@ -13,17 +27,7 @@ export const deliveries = {
     access: 'read',
     query: {
       status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
-      app: APP_PARAM,
-      endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
-      eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
-      sourceRunId: {
-        kind: 'name',
-        ofRun: true,
-        maxLength: ID_CHARS_MAX,
-        description: 'Only deliveries that this run caused',
-      },
-      since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
-      until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
+      ...FILTERS,
       limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },
@@ -34,6 +38,24 @@ export const deliveries = {
         summary: 'Deliveries that used up their attempts',
         query: { status: 'exhausted', limit: '20' },
         reply: [{ ...sample.DELIVERY, status: 'exhausted', attemptCount: 8, lastStatusCode: 500 }],
+      },
+    ],
+  },
+
+  getWebhookDeliveryFacets: {
+    method: 'GET',
+    path: '/webhook-deliveries/facets',
+    summary: 'Count webhook deliveries by status',
+    description:
+      'Of each status the newest 5,000 are looked at; of one that succeeded, the newest 5,000 of any status. With `endpointId` or `sourceRunId`, the newest 5,000 of it are.',
+    access: 'read',
+    query: FILTERS,
+    reply: ok('The counts', api.WebhookDeliveryFacetsSchema),
+    examples: [
+      {
+        summary: 'The deliveries of the shop',
+        query: { app: sample.DELIVERY.app },
+        reply: { status: { pending: 2, delivering: 1, succeeded: '4980+', failed: 3, exhausted: 12, dead: 0 } },
       },
     ],
   },
