@@ -46,6 +46,10 @@ export class TransientMap<K extends string | number, V extends object> {
     return true
   }
 
+  keys(): IterableIterator<K> {
+    return this.#places.keys()
+  }
+
   /** In the order of insertion. Entries may be added and removed during the iteration, as with `Map`. */
   *values(): IterableIterator<V> {
     for (const place of this.#places.values()) yield this.#values[place] as V

@@ -1,7 +1,7 @@
 // The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
 // routes that list and show things.
 
-import type { LimitRows } from '../domain/explain/limits.ts'
+import type { LimitRows, SingletonRun } from '../domain/explain/limits.ts'
 import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
@@ -18,6 +18,7 @@ import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
 import type { DefinitionReads } from './definition-reads.ts'
 import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'
+import type { ScheduleReads } from './schedule-reads.ts'
 import type { StatisticsReads } from './store-statistics.ts'
 
 /** A run with the name of its current step (the newest unsettled one, else the newest). */
@@ -40,6 +41,8 @@ export interface RunFilter extends Omit<ReplayFilter, 'status'> {
   status?: readonly RunStatus[]
   /** Only runs created before. */
   until?: number
+  /** Workflows of which one is the run's. */
+  workflows?: readonly string[]
   parentRunId?: string
   /** The kind of what the run waits for. */
   waitingFor?: WaitingFor['kind']
@@ -113,7 +116,11 @@ export interface LimitsQuery {
   workflow?: string | undefined
   /** Limits of each kind. */
   limit: number
+  /** Runs that ended then or later count as places that were released. */
+  endedSince: number
 }
+
+export type SingletonsQuery = Omit<LimitsQuery, 'endedSince'>
 
 export type RunCounts = Record<RunStatus, number>
 
@@ -244,6 +251,12 @@ export interface DeliveryQuery extends DeliveryFilter {
   after?: { createdAt: number; id: string }
 }
 
+/** Deliveries that are looked at to count one status. */
+export const DELIVERIES_COUNTED_MAX = 5000
+
+/** How many deliveries have each status; at least so many, where not all could be counted. */
+export type DeliveryCounts = { status: DeliveryStatus; count: number; isPart: boolean }[]
+
 export interface DeliveryPage {
   deliveries: Delivery[]
   /** Whether more deliveries follow. */
@@ -286,7 +299,7 @@ export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
  * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
  * signal.
  */
-export interface Reads extends StatisticsReads, DefinitionReads {
+export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads {
   /** The events behind a position, oldest first, at most `limit`. A scan. */
   redrivable(query: RedriveQuery & { after: number; limit: number }, signal?: AbortSignal): Promise<RedrivableEvent[]>
   /** The ids under which runs are stored: another one for each id that a caller gave to a run, erased runs included. */
@@ -310,6 +323,10 @@ export interface Reads extends StatisticsReads, DefinitionReads {
   stats(query: RunStatsQuery, signal?: AbortSignal): Promise<RunCounts>
   /** The runs that hold or wait for concurrency limits and throttles. */
   limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows>
+  /** The live runs with a singleton key, the oldest first. */
+  singletons(query: SingletonsQuery, signal?: AbortSignal): Promise<SingletonRun[]>
+  /** Names of workflows that runs have and that begin so, in order. */
+  workflowNames(query: { prefix: string; limit: number }): Promise<string[]>
   /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
   heldBefore(run: HeldRun): Promise<number>
   /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
@@ -349,18 +366,16 @@ export interface Reads extends StatisticsReads, DefinitionReads {
   scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the open buffers, the soonest due first: as many as the limit, or fewer where their data is large. */
   buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]>
-  /** Rows of the schedules of the API by id, from after `after`: as many as the limit, or fewer where their data is large. */
-  eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */
   delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined>
   /** Newest first. A page is shorter than the limit where its payloads are large, but never empty for that reason. */
   deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage>
   /** The same rows, all of them, without payloads that are stored beside their rows. */
   deliveryHeads(query: DeliveryQuery, signal?: AbortSignal): Promise<Delivery[]>
+  /** How many deliveries of each status match the rest of the filter. */
+  deliveryCounts(filter: DeliveryFilter, signal?: AbortSignal): Promise<DeliveryCounts>
   /** A row for each endpoint with deliveries, other than tests, created at or after `since`. */
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
-  /** The rows of the crons of the namespace's workflows, by app, workflow and cron. */
-  schedules(): Promise<FlowRow[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
   replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
   /** How many runs of each status match the filter. */

@@ -7,6 +7,11 @@ import type { Run } from '../model/run.ts'
 
 /** Runs that are counted at most, of all limits together. */
 export const LIMIT_RUNS_COUNTED_MAX = 10_000
+/** Ended runs of each status, the newest, that are looked at for the rate at which places become free. */
+export const LIMIT_ENDS_COUNTED_MAX = 2000
+/** The time in which ends are looked at. */
+export const RELEASE_WINDOW_MS = 600_000
+const MINUTE_MS = 60_000
 /** Holders of a limit that are named. */
 const HOLDERS_MAX = 10
 
@@ -25,11 +30,22 @@ export interface HeldRuns {
   sample: LimitedRun
 }
 
+/** A live run with a singleton key. */
+export type SingletonRun = Pick<Run, 'id' | 'app' | 'workflow' | 'createdAt' | 'startedAt'> & { singletonKey: string }
+
+/** How many of the ended runs of one status had each slot. */
+export interface SlotEnds {
+  bySlot: ReadonlyMap<string, number>
+  /** When the oldest of them ended, if only the newest were looked at. */
+  oldestAt?: number
+}
+
 /** Everything that limits are made of. */
 export interface LimitRows {
   holders: LimitedRun[]
   forSlots: HeldRuns[]
   forStarts: HeldRuns[]
+  ends: SlotEnds[]
   /** More runs wait than were counted. */
   isPart: { forSlots: boolean; forStarts: boolean }
 }
@@ -49,6 +65,8 @@ export interface ConcurrencyLimitNow extends Limit {
   waiting: number
   /** At least so many wait: not all were counted. */
   isPart: boolean
+  /** Runs with a place that ended, in a minute. */
+  releasedPerMin: number
   holders: LimitedRun[]
 }
 
@@ -63,7 +81,7 @@ export interface ThrottleNow extends Limit {
 export type LimitNow = ConcurrencyLimitNow | ThrottleNow
 
 /** The limits that runs hold or wait for, those with the most waiting runs first. */
-export function limitsOf(rows: LimitRows): LimitNow[] {
+export function limitsOf(rows: LimitRows, now: number): LimitNow[] {
   const slots = new Map<string, ConcurrencyLimitNow>()
   const slotOf = (run: LimitedRun, id: string): ConcurrencyLimitNow | undefined => {
     const slot = run.holds?.slots?.find(slot => slot.id === id)
@@ -74,7 +92,7 @@ export function limitsOf(rows: LimitRows): LimitNow[] {
     const isPart = rows.isPart.forSlots
     const made: ConcurrencyLimitNow = {
       ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit },
-      ...{ held: 0, waiting: 0, isPart, holders: [] },
+      ...{ held: 0, waiting: 0, isPart, releasedPerMin: releasedPerMin(id, rows.ends, now), holders: [] },
     }
     slots.set(id, made)
     return made
@@ -93,6 +111,16 @@ export function limitsOf(rows: LimitRows): LimitNow[] {
   }
   const throttles = rows.forStarts.flatMap(held => throttleOf(held, rows.isPart.forStarts))
   return [...slots.values(), ...throttles].sort((a, b) => waitingFor(b) - waitingFor(a) || heldOf(b) - heldOf(a))
+}
+
+/** To two digits behind the point. */
+function releasedPerMin(slotId: string, ends: readonly SlotEnds[], now: number): number {
+  let perMin = 0
+  for (const { bySlot, oldestAt } of ends) {
+    const spanMs = oldestAt === undefined ? RELEASE_WINDOW_MS : Math.max(1, now - oldestAt)
+    perMin += ((bySlot.get(slotId) ?? 0) * MINUTE_MS) / spanMs
+  }
+  return Math.round(perMin * 100) / 100
 }
 
 function throttleOf({ sample, waiting, oldestAt, nextAt }: HeldRuns, isPart: boolean): ThrottleNow[] {

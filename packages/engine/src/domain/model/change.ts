@@ -113,7 +113,7 @@ export type Change =
    * Removes an ended run with all rows of its own, for good. Its events lose their data unless another run has it, which a run of
    * such an event has, and a fork or the source of this run.
    */
-  | { type: 'run.erased'; namespace: string; runId: string; replayOf?: string; eventIds: readonly string[]; at: number }
+  | { type: 'run.erased'; namespace: string; runId: string; eventIds: readonly string[]; at: number }
   /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
   /** The outcome of a bulk action for a run; the first result of a run stays. */

@@ -43,7 +43,7 @@ export interface Versioned extends Secrets {
 }
 
 /** An endpoint with an `app` takes notices of that app only. */
-export type Endpoint = Versioned & Omit<WebhookEndpoint, 'scheme' | 'createdAt' | 'updatedAt'>
+export type Endpoint = Versioned & Omit<WebhookEndpoint, 'scheme' | 'oldSecretsUntil' | 'createdAt' | 'updatedAt'>
 
 /** Whether the endpoint takes notices of that kind from that app. */
 export function isSubscribed(endpoint: Endpoint, kind: NoticeKind, app: string): boolean {

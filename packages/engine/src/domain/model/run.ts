@@ -41,7 +41,7 @@ export interface Run {
   eventName?: string
   /** The event that started the run; absent on forks, children, cron and on-failure runs. */
   eventId?: string
-  /** The events of a burst or batch that became the run, in the order of the log; the first opened the buffer. */
+  /** The events of a burst or batch that became the run or its source, in the order of the log; the first opened the buffer. */
   eventIds?: string[]
   cron?: string
   replayOf?: string

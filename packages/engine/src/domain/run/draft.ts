@@ -157,7 +157,7 @@ export class Draft {
     const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
     if (Object.keys(fields).length > 0) this.set(fields)
     this.changes.push(...wakes)
-    if (this.#moved && this.pass) this.set({ lastPass: this.pass })
+    if (this.#moved && this.pass) this.#moving().lastPass = this.pass
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
     const { questions, guards, changes, run, steps, rootLogged } = this

@@ -22,6 +22,12 @@ export function oldSecretsAt({ oldSecrets = [] }: Secrets, now: number): readonl
   return oldSecrets.filter(({ until }) => now < until)
 }
 
+/** Until when replaced secrets count besides the current one; undefined while it counts alone. */
+export function oldSecretsUntil(secrets: Secrets, now: number): number | undefined {
+  const old = oldSecretsAt(secrets, now)
+  return old.length === 0 ? undefined : Math.max(...old.map(({ until }) => until))
+}
+
 /**
  * The secrets after an edit, with `made` as the current one if given. Throws `conflict` if more old secrets would count
  * than allowed: to end the oldest silently would cut off a sender that still signs with it.
