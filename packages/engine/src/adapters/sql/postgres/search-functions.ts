@@ -1,5 +1,5 @@
 // `text_has` and `json_has` in PostgreSQL, with the meaning of reads/runs/text-search.ts: case-insensitive, with stored forms and
-// JSON escapes resolved. Created together with the write function.
+// JSON escapes resolved; and SQLite's `json_each`. Created together with the write function.
 
 /** Folds letters of every script. A build without ICU folds by the locale of the database. */
 const FOLD = `CREATE OR REPLACE FUNCTION perdure_fold(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $f$
@@ -75,4 +75,12 @@ BEGIN
   RETURN false;
 END $f$`
 
-export const SEARCH_FUNCTIONS: readonly string[] = [FOLD, UNESCAPED, TEXT_HAS, JSON_HAS]
+/**
+ * The elements of a list, as SQLite's `json_each` finds them. It has a name of its own: a second `json_each` beside PostgreSQL's,
+ * which takes no text, would be called by the queries of others who share the schema.
+ */
+export const LIST_ELEMENTS = 'perdure_json_each'
+const JSON_EACH = `CREATE OR REPLACE FUNCTION ${LIST_ELEMENTS}(t text) RETURNS TABLE (value json)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$ SELECT * FROM json_array_elements(t::json) $f$`
+
+export const SEARCH_FUNCTIONS: readonly string[] = [FOLD, UNESCAPED, TEXT_HAS, JSON_HAS, JSON_EACH]

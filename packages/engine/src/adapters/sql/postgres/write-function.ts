@@ -11,6 +11,7 @@ import { fromParameters } from '../description/placeholders.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../write/guard-checks.ts'
 import { MUST_CHANGE, OPERATIONS, type OperationName, WAKE } from '../write/statements.ts'
 import { GROUPED_CHECKS, GROUPED_OPERATIONS, groupedCheck, groupedOperation } from './grouped/operations.ts'
+import { LIST_ELEMENTS } from './search-functions.ts'
 
 /** Classes of this database's advisory locks; the second key names the schema. */
 export const LOCKS = { migrate: 8_250_001, write: 8_250_002, use: 8_250_003 } as const
@@ -150,7 +151,10 @@ ${Object.entries(GUARD_CHECKS)
         p := p + 2;
         CASE name
 ${Object.entries(OPERATIONS)
-  .map(([name, sql]) => `        WHEN '${name}' THEN ${operation(name as OperationName, sql)}`)
+  .map(
+    ([name, sql]) =>
+      `        WHEN '${name}' THEN ${operation(name as OperationName, sql.replaceAll('json_each(', `${LIST_ELEMENTS}(`))}`,
+  )
   .join('\n')}
         WHEN 'step.wake' THEN
           ${fromParameters(WAKE.step)};

@@ -1,8 +1,16 @@
 // Queries about webhook deliveries, and what their rows mean. Called by the reads.
 
-import type { DeliveryQuery, EndpointStats } from '../../../ports/store-reads.ts'
+import { DELIVERY_STATUSES } from '@perdure/protocol'
+import {
+  DELIVERIES_COUNTED_MAX,
+  type DeliveryCounts,
+  type DeliveryFilter,
+  type DeliveryQuery,
+  type EndpointStats,
+} from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
+import { SAME_NAMESPACE } from './runs/run-filter.ts'
 
 /** Makes the planner take the small index of deliveries that have not succeeded. */
 const FINDS_UNSENT = `status <> 'succeeded'`
@@ -47,6 +55,62 @@ export function deliveriesQuery(namespace: string, { limit, after, ...filter }: 
   const sql = `SELECT ${DELIVERIES.selectWithout()} FROM deliveries WHERE ${terms.join(' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
+}
+
+/**
+ * Queries for `deliveryCounts`, each of the newest deliveries along one index. That of an endpoint, and that of a run, have every
+ * status. Without these, each status has a query, since few deliveries among many may be exhausted.
+ */
+export function deliveryCountsQueries(namespace: string, { status: _, ...filter }: DeliveryFilter): Query[] {
+  if (filter.endpointId !== undefined || filter.sourceRunId !== undefined) return [newestQuery(namespace, filter)]
+  return DELIVERY_STATUSES.map(status => newestQuery(namespace, filter, status))
+}
+
+/** Rows of status, deliveries looked at, and those of them that match the filter. */
+function newestQuery(namespace: string, filter: DeliveryFilter, status?: DeliveryCounts[number]['status']): Query {
+  const { sourceRunId, endpointId, since, until, app, eventKind } = filter
+  const isUnsent = status !== undefined && status !== 'succeeded'
+  const walked = conditions({
+    [sourceRunId === undefined ? 'namespace = ?' : SAME_NAMESPACE]: namespace,
+    'source_run_id = ?': sourceRunId,
+    [sourceRunId === undefined ? 'endpoint_id = ?' : "endpoint_id || '' = ?"]: endpointId,
+    [`${FINDS_UNSENT} AND status = ?`]: isUnsent ? status : undefined,
+    'created_at >= ?': since,
+    'created_at < ?': until,
+  })
+  const matching = conditions({
+    'app = ?': app,
+    'event_kind = ?': eventKind,
+    'status = ?': isUnsent ? undefined : status,
+  })
+  const matches = ['1 = 1', ...matching.terms].join(' AND ')
+  return {
+    sql: `SELECT status, count(*), sum(CASE WHEN ${matches} THEN 1 ELSE 0 END)
+      FROM (SELECT status, app, event_kind FROM deliveries WHERE ${walked.terms.join(' AND ')}
+        ORDER BY created_at DESC LIMIT ?) AS newest
+      GROUP BY status`,
+    params: [...matching.params, ...walked.params, DELIVERIES_COUNTED_MAX + 1],
+  }
+}
+
+function conditions(values: Readonly<Record<string, Value | undefined>>): { terms: string[]; params: Value[] } {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined) as [string, Value][]
+  return { terms: given.map(([term]) => term), params: given.map(([, value]) => value) }
+}
+
+/** The counts of every status, from the rows of the queries. */
+export function deliveryCounts(found: readonly Row[][]): DeliveryCounts {
+  const counts = new Map<string, { count: number; isPart: boolean }>()
+  const isAlone = found.length === 1
+  found.forEach((rows, i) => {
+    const looked = rows.reduce((sum, row) => sum + (row[1] as number), 0)
+    const isPart = looked > DELIVERIES_COUNTED_MAX
+    for (const status of isAlone ? DELIVERY_STATUSES : [DELIVERY_STATUSES[i] as string]) {
+      const count = (rows.find(row => row[0] === status)?.[2] ?? 0) as number
+      counts.set(status, { count: Math.min(count, DELIVERIES_COUNTED_MAX), isPart })
+    }
+  })
+  return DELIVERY_STATUSES.map(status => ({ status, ...(counts.get(status) ?? { count: 0, isPart: false }) }))
 }
 
 /** Id and body of each payload that is stored beside its row. */

@@ -16,11 +16,12 @@ export function eventQuery(namespace: string, id: string): Query {
   return { sql: `SELECT ${SELECT_EVENT} FROM events WHERE id = ? AND namespace = ?`, params: [id, namespace] }
 }
 
-/** Rows with first event, id, app and workflow of the runs of buffers. */
+/** Rows with first event, id, app and workflow of the runs of buffers. Only these have an event, and not their forks. */
 export function bufferRunsQuery(namespace: string, firstEventIds: readonly string[]): Query {
   const holes = firstEventIds.map(() => '?').join(', ')
   return {
-    sql: `SELECT first_event_id, id, app, workflow FROM runs WHERE first_event_id IN (${holes}) AND namespace = ?`,
+    sql: `SELECT first_event_id, id, app, workflow FROM runs
+      WHERE first_event_id IN (${holes}) AND namespace = ? AND event_id IS NOT NULL`,
     params: [...firstEventIds, namespace],
   }
 }

@@ -5,7 +5,10 @@ import type { Query } from '../description/values.ts'
 import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
-import { holdersQuery, limitQueries } from './runs/run-queries.ts'
+import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
+import { holdersQuery } from './runs/run-queries.ts'
+import { workflowNamesQuery } from './runs/walks.ts'
+import { sortedSchedules } from './scheduled-page.ts'
 import { relatedRunQueries } from './tree-queries.ts'
 
 let connection: Connection
@@ -23,11 +26,17 @@ const planOf = ({ sql, params }: Query) =>
     .join('\n')
 
 test('the holders of limits are found among the runs that hold a slot', () => {
-  const [holders, slots, starts] = limitQueries('default', { limit: 100 }).map(planOf)
+  const [holders, slots, starts, ...ends] = limitQueries('default', { limit: 100, endedSince: 1 }).map(planOf)
   expect(holders).toContain('runs_in_slot1')
   for (const plan of [slots, starts])
     expect(plan).toMatch(/runs_of_waiting_kind|runs_waiting_for_slot|runs_in_start_queue/)
+  for (const plan of ends) expect(plan).toContain('runs_ended (status=? AND finished_at>?)')
   expect(planOf(holdersQuery('default', 'slot', 10))).not.toContain('namespace=?')
+})
+
+test.each([{}, { app: 'shop' }, { workflow: 'order' }])('live singletons of %o are found among these alone', query => {
+  const plan = planOf(singletonsQuery('default', { ...query, limit: 100 }))
+  expect(plan).toContain('runs_of_singletons (namespace=? AND finished_at=?)')
 })
 
 test.each([1, 9])('the relatives of %i runs and events are found by these', count => {
@@ -55,3 +64,21 @@ test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 
     expect(series.match(/runs_\w+/g)).toHaveLength(4)
   },
 )
+
+test('names of workflows are looked up, one for each', () => {
+  const plan = planOf(workflowNamesQuery('default', 'sync-', 51))
+  expect(plan.match(/SEARCH runs .*\(namespace=\? AND workflow>\? AND workflow<\?\)/g)).toHaveLength(2)
+})
+
+test.each(['next', 'missed'] as const)('schedules sorted by %s are read along an index', async sort => {
+  const plans: string[] = []
+  const read = async (query: Query) => {
+    plans.push(planOf(query))
+    return []
+  }
+  for (const after of [undefined, { at: 1, id: 'a' }]) await sortedSchedules(read, 'default', { sort, after, limit: 5 })
+  for (const plan of plans) {
+    expect(plan).toContain(`flow_rows_${sort} (namespace=?`)
+    expect(plan).not.toContain('TEMP B-TREE')
+  }
+})

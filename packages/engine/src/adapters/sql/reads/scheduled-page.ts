@@ -2,9 +2,10 @@
 // data can be large: a page is read in slices, and ends where it gets large.
 
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import type { PositionedSchedule, SortedSchedulesQuery } from '../../../ports/schedule-reads.ts'
 import { type BuffersQuery, EVENT_PAGE_CHARS_MAX, type ScheduledQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { FLOW_ROWS, SCHEDULES } from '../tables/flow-rows.ts'
 
 /** Rows read at once; the events of each are a mebibyte at most. */
 const ROWS_AT_ONCE = 8
@@ -34,6 +35,41 @@ export function eventSchedulePage(
       WHERE namespace = ? AND policy = 'schedule' AND key > ? ORDER BY key LIMIT ?`,
     params: [namespace, last?.key ?? query.after ?? '', limit],
   }))
+}
+
+/** The terms, the column and the direction of each order. */
+const SCHEDULE_ORDERS = {
+  next: { terms: SCHEDULES, at: 'available_at', dir: 'ASC' },
+  missed: { terms: 'missed_until IS NOT NULL', at: 'missed_until', dir: 'DESC' },
+} as const
+
+/** Rows of schedules with their sort positions. */
+export async function sortedSchedules(
+  read: ReadRows,
+  namespace: string,
+  { sort, policy, after, limit }: SortedSchedulesQuery,
+): Promise<PositionedSchedule[]> {
+  const { terms, at, dir } = SCHEDULE_ORDERS[sort]
+  const found: PositionedSchedule[] = []
+  await page(
+    async query => {
+      const rows = await read(query)
+      found.push(...rows.map(row => ({ row: FLOW_ROWS.fromRow(row), at: row.at(-1) as number })))
+      return rows
+    },
+    limit,
+    (_, limit) => {
+      const last = found.at(-1)
+      const from = last ? { at: last.at, id: last.row.id } : after
+      return {
+        sql: `SELECT ${FLOW_ROWS.select}, ${at} FROM flow_rows WHERE namespace = ? AND ${terms}
+          ${policy === undefined ? '' : 'AND policy = ?'} ${from ? `AND (${at}, id) ${dir === 'ASC' ? '>' : '<'} (?, ?)` : ''}
+          ORDER BY ${at} ${dir}, id ${dir} LIMIT ?`,
+        params: [namespace, ...(policy === undefined ? [] : [policy]), ...(from ? [from.at, from.id] : []), limit],
+      }
+    },
+  )
+  return found
 }
 
 const BUFFER_POLICIES = ['debounce', 'batch'] as const

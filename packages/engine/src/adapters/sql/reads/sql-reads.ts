@@ -1,34 +1,20 @@
 // The reads of one namespace. Every lookup by id names the namespace too: a row of another namespace does not exist here.
 
 import { STEPS_MAX } from '@perdure/protocol'
-import type { LimitRows } from '../../../domain/explain/limits.ts'
 import type { BulkResult } from '../../../domain/model/bulk.ts'
-import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import type { LogLine } from '../../../domain/model/log-line.ts'
 import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
-import type { PostTally } from '../../../domain/webhook/attempt-tally.ts'
 import type {
   BufferRun,
-  BuffersQuery,
-  BulkJobsQuery,
   BulkResultsQuery,
-  ControlQuery,
-  DeliveryPage,
-  DeliveryQuery,
-  EndpointStats,
-  EventNamesQuery,
   EventQuery,
   HeldRun,
-  LimitsQuery,
-  LogsQuery,
-  NamedEvents,
   PartOfRuns,
   PassReports,
   PositionedEvent,
@@ -41,12 +27,9 @@ import type {
   RunStatsQuery,
   RunStatusNow,
   RunView,
-  ScheduledQuery,
   StepQuery,
-  TimelinePage,
 } from '../../../ports/store-reads.ts'
 import type {
-  EndpointSeriesQuery,
   ErrorGroup,
   ErrorGroupsQuery,
   FailuresQuery,
@@ -89,28 +72,41 @@ import {
 } from './control-queries.ts'
 import { definitionPage } from './definition-page.ts'
 import { deliveryPage } from './delivery-page.ts'
-import { deliveriesQuery, deliveryQueries, endpointStatsFromRow, endpointStatsQuery } from './delivery-queries.ts'
+import {
+  deliveriesQuery,
+  deliveryCounts,
+  deliveryCountsQueries,
+  deliveryQueries,
+  endpointStatsFromRow,
+  endpointStatsQuery,
+} from './delivery-queries.ts'
 import { errorGroupsOf } from './error-group-queries.ts'
 import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
+import {
+  limitQueries,
+  limitRows,
+  sampleQuery,
+  singletonOf,
+  singletonsQuery,
+  waitingGroups,
+} from './runs/limit-queries.ts'
 import { searchOf } from './runs/page.ts'
 import {
   erasedQuery,
   firstInStartQueueQuery,
   heldBeforeQuery,
   holdersQuery,
-  limitQueries,
-  limitRows,
   logsQuery,
   runQuery,
   runView,
-  sampleQuery,
   storedIds,
   storedIdsQuery,
 } from './runs/run-queries.ts'
 import { countQueries, runCounts } from './runs/run-stats-query.ts'
+import { workflowNamesQuery } from './runs/walks.ts'
 import type { ScanQueue } from './scan/scan-queue.ts'
-import { bufferPage, eventSchedulePage, scheduledPage } from './scheduled-page.ts'
+import { bufferPage, eventSchedulePage, scheduledPage, sortedSchedules } from './scheduled-page.ts'
 import { attemptFrame, passesOf, stepQueries, stepSliceQueries } from './step-queries.ts'
 import { progressOf, progressQueries, statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 import {
@@ -221,14 +217,19 @@ export class SqlReads implements Reads {
     return this.#scanRows(signal, async rows => stepDurations(await rows(stepDurationsQuery(this.#namespace, scope))))
   }
 
-  limits(query: LimitsQuery, signal?: AbortSignal): Promise<LimitRows> {
-    return this.#scan(signal, async read => {
+  limits: Reads['limits'] = (query, signal) =>
+    this.#scan(signal, async read => {
       const rows = await read(limitQueries(this.#namespace, query))
-      const groups = rows.slice(1).flat()
+      const groups = waitingGroups(rows)
       const [samples = []] = groups.length === 0 ? [] : await read([sampleQuery(groups)])
       return limitRows(this.#namespace, rows, samples)
     })
-  }
+
+  singletons: Reads['singletons'] = (query, signal) =>
+    this.#scanRows(signal, async rows => (await rows(singletonsQuery(this.#namespace, query))).map(singletonOf))
+
+  workflowNames: Reads['workflowNames'] = async ({ prefix, limit }) =>
+    (await this.#rows(workflowNamesQuery(this.#namespace, prefix, limit))).map(([name]) => name as string)
 
   async heldBefore(run: HeldRun): Promise<number> {
     return (await this.#rows(heldBeforeQuery(run)))[0]?.[0] as number
@@ -282,11 +283,10 @@ export class SqlReads implements Reads {
     return (await this.#rows(holdersQuery(this.#namespace, slotId, limit))).map(([id]) => id as string)
   }
 
-  async logs(runId: string, query: LogsQuery): Promise<LogLine[]> {
-    return (await this.#rows(logsQuery(this.#namespace, runId, query))).map(LOGS.fromRow)
-  }
+  logs: Reads['logs'] = async (runId, query) =>
+    (await this.#rows(logsQuery(this.#namespace, runId, query))).map(LOGS.fromRow)
 
-  async timeline(runId: string, position: { after: number; limit: number; openFrom: number }): Promise<TimelinePage> {
+  timeline: Reads['timeline'] = async (runId, position) => {
     const query = { ...position, runId, namespace: this.#namespace }
     return timelinePage(query, await this.#read(timelineQueries(query)))
   }
@@ -296,7 +296,7 @@ export class SqlReads implements Reads {
     return row && EVENTS.fromRow(row)
   }
 
-  async runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]> {
+  runsOfBuffers: Reads['runsOfBuffers'] = async firstEventIds => {
     const rows = await this.#rows(bufferRunsQuery(this.#namespace, firstEventIds))
     return rows.map(([firstEventId, id, app, workflow]) => ({ firstEventId, id, app, workflow }) as BufferRun)
   }
@@ -308,42 +308,43 @@ export class SqlReads implements Reads {
   redrivable: Reads['redrivable'] = (query, signal) =>
     this.#scanRows(signal, rows => redrivablePage(rows, this.#namespace, query))
 
-  eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]> {
-    return this.#scanRows(signal, rows => eventNamesPage(rows, this.#namespace, query))
-  }
+  eventNames: Reads['eventNames'] = (query, signal) =>
+    this.#scanRows(signal, rows => eventNamesPage(rows, this.#namespace, query))
 
-  scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]> {
-    return this.#scanRows(signal, rows => scheduledPage(rows, this.#namespace, query))
-  }
+  scheduledEvents: Reads['scheduledEvents'] = (query, signal) =>
+    this.#scanRows(signal, rows => scheduledPage(rows, this.#namespace, query))
 
-  buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]> {
-    return this.#scanRows(signal, rows => bufferPage(rows, this.#namespace, query))
-  }
+  buffers: Reads['buffers'] = (query, signal) =>
+    this.#scanRows(signal, rows => bufferPage(rows, this.#namespace, query))
 
-  eventSchedules(query: { after?: string | undefined; limit: number }, signal?: AbortSignal): Promise<FlowRow[]> {
-    return this.#scanRows(signal, rows => eventSchedulePage(rows, this.#namespace, query))
-  }
+  eventSchedules: Reads['eventSchedules'] = (query, signal) =>
+    this.#scanRows(signal, rows => eventSchedulePage(rows, this.#namespace, query))
+
+  sortedSchedules: Reads['sortedSchedules'] = (query, signal) =>
+    this.#scanRows(signal, rows => sortedSchedules(rows, this.#namespace, query))
 
   async delivery(id: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] } | undefined> {
     const [[row], attempts] = (await this.#read(deliveryQueries(this.#namespace, id))) as [Row[], Row[]]
     return row && { delivery: DELIVERIES.fromRow(row), attempts: attempts.map(ATTEMPTS.fromRow) }
   }
 
-  deliveries(query: DeliveryQuery, signal?: AbortSignal): Promise<DeliveryPage> {
-    return this.#scanRows(signal, rows => deliveryPage(rows, this.#namespace, query))
-  }
+  deliveries: Reads['deliveries'] = (query, signal) =>
+    this.#scanRows(signal, rows => deliveryPage(rows, this.#namespace, query))
 
-  deliveryHeads(query: DeliveryQuery, signal?: AbortSignal): Promise<Delivery[]> {
+  deliveryHeads: Reads['deliveryHeads'] = (query, signal) => {
     const heads = deliveriesQuery(this.#namespace, query)
     return this.#scanRows(signal, async rows => (await rows(heads)).map(DELIVERIES.fromRow))
   }
 
-  endpointSeries(query: EndpointSeriesQuery, signal?: AbortSignal): Promise<Map<number, PostTally>> {
+  deliveryCounts: Reads['deliveryCounts'] = (filter, signal) =>
+    this.#scan(signal, async read => deliveryCounts(await read(deliveryCountsQueries(this.#namespace, filter))))
+
+  endpointSeries: Reads['endpointSeries'] = (query, signal) => {
     const counted = endpointSeriesQuery(this.#namespace, query)
     return this.#scanRows(signal, async rows => endpointSeries(await rows(counted)))
   }
 
-  endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]> {
+  endpointStats: Reads['endpointStats'] = (since, signal) => {
     const query = endpointStatsQuery(this.#namespace, since)
     return this.#scanRows(signal, async rows => (await rows(query)).map(endpointStatsFromRow))
   }
@@ -363,9 +364,8 @@ export class SqlReads implements Reads {
     return this.#scanRows(signal, async rows => statusCounts(await rows(statusCountsQuery(this.#namespace, filter))))
   }
 
-  async bulkJobs(query: BulkJobsQuery): Promise<FlowRow[]> {
-    return (await this.#rows(bulkJobsQuery(this.#namespace, query))).map(FLOW_ROWS.fromRow)
-  }
+  bulkJobs: Reads['bulkJobs'] = async query =>
+    (await this.#rows(bulkJobsQuery(this.#namespace, query))).map(FLOW_ROWS.fromRow)
 
   async bulkResults(bulkId: string, query: BulkResultsQuery): Promise<BulkResult[]> {
     // Neither dialect has an empty list.
@@ -377,9 +377,8 @@ export class SqlReads implements Reads {
 
   definitions: Reads['definitions'] = query => definitionPage(each => this.#rows(each), this.#namespace, query)
 
-  async controlActions(query: ControlQuery): Promise<ControlAction[]> {
-    return (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)
-  }
+  controlActions: Reads['controlActions'] = async query =>
+    (await this.#rows(controlActionsQuery(this.#namespace, query))).map(CONTROL_ACTIONS.fromRow)
 
   #scan<T>(signal: AbortSignal | undefined, work: (read: ReadRows) => Promise<T>): Promise<T> {
     return this.#scans.run({ namespace: this.#namespace, signal }, work)

@@ -1,8 +1,12 @@
 // The table of flow control: schedules, open buffers, claimed idempotency keys, and events that arrive later.
 
+import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import { integer, optional, text } from '../description/column.ts'
+import { derived, integer, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
+
+/** Schedules with a next instant. A lease moves it by some seconds. */
+export const SCHEDULES = "policy IN ('cron', 'schedule') AND available_at IS NOT NULL"
 
 export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
   key: ['id'],
@@ -19,13 +23,23 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     dueAt: optional(integer),
     expiresAt: optional(integer),
     state: text,
+    // Schedules with instants that did not fire are listed by it.
+    missedUntil: derived(since(2, optional(integer)), missedUntil),
   },
   indexes: {
     flow_rows_available: { on: 'available_at', where: 'available_at IS NOT NULL' },
     flow_rows_of: { on: 'namespace, app, workflow, policy' },
     flow_rows_listed: { on: 'namespace, policy, due_at, id', where: 'due_at IS NOT NULL' },
     flow_rows_schedules: { on: 'namespace, key', where: "policy = 'schedule'", since: 2 },
+    flow_rows_next: { on: 'namespace, available_at, id', where: SCHEDULES, since: 2 },
+    flow_rows_missed: { on: 'namespace, missed_until, id', where: 'missed_until IS NOT NULL', since: 2 },
     // Retention finds rows that are over by it.
     flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
   },
 })
+
+/** The last of the instants at which the schedule did not fire. Its event's data can be long, and is read only if it may have one. */
+function missedUntil({ policy, state }: FlowRow): number | undefined {
+  if ((policy !== 'cron' && policy !== 'schedule') || !state.includes('"missed"')) return undefined
+  return (JSON.parse(state) as { missed?: Missed }).missed?.until
+}

@@ -38,6 +38,9 @@ export const ROOMLESS = 'roomless_at IS NOT NULL AND lease_owner IS NULL'
 /** The order in which a queue of held runs is served. */
 export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, id'
 
+/** Forks and on-failure runs of a run that an event started: they have its payload too. */
+export const FOLLOWS_RUN_OF_EVENT = 'event_id IS NULL AND trigger_id IS NOT NULL'
+
 /** A column by which lists filter, in the indexes that lists walk: it never changes. */
 const ALSO_FILTERED = 'trigger_kind'
 
@@ -141,8 +144,7 @@ export const RUNS = table<Run>()('runs', {
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
     runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL', since: 2 },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
-    // Erasing looks for other forks of the same event.
-    runs_of_forked_event: { on: 'trigger_id', where: 'replay_of IS NOT NULL AND trigger_id IS NOT NULL', since: 2 },
+    runs_of_forked_event: { on: 'trigger_id', where: FOLLOWS_RUN_OF_EVENT, since: 2 },
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL', until: 2 },
     runs_of_parent_run: {
       on: `parent_run_id, id, ${ALSO_FILTERED}, namespace, app, workflow`,
@@ -170,6 +172,12 @@ export const RUNS = table<Run>()('runs', {
       on: 'namespace, workflow, app, singleton_key',
       postgres: 'USING hash (singleton_key)',
       where: 'singleton_key IS NOT NULL AND finished_at IS NULL',
+    },
+    // Lists of live singletons: a hash cannot be read by namespace.
+    runs_of_singletons: {
+      on: 'namespace, finished_at, id, app, workflow',
+      where: 'singleton_key IS NOT NULL AND finished_at IS NULL',
+      since: 2,
     },
     // A runner is not forgotten while a run is pinned to it. A URL does not fit into an ordered index of PostgreSQL.
     runs_pinned: {

@@ -193,7 +193,7 @@ function limitOf(holds: string, slotId: string): number {
   }
 }
 
-function* unreadable(check: string, rows: Row[], read: (row: Row) => unknown): Generator<Violation> {
+export function* unreadable(check: string, rows: Row[], read: (row: Row) => unknown): Generator<Violation> {
   for (const row of rows) {
     try {
       read(row)

@@ -11,6 +11,7 @@ import {
   scheduleContents,
   slotContents,
 } from './contents.ts'
+import { definitionContents } from './definition-checks.ts'
 import { eventReferences, runReferences } from './references.ts'
 import { rollupContents } from './rollup-checks.ts'
 import { DELIVERY_CHECKS, PAYLOAD_CHECKS } from './row-checks.ts'
@@ -39,6 +40,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduleContents(snapshot)
+  yield* definitionContents(snapshot)
   yield* rollupContents(snapshot)
 }
 

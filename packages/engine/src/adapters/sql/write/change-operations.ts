@@ -94,11 +94,11 @@ const APPENDS: {
     for (const text of added) appendOperation(to, 'attribute.insert', text, runId)
   },
   'run.progressed': (to, { run, progress }) => appendOperation(to, 'run.progress', JSON.stringify(progress), run.id),
-  'run.erased': (to, { namespace, runId, replayOf = '', eventIds, at }) => {
+  'run.erased': (to, { namespace, runId, eventIds, at }) => {
     // The steps name deliveries, so they go after these.
     for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
     for (const name of ERASE_OWN) appendOperation(to, name, runId)
-    for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace, id, id, runId, replayOf, replayOf, id)
+    for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace)
     appendRow(to, 'erase.mark', ERASED_RUNS, { id: runId, namespace, erasedAt: at })
   },
   'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),

@@ -20,7 +20,7 @@ import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
-import { QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
+import { FOLLOWS_RUN_OF_EVENT, QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
@@ -51,6 +51,10 @@ const SENT = `SELECT id FROM deliveries WHERE source_run_id = ?
 const INSERT_ATTRIBUTE = `INSERT INTO run_attributes (namespace, attribute, run_id, app, workflow, ended)
     SELECT namespace, ?, id, app, workflow, CASE WHEN status IN ${FINAL_STATUSES} THEN status ELSE 'live' END FROM runs`
 
+/** The entries of an event for workflows, and the event that opened the buffer of an entry; without a buffer NULL. */
+const BUFFERED = 'json_each(events.triggered) AS entry'
+const BUFFER_OPENED_BY = `entry.value ->> 'firstEventId'`
+
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
@@ -71,7 +75,7 @@ export const OPERATIONS = {
       AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
   'run.workflowResumed': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND waiting_kind = 'workflow-paused' AND app = ? AND workflow = ? AND lease_owner IS NULL`,
-  // Makes the first run in the queue due. A claim leases it by the same rules as any other run, or puts it back into the queue.
+  // Makes the first run in the queue due. A claim decides about it as about any other run, and it may wait again.
   'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
   // the outer one.
@@ -97,9 +101,14 @@ export const OPERATIONS = {
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
   'erase.event': `UPDATE events SET data = NULL, erased = 1 WHERE id = ? AND namespace = ?
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = ? OR first_event_id = ?)
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE replay_of = ? OR replay_of = ? OR id = ?)
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE trigger_id = ? AND replay_of IS NOT NULL AND trigger_id IS NOT NULL)`,
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = events.id)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE ${FOLLOWS_RUN_OF_EVENT} AND trigger_id = events.id)
+    AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN runs ON runs.first_event_id = ${BUFFER_OPENED_BY}
+      WHERE runs.event_ids LIKE '%"' || events.id || '"%')
+    AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN flow_rows ON flow_rows.namespace = events.namespace
+      AND flow_rows.app = entry.value ->> 'app' AND flow_rows.workflow = entry.value ->> 'workflow'
+      WHERE policy IN ('debounce', 'batch')
+        AND state LIKE '%"eventIds":["' || (${BUFFER_OPENED_BY}) || '"%' AND state LIKE '%"' || events.id || '"%')`,
   'erase.mark': insert(ERASED_RUNS, 'ON CONFLICT (id, namespace) DO NOTHING'),
   'givenId.insert': insert(GIVEN_RUN_IDS, 'ON CONFLICT DO NOTHING'),
   'watch.insert': insert(RUN_WATCHES),

@@ -48,6 +48,7 @@ const TERMS: {
 } = {
   app: app => equals('app', app),
   workflow: workflow => equals('workflow', workflow),
+  workflows: names => oneOf('workflow', names),
   eventId: eventId => equals('event_id', eventId),
   replayOf: replayOf => equals('replay_of', replayOf),
   status: ofStatuses,

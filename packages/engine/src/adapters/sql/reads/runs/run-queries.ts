@@ -1,30 +1,15 @@
-// Queries about one run and its log lines, and about the runs that limits hold back, and what their rows mean. Called by the
-// store and its reads; the list of runs has a file of its own.
+// Queries about one run, its log lines, and the queue in which it is held, and what their rows mean. Called by the store and its
+// reads; the list of runs, and limits, have files of their own.
 
-import {
-  type HeldRuns,
-  LIMIT_RUNS_COUNTED_MAX,
-  type LimitedRun,
-  type LimitRows,
-} from '../../../../domain/explain/limits.ts'
 import type { LoadedRun } from '../../../../domain/run/state.ts'
-import {
-  HELD_COUNTED_MAX,
-  type HeldRun,
-  type LimitsQuery,
-  type LogsQuery,
-  type RunView,
-} from '../../../../ports/store-reads.ts'
-import type { Query, Row, Value } from '../../description/values.ts'
+import { HELD_COUNTED_MAX, type HeldRun, type LogsQuery, type RunView } from '../../../../ports/store-reads.ts'
+import type { Query, Row } from '../../description/values.ts'
 import { LOGS } from '../../tables/logs.ts'
 import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FINAL_STATUSES } from '../../tables/statuses.ts'
 import { STEPS } from '../../tables/steps.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
-
-/** The order of ids, in which likewise no index is read. */
-const BY_ID = "id || ''"
 
 /** The id of the run, if the namespace has it. */
 export const SCOPED_RUN = '(SELECT id FROM runs WHERE id = ? AND namespace = ?)'
@@ -123,78 +108,4 @@ export function logsQuery(namespace: string, runId: string, query: LogsQuery): Q
   const sql = `SELECT ${LOGS.select} FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ?
     ORDER BY seq ${query.dir ?? 'asc'} LIMIT ?`
   return { sql, params: [runId, namespace, query.from, query.limit] }
-}
-
-const LIMITED_COLUMNS = 'id, app, workflow, holds, started_at'
-type LimitedRow = [id: string, app: string, workflow: string, holds: string | null, startedAt: number | null]
-type GroupRow = [id: string, waiting: number, oldestAt: number, nextAt: number | null, sampleId: string]
-
-/** The column that names what a run waits for, by the kind of its wait. */
-const QUEUES = { concurrency: 'waits_for_slot', throttle: 'start_queue' } as const
-type Kind = keyof typeof QUEUES
-
-/** The rows of the holders, of the groups that wait for slots, and of those in start queues. */
-export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
-  const { terms, params } = narrowed(query)
-  return [
-    {
-      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}${terms}
-        ORDER BY ${BY_ID} LIMIT ?`,
-      params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX],
-    },
-    groupsQuery('concurrency', namespace, query),
-    groupsQuery('throttle', namespace, query),
-  ]
-}
-
-/** The groups of the oldest waiting runs. One run more than is counted shows that there are more. */
-function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
-  const { terms, params } = narrowed(query)
-  const queue = QUEUES[kind]
-  return {
-    sql: `SELECT queue, count(*) AS waiting, min(created_at), min(available_at), min(id)
-      FROM (SELECT ${queue} AS queue, created_at, available_at, id FROM runs
-        WHERE namespace = ? AND waiting_kind = '${kind}' AND ${queue} IS NOT NULL AND lease_owner IS NULL${terms}
-        ORDER BY id LIMIT ?) AS oldest
-      GROUP BY queue ORDER BY waiting DESC, queue LIMIT ?`,
-    params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX + 1, query.limit],
-  }
-}
-
-function narrowed({ app, workflow }: LimitsQuery): { terms: string; params: Value[] } {
-  const given = Object.entries({ app, workflow }).filter(([, value]) => value !== undefined) as [string, string][]
-  // The planner must not take an index by name, which has all runs.
-  return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
-}
-
-/** One run of each group. */
-export function sampleQuery(groups: readonly Row[]): Query {
-  const ids = groups.map(row => (row as GroupRow)[4])
-  return { sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
-}
-
-/** The rows of the queries, with those of `sampleQuery` for both kinds of groups. */
-export function limitRows(
-  namespace: string,
-  [holders = [], slots = [], starts = []]: Row[][],
-  samples: Row[],
-): LimitRows {
-  const runOf = (row: Row): LimitedRun => {
-    const [id, app, workflow, holds, startedAt] = row as LimitedRow
-    const parsed = holds === null ? {} : { holds: JSON.parse(holds) }
-    return { namespace, id, app, workflow, ...parsed, ...(startedAt === null ? {} : { startedAt }) }
-  }
-  const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
-  const held = (rows: Row[]): HeldRuns[] =>
-    rows.flatMap(row => {
-      const [id, waiting, oldestAt, nextAt, sampleId] = row as GroupRow
-      const sample = sampled.get(sampleId)
-      return sample ? [{ id, waiting, oldestAt, ...(nextAt === null ? {} : { nextAt }), sample }] : []
-    })
-  const counted = (rows: Row[]) => rows.reduce((sum, row) => sum + (row as GroupRow)[1], 0)
-  const isPart = {
-    forSlots: counted(slots) > LIMIT_RUNS_COUNTED_MAX,
-    forStarts: counted(starts) > LIMIT_RUNS_COUNTED_MAX,
-  }
-  return { holders: holders.map(runOf), forSlots: held(slots), forStarts: held(starts), isPart }
 }

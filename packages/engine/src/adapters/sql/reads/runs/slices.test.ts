@@ -30,7 +30,7 @@ function plansOf(walk: Walk, selection?: string): string[] {
 }
 
 test.each(FILTERS_BY_ID)('the filter %s has an index in the order of ids', name => {
-  const isList = name === 'status' || name === 'ids' || name === 'attribute'
+  const isList = name === 'status' || name === 'ids' || name === 'attribute' || name === 'workflows'
   const filter = { [name]: isList ? ['failed'] : 'failed' }
   const column = name === 'attribute' ? name : filterTerms(filter).get(name)?.columns[0]
   const plan = plansOf(walksOf(filter)[0])
@@ -42,6 +42,7 @@ test.each(FILTERS_BY_ID)('the filter %s has an index in the order of ids', name 
 const COVERED: RunFilter[] = [
   { app: 'shop' },
   { workflow: 'order' },
+  { workflows: ['order'] },
   { runType: 'cron' },
   { attribute: ['plan:pro'] },
   { error: 'f' },

@@ -48,6 +48,7 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   runner: { finds: 'many', covers: [] },
   status: { finds: 'many', covers: NAMED },
   workflow: { finds: 'many', covers: NAMED },
+  workflows: { finds: 'many', covers: NAMED },
   app: { finds: 'many', covers: NAMED },
   // Only the runs of schedules have an index.
   runType: null,
@@ -60,6 +61,8 @@ const NAMES = Object.keys(INDEXED) as FilterName[]
 export const FILTERS_BY_ID = NAMES.filter(name => INDEXED[name] !== null)
 const OF_CRONS: IdIndex = { finds: 'many', covers: NAMED }
 const TIMES = ['since', 'until'] as const
+/** Stands behind every character of a name. */
+const LAST = '\u{10ffff}'
 /** A search in texts takes far longer than a comparison, so reads with it look at fewer runs. */
 const SLOW: FilterName = 'q'
 
@@ -137,6 +140,19 @@ export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk 
   }
 }
 
+/** Rows with the names of workflows that runs have and that begin so: a look-up for each name, however many runs it has. */
+export function workflowNamesQuery(namespace: string, prefix: string, limit: number): Query {
+  const next = (after: string) =>
+    `(SELECT min(workflow) FROM runs WHERE namespace = ? AND workflow ${after} AND workflow < ?)`
+  const behind = prefix + LAST
+  return {
+    sql: `WITH RECURSIVE names (name) AS (SELECT ${next('>= ?')} UNION ALL
+        SELECT ${next('> names.name')} FROM names WHERE name IS NOT NULL)
+      SELECT name FROM names WHERE name IS NOT NULL LIMIT ?`,
+    params: [namespace, prefix, behind, namespace, behind, limit],
+  }
+}
+
 /** One row with the value of the order's column that comes after `last`, or the first; none at the end. */
 export function nextValueQuery({ namespace, dir }: Listed, sort: 'workflow' | 'app', last: string | undefined): Query {
   const behind = last === undefined ? '' : ` AND ${sort} ${dir === 'ASC' ? '>' : '<'} ?`
@@ -204,6 +220,7 @@ function branchesOf(listed: Listed, lead: Lead | undefined): Term[][] {
   if (lead === undefined) return [[]]
   const { possible } = listed
   if (lead.name === 'status') return possible.map(status => [inStatuses([status])])
+  if (lead.name === 'workflows') return (listed.filter.workflows ?? []).map(name => [equals('workflow', name)])
   if (lead.attribute === undefined) return [[termsOf(listed).get(lead.name) as Term]]
   const attribute = equals('attribute', lead.attribute)
   if (possible.length === RUN_STATUSES.length) return [[attribute]]

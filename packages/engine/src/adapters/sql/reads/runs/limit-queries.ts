@@ -1,0 +1,146 @@
+// Queries about the limits that hold runs back, with the runs that hold and release their places, and about singletons, and what
+// their rows mean. Called by the reads.
+
+import { TERMINAL_STATUSES } from '@perdure/protocol'
+import {
+  type HeldRuns,
+  LIMIT_ENDS_COUNTED_MAX,
+  LIMIT_RUNS_COUNTED_MAX,
+  type LimitedRun,
+  type LimitRows,
+  type SingletonRun,
+  type SlotEnds,
+} from '../../../../domain/explain/limits.ts'
+import type { RunStatus } from '../../../../domain/model/run.ts'
+import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
+import type { Query, Row, Value } from '../../description/values.ts'
+import { HOLDS_SLOTS, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { SAME_NAMESPACE } from './run-filter.ts'
+
+/** The order of ids, in which likewise no index is read. */
+const BY_ID = "id || ''"
+
+const LIMITED_COLUMNS = 'id, app, workflow, holds, started_at'
+type LimitedRow = [id: string, app: string, workflow: string, holds: string | null, startedAt: number | null]
+type GroupRow = [id: string, waiting: number, oldestAt: number, nextAt: number | null, sampleId: string]
+
+/** The column that names what a run waits for, by the kind of its wait. */
+const QUEUES = { concurrency: 'waits_for_slot', throttle: 'start_queue' } as const
+type Kind = keyof typeof QUEUES
+
+/** The rows of the holders, of the groups that wait for slots, of those in start queues, and of the ends of each status. */
+export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
+  const { terms, params } = narrowed(query)
+  return [
+    {
+      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}${terms}
+        ORDER BY ${BY_ID} LIMIT ?`,
+      params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX],
+    },
+    groupsQuery('concurrency', namespace, query),
+    groupsQuery('throttle', namespace, query),
+    ...TERMINAL_STATUSES.map(status => endsQuery(status, namespace, query.endedSince)),
+  ]
+}
+
+/** Whether rows of `limitQueries` have groups of waiting runs. */
+export function waitingGroups(rows: readonly Row[][]): Row[] {
+  return rows.slice(1, 3).flat()
+}
+
+/**
+ * Rows of slots, how many of the newest ended runs had them, and when the oldest of these ended. Runs of other namespaces are
+ * looked at too, and have none, as runs that never began.
+ */
+function endsQuery(status: RunStatus, namespace: string, since: number): Query {
+  const isCounted = `namespace = ? AND started_at IS NOT NULL`
+  const slots = SLOT_COLUMNS.map(slot => `CASE WHEN ${isCounted} THEN ${slot} END AS ${slot}`)
+  return {
+    sql: `SELECT ${SLOT_COLUMNS.join(', ')}, count(*), min(finished_at)
+      FROM (SELECT ${slots.join(', ')}, finished_at FROM runs
+        WHERE status = ? AND finished_at IS NOT NULL AND finished_at >= ? ORDER BY finished_at DESC LIMIT ?) AS newest
+      GROUP BY ${SLOT_COLUMNS.join(', ')}`,
+    params: [...SLOT_COLUMNS.map(() => namespace), status, since, LIMIT_ENDS_COUNTED_MAX],
+  }
+}
+
+/** Rows for `singletonOf`, the oldest first. */
+export function singletonsQuery(namespace: string, query: SingletonsQuery): Query {
+  const { terms, params } = narrowed(query)
+  return {
+    sql: `SELECT id, app, workflow, singleton_key, created_at, started_at FROM runs
+      WHERE singleton_key IS NOT NULL AND finished_at IS NULL AND namespace = ?${terms}
+      ORDER BY ${BY_ID} LIMIT ?`,
+    params: [namespace, ...params, query.limit],
+  }
+}
+
+export function singletonOf(row: Row): SingletonRun {
+  const [id, app, workflow, key, createdAt, startedAt] = row as [string, string, string, string, number, number | null]
+  return { id, app, workflow, singletonKey: key, createdAt, ...(startedAt === null ? {} : { startedAt }) }
+}
+
+/** The groups of the oldest waiting runs. One run more than is counted shows that there are more. */
+function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
+  const { terms, params } = narrowed(query)
+  const queue = QUEUES[kind]
+  return {
+    sql: `SELECT queue, count(*) AS waiting, min(created_at), min(available_at), min(id)
+      FROM (SELECT ${queue} AS queue, created_at, available_at, id FROM runs
+        WHERE namespace = ? AND waiting_kind = '${kind}' AND ${queue} IS NOT NULL AND lease_owner IS NULL${terms}
+        ORDER BY id LIMIT ?) AS oldest
+      GROUP BY queue ORDER BY waiting DESC, queue LIMIT ?`,
+    params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX + 1, query.limit],
+  }
+}
+
+function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { terms: string; params: Value[] } {
+  const given = Object.entries({ app, workflow }).filter(([, value]) => value !== undefined) as [string, string][]
+  // The planner must not take an index by name, which has all runs.
+  return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
+}
+
+/** One run of each group. */
+export function sampleQuery(groups: readonly Row[]): Query {
+  const ids = groups.map(row => (row as GroupRow)[4])
+  return { sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
+}
+
+/** The rows of the queries, with those of `sampleQuery` for both kinds of groups. */
+export function limitRows(
+  namespace: string,
+  [holders = [], slots = [], starts = [], ...ends]: Row[][],
+  samples: Row[],
+): LimitRows {
+  const runOf = (row: Row): LimitedRun => {
+    const [id, app, workflow, holds, startedAt] = row as LimitedRow
+    const parsed = holds === null ? {} : { holds: JSON.parse(holds) }
+    return { namespace, id, app, workflow, ...parsed, ...(startedAt === null ? {} : { startedAt }) }
+  }
+  const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
+  const held = (rows: Row[]): HeldRuns[] =>
+    rows.flatMap(row => {
+      const [id, waiting, oldestAt, nextAt, sampleId] = row as GroupRow
+      const sample = sampled.get(sampleId)
+      return sample ? [{ id, waiting, oldestAt, ...(nextAt === null ? {} : { nextAt }), sample }] : []
+    })
+  const counted = (rows: Row[]) => rows.reduce((sum, row) => sum + (row as GroupRow)[1], 0)
+  const isPart = {
+    forSlots: counted(slots) > LIMIT_RUNS_COUNTED_MAX,
+    forStarts: counted(starts) > LIMIT_RUNS_COUNTED_MAX,
+  }
+  return { holders: holders.map(runOf), forSlots: held(slots), forStarts: held(starts), isPart, ends: ends.map(endsOf) }
+}
+
+function endsOf(rows: readonly Row[]): SlotEnds {
+  const bySlot = new Map<string, number>()
+  let [looked, oldestAt] = [0, Number.POSITIVE_INFINITY]
+  for (const row of rows) {
+    const [count, at] = row.slice(-2) as [number, number]
+    looked += count
+    oldestAt = Math.min(oldestAt, at)
+    for (const slot of row.slice(0, -2) as (string | null)[])
+      if (slot !== null) bySlot.set(slot, (bySlot.get(slot) ?? 0) + count)
+  }
+  return { bySlot, ...(looked < LIMIT_ENDS_COUNTED_MAX ? {} : { oldestAt }) }
+}
