@@ -92,7 +92,7 @@ export async function createEngine(
     })
   const { core, admin, runs, webhooks, timers } = parts
   const app = createHttp(config, parts, bounds.http)
-  runs.reachedAt(() => addressOf(config, app))
+  runs.reachedAt(addressOf(config, app))
   const background = backgroundServices(config, parts)
   const working = [runs, webhooks, timers]
   let stopping: Promise<void> | undefined

@@ -114,12 +114,20 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
 }
 
 /** The URL under which runners reach the engine: the one that is set, else that of its socket for this machine. */
-export function addressOf({ publicUrl, host, port }: Config, app: FastifyInstance): string {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '')
-  const bound = app.server.address()
-  const at = typeof bound === 'object' && bound !== null ? bound : { address: host, port }
-  const name = ['0.0.0.0', '::'].includes(at.address) ? '127.0.0.1' : at.address
-  return `http://${name.includes(':') ? `[${name}]` : name}:${at.port}`
+export function addressOf({ publicUrl, host, port }: Config, { server }: FastifyInstance): () => string {
+  let found = publicUrl?.replace(/\/+$/, '')
+  return () => {
+    if (found !== undefined) return found
+    const bound = server.address()
+    if (typeof bound !== 'object' || bound === null) return urlOf(host, port)
+    found = urlOf(bound.address, bound.port)
+    return found
+  }
+}
+
+function urlOf(host: string, port: number): string {
+  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
 function consoleOf({ console: isOn, consolePayloads, publicUrl }: Config) {

@@ -8,7 +8,7 @@ import { type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
 
-/** Runners in memory; beyond that the one whose last pass is the oldest is forgotten. */
+/** Runners in memory; beyond that the one whose last pass began or ended first is forgotten. */
 const RUNNERS_MAX = 10_000
 /** The newest passes of a runner, for the percentile. */
 const DURATIONS_MAX = 128
@@ -31,6 +31,9 @@ export interface Load {
 
 interface Measured {
   inFlight: number
+  /** When the last pass began or ended, by the monotonic clock. */
+  usedAt: number
+  isForgotten?: true
   /** The minute that `count` is of, and the count of the minute before. */
   minute: number
   count: number
@@ -49,6 +52,8 @@ export interface RunnerLoadDeps {
 export class RunnerLoad extends RepeatingTask {
   readonly #deps: RunnerLoadDeps
   readonly #runners = new Map<string, Measured>()
+  /** The same by the catalog's objects: nearly every pass finds its runner without its key. */
+  readonly #known = new WeakMap<Runner, Measured>()
   /** By engine, then by runner. */
   readonly #shared = new Map<string, Map<string, { load: Load; until: number }>>()
 
@@ -60,18 +65,14 @@ export class RunnerLoad extends RepeatingTask {
 
   /** A pass was sent. */
   began(runner: Runner): void {
-    this.#measured(runnerKey(runner)).inFlight++
+    this.#measured(runner).inFlight++
   }
 
   /** The pass is over; with a message if it came to nothing. */
   ended(runner: Runner, durationMs: number, failure?: string): void {
-    const key = runnerKey(runner)
-    const measured = this.#measured(key)
-    // The newest is the last: the first entry is the one to forget.
-    this.#runners.delete(key)
-    this.#runners.set(key, measured)
+    const measured = this.#measured(runner)
     measured.inFlight = Math.max(0, measured.inFlight - 1)
-    turn(measured, this.#deps.clock.elapsed())
+    turn(measured, measured.usedAt)
     measured.count++
     measured.durations[measured.next] = durationMs
     measured.next = (measured.next + 1) % DURATIONS_MAX
@@ -93,16 +94,27 @@ export class RunnerLoad extends RepeatingTask {
     return loads.length === 0 ? undefined : loads.reduce(sum)
   }
 
-  #measured(key: string): Measured {
+  #measured(runner: Runner): Measured {
+    const known = this.#known.get(runner)
+    const measured = known === undefined || known.isForgotten ? this.#byKey(runnerKey(runner)) : known
+    if (measured !== known) this.#known.set(runner, measured)
+    measured.usedAt = this.#deps.clock.elapsed()
+    return measured
+  }
+
+  #byKey(key: string): Measured {
     let measured = this.#runners.get(key)
     if (measured) return measured
-    if (this.#runners.size >= RUNNERS_MAX) {
-      const [oldest] = this.#runners.keys()
-      if (oldest !== undefined) this.#runners.delete(oldest)
-    }
-    measured = { inFlight: 0, minute: 0, count: 0, before: 0, durations: [], next: 0, failures: 0 }
+    if (this.#runners.size >= RUNNERS_MAX) this.#forgetOldest()
+    measured = { inFlight: 0, usedAt: 0, minute: 0, count: 0, before: 0, durations: [], next: 0, failures: 0 }
     this.#runners.set(key, measured)
     return measured
+  }
+
+  #forgetOldest(): void {
+    const [key, oldest] = [...this.#runners].reduce((one, other) => (other[1].usedAt < one[1].usedAt ? other : one))
+    oldest.isForgotten = true
+    this.#runners.delete(key)
   }
 
   /** Sends nothing while no pass was sent to any runner. */

@@ -208,19 +208,22 @@ interface Cron {
 function cronIn(view: Pick<CatalogView, 'workflow'>, id: string): Cron | undefined {
   const parts = id.split(':')
   const n = Number(parts.pop())
-  // App and name may contain colons.
-  for (let split = 2; split < parts.length; split++) {
-    const workflow = view.workflow(parts.slice(1, split).join(':'), parts.slice(split).join(':'))
-    const cron = workflow && [...cronsOf(workflow)][n]
-    if (workflow && cron !== undefined && cronScheduleId(workflow, n) === id) return { workflow, cron }
-  }
-  return undefined
+  const [, app = '', ...name] = parts
+  const workflow = view.workflow(app.replace(ESCAPE, unescaped), name.join(':'))
+  const cron = workflow && [...cronsOf(workflow)][n]
+  if (!workflow || cron === undefined || cronScheduleId(workflow, n) !== id) return undefined
+  return { workflow, cron }
 }
 
-/** The id of the n-th cron of a workflow. */
+/** The id of the n-th cron of a workflow. A colon in the app's name is escaped, so that no other workflow has the id. */
 export function cronScheduleId({ app, name }: Pick<Workflow, 'app' | 'name'>, n: number): string {
-  return `wf:${app}:${name}:${n}`
+  return `wf:${app.replace(ESCAPED, encodeURIComponent)}:${name}:${n}`
 }
+
+/** A colon, and a percent sign that would read as the start of an escape. */
+const ESCAPED = /:|%(?=25|3A)/g
+const ESCAPE = /%25|%3A/g
+const unescaped = (text: string) => (text === '%3A' ? ':' : '%')
 
 export function isCronId(id: string): boolean {
   return id.startsWith('wf:')

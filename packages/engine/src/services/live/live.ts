@@ -1,6 +1,7 @@
 // Publishes the commits of this process to its open streams. Best effort and in memory: a stream that must not miss
 // anything takes a notification as "read again", and reads the rest from the store.
 
+import { TransientMap } from '../../base/transient-map.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run, RunProgress } from '../../domain/model/run.ts'
@@ -54,7 +55,7 @@ export interface PeerListeners<T> {
 /** Listeners by key. */
 export class Topic<T> {
   /** Each with the number of streams that it serves. */
-  readonly #listeners = new Map<string, Map<(message: T) => void, () => number>>()
+  readonly #listeners = new TransientMap<string, Map<(message: T) => void, () => number>>()
   /** Absent where this engine is alone. */
   peers: PeerListeners<T> | undefined
 

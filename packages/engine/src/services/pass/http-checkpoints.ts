@@ -2,6 +2,7 @@
 // The invoker opens each of them with its token, and http/routes/run/pass-checkpoints.ts brings the reports. Another engine of the store
 // may have got a report: it forwards it to this one (forwarded-checkpoints.ts).
 
+import { TransientMap } from '../../base/transient-map.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Taken } from './checkpoint.ts'
 import type { PassName, PassTokens } from './pass-tokens.ts'
@@ -49,7 +50,7 @@ interface Entry extends ReportingPass {
 
 export class HttpCheckpoints {
   readonly #deps: HttpCheckpointsDeps
-  readonly #passes = new Map<number, Entry>()
+  readonly #passes = new TransientMap<number, Entry>()
   /** Reports that wait, by namespace. An absent entry is 0. */
   readonly #waiting = new Map<string, number>()
   #count = 0

@@ -180,9 +180,14 @@ export class Registry {
     const { store, catalog } = this.#deps
     const rows = await store.in(namespace).schedules()
     const workflows = catalog.view(namespace).workflows()
+    const rowsOf = new Map<string, FlowRow[]>()
+    for (const row of rows) {
+      const of = JSON.stringify([row.app, row.workflow])
+      rowsOf.set(of, [...(rowsOf.get(of) ?? []), row])
+    }
     const listed = app === undefined ? workflows : workflows.filter(workflow => workflow.app === app)
     return listed.map(workflow => {
-      const own = rows.filter(row => row.app === workflow.app && row.workflow === workflow.name)
+      const own = rowsOf.get(JSON.stringify([workflow.app, workflow.name])) ?? []
       return { ...workflow, schedules: own.map(scheduleView) }
     })
   }

@@ -36,14 +36,14 @@ export class Erasure {
     const { store, clock } = this.#deps
     const run = await store.in(namespace).run(runId)
     if (!run) throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
-    const { status, fence, trigger, eventIds = [], replayOf } = run
+    const { status, fence, trigger, eventIds = [] } = run
     if (!isTerminal(status)) {
       const message = `Run ${shownRunId(runId)} is ${status}: only a finished run can be erased.`
       throw new EngineError('run_not_finished', message, { details: { status } })
     }
-    // A fork names the event of its source in its trigger.
+    // A fork, and the run after a failure, name the event of their source in their trigger.
     const events = [...new Set([...(trigger.id === undefined ? [] : [trigger.id]), ...eventIds])]
-    const erased = { namespace, runId, eventIds: events, at: clock.now(), ...(replayOf && { replayOf }) }
-    return { guards: [{ type: 'run', runId, fence }], changes: [{ type: 'run.erased', ...erased }] }
+    const erased = { type: 'run.erased', namespace, runId, eventIds: events, at: clock.now() } as const
+    return { guards: [{ type: 'run', runId, fence }], changes: [erased] }
   }
 }

@@ -3,6 +3,7 @@
 // are looked for together. Called by the routes of results and events.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
+import { TransientMap } from '../../base/transient-map.ts'
 import { isTerminal } from '../../domain/model/run.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
@@ -47,7 +48,8 @@ interface Wait {
 
 export class RunResults {
   readonly #deps: RunResultsDeps
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new TransientMap<number, Waiter>()
+  #count = 0
   #cancelRead = (): void => {}
 
   constructor(deps: RunResultsDeps) {
@@ -82,10 +84,11 @@ export class RunResults {
   #wait(namespace: string, runId: string, { ms, signal }: WaitOptions): Wait | undefined {
     if (ms === 0 || signal.aborted || this.#waiters.size >= this.#deps.waitersMax) return undefined
     const { live, clock, isShared } = this.#deps
+    const no = ++this.#count
     let stop = (): void => {}
     const ended = new Promise<RunEnd | undefined>(resolve => {
       const end = (run: RunEnd | undefined): void => {
-        this.#waiters.delete(waiter)
+        this.#waiters.delete(no)
         if (this.#waiters.size === 0) this.#cancelRead()
         stopListening()
         cancelTimer()
@@ -93,11 +96,10 @@ export class RunResults {
         resolve(run)
       }
       stop = () => end(undefined)
-      const waiter: Waiter = { namespace, runId, end }
       const stopListening = live.ends.on(runKey(namespace, runId), end)
       const cancelTimer = clock.after(ms, stop)
       signal.addEventListener('abort', stop)
-      this.#waiters.add(waiter)
+      this.#waiters.set(no, { namespace, runId, end })
       if (isShared && this.#waiters.size === 1) this.#readSoon()
     })
     return { ended, stop }
@@ -110,7 +112,7 @@ export class RunResults {
   /** Looks whether other engines have ended runs of waiters. */
   async #readElsewhere(): Promise<void> {
     const byNamespace = new Map<string, Waiter[]>()
-    for (const waiter of this.#waiters) {
+    for (const waiter of this.#waiters.values()) {
       if (this.#deps.isDriven(waiter.runId)) continue
       const others = byNamespace.get(waiter.namespace)
       if (others) others.push(waiter)

@@ -21,6 +21,19 @@ interface ScheduleQuery {
   after: string | undefined
 }
 
+interface SortPosition {
+  at: number
+  id: string
+}
+
+interface SortedQuery extends Omit<ScheduleQuery, 'after'> {
+  sort: 'next' | 'missed'
+  after: SortPosition | undefined
+}
+
+const cronKey = ({ cron, workflow: { app, name } }: Pick<CronEntry, 'cron' | 'workflow'>) =>
+  JSON.stringify([app, name, cron])
+
 export class ScheduleReads {
   readonly #deps: Pick<HttpDeps, 'store' | 'registry' | 'clock'>
 
@@ -49,6 +62,30 @@ export class ScheduleReads {
       more = (await read(own.at(-1)?.id ?? first, 1)).length > 0
     }
     return { texts: await this.texts(namespace, rows, signal), next: more ? rows.at(-1)?.id : undefined }
+  }
+
+  /** By the next instant, or by missed ones. A row that no workflow has any more is left out. */
+  async sorted(
+    namespace: string,
+    { source, sort, limit, after }: SortedQuery,
+    signal: AbortSignal,
+  ): Promise<{ texts: JsonText[]; next: SortPosition | undefined }> {
+    const reads = this.#deps.store.in(namespace)
+    const policy = source && ({ workflow: 'cron', api: 'schedule' } as const)[source]
+    const rows = await reads.sortedSchedules({ sort, policy, limit, after }, signal)
+    const hasCrons = rows.some(({ row }) => row.policy === 'cron')
+    const crons = new Map((hasCrons ? await this.#crons(namespace) : []).map(entry => [cronKey(entry), entry]))
+    const listed = rows.flatMap(({ row }): ListedSchedule[] => {
+      if (row.policy === 'schedule') return [eventSchedule(row)]
+      const { app, workflow: name, key: cron } = row
+      return [crons.get(cronKey({ cron, workflow: { app, name } })) ?? []].flat()
+    })
+    const last = rows.at(-1)
+    const next = last && { at: last.at, id: last.row.id }
+    // A page may end early where data is large, so only an empty one shows that nothing follows.
+    const more =
+      next !== undefined && (await reads.sortedSchedules({ sort, policy, limit: 1, after: next }, signal)).length > 0
+    return { texts: await this.texts(namespace, listed, signal), next: more ? next : undefined }
   }
 
   /** @throws EngineError `not_found`. */

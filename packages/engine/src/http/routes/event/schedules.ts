@@ -13,7 +13,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
-import { decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
@@ -28,9 +28,15 @@ export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void
   const { schedules } = context.deps
   const reads = new ScheduleReads(context.deps)
 
-  mount(app, context, operations.listSchedules, async (request, reply, { source, limit, cursor }) => {
+  mount(app, context, operations.listSchedules, async (request, reply, { source, sort, limit, cursor }) => {
     const { namespace } = request.actor
-    const scope = { kind: 'schedules', namespace, filter: { source } } as const
+    const scope = { kind: 'schedules', namespace, filter: { source, sort } } as const
+    if (sort !== 'id') {
+      const after = decodeCursor(cursor, scope, readSortPosition)
+      const page = await scan(context, reply, signal => reads.sorted(namespace, { source, sort, limit, after }, signal))
+      if (page.next) reply.header('x-next-cursor', encodeCursor(scope, [page.next.at, page.next.id]))
+      return sendJson(reply, 200, list(page.texts))
+    }
     const after = decodeCursor(cursor, scope, readPosition)
     const page = await scan(context, reply, signal => reads.page(namespace, { source, limit, after }, signal))
     if (page.next !== undefined) reply.header('x-next-cursor', encodeCursor(scope, [page.next]))
@@ -71,6 +77,10 @@ function scheduleId(request: FastifyRequest): string {
 
 function readPosition([id, ...rest]: unknown[]): string | undefined {
   return typeof id === 'string' && rest.length === 0 ? id : undefined
+}
+
+function readSortPosition([at, id, ...rest]: unknown[]): { at: number; id: string } | undefined {
+  return isPosition(at) && typeof id === 'string' && rest.length === 0 ? { at, id } : undefined
 }
 
 /** The checked body, with the exact text of the event's data. */

@@ -3,9 +3,15 @@
 import type { LimitStatus } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { type LimitedRun, type LimitNow, limitsOf } from '../../../domain/explain/limits.ts'
+import {
+  type LimitedRun,
+  type LimitNow,
+  limitsOf,
+  RELEASE_WINDOW_MS,
+  type SingletonRun,
+} from '../../../domain/explain/limits.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
-import { optionalTimestamp } from '../../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -14,8 +20,16 @@ import { sendJson } from '../../response/reply.ts'
 export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listLimits, async (request, reply, query) => {
     const reads = context.deps.store.in(request.actor.namespace)
-    const rows = await scan(context, reply, signal => reads.limits(query, signal))
-    return sendJson(reply, 200, JSON.stringify(limitsOf(rows).slice(0, query.limit).map(presentLimit)))
+    const { kind, ...asked } = query
+    if (kind === 'singleton') {
+      const runs = await scan(context, reply, signal => reads.singletons(asked, signal))
+      return sendJson(reply, 200, JSON.stringify(runs.map(presentSingleton)))
+    }
+    const now = context.deps.clock.now()
+    const from = { ...asked, endedSince: now - RELEASE_WINDOW_MS }
+    const rows = await scan(context, reply, signal => reads.limits(from, signal))
+    const limits = limitsOf(rows, now).filter(limit => kind === undefined || limit.kind === kind)
+    return sendJson(reply, 200, JSON.stringify(limits.slice(0, query.limit).map(presentLimit)))
   })
 }
 
@@ -33,6 +47,16 @@ function presentLimit(limit: LimitNow): LimitStatus {
 /** A number, or as a text the least that it can be. */
 function counted(count: number, isPart: boolean): number | string {
   return isPart && count > 0 ? `${Math.min(count, 10_000)}+` : count
+}
+
+function presentSingleton({ id, app, workflow, singletonKey: key, ...times }: SingletonRun): LimitStatus {
+  return {
+    ...{ kind: 'singleton', scope: 'workflow', app, workflow },
+    ...(key === '' ? {} : { key }),
+    runId: shownRunId(id),
+    createdAt: timestamp(times.createdAt),
+    startedAt: optionalTimestamp(times.startedAt),
+  }
 }
 
 function presentHolder({ id, workflow, app, startedAt }: LimitedRun) {

@@ -8,7 +8,7 @@ import { timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { PartOfRuns, RunFilter, RunQuery } from '../../../ports/store-reads.ts'
+import type { PartOfRuns, Reads, RunFilter, RunQuery } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -21,15 +21,20 @@ type Filters = {
   [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor' | 'partial'>]: RunFilter[Name]
 }
 
+/** The workflows that a pattern may stand for: the runs of each are read, a page at most. */
+const WORKFLOWS_MAX = 50
+
 export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store } = context.deps
 
   mount(app, context, operations.listRuns, async (request, reply, query) => {
     const { namespace } = request.actor
     const { sort, dir, limit, cursor, partial } = query
-    const filter = filterOf(query)
-    const scope = scopeOf(namespace, query, filter)
+    const given = filterOf(query)
+    const scope = scopeOf(namespace, query, given)
     const after = decodeCursor(cursor, scope, readPosition(sort))
+    const filter = await named(store.in(namespace), given)
+    if (filter === undefined) return sendJson(reply, 200, '[]')
     // One row more than the limit shows whether there is a next page.
     const list: RunQuery = { ...filter, sort, dir, after, limit: limit + 1 }
     const reads = store.in(namespace)
@@ -56,6 +61,18 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     })
     return sendJson(reply, 200, JSON.stringify(runStats(counts)))
   })
+}
+
+/** A beginning of names, and a star. A star alone would narrow nothing: it is a name. */
+const WORKFLOW_PATTERN = /.\*$/su
+
+/** The filter with the names that a pattern of workflows stands for; undefined without such a name. */
+async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<RunFilter | undefined> {
+  if (workflow === undefined || !WORKFLOW_PATTERN.test(workflow)) return { ...filter, workflow }
+  const names = await reads.workflowNames({ prefix: workflow.slice(0, -1), limit: WORKFLOWS_MAX + 1 })
+  if (names.length > WORKFLOWS_MAX)
+    throw invalid('workflow', `stands for more than ${WORKFLOWS_MAX} workflows: give more of their names`)
+  return names.length === 0 ? undefined : { ...filter, workflows: names }
 }
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */

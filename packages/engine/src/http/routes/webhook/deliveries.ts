@@ -41,6 +41,13 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
     return sendJson(reply, 200, list(page.deliveries.map(deliveryText)))
   })
 
+  mount(app, context, operations.getWebhookDeliveryFacets, async (request, reply, filter) => {
+    const reads = store.in(request.actor.namespace)
+    const counts = await scan(context, reply, signal => reads.deliveryCounts(filter, signal))
+    const status = Object.fromEntries(counts.map(({ status, ...counted }) => [status, countText(counted)]))
+    return sendJson(reply, 200, JSON.stringify({ status }))
+  })
+
   mount(app, context, operations.getWebhookDelivery, async (request, reply) => {
     const found = await store.in(request.actor.namespace).delivery(pathId(request, 'webhook delivery'))
     if (!found) throw notFound('webhook delivery')
@@ -67,6 +74,11 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
 }
 
 const checkRedeliver = validator(operations.redeliverWebhooks.body.schema)
+
+/** A number, or as a text the least that it can be. */
+function countText({ count, isPart }: { count: number; isPart: boolean }): number | string {
+  return isPart ? `${count}+` : count
+}
 
 /** The source run under the id by which it is stored. */
 async function sourceOf(reads: Reads, { sourceRunId }: DeliveryFilter): Promise<Pick<DeliveryFilter, 'sourceRunId'>> {

@@ -11,10 +11,11 @@ import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../../domain/model/endpoint.ts'
 import { invalid } from '../../../domain/model/errors.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import { percentiles } from '../../../domain/view/durations.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import { emptyPostTally, type PostTally } from '../../../domain/webhook/attempt-tally.ts'
+import { oldSecretsUntil } from '../../../domain/webhook/secrets.ts'
 import type { EndpointStats } from '../../../ports/store-reads.ts'
 import type { EndpointSeriesQuery } from '../../../ports/store-statistics.ts'
 import type { HttpContext } from '../../access/context.ts'
@@ -47,7 +48,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
     check: ({ url }) => {
       if (url !== undefined) checkUrl(url)
     },
-    present: presentEndpoint,
+    present: endpoint => presentEndpoint(endpoint, clock.now()),
   })
 
   mount(app, context, operations.getWebhookEndpointStats, async (request, reply, query) => {
@@ -88,7 +89,7 @@ function presentSeries(
   return points
 }
 
-function presentEndpoint(endpoint: Endpoint): WebhookEndpoint {
+function presentEndpoint(endpoint: Endpoint, now: number): WebhookEndpoint {
   return {
     id: endpoint.id,
     name: endpoint.name,
@@ -98,6 +99,7 @@ function presentEndpoint(endpoint: Endpoint): WebhookEndpoint {
     eventKinds: [...endpoint.eventKinds],
     enabled: endpoint.enabled,
     disabledReason: endpoint.disabledReason,
+    oldSecretsUntil: optionalTimestamp(oldSecretsUntil(endpoint, now)),
     createdAt: timestamp(endpoint.createdAt),
     updatedAt: timestamp(endpoint.updatedAt),
   }

@@ -5,8 +5,9 @@ import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import { keepHeadersFault, type Receiver } from '../../../domain/model/receiver.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Refusal } from '../../../domain/webhook/refusal.ts'
+import { oldSecretsUntil } from '../../../domain/webhook/secrets.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { rawBodyOf } from '../../request/body.ts'
@@ -17,7 +18,7 @@ import { mountSetting } from './settings.ts'
 const FIXED = 'cannot be changed after the receiver was made'
 
 export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { receivers, inbound } = context.deps
+  const { receivers, inbound, clock } = context.deps
 
   mountSetting<Receiver, CreateWebhookReceiver, UpdateWebhookReceiver>(app, context, {
     noun: 'webhook receiver',
@@ -35,7 +36,7 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
       const fault = keepHeadersFault(keepHeaders ?? [])
       if (fault !== undefined) throw invalid('keepHeaders', fault)
     },
-    present: presentReceiver,
+    present: receiver => presentReceiver(receiver, clock.now()),
   })
 
   const receive: Handler<typeof operations.receiveWebhook> = async (request, reply) => {
@@ -84,7 +85,7 @@ function presentRefusal({ at, ...refusal }: Refusal): WebhookRefusal {
   return { at: timestamp(at), ...refusal }
 }
 
-function presentReceiver(receiver: Receiver): WebhookReceiver {
+function presentReceiver(receiver: Receiver, now: number): WebhookReceiver {
   return {
     id: receiver.id,
     name: receiver.name,
@@ -95,6 +96,7 @@ function presentReceiver(receiver: Receiver): WebhookReceiver {
     scheme: receiver.scheme,
     keepHeaders: receiver.keepHeaders,
     enabled: receiver.enabled,
+    oldSecretsUntil: optionalTimestamp(oldSecretsUntil(receiver, now)),
     createdAt: timestamp(receiver.createdAt),
     updatedAt: timestamp(receiver.updatedAt),
   }
