@@ -33,10 +33,10 @@ import { asReported, type Checkpoints, UnreportedError } from './checkpoints.ts'
 import { Discoveries, type Discovery, type StartOfCallback } from './discoveries.ts'
 import type { Memo, Settlement } from './memo.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
+import { scopeWithin } from './pass-scope.ts'
 import { ProgressTimer } from './progress-timer.ts'
 import { type StepId, StepIds } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
-import { scopeWithin } from './step-scope.ts'
 
 /** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
 export type Outcome =
@@ -67,7 +67,7 @@ export class Pass {
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
   #lastAwaited: string | undefined
-  /** Callbacks that wait until what the handler has got is stored. */
+  /** Callbacks that wait until what the handler has got is stored. Without checkpoints only a later pass starts them. */
   #held: StartOfCallback[] = []
   /** The results that the handler got before they were stored, by step id. */
   readonly #ahead = new Map<string, MemoEntry>()
@@ -180,7 +180,7 @@ export class Pass {
     if (typeof discovery !== 'function') this.#discoveries.add(discovery)
     else if (this.#ahead.size === 0) this.#discoveries.start(discovery, () => this.#onActivity())
     else {
-      this.#held.push(AsyncResource.bind(discovery))
+      this.#held.push(this.#checkpoints ? inScopeOfCaller(discovery) : discovery)
       this.#report()
     }
   }
@@ -332,6 +332,12 @@ function isSame(got: MemoEntry | undefined, stored: MemoEntry): boolean {
   if (got === undefined) return true
   if (got.error || stored.error || stored.pending) return got.error !== undefined && stored.error !== undefined
   return true
+}
+
+/** Lets a callback that starts later run in the async scope of its call. */
+function inScopeOfCaller(start: StartOfCallback): StartOfCallback {
+  const caller = new AsyncResource('perdure.step')
+  return () => caller.runInAsyncScope(start)
 }
 
 /** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */

@@ -16,7 +16,7 @@ import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
 import { type Answer, answerOf, answerRefusal } from './answer.ts'
-import { withStrayRejections } from './stray-rejections.ts'
+import { withinPass } from './stray-rejections.ts'
 import { createRunContext, createStepTools } from './tools.ts'
 import { warn, warnOfOtherPath, warnOfStray } from './warnings.ts'
 
@@ -58,7 +58,11 @@ export async function invoke(
   })
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
-  const environment = { pass, ctx, logs, report, cancellation, middleware: chain, beganAt }
+  const onStray = (stray: unknown) => {
+    warnOfStray(logs, stray)
+    log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
+  }
+  const environment = { pass, ctx, logs, report, cancellation, middleware: chain, beganAt, onStray }
   const runContext = createRunContext(environment)
   const args: WorkflowArgs = {
     event: event as WorkflowEvent,
@@ -66,12 +70,8 @@ export async function invoke(
     ctx: runContext,
   }
   const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
-  const reportStray = (stray: unknown) => {
-    warnOfStray(logs, stray)
-    log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
-  }
   const run = () => pass.run(() => runHandler({ workflow, chain, args, error }))
-  const ended = withStrayRejections(reportStray, () => withinTrace(ctx.traceparent, run))
+  const ended = withinPass({ pass, onStray }, () => withinTrace(ctx.traceparent, run))
   cancellation.onCancel(() => pass.cancel())
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))

@@ -4,8 +4,8 @@ import { type InvokeContext, STEP_POLICY_FEATURE } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
 import type { Pass } from '../pass/pass.ts'
+import { passScope } from '../pass/pass-scope.ts'
 import type { StepId } from '../pass/step-ids.ts'
-import { stepScope } from '../pass/step-scope.ts'
 import type { Cancellation } from '../run/cancellation.ts'
 import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
@@ -28,6 +28,8 @@ export interface PassEnvironment {
   readonly middleware: MiddlewareChain
   /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */
   readonly beganAt: number | undefined
+  /** Takes a rejection that nothing awaits. */
+  readonly onStray: (error: unknown) => void
 }
 
 export type StepCallback = (context: StepContext) => unknown
@@ -41,11 +43,12 @@ export async function runStep(
   const logScope = stepLogScope(id)
   const { retry, timeout } = call.options ?? {}
   const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, environment.cancellation)
-  const context = contextOf(environment, id, logScope, limit)
+  const context = new CallbackContext(environment, { id, logScope, limit })
   const startedAt = performance.now()
   try {
-    const scope = { pass: environment.pass, stepName: id.name, logScope }
-    const running = stepScope.run(scope, call.callback, context)
+    const { pass, onStray } = environment
+    const scope = { pass, onStray, step: { stepName: id.name, logScope } }
+    const running = passScope.run(scope, call.callback, context)
     const result = await (limit ? limit.bound(running) : running)
     const text = encodePayload(result, `The result of step "${id.name}"`)
     warnOfLoss(environment.logs, id, result)
@@ -83,23 +86,31 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
   return retryAfterMs === undefined ? {} : { retryAfterMs }
 }
 
-/** Creates the signal and the logger on first use, since most callbacks use neither. */
-function contextOf(
-  { ctx, logs, cancellation }: PassEnvironment,
-  id: StepId,
-  logScope: LogScope,
-  limit: StepTimeout | undefined,
-): StepContext {
-  let logger: Logger | undefined
-  return {
-    attempt: ctx.attempt,
-    idempotencyKey: `${ctx.runId}:${id.hashedId}`,
-    get signal() {
-      return limit ? limit.signal : cancellation.signal
-    },
-    get logger() {
-      logger ??= createLogger(logs, () => logScope)
-      return logger
-    },
+/**
+ * The argument of a callback. It is a class, since V8 makes a hidden class for each object literal with a getter, which
+ * keeps the whole pass until a full collection. The signal is made on first use: most callbacks use none.
+ */
+class CallbackContext implements StepContext {
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly logger: Logger
+  readonly #cancelled: Pick<Cancellation | StepTimeout, 'signal'>
+
+  constructor({ ctx, logs, cancellation }: PassEnvironment, { id, logScope, limit }: Attempt) {
+    this.attempt = ctx.attempt
+    this.idempotencyKey = `${ctx.runId}:${id.hashedId}`
+    this.logger = createLogger(logs, () => logScope)
+    this.#cancelled = limit ?? cancellation
   }
+
+  get signal(): AbortSignal {
+    return this.#cancelled.signal
+  }
+}
+
+/** One attempt of a step. */
+interface Attempt {
+  readonly id: StepId
+  readonly logScope: LogScope
+  readonly limit: StepTimeout | undefined
 }

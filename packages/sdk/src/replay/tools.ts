@@ -5,9 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { NAME_CHARS_MAX } from '@perdure/protocol'
 import type { InputPlace, OutputPlace } from '../middleware/middleware.ts'
 import { encodeOpcode } from '../pass/opcode.ts'
+import { scopeWithin } from '../pass/pass-scope.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
-import { scopeWithin } from '../pass/step-scope.ts'
-import { createLogger, type Logger } from '../run/logger.ts'
+import { createLogger } from '../run/logger.ts'
 import type { Duration, ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
 import { type EventDefinition, eventNameOf, isEventDefinition } from '../schema/event.ts'
 import { asReceived, validateSync } from '../schema/validate.ts'
@@ -70,7 +70,6 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
 
 export function createRunContext(environment: PassEnvironment): RunContext {
   const { ctx, logs, pass, report } = environment
-  let logger: Logger | undefined
   return {
     runId: ctx.runId,
     app: ctx.app,
@@ -81,10 +80,8 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     now: () => ownStep(environment, 'ctx.now', () => Date.now()),
     random: () => ownStep(environment, 'ctx.random', () => Math.random()),
     uuid: () => ownStep(environment, 'ctx.uuid', () => randomUUID()),
-    get logger() {
-      logger ??= createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root)
-      return logger
-    },
+    // No getter: V8 makes a hidden class for each literal with one, which keeps the whole pass until a full collection.
+    logger: createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root),
     attributes: values => {
       report.setAttributes(values)
       if (!report.isKnown) warnOfUnknownReport(logs)
