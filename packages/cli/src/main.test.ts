@@ -74,7 +74,7 @@ test('the program has all commands', () => {
     ...['', ' list', ' create', ' update', ' delete', ' stats', ' test', ' series'].map(
       verb => `webhooks endpoints${verb}`,
     ),
-    ...['', ' list', ' get', ' redeliver'].map(verb => `webhooks deliveries${verb}`),
+    ...['', ' list', ' get', ' facets', ' redeliver'].map(verb => `webhooks deliveries${verb}`),
     'webhooks redeliver',
     ...['', ' list', ' create', ' update', ' delete', ' refusals'].map(verb => `webhooks receivers${verb}`),
     'webhooks listen',

@@ -74,6 +74,7 @@ export const ROUTES = {
   deleteWorkflow: 'DELETE /workflows/{app}/{name}',
   deleteApp: 'DELETE /apps/{app}',
   listWebhookDeliveries: 'GET /webhook-deliveries pages',
+  getWebhookDeliveryFacets: 'GET /webhook-deliveries/facets',
   getWebhookDelivery: 'GET /webhook-deliveries/{id}',
   redeliverWebhook: 'POST /webhook-deliveries/{id}/redeliver',
   redeliverWebhooks: 'POST /webhook-deliveries/redeliver',

@@ -1,7 +1,7 @@
 // `perdure limits`: what holds runs back, and which runs hold it.
 
-import type { LimitStatus } from '@perdure/protocol'
-import type { Command } from 'commander'
+import { LIMIT_KINDS, type LimitStatus } from '@perdure/protocol'
+import { type Command, Option } from 'commander'
 import { appOption, limitOption } from '../command-line/options.ts'
 import { engineCommand, list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
@@ -11,21 +11,42 @@ import { relative } from '../output/time.ts'
 export function limitsCommand(program: Command): void {
   const command = program
     .command('limits')
-    .description('list the concurrency limits and throttles that runs hold or wait for')
+    .description('list the concurrency limits and throttles that runs hold or wait for, or live singletons')
     .addOption(appOption())
     .option('--workflow <name>', 'only runs of this workflow')
+    .addOption(new Option('--kind <kind>', 'only limits of this kind, or singletons').choices(LIMIT_KINDS))
     .addOption(limitOption('limits', 100))
-  engineCommand<{ app?: string; workflow?: string; limit: number }>(
+  engineCommand<{ app?: string; workflow?: string; kind?: LimitStatus['kind']; limit: number }>(
     command,
-    ['perdure limits --app shop', 'perdure limits --json | jq .holders'],
+    ['perdure limits --app shop', 'perdure limits --kind singleton', 'perdure limits --json | jq .holders'],
     async session => {
-      const { app, workflow, limit } = session.options
-      return list(session, await session.client.listLimits({ app, workflow, limit }, session), COLUMNS)
+      const { app, workflow, kind, limit } = session.options
+      const limits = await session.client.listLimits({ app, workflow, kind, limit }, session)
+      return kind === 'singleton'
+        ? list(session, limits.filter(isSingleton), SINGLETON_COLUMNS)
+        : list(
+            session,
+            limits.filter(each => !isSingleton(each)),
+            COLUMNS,
+          )
     },
   )
 }
 
-const COLUMNS: Column<LimitStatus>[] = [
+type Singleton = Extract<LimitStatus, { kind: 'singleton' }>
+type Limit = Exclude<LimitStatus, Singleton>
+
+const isSingleton = (limit: LimitStatus): limit is Singleton => limit.kind === 'singleton'
+
+const SINGLETON_COLUMNS: Column<Singleton>[] = [
+  { title: 'WORKFLOW', cell: ({ workflow }) => workflow },
+  { title: 'APP', cell: ({ app }) => app },
+  { title: 'KEY', cell: ({ key }) => key },
+  { title: 'CREATED', cell: ({ createdAt }) => relative(createdAt) },
+  { title: 'RUN', cell: ({ runId }) => runId, whole: true },
+]
+
+const COLUMNS: Column<Limit>[] = [
   { title: 'KIND', cell: limit => limit.kind },
   { title: 'WORKFLOW', cell: limit => limit.workflow ?? `any of the ${limit.scope}` },
   { title: 'APP', cell: limit => limit.app },
@@ -33,9 +54,13 @@ const COLUMNS: Column<LimitStatus>[] = [
   { title: 'HELD', cell: limit => (limit.kind === 'concurrency' ? `${limit.held} of ${limit.limit}` : rate(limit)) },
   { title: 'WAITING', cell: limit => String(limit.kind === 'concurrency' ? limit.waiting : limit.inLine) },
   { title: 'OLDEST', cell: limit => (limit.oldestAt === undefined ? undefined : relative(limit.oldestAt)) },
+  {
+    title: 'A MINUTE',
+    cell: limit => (limit.kind === 'concurrency' ? String(limit.releasedPerMin) : undefined),
+  },
   { title: 'HOLDER', cell: limit => (limit.kind === 'concurrency' ? limit.holders[0]?.runId : undefined), whole: true },
 ]
 
-function rate({ limit, periodMs }: Extract<LimitStatus, { kind: 'throttle' }>): string {
+function rate({ limit, periodMs }: Extract<Limit, { kind: 'throttle' }>): string {
   return `${limit} in ${periodMs / 1000} s`
 }

@@ -1,6 +1,12 @@
 // `perdure schedules`: list the schedules of workflows and of the API, make, change, pause and fire them.
 
-import { CATCH_UPS, type FireScheduleReply, SCHEDULE_SOURCES, type ScheduleEntry } from '@perdure/protocol'
+import {
+  CATCH_UPS,
+  type FireScheduleReply,
+  SCHEDULE_SORTS,
+  SCHEDULE_SOURCES,
+  type ScheduleEntry,
+} from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { jsonOption, limitOption } from '../command-line/options.ts'
 import { engineCommand, group, list, type Session, show } from '../command-line/session.ts'
@@ -19,13 +25,22 @@ export function schedulesCommands(program: Command): void {
     .command('list')
     .description('list schedules: the crons of workflows, then those of the API')
     .addOption(new Option('--source <source>', 'only schedules of this kind').choices(SCHEDULE_SOURCES))
+    .addOption(
+      new Option('--sort <order>', 'next: late ones first, then the soonest; missed: those that missed instants')
+        .choices(SCHEDULE_SORTS)
+        .default('id'),
+    )
     .addOption(limitOption('schedules', 100))
-  engineCommand<{ source?: ScheduleEntry['source']; limit: number }>(
+  engineCommand<{ source?: ScheduleEntry['source']; sort: (typeof SCHEDULE_SORTS)[number]; limit: number }>(
     listing,
-    ['perdure schedules list', 'perdure schedules list --source api --json | jq -r .id'],
+    [
+      'perdure schedules list',
+      'perdure schedules list --sort next',
+      'perdure schedules list --source api --json | jq -r .id',
+    ],
     async session => {
-      const { source, limit } = session.options
-      return list(session, session.client.pages.listSchedules({ source, limit }, session), COLUMNS, { limit })
+      const { source, sort, limit } = session.options
+      return list(session, session.client.pages.listSchedules({ source, sort, limit }, session), COLUMNS, { limit })
     },
   )
 

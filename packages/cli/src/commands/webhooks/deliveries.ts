@@ -63,6 +63,7 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 
+  facetsCommand(deliveries)
   redeliverMatchingCommand(deliveries)
 
   engineCommand(
@@ -77,6 +78,24 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 }
+
+/** Counts the deliveries of each status that match the other filters. */
+function facetsCommand(deliveries: Command): void {
+  engineCommand<FilterOptions>(
+    filterOptions(deliveries.command('facets').description('count deliveries by status'), { withStatus: false }),
+    ['perdure webhooks deliveries facets', 'perdure webhooks deliveries facets --endpoint whe_01K... --since 1d'],
+    async session => {
+      const { status: _, ...filter } = filterOf(session.options)
+      const facets = await session.client.getWebhookDeliveryFacets(filter, session)
+      return show(session, facets, () => table(Object.entries(facets.status), FACET_COLUMNS, session.terminal))
+    },
+  )
+}
+
+const FACET_COLUMNS: Column<[status: string, count: number | string]>[] = [
+  { title: 'STATUS', cell: ([status]) => status, whole: true },
+  { title: 'DELIVERIES', cell: ([, count]) => String(count) },
+]
 
 /** Delivers all that match again: the filters are those of the list. */
 function redeliverMatchingCommand(deliveries: Command): void {
@@ -103,9 +122,9 @@ function redeliverMatchingCommand(deliveries: Command): void {
   )
 }
 
-function filterOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES))
+function filterOptions(command: Command, { withStatus = true } = {}): Command {
+  const status = new Option('--status <status>', 'only deliveries of this status').choices(DELIVERY_STATUSES)
+  return (withStatus ? command.addOption(status) : command)
     .addOption(appOption())
     .option('--endpoint <id>', 'only deliveries to this endpoint')
     .addOption(new Option('--kind <kind>', 'only deliveries of this kind').choices(DELIVERY_KINDS))

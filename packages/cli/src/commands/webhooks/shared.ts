@@ -48,12 +48,14 @@ export const orNull = <T>(value: T | false | undefined): T | null | undefined =>
 /** Shows a created or changed record, with a new secret first: no other reply contains the secret. */
 export async function showWithSecret(
   session: Session<unknown>,
-  made: { secret?: string | undefined },
+  made: { secret?: string | undefined; oldSecretsUntil?: string | undefined },
   line: string,
 ): Promise<undefined> {
-  const { secret } = made
+  const { secret, oldSecretsUntil } = made
   const note = 'The secret is shown this once: no other command, and no answer of the engine, has it.'
-  return show(session, made, () => (secret === undefined ? [line] : [secret, '', line, note]))
+  const overlap =
+    oldSecretsUntil === undefined ? [] : [`The replaced secret counts besides it until ${oldSecretsUntil}.`]
+  return show(session, made, () => (secret === undefined ? [line] : [secret, '', line, note, ...overlap]))
 }
 
 export const onOff = ({ enabled }: { enabled: boolean }): Cell => ({
