@@ -10,6 +10,7 @@ import { useLocation } from '../router/router.tsx'
 import { retryNow, useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/overlay/copy.tsx'
+import { Polite } from '../ui/overlay/polite.tsx'
 import { Toasts, toast } from '../ui/overlay/toasts.tsx'
 import { pinnedUrl } from './copy-link.ts'
 import { Help, NamespaceDialog, Palette, SignIn, UnlockDialog } from './parts.tsx'
@@ -138,8 +139,8 @@ function Notices() {
   }
   if (whoami?.suspended) {
     return (
-      <div className={styles.notice} role="status">
-        The namespace is suspended: no new run starts in it.
+      <div className={styles.notice}>
+        <Polite text="The namespace is suspended: no new run starts in it." />
       </div>
     )
   }

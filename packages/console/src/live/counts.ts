@@ -8,7 +8,7 @@ const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
 const DELIVERIES_MAX = 20
 /** Kinds of wait that hold a run back. */
-const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
+export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
 export interface Counts {
   failed?: number

@@ -11,6 +11,8 @@ export interface FilterField {
   onChange(value: string | undefined): void
   /** The choices; without them the field is a text. The empty choice is "any". */
   choices?: readonly string[]
+  /** The counts that are shown beside choices. */
+  counts?: Readonly<Record<string, number | string>> | undefined
   /** There is no empty choice: one of them always counts. */
   isRequired?: boolean
   /** Completions of a text. */
@@ -41,7 +43,7 @@ interface ControlProps extends FilterField {
   title: string | undefined
 }
 
-function Choice({ label, title, value = '', choices = [], isRequired = false, onChange }: ControlProps) {
+function Choice({ label, title, value = '', choices = [], counts = {}, isRequired = false, onChange }: ControlProps) {
   return (
     <label className={css.field}>
       <span>{label}</span>
@@ -50,7 +52,9 @@ function Choice({ label, title, value = '', choices = [], isRequired = false, on
         {/* A value that a link has, such as a time, is kept. */}
         {value !== '' && !choices.includes(value) && <option>{value}</option>}
         {choices.map(choice => (
-          <option key={choice}>{choice}</option>
+          <option key={choice} value={choice}>
+            {counts[choice] === undefined ? choice : `${choice} (${counts[choice]})`}
+          </option>
         ))}
       </select>
     </label>

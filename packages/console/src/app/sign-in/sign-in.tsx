@@ -5,6 +5,7 @@ import { navigate } from '../../router/history.ts'
 import { useLocation } from '../../router/router.tsx'
 import { buildUrl } from '../../router/routes.ts'
 import { signIn, useSession } from '../../session/session.ts'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { Snippet } from '../../ui/states/empty.tsx'
 import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
@@ -27,7 +28,11 @@ export function SignIn() {
     <div className={styles.screen}>
       <div className={styles.card}>
         <h1 ref={heading}>Sign in to {namespace}</h1>
-        {notice !== undefined && <p role="status">{notice}</p>}
+        {notice !== undefined && (
+          <p>
+            <Polite text={notice} />
+          </p>
+        )}
         <KeyForm label="API key" action="Sign in" onKey={enter} />
         <p>
           A key of kind <code>read</code> or <code>secret</code>. It is exchanged for a session of this tab, which reads

@@ -108,6 +108,7 @@ export const PERDURE: Words = {
   listApiKeys: () => ['keys', 'list'],
   createApiKey: ({ body: { kind, label } }) => ['keys', 'create', ...options({ kind, label })],
   revokeApiKey: one('keys', 'revoke'),
+  getWebhookDeliveryFacets: list('webhooks', 'deliveries', 'facets'),
   listWebhookDeliveries: list('webhooks', 'deliveries', 'list'),
   getWebhookDelivery: one('webhooks', 'deliveries', 'get'),
   redeliverWebhook: one('webhooks', 'redeliver'),

@@ -11,6 +11,9 @@ import { lineOf, niceMax } from './scale.ts'
 /** Height of the plot, in units of its drawing. */
 export const PLOT_HEIGHT = 120
 
+/** The newest marks, which the legend names; each mark has its own title too. */
+const MARKS_NAMED = 2
+
 interface TimePoint {
   at: string
 }
@@ -66,11 +69,12 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
             {points.some(point => of(point) !== undefined) && `, up to ${durationText(maxMs)}`}
           </span>
         ))}
-        {marks.map(({ at, title }) => (
+        {marks.slice(0, MARKS_NAMED).map(({ at, title }) => (
           <span key={at}>
             <i data-kind="mark" aria-hidden="true" /> {title}
           </span>
         ))}
+        {marks.length > MARKS_NAMED && <span>{marks.length - MARKS_NAMED} marks more</span>}
         <span className={css.max}>{most}</span>
       </figcaption>
       <svg

@@ -4,6 +4,7 @@
 import { useId } from 'react'
 import css from './chart.module.css'
 import { ChartFrame, durationCell, longestOf, P95, PLOT_HEIGHT } from './frame.tsx'
+import { Hatch } from './hatch.tsx'
 import { lineOf, niceMax, placeOf } from './scale.ts'
 
 export interface PostPoint {
@@ -35,10 +36,7 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       most={`up to ${maxPosts} posts`}
       bars={
         <>
-          {/* The plot is stretched in its width: stripes across it keep their form. */}
-          <pattern id={hatch} width={1} height={4} patternUnits="userSpaceOnUse">
-            <rect width={1} height={2.5} className={css.stripe} />
-          </pattern>
+          <Hatch id={hatch} />
           {points.map((point, i) => (
             <Bar key={point.at} point={point} x={i} scale={{ max: maxPosts, hatch }} />
           ))}

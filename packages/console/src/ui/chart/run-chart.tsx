@@ -7,6 +7,7 @@ import { clockText } from '../time.ts'
 import { Brush } from './brush.tsx'
 import css from './chart.module.css'
 import { ChartFrame, durationCell, P95, PLOT_HEIGHT } from './frame.tsx'
+import { Hatch } from './hatch.tsx'
 import { type ChartMark, placedMarks, spanOf } from './marks.tsx'
 import { niceMax, placeOf } from './scale.ts'
 
@@ -62,10 +63,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }:
       onMark={onMark}
       bars={
         <>
-          {/* The plot is stretched in its width: stripes across it keep their form. */}
-          <pattern id={hatch} width={1} height={4} patternUnits="userSpaceOnUse">
-            <rect width={1} height={2.5} className={css.stripe} />
-          </pattern>
+          <Hatch id={hatch} />
           {points.map((point, i) => (
             <Bar key={point.at} point={point} x={i} scale={{ max: maxRuns, hatch }} />
           ))}

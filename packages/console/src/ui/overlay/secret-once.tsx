@@ -1,5 +1,6 @@
 // A secret that was just made, shown once.
 
+import type { ReactNode } from 'react'
 import { Button } from '../button.tsx'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
@@ -8,8 +9,8 @@ import styles from './secret-once.module.css'
 export interface SecretOnceProps {
   title: string
   secret: string
-  /** Where the secret belongs, as a sentence. */
-  use: string
+  /** Where the secret belongs, as sentences. */
+  use: ReactNode
   onClose(): void
 }
 

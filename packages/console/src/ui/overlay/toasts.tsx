@@ -1,15 +1,20 @@
-// Short messages that go by themselves: one polite live region, errors in an assertive one.
+// Short messages that go by themselves. They are shown at once, and spoken when the turn of polite messages comes; errors are spoken
+// at once.
 
 import { useEffect, useId, useSyncExternalStore } from 'react'
 import { shortName } from '../visible-text.ts'
 import styles from './overlay.module.css'
+import { politeTurns } from './polite-turns.ts'
 
 interface Toast {
   id: number
   text: string
   isError: boolean
+  /** The place in which it was spoken. */
+  spokenIn?: string | undefined
 }
 
+/** From when it is spoken. */
 const SHOWN_MS = 5000
 const SHOWN_MAX = 3
 const TEXT_MAX = 200
@@ -18,6 +23,8 @@ let toasts: readonly Toast[] = []
 /** The places that can show messages, the topmost last: what lies behind a modal dialog is dimmed, and is not announced. */
 let places: readonly string[] = []
 let lastId = 0
+/** Whether messages wait to be spoken. */
+let isWaiting = false
 const listeners = new Set<() => void>()
 
 function set(next: readonly Toast[]): void {
@@ -33,7 +40,25 @@ function changed(): void {
 export function toast(text: string, { isError = false }: { isError?: boolean } = {}): void {
   const id = ++lastId
   set([...toasts, { id, text: shortName(text, TEXT_MAX), isError }].slice(-SHOWN_MAX))
-  setTimeout(() => set(toasts.filter(each => each.id !== id)), SHOWN_MS)
+  if (isError) {
+    removeLater([id])
+    return
+  }
+  if (!isWaiting) politeTurns.ask(speak, { isFirst: true })
+  isWaiting = true
+}
+
+/** All that wait are one message. */
+function speak(): void {
+  isWaiting = false
+  const spokenIn = places.at(-1)
+  const waiting = toasts.filter(each => !each.isError && each.spokenIn === undefined)
+  set(toasts.map(each => (waiting.includes(each) ? { ...each, spokenIn } : each)))
+  removeLater(waiting.map(({ id }) => id))
+}
+
+function removeLater(ids: readonly number[]): void {
+  setTimeout(() => set(toasts.filter(({ id }) => !ids.includes(id))), SHOWN_MS)
 }
 
 const subscribe = (listener: () => void) => {
@@ -57,18 +82,20 @@ export function Toasts() {
       changed()
     }
   }, [place])
-  const list = (isError: boolean) =>
-    shown
-      .filter(each => each.isError === isError)
-      .map(({ id, text }) => (
-        <p key={id} className={styles.toast} data-error={isError || undefined}>
-          {text}
-        </p>
-      ))
+  const list = (isIn: (each: Toast) => boolean) =>
+    shown.filter(isIn).map(({ id, text, isError }) => (
+      <p key={id} className={styles.toast} data-error={isError || undefined}>
+        {text}
+      </p>
+    ))
   return (
     <div className={styles.toasts}>
-      <div role="status">{list(false)}</div>
-      <div role="alert">{list(true)}</div>
+      <div role="status">{list(({ isError, spokenIn }) => !isError && spokenIn === place)}</div>
+      {/* A region of its own, which is not spoken. */}
+      <div role="log" aria-live="off">
+        {list(({ isError, spokenIn }) => !isError && spokenIn !== place)}
+      </div>
+      <div role="alert">{list(({ isError }) => isError)}</div>
     </div>
   )
 }

@@ -3,6 +3,7 @@
 
 import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 import { Button } from '../button.tsx'
+import { Polite } from '../overlay/polite.tsx'
 import css from './bar.module.css'
 
 export interface SelectionFrameProps {
@@ -18,7 +19,7 @@ export function SelectionFrame({ text, children, onClear }: SelectionFrameProps)
   useHeight(bar)
   return (
     <div ref={bar} data-at-end="" className={css.selected}>
-      <span role="status">{text}</span>
+      <Polite text={text} />
       {children}
       <Button kind="bare" title="Clear (Esc)" onClick={onClear}>
         Clear

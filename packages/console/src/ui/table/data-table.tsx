@@ -2,7 +2,7 @@
 // cards.
 
 import { useEffect, useRef, useState } from 'react'
-import { useNarrow } from '../media.ts'
+import { useCards } from '../media.ts'
 import styles from './data-table.module.css'
 import { TableHead } from './table-head.tsx'
 import type { DataTableProps } from './table-props.ts'
@@ -12,13 +12,12 @@ import { useWindow } from './use-window.ts'
 
 export type { Column, DataTableProps } from './table-props.ts'
 
-const ROW_PX = { comfortable: 32, dense: 26, card: 94 }
+const ROW_PX = { comfortable: 32, dense: 26, card: 64, narrowCard: 94 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
   const { onMore, onOpen, onPeek } = props
-  const isNarrow = useNarrow()
-  const rowPx = isNarrow ? ROW_PX.card : isDense ? ROW_PX.dense : ROW_PX.comfortable
+  const rowPx = ROW_PX[useCards() ?? (isDense ? 'dense' : 'comfortable')]
   const table = useRef<HTMLTableElement>(null)
   const { first, last, beforePx, afterPx } = useWindow(table, { count: rows.length, rowPx })
   const active = useActiveRow(props, table, rowPx)

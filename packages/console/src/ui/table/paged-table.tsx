@@ -3,6 +3,7 @@
 import type { InfiniteData } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Button } from '../button.tsx'
+import { Polite } from '../overlay/polite.tsx'
 import { type ActiveFilter, FilteredEmpty } from '../states/empty.tsx'
 import { Loaded } from '../states/loaded.tsx'
 import styles from './data-table.module.css'
@@ -72,9 +73,7 @@ interface GoOnProps {
 function GoOn({ count, what, query }: GoOnProps) {
   return (
     <p className={styles.more}>
-      <span role="status">
-        {count} {what} are shown, and there are more.
-      </span>
+      <Polite text={`${count} ${what} are shown, and there are more.`} />
       <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Reading…' : 'Go on'}</Button>
     </p>
   )

@@ -60,8 +60,8 @@ function Row<Row>({ row, name, index, columns, isActive, isSelected, canOpen, ca
           />
         </td>
       )}
-      {columns.map(({ id, align, render, isSecondary }) => (
-        <td key={id} data-align={align} data-secondary={isSecondary || undefined}>
+      {columns.map(({ id, header, align, render, isSecondary }) => (
+        <td key={id} data-align={align} data-head={align && header} data-secondary={isSecondary || undefined}>
           {render(row)}
         </td>
       ))}

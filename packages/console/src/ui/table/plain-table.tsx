@@ -1,0 +1,29 @@
+// A table of a few rows: its name for screen readers, its heads and its rows. Tables of many rows are in data-table.
+
+import type { ReactNode } from 'react'
+
+export interface PlainTableProps {
+  label: string
+  className: string | undefined
+  heads: readonly string[]
+  /** The rows. */
+  children: ReactNode
+}
+
+export function PlainTable({ label, className, heads, children }: PlainTableProps) {
+  return (
+    <table className={className}>
+      <caption className="visually-hidden">{label}</caption>
+      <thead>
+        <tr>
+          {heads.map(head => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  )
+}
