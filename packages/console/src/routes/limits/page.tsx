@@ -1,7 +1,6 @@
 // Limits: the concurrency limits and throttles that runs hold or wait for, the longest wait first, with the runs that hold them;
-// and the open buffers of debounce and batch.
+// the live singletons; and the open buffers of debounce and batch.
 
-import type { Calls } from '@perdure/client'
 import { renew, useRead } from '../../data/queries.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
@@ -18,15 +17,16 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Buffers } from './buffers.tsx'
+import { isLimit, type Limit } from './limit.ts'
 import css from './limits.module.css'
-
-type Limit = Calls['listLimits']['reply'][number]
+import { Singletons } from './singletons.tsx'
 
 const COLUMNS: readonly Column<Limit>[] = [
   { id: 'of', header: 'Of', width: '22%', render: limit => <Of limit={limit} /> },
   { id: 'key', header: 'Key', width: '18%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
   { id: 'use', header: 'In use', width: '150px', render: limit => <InUse limit={limit} /> },
   { id: 'waiting', header: 'Waiting', width: '84px', align: 'end', render: limit => <InLine limit={limit} /> },
+  { id: 'rate', header: 'Released', width: '96px', align: 'end', isSecondary: true, render: rateOf },
   { id: 'oldest', header: 'Oldest', width: '112px', align: 'end', render: ({ oldestAt }) => <Moment at={oldestAt} /> },
   { id: 'holders', header: 'Held by, or next', isSecondary: true, render: limit => <Holders limit={limit} /> },
 ]
@@ -52,10 +52,14 @@ export default function LimitsPage() {
       <Panel title="Concurrency and throttles" isFlush>
         <Loaded query={query}>
           {limits => (
-            <Limits limits={limits.filter(limit => key === undefined || limit.key === key)} filters={filters} />
+            <Limits
+              limits={limits.filter(isLimit).filter(limit => key === undefined || limit.key === key)}
+              filters={filters}
+            />
           )}
         </Loaded>
       </Panel>
+      <Singletons app={app} workflow={workflow} keyText={key} filters={filters} />
       <Buffers />
     </Page>
   )
@@ -124,6 +128,12 @@ function InLine({ limit }: { limit: Limit }) {
       {count}
     </Link>
   )
+}
+
+/** Runs that end free their places; a throttle lets runs start at the rate that is in use. */
+function rateOf(limit: Limit) {
+  if (limit.kind === 'throttle' || limit.releasedPerMin === 0) return null
+  return <span title="Runs with a place that ended, in a minute">{limit.releasedPerMin}/min</span>
 }
 
 function InUse({ limit }: { limit: Limit }) {

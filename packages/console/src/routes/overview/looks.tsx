@@ -9,6 +9,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
+import type { Limit } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
 
@@ -128,7 +129,6 @@ export function deliveryLooks(exhausted: readonly Item<'listWebhookDeliveries'>[
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url)
 
-type Limit = Calls['listLimits']['reply'][number]
 const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 
 /** The limits for which runs wait, the longest wait first. */
@@ -197,19 +197,25 @@ export function missedLooks(schedules: readonly Item<'listSchedules'>[], from: s
     .slice(0, LOOKS_MAX)
 }
 
-export function scheduleLooks(schedules: readonly Item<'listSchedules'>[]): Look[] {
-  return schedules.flatMap(({ id, workflow, lateMs }) =>
-    lateMs === undefined || lateMs < LATE_MS
-      ? []
-      : [
-          {
-            key: `schedule ${id}`,
-            sentence: (
-              <>
-                Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> is {durationText(lateMs)} late
-              </>
-            ),
-          },
-        ],
+/** Late schedules, which come first: some by name, the others counted. */
+export function scheduleLooks(soonest: readonly Item<'listSchedules'>[], isMore: boolean): Look[] {
+  const late = soonest.filter(({ lateMs = 0 }) => lateMs >= LATE_MS)
+  const others = late.length - LOOKS_MAX
+  const isEnd = !isMore || late.length < soonest.length
+  const looks = late.slice(0, LOOKS_MAX).map(({ id, workflow, lateMs = 0 }) => ({
+    key: `schedule ${id}`,
+    sentence: (
+      <>
+        Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> is {durationText(lateMs)} late
+      </>
+    ),
+  }))
+  if (others <= 0) return looks
+  const sentence = (
+    <Link target={{ to: 'schedules', query: { state: 'late' } }}>
+      {others}
+      {isEnd ? '' : ' or more'} other {others === 1 ? 'schedule is' : 'schedules are'} late
+    </Link>
   )
+  return [...looks, { key: 'schedules', sentence }]
 }

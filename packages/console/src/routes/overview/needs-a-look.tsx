@@ -6,6 +6,7 @@ import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { ErrorBanner, Waiting } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
+import { isLimit } from '../limits/limit.ts'
 import {
   deliveryLooks,
   disagreementLooks,
@@ -20,14 +21,20 @@ import {
 } from './looks.tsx'
 import css from './overview.module.css'
 
+/** The schedules that are late, then those that fire soonest. */
+export const SOONEST = { sort: 'next', limit: 50 } as const
+const MISSED_READ = 10
+
 export function NeedsALook({ from }: { from: string | undefined }) {
   const errors = useRead('listErrors', { since: from })
   const runners = useRead('listRunners', {})
   const exhausted = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, limit: 100 })
-  const schedules = usePages('listSchedules', { limit: 200 })
+  const schedules = usePages('listSchedules', SOONEST)
+  const missed = usePages('listSchedules', { sort: 'missed', limit: MISSED_READ })
   const stats = useRead('getWorkflowStats', { since: from, limit: 200 })
   const limits = useRead('listLimits', {})
   const engines = useRead('listEngines', {})
+  const held = limits.data?.filter(isLimit) ?? []
   const parts: Record<string, Part> = {
     errors,
     limits,
@@ -35,17 +42,18 @@ export function NeedsALook({ from }: { from: string | undefined }) {
     runners,
     deliveries: exhausted,
     schedules,
+    'missed schedules': missed,
     engines,
   }
   const looks: Look[] = [
     ...errorLooks(errors.data ?? [], from),
-    ...limitLooks(limits.data ?? []),
-    ...heldLooks(stats.data ?? [], limits.data ?? []),
+    ...limitLooks(held),
+    ...heldLooks(stats.data ?? [], held),
     ...runnerLooks(runners.data ?? []),
     ...disagreementLooks(runners.data ?? []),
     ...deliveryLooks(itemsOf(exhausted), exhausted.hasNextPage),
-    ...scheduleLooks(itemsOf(schedules)),
-    ...missedLooks(itemsOf(schedules), from),
+    ...scheduleLooks(itemsOf(schedules), schedules.hasNextPage),
+    ...missedLooks(itemsOf(missed), from),
     ...laneLooks(engines.data ?? []),
   ]
   return (

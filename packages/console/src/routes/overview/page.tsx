@@ -5,6 +5,7 @@ import { Fragment, useMemo, useState } from 'react'
 import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
+import { HELD } from '../../live/counts.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -16,7 +17,7 @@ import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { NeedsALook } from './needs-a-look.tsx'
+import { NeedsALook, SOONEST } from './needs-a-look.tsx'
 import css from './overview.module.css'
 import { Workflows } from './workflows.tsx'
 
@@ -114,7 +115,8 @@ function InFlight() {
                     <Status status={each} /> {status[each] ?? 0}
                   </Link>
                 </li>
-                {each === 'waiting' && <Kinds of={waitingFor} />}
+                {each === 'queued' && <Kinds of={waitingFor} areHeld />}
+                {each === 'waiting' && <Kinds of={waitingFor} areHeld={false} />}
               </Fragment>
             ))}
           </ul>
@@ -124,10 +126,10 @@ function InFlight() {
   )
 }
 
-/** The waits by kind: those of queued and paused runs too. */
-function Kinds({ of }: { of: Readonly<Record<string, unknown>> }) {
+/** The waits by kind: those that hold a queued run back, or the others. Paused runs count too. */
+function Kinds({ of, areHeld }: { of: Readonly<Record<string, unknown>>; areHeld: boolean }) {
   return Object.entries(of)
-    .filter(([, runs]) => Number(runs) > 0)
+    .filter(([kind, runs]) => HELD.includes(kind) === areHeld && Number(runs) > 0)
     .map(([kind, runs]) => (
       <li key={kind} className={css.inner}>
         <Link target={{ to: 'runs', query: { waiting: kind } }}>
@@ -138,7 +140,7 @@ function Kinds({ of }: { of: Readonly<Record<string, unknown>> }) {
 }
 
 function Upcoming() {
-  const query = usePages('listSchedules', { limit: 200 })
+  const query = usePages('listSchedules', SOONEST)
   return (
     <Panel title="Next schedules">
       <Loaded query={query} rows={2}>
@@ -147,7 +149,6 @@ function Upcoming() {
             .flatMap(({ id, workflow, event, next }) =>
               next[0] === undefined ? [] : [{ id, name: workflow ?? event?.name ?? id, at: next[0] }],
             )
-            .sort((a, b) => (a.at < b.at ? -1 : 1))
             .slice(0, SHOWN)
           if (next.length === 0) return <p className={css.mute}>No schedule fires.</p>
           return (

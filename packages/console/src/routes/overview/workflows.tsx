@@ -7,12 +7,14 @@ import { Link } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
+import { PlainTable } from '../../ui/table/plain-table.tsx'
 import type { Stats } from '../workflows/stats.ts'
 import { byTrouble, type Compared, changeText, windowBefore } from './changes.ts'
 import css from './overview.module.css'
 
 const SHOWN = 5
 const LIMIT = 200
+const HEADS = ['Workflow', 'Runs', 'Failed', 'p95', 'Change'] as const
 
 export function Workflows({ from }: { from: string | undefined }) {
   const stats = useRead('getWorkflowStats', { since: from, limit: LIMIT })
@@ -24,23 +26,13 @@ export function Workflows({ from }: { from: string | undefined }) {
     <Panel title="Workflows by failures, then by change of p95">
       <Loaded query={stats} rows={3}>
         {rows => (
-          <table className={css.table}>
-            <thead>
-              <tr>
-                <th scope="col">Workflow</th>
-                <th scope="col">Runs</th>
-                <th scope="col">Failed</th>
-                <th scope="col">p95</th>
-              </tr>
-            </thead>
-            <tbody>
-              {byTrouble(rows, earlier.data ?? [])
-                .slice(0, SHOWN)
-                .map(each => (
-                  <Row key={`${each.row.app}/${each.row.workflow}`} of={each} />
-                ))}
-            </tbody>
-          </table>
+          <PlainTable className={css.table} label="Workflows of the window" heads={HEADS}>
+            {byTrouble(rows, earlier.data ?? [])
+              .slice(0, SHOWN)
+              .map(each => (
+                <Row key={`${each.row.app}/${each.row.workflow}`} of={each} />
+              ))}
+          </PlainTable>
         )}
       </Loaded>
     </Panel>
@@ -66,8 +58,8 @@ function Row({ of: { row, beforeMs, change } }: { of: Compared<Stats> }) {
       </td>
       <td title={beforeMs === undefined ? undefined : `${durationText(beforeMs)} in the window before, ±9 %`}>
         {p95Ms === undefined ? '' : durationText(p95Ms)}
-        {change !== 1 && <b className={change > 1 ? css.worse : css.mute}> {changeText(change)}</b>}
       </td>
+      <td>{change !== 1 && <b className={change > 1 ? css.worse : css.mute}>{changeText(change)}</b>}</td>
     </tr>
   )
 }

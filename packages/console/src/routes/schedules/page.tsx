@@ -42,7 +42,10 @@ const STATES: Readonly<Record<string, (schedule: Schedule) => boolean>> = {
   active: ({ paused }) => !paused,
   paused: ({ paused }) => paused,
   late: ({ lateMs }) => lateMs !== undefined,
+  missed: ({ missed }) => missed !== undefined,
 }
+/** The order that begins with the schedules of a state. */
+const SORTS: Readonly<Record<string, 'next' | 'missed'>> = { late: 'next', missed: 'missed' }
 const none = () => false
 
 /** The actions on each selected schedule. */
@@ -72,7 +75,11 @@ const EACH: readonly EachAction<Schedule>[] = [
 export default function SchedulesPage() {
   const [get, set] = useQuery('schedules')
   const [workflow, app, source, state] = FILTERS.map(get)
-  const query = usePages('listSchedules', { limit: 100, source: source as Schedule['source'] | undefined })
+  const query = usePages('listSchedules', {
+    limit: 100,
+    source: source as Schedule['source'] | undefined,
+    sort: SORTS[state ?? ''],
+  })
   useRenewal(() => renew('listSchedules'), { afterMs: RENEWAL_MS, withEvents: true })
   const { selected, setSelected, clear } = useSelection({ workflow, app, source, state })
   const all = itemsOf(query)

@@ -5,6 +5,7 @@ import type { DryRunReply } from '@perdure/protocol'
 import { useQuery as useCached } from '@tanstack/react-query'
 import { useRead } from '../../data/queries.ts'
 import { readClient, useSession } from '../../session/session.ts'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { nearest } from './nearest.ts'
 import css from './send-event.module.css'
@@ -25,27 +26,37 @@ export function DryRun({ body, name }: { body: Record<string, unknown> | undefin
   return (
     <Loaded query={query}>
       {reply => (
-        <div className={css.form} aria-live="polite">
-          {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
-          {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
-          {reply.workflows.length === 0 && <NoTrigger name={name} />}
-          {reply.workflows.map(verdict => (
-            <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
-          ))}
-          <p className={css.mute}>
-            {reply.waiters === 0
-              ? 'No run waits for it.'
-              : `It would wake ${reply.waiters} waiting ${reply.waiters === 1 ? 'run' : 'runs'}.`}
-          </p>
-          {reply.warnings?.map(warning => (
-            <p key={warning} className={css.problem}>
-              {warning}
+        <>
+          <Polite className="visually-hidden" text={summaryOf(reply)} />
+          <div className={css.form}>
+            {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
+            {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
+            {reply.workflows.length === 0 && <NoTrigger name={name} />}
+            {reply.workflows.map(verdict => (
+              <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
+            ))}
+            <p className={css.mute}>
+              {reply.waiters === 0
+                ? 'No run waits for it.'
+                : `It would wake ${reply.waiters} waiting ${reply.waiters === 1 ? 'run' : 'runs'}.`}
             </p>
-          ))}
-        </div>
+            {reply.warnings?.map(warning => (
+              <p key={warning} className={css.problem}>
+                {warning}
+              </p>
+            ))}
+          </div>
+        </>
       )}
     </Loaded>
   )
+}
+
+/** The spoken form of an answer that may be long. */
+function summaryOf({ deduped, suspended, workflows }: DryRunReply): string {
+  if (deduped || suspended) return 'The event would start nothing'
+  const matching = workflows.filter(({ matches }) => matches).length
+  return `Workflows that the event matches: ${matching}`
 }
 
 function NoTrigger({ name }: { name: string }) {

@@ -1,14 +1,15 @@
 // The deliveries, newest first and live, by status, app and endpoint.
 
 import { useMemo, useState } from 'react'
-import type { Item } from '../../data/queries.ts'
+import { type Item, renew, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { useLive } from '../../live/use-live.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
-import { FilterBar } from '../../ui/filter-bar.tsx'
+import { FilterBar, type FilterField } from '../../ui/filter-bar.tsx'
 import { News } from '../../ui/live-list/news.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { type EachAction, EachBar } from '../../ui/selection/each.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
@@ -43,7 +44,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     id: 'run',
     header: 'Run',
-    width: '276px',
+    width: '300px',
     isSecondary: true,
     render: ({ sourceRunId: id }) => id !== undefined && <Link target={{ to: 'run', params: { id } }}>{id}</Link>,
   },
@@ -73,6 +74,9 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
 ]
 
+/** From a change of a run to the next count. */
+const COUNTS_RENEWAL_MS = 10_000
+
 /** The actions on each selected delivery. */
 const EACH: readonly EachAction<Delivery>[] = [
   {
@@ -84,7 +88,8 @@ const EACH: readonly EachAction<Delivery>[] = [
   },
 ]
 
-type Get = (name: 'status' | 'app' | 'endpoint' | 'since' | 'kind' | 'until') => string | undefined
+type Query = ReturnType<typeof useQuery<'deliveries'>>
+type Get = Query[0]
 
 /** The filters of the URL, as the engine takes them. */
 function useFilter(get: Get) {
@@ -106,38 +111,53 @@ function useFilter(get: Get) {
   )
 }
 
+/** How many deliveries of each status match the other filters. Deliveries follow ends of runs, so these renew the counts. */
+function useCounts({ status: _, ...filter }: ReturnType<typeof useFilter>) {
+  const { data } = useRead('getWebhookDeliveryFacets', filter)
+  useRenewal(() => renew('getWebhookDeliveryFacets'), { afterMs: COUNTS_RENEWAL_MS })
+  return data?.status
+}
+
+function fieldsOf(get: Get, set: Query[1], counts: FilterField['counts']): FilterField[] {
+  return [
+    {
+      name: 'status',
+      label: 'Status',
+      value: get('status'),
+      choices: STATUSES,
+      counts,
+      onChange: status => set({ status }),
+    },
+    { name: 'kind', label: 'Event', value: get('kind'), choices: KINDS, onChange: kind => set({ kind }) },
+    { name: 'app', label: 'App', value: get('app'), onChange: app => set({ app }) },
+    { name: 'endpoint', label: 'Endpoint', value: get('endpoint'), onChange: endpoint => set({ endpoint }) },
+    {
+      name: 'since',
+      label: 'Since',
+      value: get('since'),
+      choices: ['1h', '24h', '7d', '30d'],
+      onChange: since => set({ since }),
+    },
+    { name: 'until', label: 'Until', value: get('until'), onChange: until => set({ until }) },
+  ]
+}
+
 export function Deliveries() {
   const [get, set] = useQuery('deliveries')
   const navigate = useNavigate()
-  const [status, app, endpointId, since, kind] = [get('status'), get('app'), get('endpoint'), get('since'), get('kind')]
   const filter = useFilter(get)
   const { isPaused } = useLive()
   const input = useMemo(() => ({ ...filter, limit: 100 }), [filter])
   const { selected, setSelected, clear } = useSelection(input)
   const { query, rows, news, readAgain } = useDeliveryList(input, { isHeld: isPaused || selected.size > 0 })
+  const counts = useCounts(filter)
   const redeliver = useRedeliverAll(filter)
   const locked = whyNoKeyedWrite(useSession())
   const [isRedelivering, setRedelivering] = useState(false)
   const filters = activeFilters(['status', 'kind', 'app', 'endpoint', 'since', 'until'], get, set)
   return (
     <>
-      <FilterBar
-        label="Filter deliveries"
-        fields={[
-          { name: 'status', label: 'Status', value: status, choices: STATUSES, onChange: status => set({ status }) },
-          { name: 'kind', label: 'Event', value: kind, choices: KINDS, onChange: kind => set({ kind }) },
-          { name: 'app', label: 'App', value: app, onChange: app => set({ app }) },
-          { name: 'endpoint', label: 'Endpoint', value: endpointId, onChange: endpoint => set({ endpoint }) },
-          {
-            name: 'since',
-            label: 'Since',
-            value: since,
-            choices: ['1h', '24h', '7d', '30d'],
-            onChange: since => set({ since }),
-          },
-          { name: 'until', label: 'Until', value: get('until'), onChange: until => set({ until }) },
-        ]}
-      />
+      <FilterBar label="Filter deliveries" fields={fieldsOf(get, set, counts)} />
       <Panel
         isFlush
         actions={

@@ -58,7 +58,7 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
       <Loaded query={query}>
         {points => (
           <>
-            <p>{sentenceOf(points)}</p>
+            <p className={css.share}>{sentenceOf(points)}</p>
             <PostChart label="Posts to this endpoint" points={points} nowMs={engineNow()} />
           </>
         )}

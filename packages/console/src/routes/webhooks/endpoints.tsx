@@ -7,7 +7,6 @@ import { useWrite } from '../../data/write.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Facts } from '../../ui/facts.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
@@ -19,8 +18,10 @@ import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
+import { AboutEndpoint } from './about.tsx'
 import { EndpointPosts, PostsOfDay } from './endpoint-posts.tsx'
 import { KeyedButton, whyNoKeyedWrite } from './keyed.tsx'
+import { hasSecret, type NewSecret, SecretUse } from './secrets.tsx'
 import { type TestedDelivery, TestResult } from './test-result.tsx'
 import css from './webhooks.module.css'
 
@@ -39,7 +40,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
   const query = useRead('listWebhookEndpoints', {})
   const stats = useRead('getWebhookEndpointStats', {}).data ?? []
   const [isCreating, setCreating] = useState(false)
-  const [secret, setSecret] = useState<string>()
+  const [secret, setSecret] = useState<NewSecret>()
   const [tested, setTested] = useState<TestedDelivery>()
   const one = query.data?.find(({ id }) => id === shown)
   const columns = useMemo(() => columnsWith({ onSecret: setSecret, onTested: setTested }), [])
@@ -77,15 +78,15 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
           }
         </Loaded>
       </Panel>
-      {one && <About of={one} />}
+      {one && <AboutEndpoint of={one} />}
       {shown !== undefined && <EndpointPosts endpointId={shown} />}
       {tested && <TestResult delivery={tested} onClose={() => setTested(undefined)} />}
       {isCreating && <CreateDialog onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
         <SecretOnce
-          use="The other side needs it to check signatures."
+          use={<SecretUse of={secret} overlap="Both secrets sign" />}
           title="The endpoint's secret"
-          secret={secret}
+          secret={secret.secret}
           onClose={() => setSecret(undefined)}
         />
       )}
@@ -95,7 +96,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
 
 /** The functions to call with what an action gives: a new secret, the outcome of a test. */
 interface Outcomes {
-  onSecret(secret: string): void
+  onSecret(made: NewSecret): void
   onTested(delivery: TestedDelivery): void
 }
 
@@ -159,25 +160,6 @@ function LastAnswer({ endpointId }: { endpointId: string }) {
   )
 }
 
-/** One endpoint in full, with the reason if the engine has disabled it. */
-function About({ of: { id, url, app, scheme, eventKinds, enabled, disabledReason, createdAt } }: { of: Endpoint }) {
-  return (
-    <Panel title="Endpoint">
-      <Facts
-        facts={[
-          ['State', enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`],
-          ['Address', url],
-          ['Events', eventKinds.join(', ')],
-          ['App', app ?? 'every app'],
-          ['Signature', scheme],
-          ['Created', <Moment key="at" at={createdAt} />],
-          ['Id', <code key="id">{id}</code>],
-        ]}
-      />
-    </Panel>
-  )
-}
-
 function successOf(stats: Row['stats']): string {
   if (!stats || stats.delivered === 0) return 'no delivery'
   return `${stats.succeeded} of ${stats.delivered}`
@@ -234,7 +216,7 @@ function Actions({ of: { id, url, enabled }, onSecret, onTested }: { of: Endpoin
           onClose={close}
           onConfirm={() =>
             update.mutate(rotation, {
-              onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)),
+              onSuccess: reply => hasSecret(reply) && onSecret(reply),
               onError,
             })
           }
@@ -295,7 +277,7 @@ function AskChange({
   )
 }
 
-function CreateDialog({ onSecret, onClose }: { onSecret(secret: string): void; onClose(): void }) {
+function CreateDialog({ onSecret, onClose }: { onSecret(made: NewSecret): void; onClose(): void }) {
   const [url, setUrl] = useState('')
   const [app, setApp] = useState('')
   const [kinds, setKinds] = useState<readonly Kind[]>(['run.failed'])
@@ -303,8 +285,8 @@ function CreateDialog({ onSecret, onClose }: { onSecret(secret: string): void; o
   const input = { body: { url, eventKinds: [...kinds], ...(app === '' ? {} : { app }) } }
   const make = () =>
     create.mutate(input, {
-      onSuccess: ({ secret }) => {
-        if (secret !== undefined) onSecret(secret)
+      onSuccess: made => {
+        if (hasSecret(made)) onSecret(made)
         onClose()
       },
     })

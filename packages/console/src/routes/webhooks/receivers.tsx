@@ -19,8 +19,10 @@ import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
+import { AboutReceiver } from './about.tsx'
 import { whyNoKeyedWrite } from './keyed.tsx'
 import { Refusals } from './refusals.tsx'
+import { hasSecret, type NewSecret, SecretUse } from './secrets.tsx'
 import { VerifyPanel } from './verify-panel.tsx'
 
 type Receiver = Calls['listWebhookReceivers']['reply'][number]
@@ -31,7 +33,7 @@ const addressOf = ({ slug }: Receiver) => `${ENGINE_URL}/webhooks/${slug}`
 
 export function Receivers({ shown }: { shown: string | undefined }) {
   const query = useRead('listWebhookReceivers', {})
-  const [secret, setSecret] = useState<string>()
+  const [secret, setSecret] = useState<NewSecret>()
   const columns = columnsWith(setSecret)
   const one = query.data?.find(({ id }) => id === shown)
   return (
@@ -58,13 +60,14 @@ export function Receivers({ shown }: { shown: string | undefined }) {
           }
         </Loaded>
       </Panel>
+      {one && <AboutReceiver of={one} address={addressOf(one)} />}
       {one && <Refusals receiverId={one.id} />}
       {one && <VerifyPanel scheme={one.scheme} />}
       {secret !== undefined && (
         <SecretOnce
-          use="The other side needs it to check signatures."
+          use={<SecretUse of={secret} overlap="Posts that are signed with either are taken" />}
           title="The receiver's secret"
-          secret={secret}
+          secret={secret.secret}
           onClose={() => setSecret(undefined)}
         />
       )}
@@ -72,7 +75,7 @@ export function Receivers({ shown }: { shown: string | undefined }) {
   )
 }
 
-function columnsWith(onSecret: (secret: string) => void): readonly Column<Receiver>[] {
+function columnsWith(onSecret: (made: NewSecret) => void): readonly Column<Receiver>[] {
   return [
     {
       id: 'state',
@@ -137,7 +140,7 @@ function LastEvent({ name }: { name: string }) {
   )
 }
 
-function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: string): void }) {
+function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(made: NewSecret): void }) {
   const { id, name, eventName, enabled } = receiver
   const [asks, setAsks] = useState<'change' | 'rotate' | 'delete'>()
   const navigate = useNavigate()
@@ -188,7 +191,7 @@ function Actions({ of: receiver, onSecret }: { of: Receiver; onSecret(secret: st
           onClose={close}
           onConfirm={() =>
             update.mutate(rotation, {
-              onSuccess: reply => 'secret' in reply && onSecret(String(reply.secret)),
+              onSuccess: reply => hasSecret(reply) && onSecret(reply),
               onError,
             })
           }

@@ -4,6 +4,7 @@ import type { Input } from '@perdure/client'
 import { useEffect } from 'react'
 import { useWrite } from '../../data/write.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 
 export type RedeliverFilter = Input<'redeliverWebhooks'>['body']['filter']
@@ -47,9 +48,9 @@ export function RedeliverAll({ filter, onConfirm, onClose }: RedeliverAllProps) 
       {count.error ? (
         <p role="alert">{count.error.message}</p>
       ) : (
-        <p role="status">
-          {found ? sentenceOf(found) : 'Counting…'} Each is posted at once, with a new signature and a full schedule of
-          attempts.
+        <p>
+          <Polite text={found ? sentenceOf(found) : 'Counting…'} /> Each is posted at once, with a new signature and a
+          full schedule of attempts.
         </p>
       )}
     </Confirm>

@@ -3,6 +3,7 @@
 import { type FormEvent, useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
 import { Button } from '../../ui/button.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Scheme, type Verdict, verifyPost } from './verify-post.ts'
@@ -36,8 +37,10 @@ export function VerifyPanel({ scheme }: { scheme: Scheme }) {
         <div>
           <Button type="submit">Verify</Button>
         </div>
-        <p role="status">
-          {verdict && <Status status={verdict.isRight ? 'succeeded' : 'failed'} word={verdict.text} />}
+        <p>
+          <Polite text={verdict?.text ?? ''}>
+            {verdict && <Status status={verdict.isRight ? 'succeeded' : 'failed'} word={verdict.text} />}
+          </Polite>
         </p>
       </form>
     </Panel>

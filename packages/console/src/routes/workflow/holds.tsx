@@ -1,6 +1,5 @@
 // The limits of a workflow that runs hold or wait for, and its open buffers of events.
 
-import type { Calls } from '@perdure/client'
 import { type Item, itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
@@ -8,8 +7,8 @@ import { Moment } from '../../ui/moment.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { isLimit, type Limit } from '../limits/limit.ts'
 
-type Limit = Calls['listLimits']['reply'][number]
 type Buffer = Item<'listBuffers'>
 
 /** Buffers that are shown, the soonest due. */
@@ -47,7 +46,7 @@ const COLUMNS: readonly Column<Hold>[] = [
 export function Holds({ app, workflow }: { app: string; workflow: string }) {
   const limits = useRead('listLimits', { app, workflow, limit: LIMITS_SHOWN }).data ?? []
   const buffers = itemsOf(usePages('listBuffers', { app, workflow, limit: BUFFERS_SHOWN }))
-  const rows = [...limits.map(ofLimit), ...buffers.slice(0, BUFFERS_SHOWN).map(ofBuffer)]
+  const rows = [...limits.filter(isLimit).map(ofLimit), ...buffers.slice(0, BUFFERS_SHOWN).map(ofBuffer)]
   if (rows.length === 0) return null
   return (
     <Panel

@@ -28,6 +28,8 @@ import { Holds } from './holds.tsx'
 
 const STEPS_SHOWN = 10
 const NEWEST_RUNS = 20
+/** The columns of a list of runs without those that all rows would have in common. */
+const OF_ONE_WORKFLOW = DEFAULT_COLUMNS.filter(id => id !== 'workflow' && id !== 'app')
 /** The engine keeps no more. */
 const DEFINITIONS_KEPT = 50
 
@@ -204,7 +206,7 @@ function NewestRuns({ app, workflow }: { app: string; workflow: string }) {
   const runs = itemsOf(query).slice(0, NEWEST_RUNS)
   const columns = useMemo(
     () =>
-      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
+      runColumns(OF_ONE_WORKFLOW, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
         ({ sort: _, ...column }) => column,
       ),
     [],

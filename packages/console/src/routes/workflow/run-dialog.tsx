@@ -8,6 +8,7 @@ import { useNavigate } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { useJsonFault } from '../../ui/json/use-json-text.ts'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { Waiting } from '../../ui/states/loaded.tsx'
 
 const JsonEditor = lazy(() => import('../../ui/editor/json-editor.tsx'))
@@ -52,10 +53,14 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
       <Suspense fallback={<Waiting rows={4} />}>
         <JsonEditor text={FIRST_INPUT} label="Input of the run" onChange={setText} />
       </Suspense>
-      <p role="status">
-        {fault ??
-          failure?.message ??
-          (checked === text && dry.data ? previewOf(dry.data as unknown as StartPreview) : '')}
+      <p>
+        <Polite
+          text={
+            fault ??
+            failure?.message ??
+            (checked === text && dry.data ? previewOf(dry.data as unknown as StartPreview) : '')
+          }
+        />
       </p>
     </Dialog>
   )

@@ -1,0 +1,10 @@
+// The limits that runs wait for, among what the engine lists.
+
+import type { Calls } from '@perdure/client'
+
+type Listed = Calls['listLimits']['reply'][number]
+
+/** A concurrency limit or a throttle. */
+export type Limit = Exclude<Listed, { kind: 'singleton' }>
+
+export const isLimit = (listed: Listed): listed is Limit => listed.kind !== 'singleton'

@@ -1,0 +1,57 @@
+// One endpoint or receiver in full, with the secrets that count.
+
+import type { Calls } from '@perdure/client'
+import { Facts } from '../../ui/facts.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import { SecretsInUse } from './secrets.tsx'
+
+type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
+type Receiver = Calls['listWebhookReceivers']['reply'][number]
+
+/** The endpoint, with the reason if the engine has disabled it. */
+export function AboutEndpoint({ of: endpoint }: { of: Endpoint }) {
+  const { id, url, app, scheme, eventKinds, enabled, disabledReason, oldSecretsUntil, createdAt } = endpoint
+  return (
+    <Panel title="Endpoint">
+      <Facts
+        facts={[
+          ['State', enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`],
+          ['Address', url],
+          ['Events', eventKinds.join(', ')],
+          ['App', app ?? 'every app'],
+          ['Signature', scheme],
+          [
+            'Secrets',
+            <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="the old and the new both sign" />,
+          ],
+          ['Created', <Moment key="at" at={createdAt} />],
+          ['Id', <code key="id">{id}</code>],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+export function AboutReceiver({ of: receiver, address }: { of: Receiver; address: string }) {
+  const { id, eventName, targetApp, scheme, enabled, oldSecretsUntil, createdAt } = receiver
+  return (
+    <Panel title="Receiver">
+      <Facts
+        facts={[
+          ['State', enabled ? 'enabled' : 'disabled'],
+          ['Address', address],
+          ['Event', eventName],
+          ['For the app', targetApp ?? 'every app'],
+          ['Signature', scheme],
+          [
+            'Secrets',
+            <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="the old and the new are both taken" />,
+          ],
+          ['Created', <Moment key="at" at={createdAt} />],
+          ['Id', <code key="id">{id}</code>],
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,48 @@
+// A secret that was just made, and the time until which the ones before it count as well.
+
+import { useNow } from '../../data/time/clock.ts'
+import { agoText, clockText, exactTime } from '../../ui/time.ts'
+
+/** The part of a reply that made a secret. */
+export interface NewSecret {
+  secret: string
+  oldSecretsUntil?: string
+}
+
+export const hasSecret = (reply: object): reply is NewSecret => (reply as { secret?: unknown }).secret !== undefined
+
+/** Where the secret belongs and, after a rotation, until when `overlap` holds. */
+export function SecretUse({ of: { oldSecretsUntil }, overlap }: { of: NewSecret; overlap: string }) {
+  return (
+    <>
+      The other side needs it to check signatures.{' '}
+      {oldSecretsUntil !== undefined && (
+        <>
+          {overlap} until <Until at={oldSecretsUntil} />.
+        </>
+      )}
+    </>
+  )
+}
+
+/** The secrets of an endpoint or a receiver: one, or `overlap` until the replaced ones end. */
+export function SecretsInUse({ oldUntil, overlap }: { oldUntil: string | undefined; overlap: string }) {
+  const now = useNow()
+  if (oldUntil === undefined || Date.parse(oldUntil) <= now) return 'one'
+  return (
+    <>
+      {overlap} until <Until at={oldUntil} />
+    </>
+  )
+}
+
+/** A time to come, as a time of day. */
+function Until({ at }: { at: string }) {
+  const now = useNow()
+  const ms = Date.parse(at)
+  return (
+    <time dateTime={at} title={exactTime(ms)}>
+      {clockText(ms, now)}, {agoText(ms, now)}
+    </time>
+  )
+}
