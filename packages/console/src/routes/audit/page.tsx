@@ -22,15 +22,15 @@ type Entry = Item<'listControlActions'>
 
 const COLUMNS: readonly Column<Entry>[] = [
   { id: 'when', header: 'When', width: '112px', render: ({ createdAt }) => <Moment at={createdAt} /> },
-  { id: 'action', header: 'Action', width: '160px', render: ({ action }) => action },
+  { id: 'action', header: 'Action', width: '140px', render: ({ action }) => action },
   {
     id: 'actor',
     header: 'By',
-    width: '14%',
+    width: '9%',
     render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
   },
-  { id: 'on', header: 'On', width: '18%', render: entry => <On entry={entry} /> },
-  { id: 'run', header: 'Run', width: '18%', render: entry => <Runs entry={entry} /> },
+  { id: 'on', header: 'On', width: '284px', render: entry => <On entry={entry} /> },
+  { id: 'run', header: 'Run', width: '216px', render: entry => <Runs entry={entry} /> },
   { id: 'detail', header: 'Detail', isSecondary: true, render: ({ detail }) => <Detail detail={detail} /> },
 ]
 

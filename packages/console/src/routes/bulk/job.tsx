@@ -10,6 +10,7 @@ import { WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -79,16 +80,15 @@ function expected(of: string | undefined, { matched, status }: BulkDetail): numb
 
 function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
   const { status, filter, matched, done, skipped, failed } = job
+  const looked = of === undefined ? `${runsText(matched)} looked at` : `${grouped(matched)} of ${runsText(of)}`
+  const counts = `${looked}: ${grouped(done)} done, ${grouped(skipped)} skipped, ${grouped(failed)} failed`
   return (
     <div className={css.job}>
-      <p className={css.progress} role="status">
+      <Polite className={css.progress} text={`${status}, ${counts}`}>
         <JobStatus status={status} />
         {of !== undefined && <progress max={of || 1} value={of === 0 ? 1 : matched} aria-label="Progress" />}
-        <span>
-          {of === undefined ? `${runsText(matched)} looked at` : `${grouped(matched)} of ${runsText(of)}`}:{' '}
-          {grouped(done)} done, {grouped(skipped)} skipped, {grouped(failed)} failed
-        </span>
-      </p>
+        <span>{counts}</span>
+      </Polite>
       <p>{ACTIONS[job.action].sentence}</p>
       <Facts
         facts={[

@@ -1,6 +1,7 @@
 // A run from a file: a bundle that a colleague sent, shown like a run of the engine. Nothing of it leaves the tab.
 
 import { type DragEvent, useRef, useState } from 'react'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Header } from '../run/header.tsx'
@@ -55,8 +56,8 @@ export default function BundlePage() {
         />
         {!view && <p className={css.how}>The tab Raw of a run saves one.</p>}
         {isReading && (
-          <p role="status" aria-busy="true">
-            The file is being read.
+          <p aria-busy="true">
+            <Polite text="The file is being read." />
           </p>
         )}
         {fault !== undefined && (

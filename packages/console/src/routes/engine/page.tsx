@@ -23,8 +23,8 @@ const RENEWAL_MS = 10_000
 
 const COLUMNS: readonly Column<Sample>[] = [
   { id: 'name', header: 'Metric', render: ({ name, help }) => <span title={help}>{name}</span> },
-  { id: 'labels', header: 'Of', width: '34%', render: ({ labels }) => <code title={labels}>{labels}</code> },
-  { id: 'value', header: 'Value', width: '160px', align: 'end', render: ({ value }) => value },
+  { id: 'labels', header: 'Of', width: '40%', render: ({ labels }) => <code title={labels}>{labels}</code> },
+  { id: 'value', header: 'Value', width: '176px', align: 'end', render: ({ value }) => value },
 ]
 
 export default function EnginePage() {

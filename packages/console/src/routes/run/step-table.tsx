@@ -2,11 +2,13 @@
 
 import { durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
+import { PlainTable } from '../../ui/table/plain-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import type { Row } from '../../waterfall/folds.ts'
 import { opOf } from '../../waterfall/row-name.ts'
 import css from './step-table.module.css'
 
+const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Took'] as const
 /** Rows of the table; the timeline has all. */
 const ROWS_MAX = 500
 
@@ -20,26 +22,13 @@ export interface StepTableProps {
 export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
   return (
     <div className={css.scroll}>
-      <table className={css.table}>
-        <caption className="visually-hidden">Steps of the run</caption>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Status</th>
-            <th scope="col">Attempt</th>
-            <th scope="col">Started at</th>
-            <th scope="col">Took</th>
+      <PlainTable className={css.table} label="Steps of the run" heads={HEADS}>
+        {rows.slice(0, ROWS_MAX).map(row => (
+          <tr key={row.key} aria-selected={row.key === selected} onClick={() => onSelect(row.key)}>
+            {row.kind === 'bar' ? <BarCells row={row} endMs={endMs} /> : <FoldCells row={row} endMs={endMs} />}
           </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, ROWS_MAX).map(row => (
-            <tr key={row.key} aria-selected={row.key === selected} onClick={() => onSelect(row.key)}>
-              {row.kind === 'bar' ? <BarCells row={row} endMs={endMs} /> : <FoldCells row={row} endMs={endMs} />}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </PlainTable>
       {rows.length > ROWS_MAX && (
         <p className={css.more}>{rows.length - ROWS_MAX} rows more: filter by name to see them.</p>
       )}

@@ -5,6 +5,7 @@ import { itemsOf, usePages } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { nextStop, passStretches } from '../../waterfall/pass-walk.ts'
 import { spansOfFrames, spansOfRecords } from '../../waterfall/passes.ts'
 import { spanAround, zoomAt } from '../../waterfall/scale.ts'
@@ -178,9 +179,7 @@ function Tools({ timeline, view, onNextFailed }: ToolsProps) {
         </Button>
       )}
       {!view.hasAllSteps && (
-        <span role="status" className={css.reading}>
-          The first {view.steps.length} steps; reading on…
-        </span>
+        <Polite className={css.reading} text={`The first ${view.steps.length} steps; reading on…`} />
       )}
     </div>
   )

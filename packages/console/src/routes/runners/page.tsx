@@ -35,24 +35,25 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'app',
     header: 'App',
-    width: '10%',
+    width: '9%',
     render: ({ app }) => <Link target={{ to: 'workflows', query: { app } }}>{app}</Link>,
   },
   { id: 'seen', header: 'Seen', width: '92px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
   {
     id: 'transport',
     header: 'Transport',
-    width: '96px',
+    width: '88px',
     isSecondary: true,
     render: ({ url }) => (isConnect(url) ? 'Connect' : 'HTTP'),
   },
   {
     id: 'sdk',
     header: 'Runs on',
-    width: '22%',
+    width: '13%',
     isSecondary: true,
     render: ({ sdkName, version, runtime, framework }) => {
-      const text = [[sdkName, version].filter(Boolean).join(' '), runtime, framework].filter(Boolean).join(' · ')
+      const parts = [[sdkName, version].filter(Boolean).join(' '), runtime, framework]
+      const text = [...new Set(parts)].filter(Boolean).join(' · ')
       return <span title={text}>{text}</span>
     },
   },
@@ -74,7 +75,7 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'p95',
     header: 'p95',
-    width: '76px',
+    width: '72px',
     align: 'end',
     isSecondary: true,
     render: ({ p95Ms }) => (p95Ms === undefined ? '' : durationText(p95Ms)),
@@ -82,7 +83,7 @@ const COLUMNS: readonly Column<Runner>[] = [
   {
     id: 'failures',
     header: 'Failures',
-    width: '88px',
+    width: '80px',
     align: 'end',
     isSecondary: true,
     render: ({ failures, lastFailure }) => <span title={lastFailure?.message}>{failures}</span>,

@@ -27,9 +27,11 @@ interface Facet {
 }
 
 export default function Facets({ input: { since, app, workflow }, get, set }: FacetsProps) {
+  const isPattern = workflow !== undefined && /.\*$/su.test(workflow)
   const given = Object.entries({ since, app, workflow }).filter(([, value]) => value !== undefined)
-  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS })
-  if (!data) return null
+  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
+  // Counts are of one workflow, or of all.
+  if (!data || isPattern) return null
   const facets: Facet[] = [
     { name: 'status', title: 'Status', counts: Object.entries(data.status) },
     { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },

@@ -4,6 +4,7 @@
 import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
 import { Button } from '../../ui/button.tsx'
+import { Polite } from '../../ui/overlay/polite.tsx'
 import { localTime } from '../../ui/time.ts'
 import type { Run } from './columns.tsx'
 import styles from './runs.module.css'
@@ -19,9 +20,9 @@ export function GoOn({ count, last, query }: GoOnProps) {
   const found = `${count} found`
   return (
     <div className={styles.more}>
-      <span role="status">
-        {backTo === undefined ? `${found}.` : `Looked at runs back to ${localTime(Date.parse(backTo))}, ${found}.`}
-      </span>
+      <Polite
+        text={backTo === undefined ? `${found}.` : `Looked at runs back to ${localTime(Date.parse(backTo))}, ${found}.`}
+      />
       <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Looking…' : 'Go on'}</Button>
     </div>
   )

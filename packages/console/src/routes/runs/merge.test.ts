@@ -55,6 +55,8 @@ test('a run is new when it is younger than every row, or came into the status of
   expect(isNew(now, newest('run_3'), { status: ['failed'] })).toBe(false)
   expect(isNew(now, newest('run_3'), { app: 'b' })).toBe(false)
   expect(isNew(now, newest('run_3'), { workflow: 'v' })).toBe(false)
+  expect(isNew(now, newest('run_3'), { workflow: 'v*' })).toBe(false)
+  expect(isNew(now, newest('run_3'), { workflow: 'w*' })).toBe(true)
 })
 
 test('a run with an id of its caller is new when it started after the youngest row was made, or has not started', () => {

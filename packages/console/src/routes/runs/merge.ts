@@ -4,6 +4,10 @@ import type { Item } from '../../data/queries.ts'
 import type { LiveFrame } from '../../live/use-live.ts'
 import { type Pages as PagesOf, replaceRows } from '../../ui/live-list/pages.ts'
 
+/** Whether the filter is the name, or its beginning and a star. */
+const isOfWorkflow = (name: string, filter: string) =>
+  /.\*$/su.test(filter) ? name.startsWith(filter.slice(0, -1)) : name === filter
+
 type Run = Item<'listRuns'>
 export type Pages = PagesOf<Run>
 
@@ -88,7 +92,7 @@ export function newestOf({ pages }: Pages): Newest {
 export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: FrameFilters): boolean {
   const { status, app, workflow } = filters
   if (app !== undefined && frame.app !== app) return false
-  if (workflow !== undefined && frame.workflow !== workflow) return false
+  if (workflow !== undefined && !isOfWorkflow(String(frame.workflow), workflow)) return false
   if (status !== undefined) return String(status).split(',').includes(String(frame.status))
   const id = String(runId)
   if (id.startsWith(OWN_ID) && newest.id !== '') return id > newest.id

@@ -12,7 +12,9 @@ import { useJsonFault, usePrettyJson } from '../../../ui/json/use-json-text.ts'
 import { LARGE_CHARS } from '../../../ui/json/veil-json.ts'
 import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { Polite } from '../../../ui/overlay/polite.tsx'
 import { Waiting } from '../../../ui/states/loaded.tsx'
+import { shortName } from '../../../ui/visible-text.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
@@ -56,7 +58,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
         ) : (
           <>
             <p>
-              A new run of “{run.workflow.slice(0, 80)}” starts from the beginning with this input. This run stays as it
+              A new run of “{shortName(run.workflow)}” starts from the beginning with this input. This run stays as it
               is.
             </p>
             <DefinitionNote view={view} />
@@ -69,8 +71,8 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
               </Suspense>
             )}
             {fault !== undefined && (
-              <p role="status" className={css.fault}>
-                {fault}
+              <p className={css.fault}>
+                <Polite text={fault} />
               </p>
             )}
             {before !== undefined && shown !== before && (

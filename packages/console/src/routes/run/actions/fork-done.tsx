@@ -3,6 +3,7 @@
 import { useEffect } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
+import { Polite } from '../../../ui/overlay/polite.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { useSteps } from '../model/steps.ts'
 import { isTerminal } from '../model/use-run.ts'
@@ -21,13 +22,17 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
     return () => clearInterval(timer)
   }, [hasEnded])
   return (
-    <div className={css.done} role="status">
+    <div className={css.done}>
       <p>
         New run{' '}
         <Link target={{ to: 'run', params: { id: newRunId } }} onClick={onClose}>
           {newRunId}
         </Link>{' '}
-        {run && <Status status={run.status} />}
+        {run && (
+          <Polite text={`The new run: ${run.status}`}>
+            <Status status={run.status} />
+          </Polite>
+        )}
       </p>
       <ul className={css.steps}>
         {steps?.steps.slice(0, 12).map(step => (

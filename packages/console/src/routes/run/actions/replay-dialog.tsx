@@ -5,6 +5,7 @@ import { useWrite } from '../../../data/write.ts'
 import { Button, WriteButton } from '../../../ui/button.tsx'
 import { Commands } from '../../../ui/overlay/commands.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { shortName } from '../../../ui/visible-text.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import type { RunView } from '../model/use-run.ts'
 import css from './actions.module.css'
@@ -38,7 +39,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
         ) : (
           <>
             <p>
-              A new run of “{run.workflow.slice(0, 80)}” starts from the beginning with the same input. All steps are
+              A new run of “{shortName(run.workflow)}” starts from the beginning with the same input. All steps are
               executed again. This run stays as it is.
             </p>
             <ForkCount runId={run.id} />

@@ -4,9 +4,12 @@ import { itemsOf, usePages } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Loaded } from '../../../ui/states/loaded.tsx'
+import { PlainTable } from '../../../ui/table/plain-table.tsx'
 import { exactTime, localTime } from '../../../ui/time.ts'
 import { Visible } from '../../../ui/visible.tsx'
 import css from './tabs.module.css'
+
+const HEADS = ['When', 'Action', 'By', 'Run', 'Detail'] as const
 
 export function AuditTab({ runId }: { runId: string }) {
   const pages = usePages('listControlActions', { runId, limit: 100 }, { keep: false })
@@ -17,31 +20,19 @@ export function AuditTab({ runId }: { runId: string }) {
         if (entries.length === 0) return <p className={css.none}>Nobody has acted on this run.</p>
         return (
           <>
-            <table className={css.table}>
-              <caption className="visually-hidden">Actions on the run</caption>
-              <thead>
-                <tr>
-                  <th scope="col">When</th>
-                  <th scope="col">Action</th>
-                  <th scope="col">By</th>
-                  <th scope="col">Run</th>
-                  <th scope="col">Detail</th>
+            <PlainTable className={css.table} label="Actions on the run" heads={HEADS}>
+              {entries.map(({ id, action, actor, newRunId, runId: target, detail, createdAt }) => (
+                <tr key={id}>
+                  <td title={exactTime(Date.parse(createdAt))}>{localTime(Date.parse(createdAt))}</td>
+                  <td>{action}</td>
+                  <td>{actor === undefined ? 'nobody signed in' : <Visible text={actor.slice(0, 128)} />}</td>
+                  <td>
+                    <OtherRun own={runId} ids={[target, newRunId]} />
+                  </td>
+                  <td>{detail === undefined ? '' : <Visible text={JSON.stringify(detail).slice(0, 200)} />}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {entries.map(({ id, action, actor, newRunId, runId: target, detail, createdAt }) => (
-                  <tr key={id}>
-                    <td title={exactTime(Date.parse(createdAt))}>{localTime(Date.parse(createdAt))}</td>
-                    <td>{action}</td>
-                    <td>{actor === undefined ? 'nobody signed in' : <Visible text={actor.slice(0, 128)} />}</td>
-                    <td>
-                      <OtherRun own={runId} ids={[target, newRunId]} />
-                    </td>
-                    <td>{detail === undefined ? '' : <Visible text={JSON.stringify(detail).slice(0, 200)} />}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </PlainTable>
             {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>Older entries</Button>}
           </>
         )

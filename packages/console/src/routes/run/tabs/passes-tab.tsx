@@ -9,6 +9,7 @@ import { Button } from '../../../ui/button.tsx'
 import { durationText } from '../../../ui/duration.ts'
 import { Loaded } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
+import { PlainTable } from '../../../ui/table/plain-table.tsx'
 import { exactTime } from '../../../ui/time.ts'
 import { shortName } from '../../../ui/visible-text.ts'
 import { type PassOfFrames, passesOf } from '../../../waterfall/passes.ts'
@@ -59,27 +60,15 @@ interface PassLine {
 function PassTable({ heads, lines }: { heads: readonly string[]; lines: readonly PassLine[] }) {
   return (
     <div className={css.scroller}>
-      <table className={css.table}>
-        <caption className="visually-hidden">Passes of the run</caption>
-        <thead>
-          <tr>
-            {heads.map(head => (
-              <th key={head} scope="col">
-                {head}
-              </th>
+      <PlainTable className={css.table} label="Passes of the run" heads={heads}>
+        {lines.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, i) => (
+              <td key={heads[i]}>{cell}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {lines.map(({ key, cells }) => (
-            <tr key={key}>
-              {cells.map((cell, i) => (
-                <td key={heads[i]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </PlainTable>
     </div>
   )
 }

@@ -17,3 +17,7 @@ test('without a member, or with one that a bulk job does not have, it says why',
     because: 'a bulk action cannot filter by text and waiting:',
   })
 })
+
+test('a bulk action is of one workflow', () => {
+  expect(of({ workflow: 'sync-*' })).toEqual({ because: 'a bulk action needs the whole name of a workflow' })
+})

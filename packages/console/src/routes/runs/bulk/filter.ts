@@ -18,6 +18,8 @@ export function bulkFilter(input: ListInput): { filter: BulkFilter } | { because
   if (unknown.length > 0) return { because: `a bulk action cannot filter by ${unknown.join(' and ')}` }
   const { app, workflow, status, runType, since, until, error, parentRunId, attribute } = input
   const filter = { app, workflow, status: statusesOf(status), runType, since, until, error, parentRunId, attribute }
+  if (workflow !== undefined && /.\*$/su.test(workflow))
+    return { because: 'a bulk action needs the whole name of a workflow' }
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as BulkFilter
   return Object.keys(given).length > 0 ? { filter: given } : { because: 'give a filter first, such as a status' }
 }

@@ -4,6 +4,7 @@ import type { Input } from '@perdure/client'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { Polite } from '../../../ui/overlay/polite.tsx'
 import { ErrorBanner } from '../../../ui/states/loaded.tsx'
 import { saveText } from '../../run/tabs/save.ts'
 import { grouped, runsText } from '../bulk/actions.ts'
@@ -85,7 +86,9 @@ export default function ExportDialog({ input, onClose }: { input: Input<'listRun
           </p>
         ))}
       </fieldset>
-      <p role="status">{textOf(state)}</p>
+      <p>
+        <Polite text={textOf(state)} />
+      </p>
       {state.at === 'failed' && <ErrorBanner error={state.error} />}
     </Dialog>
   )
