@@ -4,13 +4,16 @@ import { describe } from 'vitest'
 import { adminContract } from './resources/admin.ts'
 import { controlContract } from './resources/control.ts'
 import { deliveriesContract } from './resources/deliveries.ts'
+import { deliveryCountsContract } from './resources/delivery-counts.ts'
 import { endpointPostsContract } from './resources/endpoint-posts.ts'
 import { eventsContract } from './resources/events.ts'
 import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
+import { schedulesContract } from './resources/schedules.ts'
 import { timersContract } from './resources/timers.ts'
 import { attributesContract } from './runs/attributes.ts'
 import { claimsContract } from './runs/claims.ts'
+import { limitsContract } from './runs/limits.ts'
 import { liveContract } from './runs/live.ts'
 import { readsContract } from './runs/reads.ts'
 import { rollupsContract } from './runs/rollups.ts'
@@ -38,10 +41,12 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     rollupsContract(open)
     eventsContract(open)
     liveContract(open)
+    limitsContract(open)
     outsidersContract(open)
     registryContract(open)
     controlContract(open)
     deliveriesContract(open)
+    deliveryCountsContract(open)
     endpointPostsContract(open)
     readsContract(open)
     runListsContract(open)
@@ -51,6 +56,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     namespacesContract(open)
     adminContract(open)
     timersContract(open)
+    schedulesContract(open)
     pruneContract(open)
   })
 }

@@ -138,6 +138,7 @@ export const ENTRIES: Record<string, Entry> = {
   listEngines: { common: true },
   getOpenapi: { common: true },
   listWebhookDeliveries: { finds: () => ['', `app=${APP}`, 'status=succeeded'] },
+  getWebhookDeliveryFacets: { elsewhere: { status: { succeeded: 0, pending: 0, exhausted: 0 } } },
   getWebhookDelivery: { id: 'delivery' },
   redeliverWebhook: { id: 'delivery' },
   redeliverWebhooks: {

@@ -2,20 +2,14 @@
 
 import type { BulkRedriveReply, ControlAction, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { type Api, freshSchema, openEngine, openRunner, returned, tempStoreFile, unique } from '../../kit/index.ts'
+import { type Api, openEngine, openEngines, openRunner, PLACES, returned, unique } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
 
 test.each(PLACES)(
   'events of the log start a workflow by hand, in bulk each once, on %s',
   async (_, freshStore, count) => {
-    const storeFile = await freshStore()
-    const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
-    const [api, other] = [engines[0]?.api, engines.at(-1)?.api] as [Api, Api]
+    const { api, other } = await openEngines(freshStore, count, { env })
     const [name, late, event] = [unique('bill'), unique('late'), unique('order')]
     const registration = { triggers: [{ event, if: 'event.data.n > 30' }], rateLimit: { limit: 1, period: '1h' } }
     const runner = await openRunner({

@@ -189,6 +189,24 @@ describe('a schedule of a workflow', () => {
         expect((await api.post(`/schedules/${id.slice(0, -1)}${n}/${verb}`)).status, n).toBe(404)
     expect([await entry(id), await runsOf(name)]).toMatchObject([{ paused: false }, []])
   })
+
+  test('has an id of its own, whatever colons the names have', async () => {
+    const registration = { triggers: [{ cron: '0 2 * * *' }] }
+    const served = [
+      ['split', 'in:two', 'wf:split:in:two:0'],
+      ['split:in', 'two', 'wf:split%3Ain:two:0'],
+      ['split%3Ain', 'two', 'wf:split%253Ain:two:0'],
+      ['50% off', 'two', 'wf:50% off:two:0'],
+    ] as const
+    for (const [app, name] of served)
+      await (await openRunner({ app, workflows: { [name]: { handler: flow([]), registration } } })).register(api)
+    const ids = (await listed('?source=workflow&limit=200')).map(({ id }) => id)
+    expect(ids).toEqual(expect.arrayContaining(served.map(([, , id]) => id)))
+    for (const [app, workflow, id] of served) {
+      const { runId } = await fire(encodeURIComponent(id))
+      expect(await api.run(runId as string)).toMatchObject({ app, workflow })
+    }
+  })
 })
 
 test.each([
@@ -217,4 +235,32 @@ test.each([
 test('an id of another form is refused', async () => {
   const { status, text } = await api.put('/schedules/a%20b', { every: '1h', event: { name: 'n' } })
   expect([status, text]).toEqual([400, expect.stringContaining('[A-Za-z0-9_.-]{1,128}')])
+})
+
+test('schedules are listed with the soonest first, and those that missed instants alone, in pages', async () => {
+  const clock = new JumpClock()
+  const { api } = await openEngine({ clock })
+  const cron = { triggers: [{ cron: '0 0 1 1 *' }] }
+  const runner = await openRunner({ workflows: { yearly: { handler: flow([run('a')]), registration: cron } } })
+  await runner.register(api)
+  const put = (id: string, body: object) => api.put(`/schedules/${id}`, { event: { name: id }, ...body })
+  await put('hours', { every: '3h' })
+  await put('strict', { every: '1h', catchUp: 'none' })
+  await put('paused', { every: '1h' })
+  await api.post('/schedules/paused/pause')
+  const list = async (query: string) => {
+    const { json, headers } = await api.get(`/schedules?${query}`)
+    return { ids: (json as ScheduleEntry[]).map(({ id }) => id), cursor: headers.get('x-next-cursor') }
+  }
+  const soonest = ['strict', 'hours', `wf:${runner.app}:yearly:0`]
+  expect(await list('sort=next')).toEqual({ ids: soonest, cursor: null })
+  expect((await list('sort=next&source=workflow')).ids).toEqual(soonest.slice(2))
+  const first = await list('sort=next&limit=2')
+  expect(first.ids).toEqual(soonest.slice(0, 2))
+  expect(await list(`sort=next&limit=2&cursor=${first.cursor}`)).toEqual({ ids: soonest.slice(2), cursor: null })
+  expect(await api.get(`/schedules?limit=2&cursor=${first.cursor}`)).toMatchObject({ code: 'invalid_cursor' })
+  expect((await list('sort=missed')).ids).toEqual([])
+  clock.jump(2 * HOUR + 120_000)
+  await until(async () => (await list('sort=missed')).ids.length > 0)
+  expect(await list('sort=missed')).toEqual({ ids: ['strict'], cursor: null })
 })

@@ -3,31 +3,13 @@
 
 import type { BufferEntry, ControlAction } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import {
-  type Api,
-  freshSchema,
-  JumpClock,
-  openEngine,
-  openRunner,
-  returned,
-  tempStoreFile,
-  unique,
-  until,
-} from '../../kit/index.ts'
-
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
+import { type Api, JumpClock, openEngines, openRunner, PLACES, returned, unique, until } from '../../kit/index.ts'
 
 describe.each(PLACES)('on %s', (_, freshStore, count) => {
   async function open() {
     const clock = new JumpClock()
-    const storeFile = await freshStore()
-    const options = { storeFile, clock, env: { ENGINE_QUEUE: 'memory' } }
-    const engines = await Promise.all(Array.from({ length: count }, () => openEngine(options)))
-    const apis = engines.map(({ api }) => api)
-    const [api, other] = [apis[0], apis.at(-1)] as [Api, Api]
+    const env = { ENGINE_QUEUE: 'memory' }
+    const { api, other } = await openEngines(freshStore, count, { clock, env })
     const register = async (app: string, workflows: Record<string, Record<string, unknown>>) => {
       const served = Object.entries(workflows).map(([name, registration]) => [
         name,

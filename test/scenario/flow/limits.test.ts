@@ -39,8 +39,8 @@ test('a concurrency limit names its scope, key, holders and how many wait since 
   const common = { kind: 'concurrency', scope: 'workflow', app, workflow: name, limit: 2 }
   const holder = (runId: string) => ({ runId, workflow: name, app, startedAt: expect.any(String) })
   expect(await limitsOf(`workflow=${name}`)).toEqual([
-    { ...common, key: 'ada', held: 2, waiting: 3, oldestAt, holders: holders.map(holder) },
-    { ...common, key: 'eve', held: 1, waiting: 0, holders: [holder(alone)] },
+    { ...common, key: 'ada', held: 2, waiting: 3, oldestAt, releasedPerMin: 0, holders: holders.map(holder) },
+    { ...common, key: 'eve', held: 1, waiting: 0, releasedPerMin: 0, holders: [holder(alone)] },
   ])
   expect(await limitsOf(`workflow=${name}&limit=1`)).toHaveLength(1)
   expect(await limitsOf(`workflow=${name}&app=elsewhere`)).toEqual([])
@@ -73,6 +73,42 @@ test('a throttle tells how many are in line, and when the next may start', async
   expect(others).toEqual([])
 })
 
-test.each(['app=', 'limit=x', 'scope=app', `workflow=${'x'.repeat(300)}`])('%s is refused', async query => {
-  expect(await api.get(`/limits?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
+test('a limit tells how many of its runs end in a minute', async () => {
+  let passes = 0
+  const handler: Handler = async () => {
+    passes++
+    if (passes > 5) await gate().opened
+    return returned(null)
+  }
+  const { name } = await workflow(handler, { registration: { concurrency: { limit: 1, key: 'event.data.user' } } })
+  const send = async () => (await api.send({ name, data: { user: 'ada' } })).runId as string
+  for (let i = 0; i < 5; i++) await api.succeeded(await send())
+  await send()
+  await until(() => passes === 6)
+  expect(await limitsOf(`workflow=${name}&kind=concurrency`)).toMatchObject([{ key: 'ada', releasedPerMin: 0.5 }])
 })
+
+test('live singletons tell which run has which key, and are listed alone', async () => {
+  const { name, start } = await openHeld({ singleton: { mode: 'skip', key: 'event.data.user' } })
+  const [ada, eve] = [await start({ user: 'ada' }), await start({ user: 'eve' })]
+  await start({})
+  const { app } = await api.run(ada)
+  const common = { kind: 'singleton', scope: 'workflow', app, workflow: name }
+  const times = { createdAt: expect.any(String), startedAt: expect.any(String) }
+  const live = [
+    { ...common, key: 'ada', runId: ada, ...times },
+    { ...common, key: 'eve', runId: eve, ...times },
+  ]
+  expect(await limitsOf(`workflow=${name}&kind=singleton`)).toEqual(live)
+  expect(await limitsOf(`app=${app}&kind=singleton&limit=1`)).toEqual(live.slice(0, 1))
+  expect(await limitsOf(`workflow=${name}`)).toEqual([])
+  await api.post(`/runs/${ada}/cancel`)
+  expect(await limitsOf(`workflow=${name}&kind=singleton`)).toEqual(live.slice(1))
+})
+
+test.each(['kind=rate', 'app=', 'limit=x', 'scope=app', `workflow=${'x'.repeat(300)}`])(
+  '%s is refused',
+  async query => {
+    expect(await api.get(`/limits?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })
+  },
+)

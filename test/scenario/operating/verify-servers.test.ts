@@ -30,9 +30,17 @@ test('every rule can be checked on PostgreSQL', async () => {
   await client.connect()
   await client.query('DELETE FROM events')
   await client.query(`UPDATE flow_rows SET state = '{'`)
+  await client.query(`UPDATE workflow_definitions SET hash = 'another'`)
   await client.query(`INSERT INTO payloads (id, body) VALUES ('run_none', 'x')`)
   await client.query(`INSERT INTO frames (run_id, seq, ts, status, attempt) VALUES ('run_none', 2, 1, 'queued', 1)`)
   await client.end()
   const found = new Set((await violations(url)).map(({ check }) => check))
-  expect([...found].sort()).toEqual(['flow.readable', 'payload.owner', 'run.event', 'seq.run', 'step.event'])
+  expect([...found].sort()).toEqual([
+    'definition.readable',
+    'flow.readable',
+    'payload.owner',
+    'run.event',
+    'seq.run',
+    'step.event',
+  ])
 })

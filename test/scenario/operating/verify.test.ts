@@ -165,6 +165,15 @@ const PLANTED: [check: string, sql: string][] = [
   ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],
   ['flow.readable', `UPDATE flow_rows SET due_at = NULL WHERE policy = 'debounce'`],
   ['workflow.schedule', `DELETE FROM flow_rows WHERE policy = 'cron'`],
+  ['definition.kept', `DELETE FROM workflows WHERE name LIKE 'kid%'`],
+  [
+    'definition.kept',
+    `WITH RECURSIVE n (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 50)
+      INSERT INTO workflow_definitions (namespace, app, workflow, registered_at, hash, definition)
+      SELECT namespace, app, workflow, at, hash, definition FROM workflow_definitions, n WHERE workflow LIKE 'kid%'`,
+  ],
+  ['definition.readable', `UPDATE workflow_definitions SET definition = '{'`],
+  ['definition.readable', `UPDATE workflow_definitions SET hash = 'another'`],
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],
 ]
 

@@ -177,7 +177,9 @@ describe('a token', () => {
     const [head, signature] = token.split('.') as [string, string]
     const otherHead = Buffer.from(`${Buffer.from(head, 'base64url')}0`).toString('base64url')
     const flipped = signature.replace(/^./, first => (first === 'A' ? 'B' : 'A'))
-    const forged = ['x', '.', head, `${head}.`, `${head}.${flipped}`, `${otherHead}.${signature}`, `${token}A`]
+    const longHead = Buffer.from(`${'e'.repeat(2000)} 1 run_1`).toString('base64url')
+    const withOthers = [otherHead, longHead].map(other => `${other}.${signature}`)
+    const forged = ['x', '.', head, `${head}.`, `${head}.${flipped}`, ...withOthers, `${token}A`, `${token}.A`]
     for (const one of forged) {
       const url = `${engine.url}/invokes/${one}/checkpoints`
       const answer = await postReport(url, JSON.stringify({ seq: 1, opcodes: [ran('forged')] }))

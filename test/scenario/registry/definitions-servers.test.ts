@@ -2,35 +2,30 @@
 
 import type { PastDefinition, WorkflowDefinition } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { freshSchema, openEngine, PlainRunner, returned, tempStoreFile, unique, until } from '../../kit/index.ts'
+import { type Api, openEngine, openEngines, PLACES, PlainRunner, returned, unique, until } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
 
 describe.each(PLACES)('on %s', (_, freshStore, count) => {
   async function open() {
-    const storeFile = await freshStore()
-    const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
+    const { storeFile, engines } = await openEngines(freshStore, count, { env })
     const [app, name] = [unique('shop'), unique('order')]
     const apis = () => engines.map(({ api }) => api)
     /** Registers the workflow at an engine in turn. */
     const register = async (registration: Record<string, unknown>, { runner = 'r1', at = 0 } = {}) => {
       const workflows = { [name]: { handler: () => returned(), registration } }
       const plain = await new PlainRunner({ app, runner, workflows }).listen()
-      await plain.register(apis()[at % count] as (typeof engines)[0]['api'])
+      await plain.register(apis()[at % count] as Api)
       return plain
     }
     const page = (query = '', at = 0) =>
-      (apis()[at % count] as (typeof engines)[0]['api']).get(`/workflows/${app}/${name}/definitions${query}`)
+      (apis()[at % count] as Api).get(`/workflows/${app}/${name}/definitions${query}`)
     const listed = async (query = '', at = 0) => (await page(query, at)).json as PastDefinition[]
     const restart = async () => {
       for (const engine of engines) await engine.stop()
       engines.splice(0, engines.length, await openEngine({ storeFile, env }))
     }
-    return { engines, app, name, api: () => apis()[0] as (typeof engines)[0]['api'], register, page, listed, restart }
+    return { engines, app, name, api: () => apis()[0] as Api, register, page, listed, restart }
   }
   const attempts = (n: number) => ({ retry: { maxAttempts: n } })
   const attemptsOf = (list: readonly PastDefinition[]) => list.map(({ definition }) => definition.retry.maxAttempts)

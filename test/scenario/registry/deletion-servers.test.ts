@@ -13,27 +13,21 @@ import { describe, expect, test } from 'vitest'
 import {
   type Api,
   flow,
-  freshSchema,
   openEngine,
+  openEngines,
+  PLACES,
   PlainRunner,
   returned,
-  tempStoreFile,
   unique,
   until,
   wait,
 } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
 
 describe.each(PLACES)('on %s', (_, freshStore, count) => {
   async function open() {
-    const storeFile = await freshStore()
-    const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
-    const [api, other] = [engines[0]?.api, engines.at(-1)?.api] as [Api, Api]
+    const { storeFile, engines, api, other } = await openEngines(freshStore, count, { env })
     const restart = async () => {
       for (const engine of engines) await engine.stop()
       return (await openEngine({ storeFile, env })).api

@@ -12,8 +12,8 @@ import {
   openRunner,
   returned,
   run,
+  STORES,
   step,
-  tempStoreFile,
   unique,
   until,
   wait,
@@ -24,10 +24,6 @@ const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret
 const env = { ENGINE_API_KEYS: keys, ENGINE_QUEUE: 'memory' }
 /** Two slices of a job. */
 const RUNS = 90
-const STORES = [
-  ['sqlite', async () => tempStoreFile()],
-  ['postgres', freshSchema],
-] as const
 
 describe.each(STORES)('on %s', async (_, freshStore) => {
   const engine = await openEngine({ storeFile: await freshStore(), env })

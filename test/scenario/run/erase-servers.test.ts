@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs'
 import type { BulkDetail, ControlAction, EventRecord } from '@perdure/protocol'
 import { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   flow,
-  freshSchema,
   openDatabase,
   openEngine,
   openRunner,
+  returned,
   run,
+  STORES,
   step,
-  tempStoreFile,
   unique,
   until,
   wait,
@@ -35,10 +35,6 @@ const COLLECTED = {
   idempotency: { key: 'event.data.substring(0, 20)' },
   batch: { maxSize: 9, timeout: '1h', key: 'event.data.substring(0, 20)' },
 }
-const STORES = [
-  ['sqlite', async () => tempStoreFile()],
-  ['postgres', freshSchema],
-] as const
 
 test.each(STORES)('erases every payload of a finished run, on %s', async (kind, freshStore) => {
   const storeFile = await freshStore()
@@ -128,6 +124,93 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   expect((await api.request('DELETE', `/runs/${live.runId}`)).status).toBe(204)
   await engine.stop()
   expect(await textOf(kind, storeFile)).not.toContain(PART)
+})
+
+describe.each(STORES)('an event keeps its data while a run has it, on %s', (kind, freshStore) => {
+  async function open() {
+    const storeFile = await freshStore()
+    const engine = await openEngine({ storeFile, env: { ENGINE_QUEUE: 'memory' } })
+    const { api } = engine
+    const erase = async (id: string) => expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
+    const dataOf = (ids: readonly string[]) =>
+      Promise.all(ids.map(async id => ((await api.get(`/events/${id}`)).json as EventRecord).data))
+    const bytes = async () => {
+      await engine.stop()
+      return textOf(kind, storeFile)
+    }
+    return { engine, api, erase, dataOf, bytes }
+  }
+
+  test('in a batch, anywhere in it, and in a fork of the batch', async () => {
+    const { engine, api, erase, dataOf, bytes } = await open()
+    const name = unique('packed')
+    const packed = (filter: string) => ({
+      handler: flow([]),
+      registration: { triggers: [{ event: name, if: filter }], batch: { maxSize: 9, timeout: '1h' } },
+    })
+    await engine.runner({
+      workflows: {
+        [`${name}-one`]: {
+          handler: flow([]),
+          registration: { triggers: [{ event: name, if: 'event.data.startsWith("a-")' }] },
+        },
+        [`${name}-all`]: packed('true'),
+        // Both batches begin with the second event.
+        [`${name}-most`]: packed('event.data != "first"'),
+        [`${name}-some`]: packed('event.data in ["second", "last"]'),
+      },
+    })
+    const data = ['first', 'second', CANARY, 'last']
+    const ids: string[] = []
+    for (const each of data) ids.push((await api.send({ name, data: each })).eventId)
+    const [single] = await api.runs(`?workflow=${name}-one`)
+    await erase((await api.succeeded(single?.id as string)).id)
+    expect(await dataOf(ids), 'buffers have all').toEqual(data)
+
+    const buffers = (await api.get('/buffers')).json as { id: string; workflow: string }[]
+    const runs: string[] = []
+    for (const { id } of buffers.sort((a, b) => (a.workflow < b.workflow ? -1 : 1)))
+      runs.push(((await api.post(`/buffers/${id}/flush`)).json as { runId: string }).runId)
+    const [all, most, some] = runs as [string, string, string]
+    for (const id of runs) await api.succeeded(id)
+    const fork = ((await api.post(`/runs/${all}/replay`)).json as { id: string }).id
+    expect((await api.succeeded(fork)).eventIds).toEqual(ids)
+    const { triggered } = (await api.get(`/events/${ids[1]}`)).json as EventRecord
+    expect(triggered.map(({ runId }) => runId).sort(), 'the fork is not the run of the batch').toEqual([...runs].sort())
+    await erase(all)
+    expect(await dataOf(ids), 'the fork has all').toEqual(data)
+    await erase(fork)
+    expect(await dataOf(ids), 'another batch has three').toEqual([undefined, 'second', CANARY, 'last'])
+    await erase(most)
+    expect(await dataOf(ids), 'the last batch has two').toEqual([undefined, 'second', undefined, 'last'])
+    await erase(some)
+    expect(await dataOf(ids)).toEqual([undefined, undefined, undefined, undefined])
+    expect(await bytes()).not.toContain(PART)
+  })
+
+  test('after a failure', async () => {
+    const { engine, api, erase, dataOf } = await open()
+    const name = unique('failing')
+    const failing = { status: 400, body: { error: { message: 'no' }, logs: [] } }
+    await engine.runner({
+      workflows: {
+        [name]: {
+          handler: ({ ctx }) => (ctx.onFailure ? returned() : failing),
+          registration: { onFailure: true },
+        },
+      },
+    })
+    const { runId, eventId } = await api.send({ name, data: CANARY })
+    await api.failed(runId)
+    const [after] = await until(async () => {
+      const runs = await api.runs(`?parentRunId=${runId}&status=succeeded`)
+      return runs.length > 0 && runs
+    })
+    await erase(runId)
+    expect(await dataOf([eventId])).toEqual([CANARY])
+    await erase(after?.id as string)
+    expect(await dataOf([eventId])).toEqual([undefined])
+  })
 })
 
 /** Every byte of the database, after its free pages were given back; of PostgreSQL, every row. */

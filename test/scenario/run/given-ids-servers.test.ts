@@ -9,15 +9,14 @@ import {
   child,
   emit,
   flow,
-  freshSchema,
   gate,
   openDestination,
-  openEngine,
+  openEngines,
   openRunner,
+  PLACES,
   returned,
   run,
   StepFailure,
-  tempStoreFile,
   unique,
   until,
   wait,
@@ -27,16 +26,11 @@ const SPACES = ['north', 'south']
 const keyOf = (namespace: string) => `the-secret-key-of-${namespace}`
 const KEYS = SPACES.map(namespace => ({ label: 'ops', namespace, kind: 'secret', key: keyOf(namespace) }))
 const env = { ENGINE_API_KEYS: JSON.stringify(KEYS), ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
 const STORED_FORM = /run_[0-9A-Z]{26}\./
 
 /** Engines on one store, and a runner in the first namespace. */
-async function open(freshStore: () => string | Promise<string>, count: number) {
-  const storeFile = await freshStore()
-  const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
+async function open(freshStore: () => Promise<string>, count: number) {
+  const { storeFile, engines } = await openEngines(freshStore, count, { env })
   const at = (engine: (typeof engines)[number] | undefined, namespace: string) =>
     (engine as { api: Api }).api.as(keyOf(namespace))
   return {

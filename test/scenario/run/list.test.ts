@@ -48,6 +48,15 @@ test('workflow restricts to one workflow, of any app', async () => {
   expect(await list('workflow=none')).toEqual([])
 })
 
+test('a workflow with a star stands for all that begin so', async () => {
+  const orders = newest('replayed', 'paused', 'parked', 'quick')
+  expect(await list('workflow=or*')).toEqual(orders)
+  expect(await list('workflow=order*&limit=2')).toEqual(orders.slice(0, 2))
+  expect(await list('workflow=l*&app=mail')).toEqual(newest('running', 'slow'))
+  expect(await list('workflow=*')).toEqual([])
+  expect(await list('workflow=rder*')).toEqual([])
+})
+
 test('app restricts to one app', async () => {
   expect(await list('app=mail')).toEqual(newest('running', 'slow'))
   expect(await list('app=nobody')).toEqual([])
@@ -175,6 +184,20 @@ test('limit: 30 by default, clamped to 1-200', async () => {
   expect(await length('&limit=-5')).toBe(1)
   expect(await length('&limit=200')).toBe(200)
   expect(await length('&limit=201')).toBe(200)
+})
+
+test('a workflow with a star stands for 50 workflows at most', async () => {
+  const names = Array.from({ length: 51 }, (_, i) => `sync-${10 + i}`)
+  await history.runner('syncs', names)
+  const send = (name: string) => history.send({ name, app: 'syncs', data: { ends: 'waiting' } })
+  for (const name of names.slice(1)) await send(name)
+  expect(await list('workflow=sync-*&limit=200')).toHaveLength(50)
+  await send('sync-10')
+  expect(await api.get('/runs?workflow=sync-*')).toMatchObject({
+    status: 400,
+    json: { error: { details: { field: 'workflow' } } },
+  })
+  expect(await list('workflow=sync-6*')).toHaveLength(1)
 })
 
 test.each([

@@ -2,27 +2,11 @@
 
 import type { RunSummary, StartPreview } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import {
-  type Answer,
-  type Api,
-  freshSchema,
-  openEngine,
-  openRunner,
-  returned,
-  tempStoreFile,
-  unique,
-  until,
-} from '../../kit/index.ts'
+import { type Answer, type Api, openEngines, openRunner, PLACES, returned, unique, until } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
-
-async function open(freshStore: () => string | Promise<string>, count: number) {
-  const storeFile = await freshStore()
-  const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
+async function open(freshStore: () => Promise<string>, count: number) {
+  const { engines } = await openEngines(freshStore, count, { env })
   return engines.map(({ api }) => api) as [Api, ...Api[]]
 }
 

@@ -2,30 +2,12 @@
 
 import type { ControlAction, RunExplanation, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import {
-  type Api,
-  child,
-  flow,
-  freshSchema,
-  openEngine,
-  openRunner,
-  returned,
-  tempStoreFile,
-  unique,
-  until,
-  wait,
-} from '../../kit/index.ts'
+import { child, flow, openEngines, openRunner, PLACES, returned, unique, until, wait } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
-const PLACES = [
-  ['sqlite', async () => tempStoreFile(), 1],
-  ['postgres, two engines', freshSchema, 2],
-] as const
 
 test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s', async (_, freshStore, count) => {
-  const storeFile = await freshStore()
-  const engines = await Promise.all(Array.from({ length: count }, () => openEngine({ storeFile, env })))
-  const [api, other] = [engines[0]?.api, engines.at(-1)?.api] as [Api, Api]
+  const { api, other } = await openEngines(freshStore, count, { env })
   const name = unique('held')
   const parent = unique('parent')
   const gate = `go-${name}`

@@ -313,6 +313,8 @@ describe('the log of deliveries', () => {
     expect(met).toEqual(all.map(({ id }) => id))
     expect(await webhooks.list(`?app=${app}&status=dead`)).toHaveLength(1)
     expect(await webhooks.list(`?app=${app}&limit=0`)).toHaveLength(1)
+    const counts = (await api.get(`/webhook-deliveries/facets?app=${app}`)).json
+    expect(counts).toEqual({ status: { pending: 0, delivering: 0, succeeded: 4, failed: 0, exhausted: 0, dead: 1 } })
     expect((await api.as(OTHER_KEY).get(`/webhook-deliveries?app=${app}`)).json).toEqual([])
     expect((await api.as(OTHER_KEY).get(`/webhook-deliveries/${met[0]}`)).status).toBe(404)
     const { headers } = await api.get(`/webhook-deliveries?app=${app}&limit=2`)

@@ -23,6 +23,7 @@ const env = { ENGINE_API_KEYS: API_KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' }
 const { clock, engine } = await scenario({ env })
 const webhooks = new Webhooks(engine.api.as(SECRET_KEY))
 const { api } = webhooks
+const DAY_MS = 24 * 3_600_000
 const URL = 'https://hooks.example.com/perdure'
 const valid = { url: URL, eventKinds: ['run.succeeded'] }
 
@@ -127,6 +128,7 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     const rotated = await webhooks.edit(id, { rotateSecret: true })
     expect(rotated.secret).toMatch(/^whsec_/)
     expect(rotated.secret).not.toBe(secret)
+    expect(rotated.oldSecretsUntil).toBe(new Date(clock.now() + DAY_MS).toISOString())
     expect(await webhooks.edit(id, { rotateSecret: false })).not.toHaveProperty('secret')
   })
 
@@ -148,13 +150,15 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     const third = await rotate()
     const all = await sent()
     expect([first, second, third].map(all.verifies)).toEqual([true, true, true])
-    clock.jump(24 * 3_600_000 - 1000)
+    expect(await listed(id)).toMatchObject({ oldSecretsUntil: new Date(clock.now() + DAY_MS).toISOString() })
+    clock.jump(DAY_MS - 1000)
     const later = await sent()
     expect([first, second, third].map(later.verifies)).toEqual([false, true, true])
     const fourth = await rotate({ revokeOldSecrets: true })
     const after = await sent()
     expect([first, second, third, fourth].map(after.verifies)).toEqual([false, false, false, true])
     expect(after.signatures).toBe(1)
+    expect(await listed(id)).not.toHaveProperty('oldSecretsUntil')
 
     // At most this many secrets overlap. One more is refused, because it would revoke a secret without a request to
     // do so.

@@ -219,15 +219,18 @@ describe('rotation', () => {
     const receiver = await create(here)
     const answer = await patch(here, receiver.id, { rotateSecret: true })
     const { secret, ...rest } = answer.json as Created
-    expect(rest).toEqual({ ...withoutSecret(receiver), updatedAt: rest.updatedAt })
+    const oldSecretsUntil = new Date(clock.now() + 24 * HOUR_MS).toISOString()
+    expect(rest).toEqual({ ...withoutSecret(receiver), updatedAt: rest.updatedAt, oldSecretsUntil })
     expect(secret).toMatch(/^whsec_/)
     expect(secret).not.toBe(receiver.secret)
     const both = async () => [await posted(receiver, receiver.secret), await posted(receiver, secret)]
     expect(await both()).toEqual([202, 202])
     clock.jump(24 * HOUR_MS - 1)
     expect(await both()).toEqual([202, 202])
+    expect(await listed(here, receiver.id)).toMatchObject({ oldSecretsUntil })
     clock.jump(1)
     expect(await both()).toEqual([401, 202])
+    expect(await listed(here, receiver.id)).not.toHaveProperty('oldSecretsUntil')
   })
 
   test('happens, and shows a secret, only on request', async () => {

@@ -69,6 +69,10 @@ const NO_CARD = RUNS.filter(({ error }) => error?.message === 'no card')
 const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name][] } = {
   app: ['shop', 'none'],
   workflow: ['order'],
+  workflows: [
+    ['order', 'refund'],
+    ['none', 'refund'],
+  ],
   status: [...RUN_STATUSES.map(status => [status]), ['failed', 'cancelled'], ['running', 'succeeded', 'queued']],
   parentRunId: ['run_c'],
   waitingFor: ['event', 'concurrency', 'child'],
@@ -98,6 +102,7 @@ const FILTERS: RunFilter[] = [
   { status: ['succeeded', 'failed'], app: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
   { app: 'mail', workflow: 'refund', status: ['failed'] },
+  { app: 'mail', workflows: ['order', 'refund'], status: ['failed'], since: NOW + 5 },
   { attribute: ['customer:c-2', 'items:1'], status: ['running', 'failed'], since: NOW + 5, q: 'o' },
   { attribute: ['vip:false'], replayOf: 'run_a' },
   { attribute: ['items:3'], app: 'shop', until: NOW + 30, q: 'order', deep: true },
@@ -118,6 +123,19 @@ const MANY_READS: RunFilter[] = [
 export function runListsContract(open: OpenStore): void {
   describe('lists of runs', () => {
     const store = eachStore(open)
+
+    it('tells the names of workflows with a prefix that runs have, in order', async () => {
+      const names = ['sync-b', 'sync-a', 'sync-a', 'synd', 'sync', 'other', 'sync-\u{1f600}']
+      await write(
+        store(),
+        ...names.map(workflow => created(aRun({ workflow }))),
+        created(aRun({ workflow: 'sync-c', namespace: 'b' })),
+      )
+      const found = (prefix: string, limit = 9) => store().in(NS).workflowNames({ prefix, limit })
+      expect(await found('sync-')).toEqual(['sync-a', 'sync-b', 'sync-\u{1f600}'])
+      expect(await found('sync-', 2)).toEqual(['sync-a', 'sync-b'])
+      expect(await found('x')).toEqual([])
+    })
 
     it('are in the order of the query, under every filter, for any page size', async () => {
       const runs = RUNS

@@ -15,6 +15,7 @@ export type FilterName = Exclude<keyof RunFilter, 'deep'>
 const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFilter>[Name]) => boolean } = {
   app: (run, app) => run.app === app,
   workflow: (run, workflow) => run.workflow === workflow,
+  workflows: (run, names) => names.includes(run.workflow),
   status: (run, statuses) =>
     statuses.includes(run.status) || (statuses.includes('running') && run.status === 'waiting'),
   parentRunId: (run, parentRunId) => run.parentRunId === parentRunId,
