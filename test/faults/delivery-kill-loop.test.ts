@@ -9,7 +9,7 @@ import { answer, type RawRequest } from '../kit/servers/raw-server.ts'
 import { API_KEYS, type AttemptRecord, type DeliveryRecord, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
 import { Availability } from './kill/availability.ts'
 
-/** Every kill meets POSTs in flight, so fewer kills than in the loop of runs find as much. */
+/** Every kill meets POSTs in flight, so few find much. */
 const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
 const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const EVENTS_A_ROUND = 4

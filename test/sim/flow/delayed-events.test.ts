@@ -47,7 +47,8 @@ const earlier = (row: FlowRow): FlowRow => {
   const at = (row.dueAt as number) - 100
   return { ...row, availableAt: at, dueAt: at }
 }
-const PLANTED: readonly { name: string; tamper: Tamper }[] = [
+/** `from`: the first seed to play. The seeds before it do not show the bug. */
+const PLANTED: readonly { name: string; tamper: Tamper; from?: number }[] = [
   {
     name: 'the row stays when the event arrives',
     tamper: unit => [
@@ -66,7 +67,11 @@ const PLANTED: readonly { name: string; tamper: Tamper }[] = [
       ]
     },
   },
-  { name: 'an arrival overlooks a deletion', tamper: unit => [records(unit) ? withoutFlowGuards(unit) : unit] },
+  {
+    name: 'an arrival overlooks a deletion',
+    tamper: unit => [records(unit) ? withoutFlowGuards(unit) : unit],
+    from: 21,
+  },
   { name: 'a deletion overlooks an arrival', tamper: unit => [records(unit) ? unit : withoutFlowGuards(unit)] },
   {
     name: 'a row is due too early',
@@ -106,8 +111,8 @@ it('waits for its time if the clock is set back while its timer is claimed', asy
   await engine.close()
 })
 
-it.each(PLANTED)('notices a planted bug: $name', async ({ name, tamper }) => {
-  for (let seed = 1; seed <= 60; seed++) {
+it.each(PLANTED)('notices a planted bug: $name', async ({ name, tamper, from = 1 }) => {
+  for (let seed = from; seed <= 60; seed++) {
     const failure = await play(seed, undefined, tamper).catch((error: Error) => error)
     if (failure) return console.info(`${name}: ${failure.message.split('\n')[0]}`)
   }

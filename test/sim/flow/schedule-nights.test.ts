@@ -41,11 +41,13 @@ const changed = (change: (row: FlowRow) => FlowRow, when: (unit: Unit) => boolea
 }
 /** Nights in which clocks are set. */
 const isSet = (seed: number) => seed % 3 === 0
-const PLANTED: readonly { name: string; tamper: Tamper; shows?: (seed: number) => boolean }[] = [
+/** `from`: the first night to play. The nights before it do not show the bug. */
+const PLANTED: readonly { name: string; tamper: Tamper; from?: number; shows?: (seed: number) => boolean }[] = [
   { name: 'a firing overlooks what a client did', tamper: unit => [isFiring(unit) ? withoutFlowGuards(unit) : unit] },
   { name: 'a client overlooks a firing', tamper: unit => [isByClient(unit) ? withoutFlowGuards(unit) : unit] },
   {
     name: 'the schedule moves on in a commit before the arrival',
+    from: 7,
     tamper: unit => {
       if (!isFiring(unit) || isByClient(unit)) return [unit]
       const isRow = ({ type }: { type: string }) => type === 'flow.saved'
@@ -76,18 +78,23 @@ const PLANTED: readonly { name: string; tamper: Tamper; shows?: (seed: number) =
   {
     name: 'a pause forgets which instants have fired',
     tamper: changed(row => ({ ...row, state: row.state.replace(/,"heldAt":\d+/, '') }), isByClient),
+    from: 60,
     shows: isSet,
   },
 ]
 
-it.each(PLANTED)('notices a planted bug: $name', { timeout: 120_000 }, async ({ name, tamper, shows = () => true }) => {
-  for (let seed = 1; seed <= 200; seed++) {
-    if (!shows(seed)) continue
-    const failure = await play(seed, undefined, tamper).catch((error: Error) => error)
-    if (failure) return console.info(`${name}: ${failure.message.split('\n')[0]}`)
-  }
-  expect.unreachable(`200 nights did not notice: ${name}`)
-})
+it.each(PLANTED)(
+  'notices a planted bug: $name',
+  { timeout: 120_000 },
+  async ({ name, tamper, from = 1, shows = () => true }) => {
+    for (let seed = from; seed <= 200; seed++) {
+      if (!shows(seed)) continue
+      const failure = await play(seed, undefined, tamper).catch((error: Error) => error)
+      if (failure) return console.info(`${name}: ${failure.message.split('\n')[0]}`)
+    }
+    expect.unreachable(`200 nights did not notice: ${name}`)
+  },
+)
 
 /** Every night of the simulation begins some hours before the clocks change. */
 async function play(seed: number, counts = noCounts(), tamper?: Tamper): Promise<void> {
