@@ -13,12 +13,15 @@ const pageOf = (path: string) => `${url}/console/n/default/${path}`
 test('a held run names its holder, and the line moves live when that ends', async () => {
   const [name, free] = [unique('sync'), unique('free')]
   const handler = flow([run('begin'), wait('w', free)])
-  const registration = { concurrency: { limit: 1, key: 'event.data.account' } }
+  const registration = {
+    concurrency: { limit: 1, key: 'event.data.account' },
+    singleton: { mode: 'skip', key: 'event.data.lane' },
+  }
   await engine.runner({
     workflows: { [name]: { handler: flow([run('hold', () => gated)]), registration }, [free]: handler },
   })
   const data = { account: 'acct-17' }
-  const first = (await api.send({ name, data })).runId
+  const first = (await api.send({ name, data: { ...data, lane: 'lane-4' } })).runId
   await api.reaches(first, 'running')
   const second = (await api.send({ name, data })).runId
   await until(async () => (await api.run(second)).waitingFor !== undefined, { what: 'the second run to be held' })
@@ -34,6 +37,8 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await page.goto(pageOf('limits'))
   const row = page.getByRole('row', { name: /acct-17/ })
   await row.getByText('1 of 1').waitFor()
+  const singletons = page.getByRole('table', { name: 'Singletons' })
+  await singletons.getByRole('row', { name: new RegExp(`${name}.*lane-4.*${first}`) }).waitFor()
   await row.getByRole('link', { name: '1', exact: true }).click()
   await page.getByRole('row', { name: new RegExp(`queued.*${name}`) }).waitFor()
   await page.locator(`tbody tr[data-key="${first}"]`).waitFor({ state: 'detached' })
@@ -50,6 +55,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await api.succeeded(first)
   await api.succeeded(second)
   await row.waitFor({ state: 'detached' })
+  await page.getByText('No singleton is alive').waitFor()
 })
 
 let open = () => {}

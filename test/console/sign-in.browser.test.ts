@@ -1,5 +1,7 @@
 // Signing in to the console: without keys, with a key, with a code, and after the key was revoked.
 
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
@@ -11,20 +13,24 @@ const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an even
 const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
-test('an open engine: the empty overview and list, and the first run appears in it live', async () => {
+test('an open engine: the empty overview and list, and the first run, made by the copied command, appears in it live', async () => {
   const engine = await openEngine()
   const page = await openPage(engine.url)
   await page.goto(`${engine.url}/console/`)
   await page.getByText('No run in this window').waitFor()
   expect(page.url()).toContain('/console/n/default/')
   expect(await text(page)).toContain('open, this machine only')
+  await page.getByRole('button', { name: 'Copy the commands' }).last().click()
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).toContain(`curl ${engine.url}/events `)
+  const command = await copied()
   await page.getByRole('link', { name: 'Runs', exact: true }).click()
   await page.getByText('No run yet').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
-  await engine.runner({ workflows: { welcome: () => returned({ ok: true }) } })
-  await engine.api.send({ name: 'welcome' })
-  await page.getByRole('row', { name: /succeeded.*welcome/ }).waitFor()
+  await engine.runner({ workflows: { 'user.signed-up': () => returned({ ok: true }) } })
+  await promisify(execFile)('bash', ['-c', command])
+  await page.getByRole('row', { name: /succeeded.*user\.signed-up/ }).waitFor()
 })
 
 test('a read key reads; actions unlock with a secret key, and lock again', async () => {

@@ -1,8 +1,8 @@
 // Webhooks in the console: an endpoint with its secret once, a test, a destination that fails, redelivery of all that match; a
 // receiver that says why it refused a post, and a check of a post in the tab.
 
-import type { WebhookReceiver } from '@perdure/protocol'
-import type { Page } from 'playwright-core'
+import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
 import { openDestination, openEngine, postWebhook, signedHeaders, unique, until } from '../kit/index.ts'
@@ -72,6 +72,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   await page.getByRole('link', { name: 'Deliveries', exact: true }).click()
   await page.getByLabel('Status').selectOption('exhausted')
   await page.getByLabel('Event').selectOption('run.succeeded')
+  await page.getByLabel('Status').getByText('exhausted (3)').waitFor({ state: 'attached' })
   await page
     .getByRole('row', { name: /exhausted.*2 of 2/ })
     .nth(2)
@@ -137,6 +138,42 @@ test('a receiver shows why it refused posts, and the tab verifies one', async ()
   await page.getByLabel('Secret', { exact: true }).fill(secret)
   await verify.click()
   await page.getByText('The signature is right.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('a rotation names the time until which the old secret counts, for endpoints and receivers', async () => {
+  const url = 'https://hooks.example.com/rotated'
+  const { id } = await webhooks.endpoint({ url })
+  const page = await unlocked(`endpoints/${id}`)
+  const dialog = page.getByRole('dialog')
+  const rotate = async (name: string) => {
+    await page.getByRole('button', { name: `Actions on ${name}` }).click()
+    await page.getByRole('menuitem', { name: 'Rotate the secret…' }).click()
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await dialog.getByRole('button', { name: 'Copy the secret' }).waitFor()
+  }
+  const untilIn = (text: Locator) => text.locator('time').getAttribute('datetime')
+  const endpoint = page.getByRole('region', { name: 'Endpoint', exact: true })
+  await endpoint.getByText('one', { exact: true }).waitFor()
+  await rotate(url)
+  const signing = dialog.getByText(/Both secrets sign until \d.*, in 23 h \d+ min\./)
+  const endpoints = (await api.get('/webhook-endpoints')).json as WebhookEndpoint[]
+  const { oldSecretsUntil } = endpoints.find(each => each.id === id) as WebhookEndpoint
+  expect(await untilIn(signing)).toBe(oldSecretsUntil)
+  expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  expect(await untilIn(endpoint.getByText(/the old and the new both sign until/))).toBe(oldSecretsUntil)
+
+  const receiver = { eventName: 'repo/rotated', scheme: 'github', name: 'rotated' }
+  const made = (await api.post('/webhook-receivers', receiver)).json as WebhookReceiver
+  await page.getByRole('link', { name: 'Receivers', exact: true }).click()
+  await page.getByRole('link', { name: 'rotated', exact: true }).click()
+  await page.getByRole('region', { name: 'Receiver', exact: true }).getByText('one', { exact: true }).waitFor()
+  await rotate('rotated')
+  await dialog.getByText(/Posts that are signed with either are taken until \d/).waitFor()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByText(/the old and the new are both taken until/).waitFor()
+  expect(made).not.toHaveProperty('oldSecretsUntil')
   expect(await axeViolations(page)).toEqual([])
 })
 

@@ -13,6 +13,7 @@ export {
 } from './engine/engine-process.ts'
 export { JumpClock } from './engine/jump-clock.ts'
 export { skipWait, waitsFor, wakesAt } from './engine/parked-runs.ts'
+export { openEngines, PLACES, STORES } from './engine/stores.ts'
 export { type Accepted, type Answer, Api } from './http/api.ts'
 export { readSse, type SseMessage, type SseResult } from './http/sse.ts'
 export { cut, hang, plain, reset } from './runner/behaviour.ts'

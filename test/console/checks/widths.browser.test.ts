@@ -1,11 +1,12 @@
 // Pages on a phone, a laptop and a wide screen, with long names, names without a space and names that are written from right to
-// left: no page is wider than its window, and no control is outside of it.
+// left: no page is wider than its window, no control is outside of it, and controls are large enough for a finger.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ROUTES, type RouteName } from '../../../packages/console/src/router/routes.ts'
 import { openPage } from '../../kit/browser/page.ts'
 import { openShop, type ShopNames } from '../../kit/browser/shop.ts'
+import { controlsTooSmall } from '../../kit/browser/targets.ts'
 import { until } from '../../kit/index.ts'
 
 const ALL = Object.keys(ROUTES) as RouteName[]
@@ -33,6 +34,13 @@ const OUTSIDE = `(() => {
   const wide = element => element.scrollWidth > element.clientWidth + 1
   for (const element of [document.documentElement, document.body, document.querySelector('main')])
     if (element && wide(element)) found.push(element.tagName + ' is ' + element.scrollWidth + ' wide, not ' + element.clientWidth)
+  for (const panel of document.querySelectorAll('main section'))
+    // The hidden table of a chart may be wider.
+    if (wide(panel) && !panel.querySelector('figure')) found.push('the panel ' + panel.ariaLabel + ' cuts what is in it')
+  for (const button of document.querySelectorAll('main td button')) {
+    const [inner, outer] = [button, button.closest('td')].map(each => each.getBoundingClientRect())
+    if (inner.height > 0 && (inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1)) found.push('a cell cuts ' + button.textContent)
+  }
   for (const element of document.querySelectorAll('main :is(button, a, input, select, textarea, h1, h2, [role=tab])')) {
     const { left, right, width } = element.getBoundingClientRect()
     if (width <= 1 || mayBeWider(element) || !element.checkVisibility()) continue
@@ -51,7 +59,9 @@ async function faultsAt(page: Page, width: number): Promise<string[]> {
   await page.setViewportSize({ width, height: 900 })
   // A table draws as many rows as its window has room for, a frame later.
   await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-  return page.evaluate<string[]>(OUTSIDE)
+  const outside = await page.evaluate<string[]>(OUTSIDE)
+  // Controls are no smaller on a wider screen.
+  return width > 1280 ? outside : [...outside, ...(await controlsTooSmall(page))]
 }
 
 test.each([
@@ -71,7 +81,7 @@ test.each([
   expect(faults).toEqual([])
 })
 
-test('an element that is too wide is found', async () => {
+test('an element that is too wide is found, and a control that is too small beside another', async () => {
   const { engine, token, paths } = await openShop()
   const page = await openPage(engine.url)
   await page.addInitScript({ content: `sessionStorage.setItem('perdure.session.default', '${token}')` })
@@ -79,4 +89,10 @@ test('an element that is too wide is found', async () => {
   expect(await faultsAt(page, 1280)).toEqual([])
   await page.evaluate(`document.querySelector('h1').style.minWidth = '1400px'`)
   expect(await page.evaluate<string[]>(OUTSIDE)).toContainEqual(expect.stringMatching(/^<h1/))
+  expect(await controlsTooSmall(page)).toEqual([])
+  const tabs = `document.querySelectorAll('header button')`
+  await page.evaluate(
+    `for (const each of ${tabs}) Object.assign(each.style, { minHeight: 0, height: '10px', minWidth: 0, width: '10px', padding: 0 })`,
+  )
+  expect(await controlsTooSmall(page)).toContainEqual(expect.stringMatching(/ is 10 by 10, beside <button/))
 })

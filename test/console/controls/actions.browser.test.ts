@@ -81,15 +81,17 @@ const DIALOGS: readonly [path: string, opens: readonly string[], ...words: strin
   [`workflows/${app}/quick`, ['Pause…'], `perdure workflows pause ${app} quick`],
   [`workflows/${app}/quick`, ['Delete…'], `perdure workflows delete ${app} quick --yes`],
 ]
-const filled = (text: string) =>
-  text
-    .replace('RUN', runId)
-    .replace('QUICK', quickId)
-    .replace('FAILED', failedId)
-    .replace('KEY', keyId)
-    .replace('WHE', endpoint.id)
-    .replace('WHR', receiver.id)
-    .replace('DLV', delivery?.id ?? '')
+const IDS: Readonly<Record<string, string>> = {
+  RUN: runId,
+  QUICK: quickId,
+  FAILED: failedId,
+  KEY: keyId,
+  WHE: endpoint.id,
+  WHR: receiver.id,
+  DLV: delivery?.id ?? '',
+}
+/** All at once: an id may have the name of another in it. */
+const filled = (text: string) => text.replace(/RUN|QUICK|FAILED|KEY|WHE|WHR|DLV/g, name => IDS[name] ?? '')
 
 test('every dialog of an action shows its commands before the act', async () => {
   const page = await unlocked('runs')

@@ -32,9 +32,10 @@ const INPUTS: Record<string, unknown> = {
     endpointId: 'whe_1',
     since: '2026-01-01T00:00:00Z',
   },
+  getWebhookDeliveryFacets: { eventKind: 'run.failed', endpointId: 'whe_1', since: '2026-01-01T00:00:00Z' },
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
-  listLimits: { app: 'shop', workflow: 'order' },
+  listLimits: { app: 'shop', workflow: 'order', kind: 'singleton' },
   listErrors: { app: 'shop', workflow: 'order', trend: 24 },
 }
 /** Operations without an id. */

@@ -91,3 +91,14 @@ test('the overview names what it could not read, and does not say that nothing n
   expect(await panel.getByText('Nothing.').count()).toBe(0)
   expect(await axeViolations(page)).toEqual([])
 })
+
+test('the next schedules are the soonest of all, not of a first page', async () => {
+  const put = (id: string, every: string) => api.put(`/schedules/${id}`, { every, event: { name: id } })
+  await Promise.all(Array.from({ length: 50 }, (_, i) => put(`later-${i}`, '2d')))
+  await put('soonest', '1d')
+  const page = await openPage(url)
+  await page.goto(overview)
+  const items = page.getByRole('region', { name: 'Next schedules' }).getByRole('listitem')
+  await items.first().getByText('soonest').waitFor()
+  expect(await items.count()).toBe(5)
+})
