@@ -52,10 +52,12 @@ test('the first steps are shown while the others are read, in six answers withou
   release()
   await page.getByRole('row', { name: /^import-row-0…9999, 10000 steps, 10 failed/ }).waitFor()
   expect(await page.getByText('reading on…').count()).toBe(0)
-  expect(asked.map(query => [query.get('fields'), query.get('limit')])).toEqual([
+  expect(asked.slice(0, 6).map(query => [query.get('fields'), query.get('limit')])).toEqual([
     ['summary', '200'],
     ...Array.from({ length: 5 }, () => ['summary', '2000']),
   ])
+  // Frames of a run that ended a moment ago renew its last page, which is all that may have changed.
+  for (const query of asked.slice(6)) expect(query.toString()).toBe(asked[5]?.toString())
 })
 
 test('its failed steps are found by key, a step is read when it is selected, and the zoom finds its bar', async () => {

@@ -130,8 +130,13 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   await expect.poll(() => page.evaluate('document.activeElement.dataset.key'), PATIENCE).toBe(key)
   expect(Math.abs((await scrolled()) - 32_000)).toBeLessThan(64)
   expect(await page.locator('input[aria-label="Filter runs"]').inputValue()).toBe('status:succeeded')
-  // The first page, and the rows on the screen, are renewed.
-  expect(reads.length - onLeave).toBeLessThanOrEqual(2)
+  // The first page, and the rows on the screen, are renewed; the pages between them are not.
+  const renewed = reads.slice(onLeave)
+  const byIds = renewed.filter(({ searchParams }) => searchParams.has('ids'))
+  const others = renewed.filter(({ searchParams }) => !searchParams.has('ids'))
+  expect(others.map(({ searchParams }) => searchParams.get('cursor'))).toEqual(others.map(() => null))
+  // A slow machine gives the stream a gap, after which the same is read once more.
+  for (const kind of [byIds, others]) expect([1, 2]).toContain(kind.length)
 })
 
 const BOUNDS = { passesMax: 100, deliveriesMax: 32, timersMax: 32 }
