@@ -12,6 +12,7 @@ import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/overlay/copy.tsx'
 import { Polite } from '../ui/overlay/polite.tsx'
 import { Toasts, toast } from '../ui/overlay/toasts.tsx'
+import { Boundary } from '../ui/states/page.tsx'
 import { pinnedUrl } from './copy-link.ts'
 import { Help, NamespaceDialog, Palette, SignIn, UnlockDialog } from './parts.tsx'
 import { Rail } from './rail.tsx'
@@ -66,21 +67,25 @@ export function Shell({ children }: { children: ReactNode }) {
       <Rail isOpen={isRailOpen} onChoose={() => setRailOpen(false)} />
       <main id="main" ref={main} className={styles.main} tabIndex={-1} data-scroller="">
         <Notices />
-        {isSignedOut && (
+        <Boundary key={overlay}>
           <Suspense>
-            <SignIn />
+            {overlay === 'search' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
+            {overlay === 'help' && <Help onClose={close} />}
+            {overlay === 'unlock' && <UnlockDialog onClose={close} />}
+            {overlay === 'namespace' && <NamespaceDialog onClose={close} />}
           </Suspense>
+        </Boundary>
+        {isSignedOut && (
+          <Boundary>
+            <Suspense>
+              <SignIn />
+            </Suspense>
+          </Boundary>
         )}
         <div inert={isSignedOut} className={isSignedOut ? styles.frozen : undefined} data-page="">
           {children}
         </div>
       </main>
-      <Suspense>
-        {overlay === 'search' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
-        {overlay === 'help' && <Help onClose={close} />}
-        {overlay === 'unlock' && <UnlockDialog onClose={close} />}
-        {overlay === 'namespace' && <NamespaceDialog onClose={close} />}
-      </Suspense>
       <Toasts />
     </div>
   )

@@ -5,6 +5,7 @@ import { Component, type ReactNode, useEffect, useRef } from 'react'
 import { currentLocation } from '../../router/history.ts'
 import { Button } from '../button.tsx'
 import { shortName } from '../visible-text.ts'
+import { isLostScript } from './lost-script.ts'
 import styles from './states.module.css'
 
 const TITLE_MAX = 80
@@ -77,6 +78,7 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
   override render() {
     const { error } = this.state
     if (!error) return this.props.children
+    if (isLostScript(error)) return <LostScript />
     return (
       <div className={styles.banner} role="alert">
         <p>
@@ -86,4 +88,17 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
       </div>
     )
   }
+}
+
+/** Browsers keep the failure of a script, so only a new load of the page helps. */
+function LostScript() {
+  return (
+    <div className={styles.banner} role="alert">
+      <p>
+        <strong>A part of the console could not be loaded.</strong> The engine cannot be reached, or it was updated
+        since this page was opened.
+      </p>
+      <Button onClick={() => location.reload()}>Reload</Button>
+    </div>
+  )
 }

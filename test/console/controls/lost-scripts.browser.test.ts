@@ -1,0 +1,28 @@
+// Scripts that an open page loads later, and that the engine no longer has: it was replaced by one with another build.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { openEngine } from '../../kit/index.ts'
+
+const { url } = await openEngine()
+
+test('a page or dialog whose script is gone says so and offers to load anew; the rest goes on', async () => {
+  const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  const lost = page.getByRole('alert').filter({ hasText: 'updated since this page was opened' })
+
+  await page.keyboard.press('?')
+  await lost.waitFor()
+  expect(await page.getByRole('heading', { level: 1, name: 'Runs' }).isVisible()).toBe(true)
+  expect(await axeViolations(page)).toEqual([])
+
+  await page.getByRole('link', { name: 'Limits' }).click()
+  await page.waitForURL(/\/limits$/)
+  await page.locator('[data-page]').getByRole('alert').waitFor()
+  await page.unroute(/\/assets\/.*\.js$/)
+  await page.locator('[data-page]').getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+  expect(await lost.count()).toBe(0)
+})
