@@ -18,6 +18,7 @@ import {
   type Topic,
   type ToTab,
 } from './messages.ts'
+import { Sampling } from './sampling.ts'
 
 export interface Follower {
   topic: Topic
@@ -46,9 +47,6 @@ export interface Live {
 const ANSWER_MS_MAX = 400
 const REREAD_MS_MIN = 2000
 const REREAD_MS_MAX = 30_000
-/** A flush that takes longer makes rows show their status alone, until none has for a while. */
-const FLUSH_MS_MAX = 50
-const SAMPLING_MS = 5000
 
 const followers = new Set<Follower>()
 const listeners = new Set<() => void>()
@@ -174,7 +172,7 @@ function followed(): ListTopic[] {
   return [...followers].flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
 }
 
-let slowUntil = 0
+const sampling = new Sampling()
 
 function deliver(topic: ListTopic, batch: Batch): void {
   if (live.isPaused) {
@@ -187,29 +185,28 @@ function deliver(topic: ListTopic, batch: Batch): void {
     renderFrom = performance.now()
   })
   const from = performance.now()
-  const isSampled = batch.isSampled || from < slowUntil
+  const isSampled = batch.isSampled || sampling.isOn(from)
+  if (isSampled) sampling.missed()
   for (const follower of followers) if (follower.topic === topic) follower.onBatch({ ...batch, isSampled })
   const mergeMs = performance.now() - from
-  setTimeout(() => sampleIfSlow(batch.isSampled, mergeMs + performance.now() - renderFrom))
+  setTimeout(() => {
+    const now = performance.now()
+    sampling.noteFlush({ isTooMuch: batch.isSampled, tookMs: mergeMs + now - renderFrom, now })
+    if (live.isSampling || !sampling.isOn(now)) return
+    setLive({ isSampling: true })
+    endSampling()
+  })
 }
 
-function sampleIfSlow(isTooMuch: boolean, flushMs: number): void {
-  if (!isTooMuch && flushMs <= FLUSH_MS_MAX) return
-  slowUntil = performance.now() + SAMPLING_MS
-  if (live.isSampling) return
-  setLive({ isSampling: true })
-  setTimeout(endSampling, SAMPLING_MS)
-}
-
-/** Rows have missed everything but their statuses: read again. */
+/** Ends it when it is time. Rows that have missed everything but their statuses are read again. */
 function endSampling(): void {
-  const leftMs = slowUntil - performance.now()
+  const leftMs = sampling.leftMs(performance.now())
   if (leftMs > 0) {
     setTimeout(endSampling, leftMs)
     return
   }
   setLive({ isSampling: false })
-  noteGap(NAMESPACE_TOPICS, Date.now(), undefined)
+  if (sampling.end()) noteGap(NAMESPACE_TOPICS, Date.now(), undefined)
 }
 
 /** A gap whose lists are not read again yet. */

@@ -47,16 +47,20 @@ export function useLiveList<Id extends PagesId>(
   const key = JSON.stringify(input)
   const news = useNews(key)
   const readAt = useRef(0)
-  const began = useRef(0)
+  /** When the newest read began that shows what came before it. */
+  const began = useRef({ key, at: 0 })
   const held = useRef(isHeld)
   held.current = isHeld
   const { refetch, data } = query
   const readFirst = readBegan(data?.pages[0])
-  if (readFirst !== undefined) began.current = readFirst
+  if (began.current.key !== key) began.current = { key, at: 0 }
+  began.current.at = Math.max(began.current.at, readFirst ?? 0)
   const refresh = useCallback(
     async (mayMove: () => boolean) => {
-      readAt.current = Date.now()
+      const from = Date.now()
+      readAt.current = from
       await readFirstPage(rules, { input: JSON.parse(key) as Input<Id>, mayMove, news })
+      if (began.current.key === key) began.current.at = Math.max(began.current.at, from)
     },
     [rules, key, news],
   )
@@ -77,7 +81,7 @@ export function useLiveList<Id extends PagesId>(
     },
     onGap: async openedAt => {
       if (pagesOf(id, input) === undefined) await refetch({ cancelRefetch: false })
-      if (began.current < openedAt) await refresh(mayMove)
+      if (began.current.at < openedAt) await refresh(mayMove)
     },
   })
   const { count } = news
