@@ -241,7 +241,8 @@ test('error finds the failures of one cause', async () => {
   const groups = async (query: string) => (await api.get(`/errors?${query}`)).json as Record<string, unknown>[]
   const group = { fingerprint, app: 'shop', workflow: 'refund', count: 2, lastRunId: second, code: 'runner_rejected' }
   const [{ finishedAt: firstAt }, { finishedAt: lastAt }] = await Promise.all([api.run(first), api.run(second)])
-  const largest = { ...group, message: refunds[1], firstAt, lastAt, lastRunner: expect.stringMatching('^http') }
+  const times = { firstAt, lastAt, firstSeenAt: firstAt }
+  const largest = { ...group, message: refunds[1], ...times, lastRunner: expect.stringMatching('^http') }
   expect((await groups('app=shop&workflow=refund'))[0]).toEqual(largest)
   expect((await groups('')).map(({ count }) => count)).toEqual([2, 1, 1])
   expect(await groups('limit=1')).toEqual([largest])
@@ -257,7 +258,11 @@ test('error finds the failures of one cause', async () => {
   expect((await spans(2))[0]).toEqual([2, 0])
   expect((await spans(48))[0]?.reduce((sum, count) => sum + count, 0)).toBe(2)
   expect((await api.get('/errors?trend=x')).status).toBe(400)
-  expect(await groups(`since=${lastAt}&app=shop`)).toHaveLength(2)
+  // What came before the time is not counted, but says since when the group is known.
+  const late = await groups(`since=${lastAt}&app=shop`)
+  expect(late).toHaveLength(2)
+  const again = late.find(each => each.fingerprint === fingerprint)
+  expect(again).toMatchObject({ count: 1, firstAt: lastAt, firstSeenAt: firstAt })
   expect(await groups('app=mail')).toEqual([])
   expect(await groups('workflow=order')).toEqual([])
   expect(await groups(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])

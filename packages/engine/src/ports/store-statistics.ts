@@ -94,6 +94,8 @@ export interface ErrorGroup {
   count: number
   firstAt: number
   lastAt: number
+  /** When the oldest stored run of the group ended, also before the time that the query begins with. */
+  firstSeenAt: number
   lastRunId: string
   /** The error of the last run. */
   error: RunError

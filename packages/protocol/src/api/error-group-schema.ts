@@ -14,6 +14,9 @@ export const ErrorGroupSchema = Type.Object({
   count: count('Failures of the fingerprint'),
   firstAt: timestamp('When the first of them ended'),
   lastAt: timestamp('When the last of them ended'),
+  firstSeenAt: timestamp(
+    'When the oldest stored run of the group ended, also before `since`: later than `since` for a new group',
+  ),
   lastRunId: Type.String(),
   lastRunner: optionalText('The runner that the last run was sent to last'),
   trend: Type.Optional(

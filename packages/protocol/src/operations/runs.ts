@@ -191,6 +191,7 @@ export const runs = {
             count: 3,
             firstAt: '2025-03-01T09:01:02.003Z',
             lastAt: '2025-03-01T10:02:03.004Z',
+            firstSeenAt: '2025-02-11T16:40:00.000Z',
             lastRunId: sample.RUN_ID,
             lastRunner: 'shop-1',
             trend: [0, 0, 1, 0, 0, 2],

@@ -31,6 +31,9 @@ const MESSAGE_MAX = 300
 /** Parts of the time in the trend of a group. */
 const TREND_SPANS = 24
 const WINDOWS = ['1h', '24h', '7d', '30d']
+/** The window of a page whose URL has none. A link to a group from elsewhere may be older than a day. */
+const WINDOW_OF_LIST = '24h'
+const WINDOW_OF_GROUP = '30d'
 
 const COLUMNS: readonly Column<Group>[] = [
   { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },
@@ -56,18 +59,18 @@ const COLUMNS: readonly Column<Group>[] = [
   { id: 'app', header: 'App', width: '120px', isSecondary: true, render: ({ app }) => app },
   {
     id: 'first',
-    header: 'First',
+    header: 'First seen',
     width: '104px',
     align: 'end',
     isSecondary: true,
-    render: ({ firstAt }) => <Moment at={firstAt} />,
+    render: ({ firstSeenAt }) => <Moment at={firstSeenAt} />,
   },
-  { id: 'last', header: 'Last', width: '112px', align: 'end', render: ({ lastAt }) => <Moment at={lastAt} /> },
+  { id: 'last', header: 'Last seen', width: '112px', align: 'end', render: ({ lastAt }) => <Moment at={lastAt} /> },
 ]
 
 export default function ErrorsPage() {
   const { params } = usePage()
-  const { groups, bar, filters } = useGroups()
+  const { groups, bar, filters, since } = useGroups(params.fingerprint === undefined ? WINDOW_OF_LIST : WINDOW_OF_GROUP)
   const navigate = useNavigate()
   const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
@@ -91,13 +94,13 @@ export default function ErrorsPage() {
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ fingerprint }) => fingerprint}
-                onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint } })}
+                onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query: { since } })}
                 menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
               />
             ) : filters.length > 0 ? (
               <FilteredEmpty what="failed runs" filters={filters} />
             ) : (
-              <Empty title="No run has failed">
+              <Empty title={`No run has failed within ${since}`}>
                 <p>
                   Failed runs appear here, grouped by workflow, step and message. Numbers and ids in messages do not
                   matter.
@@ -112,9 +115,9 @@ export default function ErrorsPage() {
   )
 }
 
-function useGroups() {
+function useGroups(windowDefault: string) {
   const [get, set] = useQuery('errors')
-  const [app, workflow, since] = [get('app'), get('workflow'), get('since')]
+  const [app, workflow, since] = [get('app'), get('workflow'), get('since') ?? windowDefault]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const groups = useRead('listErrors', { app, workflow, since: from, trend: TREND_SPANS })
@@ -125,18 +128,26 @@ function useGroups() {
       label="Filter errors"
       fields={[
         ...fields,
-        { name: 'since', label: 'Since', value: since, choices: WINDOWS, onChange: since => set({ since }) },
+        {
+          name: 'since',
+          label: 'Since',
+          value: since,
+          choices: WINDOWS,
+          isRequired: true,
+          onChange: since => set({ since }),
+        },
       ]}
     />
   )
-  return { groups, bar, filters }
+  return { groups, bar, filters, since }
 }
 
 function Message({ group: { message, code, fingerprint } }: { group: Group }) {
+  const since = useQuery('errors')[0]('since')
   const text = message.slice(0, MESSAGE_MAX)
   return (
     <span title={text}>
-      <Link target={{ to: 'errorGroup', params: { fingerprint } }}>
+      <Link target={{ to: 'errorGroup', params: { fingerprint }, query: { since } }}>
         <Visible text={text} />
       </Link>{' '}
       <span className={css.mute}>{code}</span>
@@ -200,8 +211,8 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
               ['Runs', group.count],
               ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
               ['Runner of the last', group.lastRunner && <LastRunner key="r" of={group} />],
-              ['First', <Moment key="f" at={group.firstAt} />],
-              ['Last', <Moment key="l" at={group.lastAt} />],
+              ['First seen', <Moment key="f" at={group.firstSeenAt} />],
+              ['Last seen', <Moment key="l" at={group.lastAt} />],
             ]}
           />
         </Panel>

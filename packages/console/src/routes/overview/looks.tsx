@@ -24,7 +24,7 @@ export interface Look {
 
 export function errorLooks(groups: readonly Calls['listErrors']['reply'][number][], from: string | undefined): Look[] {
   if (groups.length === 0) return []
-  const fresh = from === undefined ? [] : groups.filter(({ firstAt }) => firstAt >= from)
+  const fresh = from === undefined ? [] : groups.filter(({ firstSeenAt }) => firstSeenAt >= from)
   const runs = groups.reduce((sum, { count }) => sum + count, 0)
   return [
     {

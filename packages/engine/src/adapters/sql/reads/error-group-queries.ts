@@ -16,7 +16,8 @@ export async function errorGroupsOf(
 ): Promise<ErrorGroup[]> {
   const rows = await read(errorGroupsQuery(namespace, query))
   if (rows.length === 0) return []
-  const groups = errorGroups(rows, await read(lastErrorsQuery(rows)))
+  const [lasts, firsts] = [await read(lastErrorsQuery(rows)), await read(firstEndsQuery(namespace, rows))]
+  const groups = errorGroups(rows, lasts, firsts)
   const { trend } = query
   return trend ? withTrends(groups, await read(trendsQuery(namespace, { ...query, trend }, rows)), trend) : groups
 }
@@ -67,8 +68,20 @@ function lastErrorsQuery(groups: readonly Row[]): Query {
   }
 }
 
+/** Rows of fingerprint and end of the oldest run of each group, whatever its time: one look into an index for each. */
+function firstEndsQuery(namespace: string, groups: readonly Row[]): Query {
+  const keys = [...new Set(groups.map(([key]) => key as string))]
+  return {
+    sql: `SELECT column1, (SELECT finished_at FROM runs WHERE namespace = ? AND error_key = column1
+        ORDER BY error_key, id LIMIT 1)
+      FROM (VALUES ${keys.map(() => '(?)').join(', ')}) AS keys`,
+    params: [namespace, ...keys],
+  }
+}
+
 /** The groups whose last run is still there: retention may have removed it meanwhile. */
-function errorGroups(groups: readonly Row[], lasts: readonly Row[]): ErrorGroup[] {
+function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: readonly Row[]): ErrorGroup[] {
+  const firstEndOf = new Map(firsts.map(([key, end]) => [key as string, end as number]))
   const lastOf = new Map(lasts.map(([id, ...last]) => [id as string, last as [string | null, string | null]]))
   return groups.flatMap(row => {
     const [fingerprint, app, workflow, count, firstAt, lastAt] = row as [string, string, string, number, number, number]
@@ -77,7 +90,9 @@ function errorGroups(groups: readonly Row[], lasts: readonly Row[]): ErrorGroup[
     if (!error) return []
     const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
     const last = { lastRunId, error: JSON.parse(error), ...(lastRunner && { lastRunner }) }
-    return [{ fingerprint, app, workflow, count, firstAt, lastAt, ...last }]
+    // A run that was created later may have ended earlier.
+    const firstSeenAt = Math.min(firstAt, firstEndOf.get(fingerprint) ?? firstAt)
+    return [{ fingerprint, app, workflow, count, firstAt, lastAt, firstSeenAt, ...last }]
   })
 }
 

@@ -30,9 +30,9 @@ export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 }
 
-function presentGroup({ firstAt, lastAt, lastRunId, error, ...group }: ErrorGroup) {
+function presentGroup({ firstAt, lastAt, firstSeenAt, lastRunId, error, ...group }: ErrorGroup) {
   const { stepName, code } = error
   const message = briefMessage(error)
-  const times = { firstAt: timestamp(firstAt), lastAt: timestamp(lastAt) }
+  const times = { firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), firstSeenAt: timestamp(firstSeenAt) }
   return { ...group, stepName, code, message, ...times, lastRunId: shownRunId(lastRunId) }
 }
