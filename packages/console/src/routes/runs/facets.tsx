@@ -26,14 +26,15 @@ interface Facet {
   counts: readonly (readonly [value: string, runs: number])[]
 }
 
-export default function Facets({ input: { since, app, workflow }, get, set }: FacetsProps) {
+export default function Facets({ input: { since, until, app, workflow }, get, set }: FacetsProps) {
   const isPattern = workflow !== undefined && /.\*$/su.test(workflow)
+  // Counts are of one workflow, or of all, and up to now.
+  const isCounted = !isPattern && until === undefined
   const given = Object.entries({ since, app, workflow }).filter(([, value]) => value !== undefined)
-  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
-  // Counts are of one workflow, or of all.
-  if (!data || isPattern) return null
+  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: isCounted })
+  if (!data || !isCounted) return null
   const facets: Facet[] = [
-    { name: 'status', title: 'Status', counts: Object.entries(data.status) },
+    { name: 'status', title: 'Status', counts: Object.entries(asFiltered(data.status)) },
     { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },
     { name: 'workflow', title: 'Workflow', counts: byName(data.workflow.map(each => [each.workflow, each.runs])) },
     { name: 'app', title: 'App', counts: data.app.map(each => [each.app, each.runs] as const) },
@@ -78,6 +79,11 @@ function FacetList({ facet: { title, counts }, value, onChange }: FacetListProps
       {shown.length > SHOWN_MAX && <small>{shown.length - SHOWN_MAX} more</small>}
     </fieldset>
   )
+}
+
+/** The filter `running` finds runs that wait too, so its count has both. */
+function asFiltered(status: Readonly<Record<string, number>>): Record<string, number> {
+  return { ...status, running: (status.running ?? 0) + (status.waiting ?? 0) }
 }
 
 /** Workflows of several apps may have one name, by which the list filters. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNew, merge, newestOf } from './merge.ts'
+import { isNew, merge, needsRead, newestOf } from './merge.ts'
 
 const run = (id: string, status: 'queued' | 'waiting' = 'queued') => ({
   id,
@@ -57,6 +57,25 @@ test('a run is new when it is younger than every row, or came into the status of
   expect(isNew(now, newest('run_3'), { workflow: 'v' })).toBe(false)
   expect(isNew(now, newest('run_3'), { workflow: 'v*' })).toBe(false)
   expect(isNew(now, newest('run_3'), { workflow: 'w*' })).toBe(true)
+})
+
+test('a run that came after the end of the window is not new', () => {
+  const now = frame('run_4', 'queued')
+  const newest = { id: 'run_3', createdAt: '2026-01-01T00:00:00.000Z' }
+  expect(isNew(now, newest, { until: '2026-01-01T00:00:01.000Z' })).toBe(false)
+  expect(isNew(now, newest, { until: '2026-01-01T00:00:01.001Z' })).toBe(true)
+})
+
+test.each([
+  [{}, false],
+  [{ app: 'a', workflow: 'w*', status: 'failed' }, false],
+  [{ until: '2026-01-01T00:00:00.000Z' }, false],
+  [{ until: '2026-01-01T00:00:00.000Z', status: 'failed' }, true],
+  [{ runType: 'cron' }, true],
+  [{ attribute: ['plan:pro'] }, true],
+  [{ q: 'A-4711' }, true],
+])('whether frames say that a run belongs to a list with the filters %j', (filters, isUnsure) => {
+  expect(needsRead(filters)).toBe(isUnsure)
 })
 
 test('a run with an id of its caller is new when it started after the youngest row was made, or has not started', () => {

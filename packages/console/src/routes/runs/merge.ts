@@ -66,6 +66,17 @@ export interface FrameFilters {
   status?: string | readonly string[] | undefined
   app?: string | undefined
   workflow?: string | undefined
+  until?: string | Date | undefined
+}
+
+/** The filters of a list of which a frame does not say whether its run matches. */
+const NOT_IN_FRAMES = ['q', 'runType', 'waitingFor', 'error', 'parentRunId', 'attribute'] as const
+
+/** Whether a frame cannot say that its run belongs to the list: only a read can. */
+export function needsRead(filters: FrameFilters & { [Name in (typeof NOT_IN_FRAMES)[number]]?: unknown }): boolean {
+  // A run that was created in time may come into the status later.
+  const mayComeLate = filters.until !== undefined && filters.status !== undefined
+  return mayComeLate || NOT_IN_FRAMES.some(name => filters[name] !== undefined)
 }
 
 /** The youngest row: ids of the engine rise with time, those of callers do not. */
@@ -90,10 +101,11 @@ export function newestOf({ pages }: Pages): Newest {
  * filtered by. Frames of older runs are of rows further down.
  */
 export function isNew({ runId, ...frame }: LiveFrame, newest: Newest, filters: FrameFilters): boolean {
-  const { status, app, workflow } = filters
+  const { status, app, workflow, until } = filters
   if (app !== undefined && frame.app !== app) return false
   if (workflow !== undefined && !isOfWorkflow(String(frame.workflow), workflow)) return false
   if (status !== undefined) return String(status).split(',').includes(String(frame.status))
+  if (until !== undefined && String(frame.ts) >= String(until)) return false
   const id = String(runId)
   if (id.startsWith(OWN_ID) && newest.id !== '') return id > newest.id
   return frame.startedAt === undefined || String(frame.startedAt) > newest.createdAt

@@ -15,11 +15,14 @@ import {
   readPage,
   usePages,
 } from '../../data/queries.ts'
+import { currentLive } from '../../live/link.ts'
 import type { ListTopic } from '../../live/messages.ts'
 import { type Batch, useTopic } from '../../live/use-live.ts'
 import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 
 const REFETCH_MS_MIN = 2000
+/** From a frame that does not say whether its row belongs to the list to the read that does. */
+const UNSURE_MS = 10_000
 /** New rows that are counted one by one. */
 const NEWS_MAX = 10_000
 
@@ -31,9 +34,16 @@ export interface LiveRules<Id extends PagesId> {
   /** When the row was made: rows that are younger than all others are new. */
   madeAt(row: Item<Id>): string
   /** Brings frames into the pages, and answers the keys of new rows. */
-  merge(pages: Pages<Item<Id>>, batch: Batch, input: Input<Id>): { pages: Pages<Item<Id>>; added: readonly string[] }
+  merge(pages: Pages<Item<Id>>, batch: Batch, input: Input<Id>): Merged<Item<Id>>
   /** Reads rows by their keys; absent: rows that the first page does not have stay as they are. */
   readRows?(keys: readonly string[]): Promise<readonly Item<Id>[]>
+}
+
+export interface Merged<Row> {
+  pages: Pages<Row>
+  added: readonly string[]
+  /** Rows may have come in of which frames do not say whether they belong to the list: it is read again some seconds later. */
+  mayHaveMore?: boolean
 }
 
 export function useLiveList<Id extends PagesId>(
@@ -65,6 +75,21 @@ export function useLiveList<Id extends PagesId>(
     [rules, key, news],
   )
   const mayMove = useCallback(() => !held.current && isAtTop(), [])
+  const unsure = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const readLater = () => {
+    unsure.current ??= setTimeout(() => {
+      unsure.current = undefined
+      if (!document.hidden && !currentLive().isPaused) void refresh(mayMove).catch(() => {})
+    }, UNSURE_MS)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list has reads of its own.
+  useEffect(
+    () => () => {
+      clearTimeout(unsure.current)
+      unsure.current = undefined
+    },
+    [refresh],
+  )
   const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])
   // A list from the cache has missed what came since it was left.
   useEffect(() => {
@@ -78,6 +103,7 @@ export function useLiveList<Id extends PagesId>(
       const merged = rules.merge(pages, batch, input)
       if (merged.pages !== pages) setPages(id, input, merged.pages)
       news.add(merged.added)
+      if (merged.mayHaveMore) readLater()
     },
     onGap: async openedAt => {
       if (pagesOf(id, input) === undefined) await refetch({ cancelRefetch: false })
