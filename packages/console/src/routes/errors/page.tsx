@@ -180,9 +180,10 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
   const query = usePages('listRuns', { error: fingerprint, limit: 100 })
   const columns = useMemo(
     () =>
-      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
-        ({ sort: _, ...column }) => column,
-      ),
+      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0)
+        // The workflow is a part of the fingerprint.
+        .filter(({ id }) => id !== 'workflow')
+        .map(({ sort: _, ...column }) => column),
     [],
   )
   return (

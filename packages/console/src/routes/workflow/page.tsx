@@ -25,11 +25,9 @@ import { WorkflowActions } from './actions.tsx'
 import { Charts } from './charts.tsx'
 import { History } from './history.tsx'
 import { Holds } from './holds.tsx'
+import { stepRows } from './step-rows.ts'
 
-const STEPS_SHOWN = 10
 const NEWEST_RUNS = 20
-/** The columns of a list of runs without those that all rows would have in common. */
-const OF_ONE_WORKFLOW = DEFAULT_COLUMNS.filter(id => id !== 'workflow' && id !== 'app')
 /** The engine keeps no more. */
 const DEFINITIONS_KEPT = 50
 
@@ -145,19 +143,16 @@ function Numbers({ stats }: { stats: Stats }) {
 }
 
 function Steps({ steps }: { steps: Stats['steps'] }) {
-  const most = Math.max(...steps.map(({ totalMs }) => totalMs), 1)
   return (
     <Panel title="Steps by total time, in its newest runs">
       <ol className={css.steps}>
-        {steps.slice(0, STEPS_SHOWN).map(({ name, count, totalMs, p95Ms }) => (
+        {stepRows(steps).map(({ name, percent, text }) => (
           <li key={name}>
             <span title={name}>{name}</span>
             <div className={css.track}>
-              <div className={css.bar} style={{ width: `${(100 * totalMs) / most}%` }} />
+              <div className={css.bar} style={{ width: `${percent}%` }} />
             </div>
-            <span>
-              {durationText(totalMs)} in {count}, p95 {durationText(p95Ms)}
-            </span>
+            <span>{text}</span>
           </li>
         ))}
       </ol>
@@ -206,9 +201,10 @@ function NewestRuns({ app, workflow }: { app: string; workflow: string }) {
   const runs = itemsOf(query).slice(0, NEWEST_RUNS)
   const columns = useMemo(
     () =>
-      runColumns(OF_ONE_WORKFLOW, { key: 'started', dir: 'desc', onSort: () => {} }, 0).map(
-        ({ sort: _, ...column }) => column,
-      ),
+      runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0)
+        // All rows have these in common.
+        .filter(({ id }) => id !== 'workflow' && id !== 'app')
+        .map(({ sort: _, ...column }) => column),
     [],
   )
   return (

@@ -1,7 +1,7 @@
 // Definitions in words.
 
 import { expect, test } from 'vitest'
-import { definitionWords } from './definition-words.ts'
+import { definitionWords, triggerWords } from './definition-words.ts'
 
 const retry = { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 }
 const plain = { triggers: [{ event: 'order.placed' }], retry, onFailure: false }
@@ -30,14 +30,88 @@ test('a definition is told in sentences, and a policy that it does not have is n
     whenExhausted: 'pause',
   })
   expect(words).toEqual([
-    'It starts on a if event.data.n > 1, or on every day at 09:00.',
+    'It starts on a if event.data.n > 1, or every day at 09:00.',
     'At most 5 runs are active at once per event.data.userId.',
     'At most 1 run is active at once, over the whole namespace.',
-    'At most 10 runs start in 1 min; others wait.',
+    'At most 10 runs start in 1 min, and 1 more at once after a quiet time; others wait.',
     'It fails when it has not ended after 1 h.',
     'The event order.cancelled cancels it if async.data.id == event.data.id.',
     'Its priority is event.data.rank.',
     'A step that fails is not tried again.',
     'A run that has spent its tries pauses, until somebody resumes it.',
   ])
+})
+
+test.each([
+  ['0 9 * * *', 'It starts every day at 09:00.'],
+  ['TZ=Europe/Berlin 0 9 * * 1-5', 'It starts on Monday to Friday at 09:00 (Europe/Berlin).'],
+  ['30 8 1 * *', 'It starts on day 1 of the month at 08:30.'],
+  ['TZ=Europe/Berlin */7 3-5 1,15 * 2', 'It starts by the cron */7 3-5 1,15 * 2 (Europe/Berlin).'],
+])('the cron %s says when it starts', (cron, sentence) => {
+  expect(definitionWords({ ...plain, triggers: [{ cron }] })[0]).toBe(sentence)
+})
+
+test('a workflow without a trigger says who starts it; a trigger of a list is shorter', () => {
+  expect(definitionWords({ ...plain, triggers: [] })[0]).toBe('Only other workflows and people start it.')
+  expect(triggerWords({ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' })).toBe('Monday to Friday at 09:00')
+  expect(triggerWords({ cron: '1 2 3 4 5' })).toBe('1 2 3 4 5')
+  expect(triggerWords({ event: 'a', if: 'event.data.n > 1' })).toBe('a if event.data.n > 1')
+})
+
+test.each<[Record<string, unknown>, string]>([
+  [{ concurrency: [{ limit: 1, scope: 'workflow' }] }, 'At most 1 run is active at once.'],
+  [
+    { concurrency: [{ limit: 50, key: 'event.data.user', scope: 'app' }] },
+    'At most 50 runs are active at once per event.data.user, over the whole app.',
+  ],
+  [{ throttle: { limit: 1, periodMs: 3_600_000, burst: 0 } }, 'At most 1 run starts in 1 h; others wait.'],
+  [
+    { throttle: { limit: 10, periodMs: 60_000, burst: 5, key: 'event.data.user' } },
+    'At most 10 runs start in 1 min per event.data.user, and 5 more at once after a quiet time; others wait.',
+  ],
+  [{ rateLimit: { limit: 1, periodMs: 60_000 } }, 'At most 1 run starts in 1 min; further events start nothing.'],
+  [
+    { rateLimit: { limit: 5, periodMs: 60_000, key: 'event.data.user' } },
+    'At most 5 runs start in 1 min per event.data.user; further events start nothing.',
+  ],
+  [{ debounce: { periodMs: 5000 } }, 'Events within 5 s of each other become one run.'],
+  [
+    { debounce: { periodMs: 5000, timeoutMs: 60_000, key: 'event.data.page' } },
+    'Events within 5 s of each other become one run per event.data.page, at the latest 1 min after the first.',
+  ],
+  [
+    { batch: { maxSize: 100, timeoutMs: 10_000, key: 'event.data.host' } },
+    'Up to 100 events, or those of 10 s, become one run per event.data.host.',
+  ],
+  [{ singleton: { mode: 'skip' } }, 'While a run is alive, events start no other.'],
+  [{ singleton: { mode: 'cancel', key: 'event.data.user' } }, 'A new run cancels the one before per event.data.user.'],
+  [
+    { idempotency: { key: 'event.data.orderId', ttlMs: 86_400_000 } },
+    'Each event.data.orderId starts one run within 1 d.',
+  ],
+  [
+    { timeouts: { queueMs: 600_000, runMs: 3_600_000, invokeMs: 60_000 } },
+    'It is given up when it has not started after 10 min. It fails when it has not ended after 1 h. A pass fails without an answer after 1 min.',
+  ],
+  [{ cancelOn: [{ event: 'order.cancelled' }] }, 'The event order.cancelled cancels it.'],
+])('the policy %o is one sentence', (flowControl, sentence) => {
+  const [, ...words] = definitionWords({ ...plain, flowControl })
+  expect(words.slice(0, -1)).toEqual([sentence])
+})
+
+test.each([
+  [{ maxAttempts: 1 }, 'A step that fails is not tried again.'],
+  [{ maxAttempts: 2 }, 'A step is tried 2 times, with 1 s between.'],
+  [{ maxAttempts: 4, factor: 1 }, 'A step is tried 4 times, with 1 s between.'],
+  [
+    { maxAttempts: 3, initialMs: 400, factor: 1.5 },
+    'A step is tried 3 times: the first wait is 400 ms, each next one 1.5 times as long, up to 5 min.',
+  ],
+])('the retries %o are one sentence', (given, sentence) => {
+  expect(definitionWords({ ...plain, retry: { ...retry, ...given } }).at(-1)).toBe(sentence)
+})
+
+test('a handler of failures is mentioned, and a policy of a newer engine is not', () => {
+  const words = definitionWords({ ...plain, onFailure: true, flowControl: { later: { limit: 1 } } as never })
+  expect(words).toEqual([...definitionWords(plain), 'A handler of its own runs after a failure.'])
 })

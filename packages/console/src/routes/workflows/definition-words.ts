@@ -15,20 +15,33 @@ export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): s
   return trigger.if === undefined ? String(trigger.event) : `${trigger.event} if ${trigger.if}`
 }
 
+/** `on order.placed`, `every day at 09:00 (Europe/Berlin)`. */
+function startWords(trigger: WorkflowDefinition['triggers'][number]): string {
+  const { cron } = trigger
+  if (cron === undefined) return `on ${triggerWords(trigger)}`
+  const [, zone, fields] = /^TZ=(\S+)\s+(.*)$/.exec(cron) ?? [undefined, undefined, cron]
+  const words = cronWords(cron) ?? `by the cron ${fields}`
+  const when = /^(every|on|by) /.test(words) ? words : `on ${words}`
+  return zone === undefined ? when : `${when} (${zone})`
+}
+
+function retryWords({ maxAttempts, initialMs, factor, maxMs }: Definition['retry']): string {
+  if (maxAttempts === 1) return 'A step that fails is not tried again.'
+  const first = `A step is tried ${maxAttempts} times`
+  if (maxAttempts === 2 || factor === 1) return `${first}, with ${span(initialMs)} between.`
+  return `${first}: the first wait is ${span(initialMs)}, each next one ${factor} times as long, up to ${span(maxMs)}.`
+}
+
 /** Sentences about a definition. What it does not have is not mentioned. */
 export function definitionWords({ triggers, retry, flowControl = {}, onFailure, whenExhausted }: Definition): string[] {
   const starts =
     triggers.length === 0
       ? 'Only other workflows and people start it.'
-      : `It starts on ${triggers.map(triggerWords).join(', or on ')}.`
-  const retries =
-    retry.maxAttempts === 1
-      ? 'A step that fails is not tried again.'
-      : `A step is tried ${retry.maxAttempts} times: the first wait is ${durationText(retry.initialMs)}, each next one ${retry.factor} times as long, up to ${durationText(retry.maxMs)}.`
+      : `It starts ${triggers.map(startWords).join(', or ')}.`
   return [
     starts,
     ...Object.entries(flowControl).flatMap(([policy, value]) => policyWords(policy, value)),
-    retries,
+    retryWords(retry),
     ...(whenExhausted === 'pause' ? ['A run that has spent its tries pauses, until somebody resumes it.'] : []),
     ...(onFailure ? ['A handler of its own runs after a failure.'] : []),
   ]
@@ -46,6 +59,7 @@ interface Policy {
   ttlMs?: number
   queueMs?: number
   runMs?: number
+  invokeMs?: number
   event?: string
   if?: string
 }
@@ -53,14 +67,17 @@ interface Policy {
 const span = (ms: number | undefined) => durationText(ms ?? 0)
 const perKey = (key: string | undefined) => (key === undefined ? '' : ` per ${key}`)
 
+const runs = (limit: number | undefined, verb: string) => `${limit} ${limit === 1 ? `run ${verb}s` : `runs ${verb}`}`
+
 const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
   concurrency: ({ limit, key, scope }) =>
     `At most ${limit} ${limit === 1 ? 'run is' : 'runs are'} active at once${perKey(key)}${scope === undefined || scope === 'workflow' ? '' : `, over the whole ${scope}`}.`,
-  throttle: ({ limit, periodMs, key }) =>
-    `At most ${limit} runs start in ${span(periodMs)}${perKey(key)}; others wait.`,
+  throttle: ({ limit, periodMs, burst, key }) =>
+    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}${burst ? `, and ${burst} more at once after a quiet time` : ''}; others wait.`,
   rateLimit: ({ limit, periodMs, key }) =>
-    `At most ${limit} runs start in ${span(periodMs)}${perKey(key)}; further events start nothing.`,
-  debounce: ({ periodMs, key }) => `Events within ${span(periodMs)} of each other become one run${perKey(key)}.`,
+    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}; further events start nothing.`,
+  debounce: ({ periodMs, timeoutMs, key }) =>
+    `Events within ${span(periodMs)} of each other become one run${perKey(key)}${timeoutMs === undefined ? '' : `, at the latest ${span(timeoutMs)} after the first`}.`,
   batch: ({ maxSize, timeoutMs, key }) =>
     `Up to ${maxSize} events, or those of ${span(timeoutMs)}, become one run${perKey(key)}.`,
   singleton: ({ mode, key }) =>
@@ -68,10 +85,11 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
       ? `A new run cancels the one before${perKey(key)}.`
       : `While a run is alive, events start no other${perKey(key)}.`,
   idempotency: ({ key, ttlMs }) => `Each ${key} starts one run within ${span(ttlMs)}.`,
-  timeouts: ({ queueMs, runMs }) =>
+  timeouts: ({ queueMs, runMs, invokeMs }) =>
     [
       queueMs === undefined ? undefined : `It is given up when it has not started after ${span(queueMs)}.`,
       runMs === undefined ? undefined : `It fails when it has not ended after ${span(runMs)}.`,
+      invokeMs === undefined ? undefined : `A pass fails without an answer after ${span(invokeMs)}.`,
     ]
       .filter(Boolean)
       .join(' '),

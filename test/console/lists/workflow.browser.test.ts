@@ -1,0 +1,59 @@
+// The page of a workflow: which step costs is whole on a laptop and on a phone, and its newest runs repeat nothing that all have in common.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { flow, openEngine, run, unique } from '../../kit/index.ts'
+
+const { api, url, runner } = await openEngine()
+
+/** By row: the boxes of its name, its bar's track and its numbers; and whether the numbers are cut. */
+const ROWS = `[...document.querySelectorAll('section[aria-label^="Steps by total time"] li')].map(row => {
+  const [name, track, numbers] = [...row.children].map(each => each.getBoundingClientRect())
+  const { scrollWidth, clientWidth } = row.children[2]
+  return { row: row.getBoundingClientRect(), name, track, numbers, isCut: scrollWidth > clientWidth + 1 }
+})`
+
+interface Box {
+  left: number
+  right: number
+  top: number
+  bottom: number
+  width: number
+  height: number
+}
+interface StepRow {
+  row: Box
+  name: Box
+  track: Box
+  numbers: Box
+  isCut: boolean
+}
+
+test('the rows of steps have their numbers in one line, and bars that can be compared', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  const handler = flow([run('charge-card-of-the-customer-in-the-north'), run('pack')])
+  await runner({ app, workflows: { [name]: { handler } } })
+  await api.succeeded((await api.send({ name, app })).runId)
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/workflows/${app}/${name}?since=1h`)
+  await page.getByText('charge-card-of-the-customer-in-the-north', { exact: true }).waitFor()
+  for (const width of [1280, 380]) {
+    await page.setViewportSize({ width, height: 900 })
+    const rows = await page.evaluate<StepRow[]>(ROWS)
+    expect(rows).toHaveLength(2)
+    for (const { row, track, numbers, isCut } of rows) {
+      expect([isCut, numbers.height], `at ${width}`).toEqual([false, 20])
+      expect(numbers.right).toBeCloseTo(row.right, 0)
+      expect(track.left).toBe(rows[0]?.track.left)
+      expect(track.width).toBe(rows[0]?.track.width)
+      // On a phone the bar is below its words, and as wide as the row.
+      if (width === 380) expect([track.width, track.top >= numbers.bottom]).toEqual([row.width, true])
+      else expect([track.right <= numbers.left, track.top < numbers.bottom]).toEqual([true, true])
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 })
+  const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })
+  const heads = await newest.getByRole('columnheader').allTextContents()
+  expect(heads).toEqual(['Status', 'Run', 'Trigger', 'At', 'Created', 'Duration'])
+  expect(await axeViolations(page)).toEqual([])
+})
