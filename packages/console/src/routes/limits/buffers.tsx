@@ -1,7 +1,7 @@
 // The open buffers of debounce and batch on the page of limits: events that wait to become one run, and starting it at once.
 
 import { useState } from 'react'
-import { type Item, usePages } from '../../data/queries.ts'
+import { type Item, itemsOf, usePages } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
@@ -12,6 +12,7 @@ import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import css from './limits.module.css'
 
@@ -33,19 +34,21 @@ export function Buffers() {
   const query = usePages('listBuffers', { limit: 100 })
   return (
     <Panel title="Debounce and batch" isFlush>
-      <PagedTable
-        label="Buffers"
-        query={query}
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        what="buffers"
-        empty={
-          <Empty title="No event waits for others">
-            <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
-            <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
-          </Empty>
-        }
-      />
+      <WholeRows count={query.hasNextPage ? Number.POSITIVE_INFINITY : itemsOf(query).length}>
+        <PagedTable
+          label="Buffers"
+          query={query}
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          what="buffers"
+          empty={
+            <Empty title="No event waits for others">
+              <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
+              <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
+            </Empty>
+          }
+        />
+      </WholeRows>
     </Panel>
   )
 }

@@ -14,6 +14,7 @@ import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Buffers } from './buffers.tsx'
@@ -75,13 +76,15 @@ function Limits({ limits, filters }: { limits: readonly Limit[]; filters: readon
       </Empty>
     )
   return (
-    <ListTable
-      label="Limits"
-      columns={COLUMNS}
-      rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
-      keyOf={keyOf}
-      look={lookAt}
-    />
+    <WholeRows count={limits.length}>
+      <ListTable
+        label="Limits"
+        columns={COLUMNS}
+        rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
+        keyOf={keyOf}
+        look={lookAt}
+      />
+    </WholeRows>
   )
 }
 

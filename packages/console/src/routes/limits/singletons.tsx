@@ -10,6 +10,7 @@ import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import css from './limits.module.css'
@@ -55,13 +56,15 @@ export function Singletons({ app, workflow, keyText, filters }: SingletonsProps)
               {shown.length === 0 ? (
                 <None filters={filters} />
               ) : (
-                <ListTable
-                  label="Singletons"
-                  columns={COLUMNS}
-                  rows={shown}
-                  keyOf={({ runId }) => runId}
-                  look={lookAt}
-                />
+                <WholeRows count={shown.length}>
+                  <ListTable
+                    label="Singletons"
+                    columns={COLUMNS}
+                    rows={shown}
+                    keyOf={({ runId }) => runId}
+                    look={lookAt}
+                  />
+                </WholeRows>
               )}
               {live.length === SHOWN_MAX && (
                 <p className={css.mute}>These are the {SHOWN_MAX} oldest: there may be more.</p>

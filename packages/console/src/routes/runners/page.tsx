@@ -15,6 +15,7 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { disagreements } from './disagreements.ts'
 import css from './runners.module.css'
@@ -31,32 +32,14 @@ const COLUMNS: readonly Column<Runner>[] = [
     width: '118px',
     render: runner => <Status status={runner.live ? 'succeeded' : 'failed'} word={stateOf(runner)} />,
   },
-  { id: 'runner', header: 'Runner', render: ({ runnerId }) => <span title={runnerId}>{runnerId}</span> },
+  { id: 'runner', header: 'Runner', render: runner => <Name runner={runner} /> },
   {
     id: 'app',
     header: 'App',
-    width: '9%',
+    width: '12%',
     render: ({ app }) => <Link target={{ to: 'workflows', query: { app } }}>{app}</Link>,
   },
   { id: 'seen', header: 'Seen', width: '92px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
-  {
-    id: 'transport',
-    header: 'Transport',
-    width: '88px',
-    isSecondary: true,
-    render: ({ url }) => (isConnect(url) ? 'Connect' : 'HTTP'),
-  },
-  {
-    id: 'sdk',
-    header: 'Runs on',
-    width: '13%',
-    isSecondary: true,
-    render: ({ sdkName, version, runtime, framework }) => {
-      const parts = [[sdkName, version].filter(Boolean).join(' '), runtime, framework]
-      const text = [...new Set(parts)].filter(Boolean).join(' · ')
-      return <span title={text}>{text}</span>
-    },
-  },
   {
     id: 'load',
     header: 'Under way',
@@ -98,8 +81,6 @@ const COLUMNS: readonly Column<Runner>[] = [
       <span title={workflows.map(({ name }) => name).join(', ')}>{workflows.length}</span>
     ),
   },
-  { id: 'region', header: 'Region', width: '96px', isSecondary: true, render: ({ region }) => region ?? '' },
-  { id: 'key', header: 'Key', width: '92px', isSecondary: true, render: runner => <KeyMatch runner={runner} /> },
 ]
 
 /** A Connect runner without a socket is disconnected; one that is called by HTTP is silent when it sends no heartbeat. */
@@ -109,15 +90,6 @@ function stateOf({ live, url }: Runner): string {
 }
 
 const isConnect = (url: string) => url.startsWith('conn:')
-
-/** Columns that are left out when no runner has a value. */
-const OPTIONAL: Readonly<Record<string, (runner: Runner) => boolean>> = {
-  region: ({ region }) => region !== undefined,
-  key: ({ keyMatches }) => keyMatches !== undefined,
-}
-
-const columnsFor = (runners: readonly Runner[]) =>
-  COLUMNS.filter(({ id }) => runners.some(OPTIONAL[id] ?? (() => true)))
 
 export default function RunnersPage() {
   const [get, set] = useQuery('runners')
@@ -154,13 +126,15 @@ export default function RunnersPage() {
             return runners.length > 0 ? (
               <>
                 <Disagreements runners={runners} />
-                <ListTable
-                  label="Runners"
-                  columns={columnsFor(runners)}
-                  rows={runners}
-                  keyOf={({ app, runnerId }) => `${app}\n${runnerId}`}
-                  look={lookAt}
-                />
+                <WholeRows count={runners.length}>
+                  <ListTable
+                    label="Runners"
+                    columns={COLUMNS}
+                    rows={runners}
+                    keyOf={({ app, runnerId }) => `${app}\n${runnerId}`}
+                    look={lookAt}
+                  />
+                </WholeRows>
               </>
             ) : filters.length > 0 ? (
               <FilteredEmpty what="runners" filters={filters} />
@@ -206,7 +180,21 @@ function Disagreements({ runners }: { runners: readonly Runner[] }) {
   ))
 }
 
-function KeyMatch({ runner: { keyMatches, keyFingerprint } }: { runner: Runner }) {
-  if (keyMatches === undefined) return null
-  return <span title={keyFingerprint}>{keyMatches ? '✓ matches' : '✕ differs'}</span>
+/** The name of a runner; below it the address, if that is not the name, and the program that runs there. */
+function Name({ runner }: { runner: Runner }) {
+  const { runnerId, url, sdkName, version, runtime, framework, region, keyMatches, keyFingerprint } = runner
+  const program = [[sdkName, version].filter(Boolean).join(' '), runtime, framework]
+  const facts = [isConnect(url) ? 'Connect' : 'HTTP', ...new Set(program), region].filter(Boolean)
+  return (
+    <>
+      <span>{runnerId}</span>
+      {!isConnect(url) && url !== runnerId && <span className={css.detail}>{url}</span>}
+      <span className={css.detail}>
+        {facts.join(' · ')}
+        {keyMatches !== undefined && (
+          <span title={keyFingerprint}> · {keyMatches ? '✓ its key matches' : '✕ its key differs'}</span>
+        )}
+      </span>
+    </>
+  )
 }

@@ -39,14 +39,14 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'status',
       header: 'Status',
-      width: '128px',
+      width: '116px',
       sort: by('status'),
       render: ({ status }) => <Status status={status} />,
     },
     {
       id: 'workflow',
       header: 'Workflow',
-      width: '17%',
+      width: '15%',
       sort: by('workflow'),
       render: ({ workflow }) => <span title={workflow}>{workflow}</span>,
     },
@@ -60,7 +60,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
         </Link>
       ),
     },
-    { id: 'trigger', header: 'Trigger', width: '152px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'trigger', header: 'Trigger', width: '158px', isSecondary: true, render: run => <Trigger run={run} /> },
     { id: 'why', header: 'At', render: run => <Why run={run} /> },
     {
       id: 'started',
@@ -83,7 +83,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'app',
       header: 'App',
-      width: '88px',
+      width: '80px',
       isSecondary: true,
       sort: by('app'),
       render: run => <span title={run.app}>{run.app}</span>,

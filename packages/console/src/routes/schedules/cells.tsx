@@ -38,7 +38,7 @@ export function When({ schedule: { cron, every, timezone } }: { schedule: Schedu
   const words = cronWords(cron)
   return (
     <span title={cron}>
-      {words ?? <code>{cron}</code>} <span className={css.mute}>{timezone}</span>
+      {words ?? <code>{cron.replace(/^TZ=\S+\s+/, '')}</code>} <span className={css.mute}>{timezone}</span>
     </span>
   )
 }

@@ -12,6 +12,7 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { localTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { Actions } from './actions.tsx'
@@ -20,7 +21,7 @@ import { Last, missedWords, Next, Past, type Schedule, Starts, When } from './ce
 const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'starts', header: 'Starts', render: schedule => <Starts schedule={schedule} /> },
   { id: 'when', header: 'When', render: schedule => <When schedule={schedule} /> },
-  { id: 'next', header: 'Next', width: '150px', render: schedule => <Next schedule={schedule} /> },
+  { id: 'next', header: 'Next', width: '124px', render: schedule => <Next schedule={schedule} /> },
   {
     id: 'past',
     header: 'Past runs',
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     isSecondary: true,
     render: schedule => <Past schedule={schedule} />,
   },
-  { id: 'last', header: 'Last', width: '190px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
+  { id: 'last', header: 'Last', width: '180px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
   { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
 ]
 
@@ -116,18 +117,20 @@ export default function SchedulesPage() {
         ]}
       />
       <Panel isFlush>
-        <PagedTable
-          label="Schedules"
-          query={query}
-          rowsOf={page => page.items.filter(isShown)}
-          columns={COLUMNS}
-          keyOf={({ id }) => id}
-          look={lookAt}
-          filters={filters}
-          what="schedules"
-          empty={<NoSchedules />}
-          selection={{ keys: selected, onChange: setSelected }}
-        />
+        <WholeRows count={query.hasNextPage ? Number.POSITIVE_INFINITY : all.length}>
+          <PagedTable
+            label="Schedules"
+            query={query}
+            rowsOf={page => page.items.filter(isShown)}
+            columns={COLUMNS}
+            keyOf={({ id }) => id}
+            look={lookAt}
+            filters={filters}
+            what="schedules"
+            empty={<NoSchedules />}
+            selection={{ keys: selected, onChange: setSelected }}
+          />
+        </WholeRows>
       </Panel>
       {selected.size > 0 && (
         <EachBar

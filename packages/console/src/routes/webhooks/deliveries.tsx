@@ -38,21 +38,26 @@ const KINDS: readonly Delivery['eventKind'][] = [
 const STATUSES: readonly Delivery['status'][] = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead']
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { id: 'status', header: 'Status', width: '124px', render: ({ status }) => <Status status={status} /> },
+  { id: 'status', header: 'Status', width: '116px', render: ({ status }) => <Status status={status} /> },
   { id: 'kind', header: 'Event', width: '128px', render: ({ eventKind }) => eventKind },
   { id: 'url', header: 'To', render: ({ url }) => <span title={url}>{url}</span> },
   {
     id: 'run',
     header: 'Run',
-    width: '300px',
+    width: '92px',
     isSecondary: true,
-    render: ({ sourceRunId: id }) => id !== undefined && <Link target={{ to: 'run', params: { id } }}>{id}</Link>,
+    render: ({ sourceRunId: id }) =>
+      id !== undefined && (
+        <Link target={{ to: 'run', params: { id } }} title={id}>
+          <code>…{id.slice(-8)}</code>
+        </Link>
+      ),
   },
   { id: 'answer', header: 'Answer', width: '72px', align: 'end', render: ({ lastStatusCode }) => lastStatusCode ?? '' },
   {
     id: 'attempts',
     header: 'Attempts',
-    width: '92px',
+    width: '88px',
     align: 'end',
     isSecondary: true,
     render: ({ attemptCount, maxAttempts }) => `${attemptCount} of ${maxAttempts}`,

@@ -18,6 +18,7 @@ import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { AboutEndpoint } from './about.tsx'
 import { EndpointPosts, PostsOfDay } from './endpoint-posts.tsx'
 import { KeyedButton, whyNoKeyedWrite } from './keyed.tsx'
@@ -63,17 +64,19 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
                 <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
               </Empty>
             ) : (
-              <ListTable
-                label="Endpoints"
-                columns={columns}
-                rows={endpoints
-                  .filter(({ id }) => shown === undefined || id === shown)
-                  .map(endpoint => ({
-                    ...endpoint,
-                    stats: stats.find(({ endpointId }) => endpointId === endpoint.id),
-                  }))}
-                keyOf={({ id }) => id}
-              />
+              <WholeRows count={endpoints.length}>
+                <ListTable
+                  label="Endpoints"
+                  columns={columns}
+                  rows={endpoints
+                    .filter(({ id }) => shown === undefined || id === shown)
+                    .map(endpoint => ({
+                      ...endpoint,
+                      stats: stats.find(({ endpointId }) => endpointId === endpoint.id),
+                    }))}
+                  keyOf={({ id }) => id}
+                />
+              </WholeRows>
             )
           }
         </Loaded>
@@ -115,13 +118,13 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
     {
       id: 'kinds',
       header: 'Events',
-      width: '18%',
+      width: '124px',
       isSecondary: true,
       render: ({ eventKinds }) => eventKinds.join(', '),
     },
-    { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? 'every app' },
-    { id: 'day', header: '24 hours', width: '150px', render: ({ id }) => <PostsOfDay endpointId={id} /> },
-    { id: 'success', header: 'Delivered', width: '110px', align: 'end', render: ({ stats }) => successOf(stats) },
+    { id: 'app', header: 'App', width: '96px', isSecondary: true, render: ({ app }) => app ?? 'every app' },
+    { id: 'day', header: '24 hours', width: '138px', render: ({ id }) => <PostsOfDay endpointId={id} /> },
+    { id: 'success', header: 'Delivered', width: '92px', align: 'end', render: ({ stats }) => successOf(stats) },
     {
       id: 'last',
       header: 'Last answer',
@@ -133,7 +136,7 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
     {
       id: 'acts',
       header: 'Actions',
-      width: '96px',
+      width: '76px',
       render: endpoint => <Actions of={endpoint} {...outcomes} />,
     },
   ]

@@ -19,6 +19,7 @@ import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable } from '../../ui/table/list-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { AboutReceiver } from './about.tsx'
 import { whyNoKeyedWrite } from './keyed.tsx'
 import { Refusals } from './refusals.tsx'
@@ -50,12 +51,14 @@ export function Receivers({ shown }: { shown: string | undefined }) {
                 <Snippet text="perdure webhooks receivers create github/push --scheme github" />
               </Empty>
             ) : (
-              <ListTable
-                label="Receivers"
-                columns={columns}
-                rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
-                keyOf={({ id }) => id}
-              />
+              <WholeRows count={receivers.length}>
+                <ListTable
+                  label="Receivers"
+                  columns={columns}
+                  rows={receivers.filter(({ id }) => shown === undefined || id === shown)}
+                  keyOf={({ id }) => id}
+                />
+              </WholeRows>
             )
           }
         </Loaded>
@@ -88,33 +91,33 @@ function columnsWith(onSecret: (made: NewSecret) => void): readonly Column<Recei
     {
       id: 'name',
       header: 'Name',
-      width: '16%',
+      width: '18%',
       render: ({ id, name }) => <Link target={{ to: 'receiver', params: { id } }}>{name ?? id}</Link>,
     },
     {
       id: 'event',
-      header: 'Becomes the event',
+      header: 'Becomes',
+      width: '17%',
       render: ({ eventName }) => <Link target={{ to: 'events', query: { name: eventName } }}>{eventName}</Link>,
     },
-    { id: 'scheme', header: 'Signature', width: '140px', render: ({ scheme }) => scheme },
+    { id: 'scheme', header: 'Signature', width: '112px', render: ({ scheme }) => scheme },
     {
       id: 'address',
       header: 'Address',
-      width: '26%',
       isSecondary: true,
       render: receiver => <code title={addressOf(receiver)}>{addressOf(receiver)}</code>,
     },
     {
       id: 'accepted',
       header: 'Last event',
-      width: '104px',
+      width: '100px',
       align: 'end',
       render: ({ eventName }) => <LastEvent name={eventName} />,
     },
     {
       id: 'updated',
       header: 'Changed',
-      width: '104px',
+      width: '92px',
       align: 'end',
       isSecondary: true,
       render: ({ updatedAt }) => <Moment at={updatedAt} />,
@@ -122,7 +125,7 @@ function columnsWith(onSecret: (made: NewSecret) => void): readonly Column<Recei
     {
       id: 'acts',
       header: 'Actions',
-      width: '96px',
+      width: '76px',
       render: receiver => <Actions of={receiver} onSecret={onSecret} />,
     },
   ]

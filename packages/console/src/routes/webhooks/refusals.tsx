@@ -8,6 +8,7 @@ import { Empty } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { reasonText } from './refusal-words.ts'
 
 type Refusal = Calls['listWebhookRefusals']['reply'][number]
@@ -38,12 +39,14 @@ export function Refusals({ receiverId }: { receiverId: string }) {
               <p>This engine has refused no post to this receiver since it started. It keeps the last 20.</p>
             </Empty>
           ) : (
-            <DataTable
-              label="Refused posts"
-              columns={COLUMNS}
-              rows={refusals.map((refusal, i) => ({ ...refusal, key: `${refusal.at} ${i}` }))}
-              keyOf={({ key }) => key}
-            />
+            <WholeRows count={refusals.length}>
+              <DataTable
+                label="Refused posts"
+                columns={COLUMNS}
+                rows={refusals.map((refusal, i) => ({ ...refusal, key: `${refusal.at} ${i}` }))}
+                keyOf={({ key }) => key}
+              />
+            </WholeRows>
           )
         }
       </Loaded>
