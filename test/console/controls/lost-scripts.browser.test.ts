@@ -26,3 +26,29 @@ test('a page or dialog whose script is gone says so and offers to load anew; the
   await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
   expect(await lost.count()).toBe(0)
 })
+
+test('the notice of a dialog whose script is gone is closed by Esc and by its button; the page keeps its shortcuts', async () => {
+  const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  const lost = page.getByRole('alert').filter({ hasText: 'updated since this page was opened' })
+
+  await page.keyboard.press('?')
+  await lost.waitFor()
+  await page.keyboard.press('Escape')
+  await lost.waitFor({ state: 'detached' })
+
+  await page.keyboard.press('?')
+  const close = lost.getByRole('button', { name: 'Close' })
+  await close.focus()
+  await page.keyboard.press('Enter')
+  await lost.waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.id')).toBe('main')
+
+  // The notice of a page cannot be closed: there is nothing below it.
+  await page.getByRole('link', { name: 'Limits' }).click()
+  const ofPage = page.locator('[data-page]').getByRole('alert')
+  await ofPage.waitFor()
+  expect(await ofPage.getByRole('button').allTextContents()).toEqual(['Reload'])
+})

@@ -1,13 +1,19 @@
 // Parts of the shell that most visits never open, as chunks of their own.
 
-import { lazy } from 'react'
+import { type ComponentType, lazy } from 'react'
 
-export const Palette = lazy(() => import('./palette.tsx').then(part => ({ default: part.Palette })))
-export const Help = lazy(() => import('./help.tsx').then(part => ({ default: part.Help })))
 export const SignIn = lazy(() => import('./sign-in/sign-in.tsx').then(part => ({ default: part.SignIn })))
-export const UnlockDialog = lazy(() =>
-  import('./sign-in/unlock-dialog.tsx').then(part => ({ default: part.UnlockDialog })),
-)
-export const NamespaceDialog = lazy(() =>
-  import('./sign-in/namespace-dialog.tsx').then(part => ({ default: part.NamespaceDialog })),
-)
+
+interface OverlayProps {
+  onClose(): void
+  /** Opens the page of shortcuts. */
+  onHelp(): void
+}
+
+/** The dialogs of the shell, by name. */
+export const OVERLAYS = {
+  search: lazy(() => import('./palette.tsx').then(part => ({ default: part.Palette }))),
+  help: lazy(() => import('./help.tsx').then(part => ({ default: part.Help }))),
+  unlock: lazy(() => import('./sign-in/unlock-dialog.tsx').then(part => ({ default: part.UnlockDialog }))),
+  namespace: lazy(() => import('./sign-in/namespace-dialog.tsx').then(part => ({ default: part.NamespaceDialog }))),
+} satisfies Record<string, ComponentType<OverlayProps>>

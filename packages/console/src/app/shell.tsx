@@ -14,7 +14,7 @@ import { Polite } from '../ui/overlay/polite.tsx'
 import { Toasts, toast } from '../ui/overlay/toasts.tsx'
 import { Boundary } from '../ui/states/page.tsx'
 import { pinnedUrl } from './copy-link.ts'
-import { Help, NamespaceDialog, Palette, SignIn, UnlockDialog } from './parts.tsx'
+import { OVERLAYS, SignIn } from './parts.tsx'
 import { Rail } from './rail.tsx'
 import styles from './shell.module.css'
 import { nextTheme } from './theme.ts'
@@ -24,12 +24,16 @@ import { leave, urlAbove } from './up.ts'
 /** The scroll position is kept when the page has rested this long: browsers bound how often it may be. */
 const SCROLL_REST_MS = 200
 
-type Overlay = 'search' | 'unlock' | 'help' | 'namespace'
-
 export function Shell({ children }: { children: ReactNode }) {
-  const [overlay, setOverlay] = useState<Overlay>()
+  const [overlay, setOverlay] = useState<keyof typeof OVERLAYS>()
   const [isRailOpen, setRailOpen] = useState(false)
+  const Shown = overlay && OVERLAYS[overlay]
   const close = () => setOverlay(undefined)
+  const closeNotice = () => {
+    // Its buttons go away with it.
+    if (document.activeElement?.closest('[role=alert]')) main.current?.focus()
+    close()
+  }
   const { status } = useSession()
   const isSignedOut = status === 'signed-out'
   const main = useScroll()
@@ -67,13 +71,8 @@ export function Shell({ children }: { children: ReactNode }) {
       <Rail isOpen={isRailOpen} onChoose={() => setRailOpen(false)} />
       <main id="main" ref={main} className={styles.main} tabIndex={-1} data-scroller="">
         <Notices />
-        <Boundary key={overlay}>
-          <Suspense>
-            {overlay === 'search' && <Palette onClose={close} onHelp={() => setOverlay('help')} />}
-            {overlay === 'help' && <Help onClose={close} />}
-            {overlay === 'unlock' && <UnlockDialog onClose={close} />}
-            {overlay === 'namespace' && <NamespaceDialog onClose={close} />}
-          </Suspense>
+        <Boundary key={overlay} onClose={closeNotice}>
+          <Suspense>{Shown && <Shown onClose={close} onHelp={() => setOverlay('help')} />}</Suspense>
         </Boundary>
         {isSignedOut && (
           <Boundary>

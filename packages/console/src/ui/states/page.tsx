@@ -2,6 +2,7 @@
 // panels, each with an error boundary of its own.
 
 import { Component, type ReactNode, useEffect, useRef } from 'react'
+import { useKeys } from '../../keys/keys.ts'
 import { currentLocation } from '../../router/history.ts'
 import { Button } from '../button.tsx'
 import { shortName } from '../visible-text.ts'
@@ -67,8 +68,14 @@ export function Panel({ title, actions, isFlush = false, children }: PanelProps)
   )
 }
 
+interface BoundaryProps {
+  children: ReactNode
+  /** Closes the notice. Without it, the notice stays. */
+  onClose?: () => void
+}
+
 /** Shows the error of a part that failed to render, and lets the rest of the page live. */
-export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+export class Boundary extends Component<BoundaryProps, { error: Error | undefined }> {
   override state = { error: undefined as Error | undefined }
 
   static getDerivedStateFromError(error: Error) {
@@ -78,27 +85,27 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
   override render() {
     const { error } = this.state
     if (!error) return this.props.children
-    if (isLostScript(error)) return <LostScript />
-    return (
-      <div className={styles.banner} role="alert">
-        <p>
-          <strong>This part of the page failed.</strong> {error.message}
-        </p>
-        <Button onClick={() => this.setState({ error: undefined })}>Try again</Button>
-      </div>
-    )
+    return <Failed error={error} onClose={this.props.onClose} onRetry={() => this.setState({ error: undefined })} />
   }
 }
 
-/** Browsers keep the failure of a script, so only a new load of the page helps. */
-function LostScript() {
+interface FailedProps extends Pick<BoundaryProps, 'onClose'> {
+  error: Error
+  onRetry(): void
+}
+
+function Failed({ error, onClose, onRetry }: FailedProps) {
+  const isLost = isLostScript(error)
+  useKeys('Everywhere', onClose ? [{ keys: 'Escape', label: 'Close', run: onClose }] : [])
   return (
     <div className={styles.banner} role="alert">
       <p>
-        <strong>A part of the console could not be loaded.</strong> The engine cannot be reached, or it was updated
-        since this page was opened.
+        <strong>This part of the page failed.</strong>{' '}
+        {isLost ? 'The engine does not answer, or it was updated since this page was opened.' : error.message}
       </p>
-      <Button onClick={() => location.reload()}>Reload</Button>
+      {/* Browsers keep the failure of a script, so only a new load of the page helps. */}
+      <Button onClick={isLost ? () => location.reload() : onRetry}>{isLost ? 'Reload' : 'Try again'}</Button>
+      {onClose && <Button onClick={onClose}>Close</Button>}
     </div>
   )
 }
