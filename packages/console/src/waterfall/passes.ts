@@ -49,12 +49,16 @@ export interface PassSpan {
 
 /** The passes as the engine lists them. */
 export function spansOfRecords(passes: readonly PassRecord[], originMs: number): PassSpan[] {
-  return passes.map(({ sentAt, answeredAt, runner, outcome }) => ({
-    fromMs: sinceOrigin(sentAt, originMs),
-    ...(answeredAt === undefined ? {} : { toMs: sinceOrigin(answeredAt, originMs) }),
-    runner,
-    hasFailed: outcome === 'failed',
-  }))
+  return passes.map(({ sentAt, answeredAt, runner, outcome }) => {
+    // A pass that came to nothing may have no answer, and is over.
+    const endedAt = answeredAt ?? (outcome === 'running' ? undefined : sentAt)
+    return {
+      fromMs: sinceOrigin(sentAt, originMs),
+      ...(endedAt === undefined ? {} : { toMs: sinceOrigin(endedAt, originMs) }),
+      runner,
+      hasFailed: outcome === 'failed',
+    }
+  })
 }
 
 /** The passes as frames show them. */

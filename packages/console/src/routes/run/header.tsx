@@ -11,6 +11,7 @@ import { CopyButton } from '../../ui/overlay/copy.tsx'
 import Progress from '../../ui/progress/progress.tsx'
 import { Status } from '../../ui/status.tsx'
 import { agoText, exactTime } from '../../ui/time.ts'
+import { useVeil } from '../../ui/veil.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { useForks } from './actions/replay-dialog.tsx'
 import css from './header.module.css'
@@ -53,6 +54,7 @@ export function Header({ view }: { view: RunView }) {
       <Fact name={view.isLive ? 'Age' : 'Took'}>
         <Duration view={view} now={now} />
       </Fact>
+      <Attributes run={run} />
       {run.progress !== undefined && (
         <Fact name="Progress">
           <Progress source={sourceOf(run.progress.value)} />{' '}
@@ -91,6 +93,31 @@ function Trigger({ view }: { view: RunView }) {
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
   return view.run.parentRunId === undefined ? triggerKind : 'its parent'
+}
+
+/** Facts by which the run is found. They may be parts of its input, so they are hidden with it. */
+function Attributes({ run: { attributes = {} } }: { run: RunView['run'] }) {
+  const { isHidden } = useVeil()
+  const entries = Object.entries(attributes)
+  if (entries.length === 0) return null
+  return (
+    <Fact name="Attributes">
+      {entries.map(([key, value], i) => (
+        <span key={key}>
+          {i > 0 && ' · '}
+          {isHidden ? (
+            key
+          ) : (
+            <Link target={{ to: 'runs', query: { attribute: `${key}:${value}` } }} title="Runs with this attribute">
+              <bdi>
+                {key}:{shortName(String(value))}
+              </bdi>
+            </Link>
+          )}
+        </span>
+      ))}
+    </Fact>
+  )
 }
 
 function OfWorkflow({ view: { run, isBundle } }: { view: RunView }) {

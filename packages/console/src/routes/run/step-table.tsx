@@ -3,12 +3,14 @@
 import { durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import { PlainTable } from '../../ui/table/plain-table.tsx'
+import { Sideways } from '../../ui/table/sideways.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import type { Row } from '../../waterfall/folds.ts'
 import { opOf } from '../../waterfall/row-name.ts'
 import css from './step-table.module.css'
 
 const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Took'] as const
+const NUMBERS: readonly string[] = ['Attempt', 'Started at', 'Took']
 /** Rows of the table; the timeline has all. */
 const ROWS_MAX = 500
 
@@ -21,8 +23,8 @@ export interface StepTableProps {
 
 export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
   return (
-    <div className={css.scroll}>
-      <PlainTable className={css.table} label="Steps of the run" heads={HEADS}>
+    <Sideways label="Steps of the run" className={css.scroll}>
+      <PlainTable className={css.table} label="Steps of the run" heads={HEADS} numbers={NUMBERS}>
         {rows.slice(0, ROWS_MAX).map(row => (
           <tr key={row.key} aria-selected={row.key === selected} onClick={() => onSelect(row.key)}>
             {row.kind === 'bar' ? <BarCells row={row} endMs={endMs} /> : <FoldCells row={row} endMs={endMs} />}
@@ -32,7 +34,7 @@ export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
       {rows.length > ROWS_MAX && (
         <p className={css.more}>{rows.length - ROWS_MAX} rows more: filter by name to see them.</p>
       )}
-    </div>
+    </Sideways>
   )
 }
 
@@ -47,9 +49,9 @@ function BarCells({ row, endMs }: { row: Extract<Row, { kind: 'bar' }>; endMs: n
       <td>
         <Status status={bar.status} />
       </td>
-      <td>{bar.attempt}</td>
-      <td>{durationText(bar.fromMs)}</td>
-      <td>{durationText(Math.max((bar.toMs ?? endMs) - bar.fromMs, 0))}</td>
+      <td data-align="end">{bar.attempt}</td>
+      <td data-align="end">{durationText(bar.fromMs)}</td>
+      <td data-align="end">{durationText(Math.max((bar.toMs ?? endMs) - bar.fromMs, 0))}</td>
     </>
   )
 }
@@ -64,8 +66,8 @@ function FoldCells({ row, endMs }: { row: Extract<Row, { kind: 'fold' }>; endMs:
       <td>{fold.bars.length} steps</td>
       <td>{fold.failed > 0 ? <Status status="failed" word={`${fold.failed} failed`} /> : 'none failed'}</td>
       <td />
-      <td>{durationText(fold.fromMs)}</td>
-      <td>{durationText((fold.toMs ?? endMs) - fold.fromMs)}</td>
+      <td data-align="end">{durationText(fold.fromMs)}</td>
+      <td data-align="end">{durationText((fold.toMs ?? endMs) - fold.fromMs)}</td>
     </>
   )
 }

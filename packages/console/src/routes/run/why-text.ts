@@ -22,6 +22,8 @@ export type WhyLink = { kind: 'events'; name: string } | { kind: 'runners'; app:
 
 export interface WhyLine {
   sentence: string
+  /** The message of an error in the sentence. */
+  said?: string
   action?: WhyAction
   link?: WhyLink
   /** How the limit that holds the run is raised. */
@@ -139,18 +141,22 @@ function waitingLine(run: RunSummary, why: RunExplanation, { nowMs, lasting }: T
 function retryLine({ waitingFor, wakeAt, error }: RunExplanation, step: string, nowMs: number): WhyLine {
   const again = wakeAt === undefined ? 'soon' : untilText(Date.parse(wakeAt), nowMs)
   const reason = waitingFor?.error ?? error?.message
-  const said = reason === undefined ? '' : ` It said: ${shortName(reason, 200)}`
-  if (waitingFor?.stepName === undefined) return { sentence: `The last pass failed and is repeated ${again}.${said}` }
+  const said = shortName(reason ?? '', 200)
+  const itSaid = said === '' ? '' : ` It said: ${said}`
+  if (waitingFor?.stepName === undefined)
+    return { sentence: `The last pass failed and is repeated ${again}.${itSaid}`, said }
   return {
-    sentence: `${step} failed and is tried again ${again}.${said}`,
+    sentence: `${step} failed and is tried again ${again}.${itSaid}`,
+    said,
     action: { kind: 'show-step', stepName: waitingFor.stepName, label: 'Show the error' },
   }
 }
 
 function pausedLine({ waitingFor, error }: RunExplanation, lasting: string): WhyLine {
   const reason = waitingFor?.kind === 'failure' ? (waitingFor.error ?? error?.message) : undefined
-  const because = reason === undefined ? '' : ` because its tries were spent: ${shortName(reason, 200)}`
-  return { sentence: `Paused ${lasting}${because}. Timers and events still settle.`, action: { kind: 'resume' } }
+  const said = shortName(reason ?? '', 200)
+  const because = said === '' ? '' : ` because its tries were spent: ${said}`
+  return { sentence: `Paused ${lasting}${because}. Timers and events still settle.`, said, action: { kind: 'resume' } }
 }
 
 function failedLine(run: RunSummary, { error }: RunExplanation): WhyLine {
@@ -158,8 +164,10 @@ function failedLine(run: RunSummary, { error }: RunExplanation): WhyLine {
   if (!failure) return { sentence: `It failed${tookText(run)}.` }
   const { stepName, message } = failure
   const where = stepName === undefined ? '' : ` in step ${quoted(stepName)}`
+  const said = shortName(message, 300)
   return {
-    sentence: `It failed${tookText(run)}${where}: ${shortName(message, 300)}`,
+    sentence: `It failed${tookText(run)}${where}: ${said}`,
+    said,
     ...(stepName === undefined ? {} : { action: { kind: 'retry-from', stepName } }),
   }
 }

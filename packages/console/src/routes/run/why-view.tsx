@@ -1,11 +1,13 @@
 // The why line of a run: the sentence, with the one action that would end the wait.
 
+import { Fragment } from 'react'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Visible } from '../../ui/visible.tsx'
 import type { OpenAction } from './actions/actions.tsx'
+import { isolatedParts } from './model/isolate.ts'
 import type { RunView } from './model/use-run.ts'
 import { type WhyAction, type WhyLink, whyLine } from './why-text.ts'
 import css from './why-view.module.css'
@@ -19,11 +21,19 @@ export interface WhyViewProps {
 export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   const now = useNow()
   if (!view.why) return null
-  const { sentence, action, link, how } = whyLine(view.run, view.why, now)
+  const { sentence, action, link, how, said } = whyLine(view.run, view.why, now)
   return (
     <div className={css.why} data-status={view.run.status}>
       <span className={css.sentence}>
-        <Visible text={sentence} />
+        {isolatedParts(sentence, said).map(({ text, isOfOthers }, i) => {
+          const Part = isOfOthers ? 'bdi' : Fragment
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a part has no name of its own.
+            <Part key={i}>
+              <Visible text={text} />
+            </Part>
+          )
+        })}
       </span>
       {action && <ActionView action={action} onAction={onAction} onStep={onStep} />}
       {link && <LinkView link={link} />}

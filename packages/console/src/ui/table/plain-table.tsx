@@ -6,18 +6,20 @@ export interface PlainTableProps {
   label: string
   className: string | undefined
   heads: readonly string[]
+  /** The heads whose columns are numbers, at the end of their cells. */
+  numbers?: readonly string[]
   /** The rows. */
   children: ReactNode
 }
 
-export function PlainTable({ label, className, heads, children }: PlainTableProps) {
+export function PlainTable({ label, className, heads, numbers = [], children }: PlainTableProps) {
   return (
     <table className={className}>
       <caption className="visually-hidden">{label}</caption>
       <thead>
         <tr>
           {heads.map(head => (
-            <th key={head} scope="col">
+            <th key={head} scope="col" data-align={numbers.includes(head) ? 'end' : undefined}>
               {head}
             </th>
           ))}

@@ -10,6 +10,7 @@ import { durationText } from '../../../ui/duration.ts'
 import { Loaded } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { PlainTable } from '../../../ui/table/plain-table.tsx'
+import { Sideways } from '../../../ui/table/sideways.tsx'
 import { exactTime } from '../../../ui/time.ts'
 import { shortName } from '../../../ui/visible-text.ts'
 import { type PassOfFrames, passesOf } from '../../../waterfall/passes.ts'
@@ -51,6 +52,9 @@ const OUTCOMES: Record<PassRecord['outcome'], readonly [string, string]> = {
   none: ['cancelled', 'nothing that counted'],
 }
 
+/** The columns of numbers. */
+const NUMBERS: readonly string[] = ['Sent at', 'Took', 'Attempt']
+
 /** A row of the table: a cell for each head. */
 interface PassLine {
   key: number
@@ -59,17 +63,19 @@ interface PassLine {
 
 function PassTable({ heads, lines }: { heads: readonly string[]; lines: readonly PassLine[] }) {
   return (
-    <div className={css.scroller}>
-      <PlainTable className={css.table} label="Passes of the run" heads={heads}>
+    <Sideways label="Passes of the run" className={css.scroller}>
+      <PlainTable className={css.table} label="Passes of the run" heads={heads} numbers={NUMBERS}>
         {lines.map(({ key, cells }) => (
           <tr key={key}>
             {cells.map((cell, i) => (
-              <td key={heads[i]}>{cell}</td>
+              <td key={heads[i]} data-align={NUMBERS.includes(heads[i] as string) ? 'end' : undefined}>
+                {cell}
+              </td>
             ))}
           </tr>
         ))}
       </PlainTable>
-    </div>
+    </Sideways>
   )
 }
 
@@ -82,7 +88,9 @@ function lineOf({ pass, runner, sentAt, answeredAt, outcome, attempt, steps, err
       {durationText(Math.max(sentMs - originMs, 0))}
     </span>,
     answeredAt === undefined ? '' : durationText(Math.max(Date.parse(answeredAt) - sentMs, 0)),
-    shortName(runner),
+    <span key="runner" className={css.runner}>
+      {shortName(runner)}
+    </span>,
     attempt,
     <PassSteps key="steps" pass={{ steps: shown, ...(error === undefined ? {} : { error: error.message }) }} />,
     <Status key="outcome" status={status} word={word} />,
