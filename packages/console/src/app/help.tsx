@@ -1,6 +1,7 @@
 // The page of shortcuts that `?` opens: all that count on this page, and the switch for single letters.
 
 import { useState } from 'react'
+import { groupsOf, keyText } from '../keys/help-text.ts'
 import { areLettersOff, shortcutsNow, switchLetters } from '../keys/keys.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import styles from './palette.module.css'
@@ -17,14 +18,14 @@ export function Help({ onClose }: { onClose(): void }) {
         <input type="checkbox" checked={!isOff} onChange={change} /> Shortcuts of a single letter
       </label>
       <div className={styles.groups}>
-        {shortcutsNow().map(({ group, shortcuts }) => (
+        {groupsOf(shortcutsNow()).map(({ group, shortcuts }) => (
           <section key={group}>
             <h2>{group}</h2>
             <dl className={styles.shortcuts}>
               {shortcuts.map(({ keys, label }) => (
                 <div key={keys}>
                   <dt>
-                    <kbd>{keys.replace('mod+', '⌘')}</kbd>
+                    <kbd>{keyText(keys)}</kbd>
                   </dt>
                   <dd>{label}</dd>
                 </div>

@@ -25,15 +25,19 @@ export function Workflows({ from }: { from: string | undefined }) {
   return (
     <Panel title="Workflows by failures, then by change of p95">
       <Loaded query={stats} rows={3}>
-        {rows => (
-          <PlainTable className={css.table} label="Workflows of the window" heads={HEADS}>
-            {byTrouble(rows, earlier.data ?? [])
-              .slice(0, SHOWN)
-              .map(each => (
-                <Row key={`${each.row.app}/${each.row.workflow}`} of={each} />
-              ))}
-          </PlainTable>
-        )}
+        {rows =>
+          rows.length === 0 ? (
+            <p className={css.mute}>No workflow ran.</p>
+          ) : (
+            <PlainTable className={css.table} label="Workflows of the window" heads={HEADS}>
+              {byTrouble(rows, earlier.data ?? [])
+                .slice(0, SHOWN)
+                .map(each => (
+                  <Row key={`${each.row.app}/${each.row.workflow}`} of={each} />
+                ))}
+            </PlainTable>
+          )
+        }
       </Loaded>
     </Panel>
   )

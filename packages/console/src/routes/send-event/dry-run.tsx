@@ -12,7 +12,14 @@ import css from './send-event.module.css'
 
 type Verdict = DryRunReply['workflows'][number]
 
-export function DryRun({ body, name }: { body: Record<string, unknown> | undefined; name: string }) {
+export interface DryRunProps {
+  body: Record<string, unknown> | undefined
+  name: string
+  /** Takes the name that was probably meant. */
+  onName(name: string): void
+}
+
+export function DryRun({ body, name, onName }: DryRunProps) {
   const { namespace } = useSession()
   const query = useCached({
     queryKey: [namespace, 'dryRun', JSON.stringify(body)],
@@ -31,7 +38,7 @@ export function DryRun({ body, name }: { body: Record<string, unknown> | undefin
           <div className={css.form}>
             {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
             {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
-            {reply.workflows.length === 0 && <NoTrigger name={name} />}
+            {reply.workflows.length === 0 && <NoTrigger name={name} onName={onName} />}
             {reply.workflows.map(verdict => (
               <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
             ))}
@@ -59,7 +66,7 @@ function summaryOf({ deduped, suspended, workflows }: DryRunReply): string {
   return `Workflows that the event matches: ${matching}`
 }
 
-function NoTrigger({ name }: { name: string }) {
+function NoTrigger({ name, onName }: Pick<DryRunProps, 'name' | 'onName'>) {
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
   const names = workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? []))
   const guess = nearest(name, names)
@@ -67,7 +74,11 @@ function NoTrigger({ name }: { name: string }) {
     <p>
       No workflow has a trigger for <strong>{name}</strong>
       {guess === undefined ? '.' : ': did you mean '}
-      {guess !== undefined && <strong>{guess}</strong>}
+      {guess !== undefined && (
+        <button type="button" className={css.guess} onClick={() => onName(guess)}>
+          {guess}
+        </button>
+      )}
       {guess !== undefined && '?'}
     </p>
   )

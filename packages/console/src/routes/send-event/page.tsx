@@ -100,6 +100,7 @@ function SendEvent({ first }: { first: Draft }) {
             <DryRun
               body={settled && jsonError(settled.data) === undefined ? bodyOf(settled) : undefined}
               name={draft.name}
+              onName={name => set({ name })}
             />
           </Panel>
         )}
