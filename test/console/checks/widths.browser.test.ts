@@ -21,7 +21,7 @@ const RIGHT_TO_LEFT: ShopNames = {
   error: 'تم رفض البطاقة 4711 من قبل البنك (card) 12.5',
 }
 
-/** Runs in the page: what is wider than the window or outside of it. Texts that are cut with an ellipsis, and parts that scroll sideways by themselves, may be wider. */
+/** Runs in the page: what is wider than the window or outside of it, and texts from right to left that are cut at their beginning. Texts that are cut with an ellipsis, and parts that scroll sideways by themselves, may be wider. */
 const OUTSIDE = `(() => {
   const found = []
   const mayBeWider = element => {
@@ -45,6 +45,11 @@ const OUTSIDE = `(() => {
     const { left, right, width } = element.getBoundingClientRect()
     if (width <= 1 || mayBeWider(element) || !element.checkVisibility()) continue
     if (left < -1 || right > innerWidth + 1) found.push(element.outerHTML.slice(0, 120) + ' from ' + Math.round(left) + ' to ' + Math.round(right))
+  }
+  for (const element of document.querySelectorAll('main *')) {
+    const { textOverflow, unicodeBidi } = getComputedStyle(element)
+    if (textOverflow === 'ellipsis' && unicodeBidi !== 'plaintext' && /[\\u0590-\\u08ff]/.test(element.textContent))
+      found.push('the beginning is cut of ' + element.outerHTML.slice(0, 120))
   }
   return found
 })()`

@@ -7,7 +7,8 @@ import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { flow, openEngine, run, unique } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
-const MESSAGE = 'تم رفض البطاقة 4711 (card) 12.5'
+/** As long as the widest text of a table. */
+const MESSAGE = `تم رفض البطاقة 4711 (card) 12.5 ${'x'.repeat(150)}`
 const STEP = 'شحن البطاقة'
 const app = unique('shop')
 const name = unique('order')
@@ -65,7 +66,7 @@ test('the name of a step and its error are isolated from the sentence around the
   const page = await opened('tab=timeline', 1280)
   const sentence = page.getByText('It failed after')
   await sentence.waitFor()
-  expect(await sentence.textContent()).toMatch(new RegExp(`in step “${STEP}”: .*\\(card\\) 12\\.5$`))
+  expect(await sentence.textContent()).toMatch(new RegExp(`in step “${STEP}”: .*\\(card\\) 12\\.5 x+$`))
   expect(await sentence.locator('bdi').allTextContents()).toEqual([STEP, MESSAGE])
 })
 

@@ -3,6 +3,9 @@
 import type { ReactNode } from 'react'
 import css from './facts.module.css'
 
+/** A longer text has a line of its own. */
+const LONG_CHARS = 80
+
 /** Facts without a value are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
@@ -10,7 +13,7 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
       {facts
         .filter(([, value]) => value !== undefined && value !== null && value !== '')
         .map(([name, value]) => (
-          <div key={name}>
+          <div key={name} data-long={(typeof value === 'string' && value.length > LONG_CHARS) || undefined}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
