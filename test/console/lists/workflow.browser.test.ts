@@ -57,3 +57,23 @@ test('the rows of steps have their numbers in one line, and bars that can be com
   expect(heads).toEqual(['Status', 'Run', 'Trigger', 'At', 'Created', 'Duration'])
   expect(await axeViolations(page)).toEqual([])
 })
+
+test('charts of durations say that no run ended, until one has', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
+  const page = await openPage(url)
+  const address = `${url}/console/n/default/workflows/${app}/${name}?since=1h`
+  await page.goto(address)
+  const nothing = page.getByText('No run ended in this window.')
+  await expect.poll(() => nothing.count()).toBe(2)
+  expect(await axeViolations(page)).toEqual([])
+  await api.succeeded((await api.send({ name, app })).runId)
+  // The engine answers the same question alike for a moment.
+  const counted = async () => {
+    await page.goto(address)
+    await page.getByText('p99').first().waitFor()
+    return page.getByText('p99, up to').count()
+  }
+  await expect.poll(counted, { timeout: 10_000 }).toBe(1)
+  expect(await nothing.count()).toBe(0)
+})

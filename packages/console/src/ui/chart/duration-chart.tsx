@@ -20,6 +20,7 @@ export interface DurationChartProps<Point extends { at: string }> {
 
 export function DurationChart<Point extends { at: string }>(props: DurationChartProps<Point>) {
   const { label, points, lines, nowMs, marks = [], onMark } = props
+  const isEmpty = !points.some(point => lines.some(({ of }) => of(point) !== undefined))
   return (
     <ChartFrame
       label={label}
@@ -32,11 +33,15 @@ export function DurationChart<Point extends { at: string }>(props: DurationChart
       onMark={onMark}
       bars={null}
       over={
-        <div className={css.hits}>
-          {points.map(point => (
-            <span key={point.at} title={`${clockText(Date.parse(point.at), nowMs)}: ${wordsOf(point, lines)}`} />
-          ))}
-        </div>
+        isEmpty ? (
+          <p className={css.nothing}>No run ended in this window.</p>
+        ) : (
+          <div className={css.hits}>
+            {points.map(point => (
+              <span key={point.at} title={`${clockText(Date.parse(point.at), nowMs)}: ${wordsOf(point, lines)}`} />
+            ))}
+          </div>
+        )
       }
       columns={lines.map(({ kind, of }) => [kind, (point: Point) => durationCell(of(point))] as const)}
     />
