@@ -1,5 +1,6 @@
 // Journeys over stores of many runs: filters, a search that goes on past its time limit, the way back to a place far down the list;
-// a bulk job that is followed, stopped midway and done again. `PERDURE_TEST_RUNS=1000000` makes the first store that large.
+// a bulk job that is followed, stopped midway and done again. The first store has a million runs when every test is to run, or as many
+// as `PERDURE_TEST_RUNS` says.
 
 import type { BulkDetail, ControlAction } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
@@ -10,11 +11,13 @@ import type { Store } from '../../packages/engine/src/ports/store.ts'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
 import { seedRuns } from '../kit/engine/seed-runs.ts'
 import { gate, onCleanup, openEngine, until } from '../kit/index.ts'
+import { isAll } from '../servers.ts'
 
 const PATIENCE = { timeout: 30_000 }
-const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? 20_000)
-/** A million runs are written and searched for minutes. */
-const LONG = RUNS > 20_000 ? { timeout: 1_200_000 } : {}
+const RUNS_QUICK = 20_000
+const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? (isAll ? 1_000_000 : RUNS_QUICK))
+/** A million runs are written for minutes. */
+const LONG = RUNS > RUNS_QUICK ? { timeout: 1_200_000 } : {}
 const WORKFLOWS = 8
 /** Runs whose input has the text that is looked for, spread over the whole time. */
 const RARE = 30
@@ -45,17 +48,31 @@ async function filter(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
+/** Notes how long each part of a journey took. */
+function stopwatch() {
+  const parts: string[] = []
+  let from = performance.now()
+  const lap = (part: string) => {
+    const now = performance.now()
+    parts.push(`${part} ${((now - from) / 1000).toFixed(1)} s`)
+    from = now
+  }
+  return { lap, parts }
+}
+
 test('among many runs: filters, a search that goes on, and the way back to a place far down', LONG, async () => {
+  const { lap, parts } = stopwatch()
   const storeFile = await seedRuns(RUNS, i => ({
     status: statusOf(i),
     workflow: `sync-${i % WORKFLOWS}`,
     app: `app-${i % 3}`,
     ...(i % RARE_EVERY === 1 && i < RARE * RARE_EVERY ? { input: JSON.stringify({ order: i, note: 'A-4711' }) } : {}),
   }))
+  lap('written in')
   // A search gives up early, so that the suite needs few runs.
   const engine = await openEngine({
     storeFile,
-    ...(RUNS <= 20_000 && { bounds: { ...BOUNDS, http: { partialScanMs: 30 } } }),
+    ...(RUNS <= RUNS_QUICK && { bounds: { ...BOUNDS, http: { partialScanMs: 30 } } }),
   })
   const page = await openPage(engine.url)
   const reads = listReads(page)
@@ -66,6 +83,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   await page.waitForTimeout(500)
   expect(reads.length).toBeLessThanOrEqual(2)
   reads.length = 0
+  lap('the first list')
 
   // Qualifiers narrow the list, by one read each time.
   await filter(page, 'workflow:sync-3 status:failed app:app-1')
@@ -82,6 +100,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
     .poll(async () => (await rowsOf(page).allInnerTexts()).every(text => text.includes('waiting')), PATIENCE)
     .toBe(true)
   expect(reads).toHaveLength(2)
+  lap('two filters')
 
   // A search that gave up says how far it came; it goes on where it was, until all is found.
   await filter(page, 'A-4711 in:payload')
@@ -89,7 +108,6 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   const found = page.getByText(/^Looked at runs back to \d{4}-\d\d-\d\d .*, (\d+) found\.$/)
   await found.waitFor()
   const counts: number[] = []
-  const from = performance.now()
   for (let [text] = await found.allInnerTexts(); text !== undefined; [text] = await found.allInnerTexts()) {
     counts.push(Number(/, (\d+) found/.exec(text)?.[1]))
     await goOn.click()
@@ -101,9 +119,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   // With the head.
   expect(await page.getByRole('table', { name: 'Runs' }).getAttribute('aria-rowcount')).toBe(String(RARE + 1))
   expect(reads).toHaveLength(2 + 1 + counts.length)
-  console.info(
-    `${RUNS} runs: a search of all payloads took ${counts.length + 1} reads and ${performance.now() - from} ms`,
-  )
+  lap(`a search of all payloads in ${counts.length + 1} reads`)
 
   // Far down the list, back restores the filter, the place and the row.
   await filter(page, 'status:succeeded')
@@ -121,6 +137,7 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   // Each page of 100 rows is read once, and few rows are in the document.
   expect(reads.length - before).toBeLessThanOrEqual(13)
   expect(await rowsOf(page).count()).toBeLessThan(80)
+  lap('1,000 rows down')
   // Rows of the place before may still be in the document.
   const row = rowsOf(page).nth(20)
   const isOnScreen = async () => {
@@ -143,6 +160,8 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
   expect(others.map(({ searchParams }) => searchParams.get('cursor'))).toEqual(others.map(() => null))
   // A slow machine gives the stream a gap, after which the same is read once more.
   for (const kind of [byIds, others]) expect([1, 2]).toContain(kind.length)
+  lap('a run and back')
+  console.info(`${RUNS.toLocaleString('en-US')} runs: ${parts.join(', ')}`)
 })
 
 const BOUNDS = { passesMax: 100, deliveriesMax: 32, timersMax: 32 }

@@ -14,6 +14,7 @@ const LONGEST = [
   'test/sim/control-model',
   'test/contract/store/sqlite-file',
   'test/scenario/docs/examples',
+  'test/console/many-runs',
   'test/console/',
   'test/sim/',
   'test/faults/',
