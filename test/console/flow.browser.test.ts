@@ -1,5 +1,5 @@
 // Flow control on the console: what holds a run back, live; buffers of events, flushed; a workflow that is run, paused and
-// deleted by hand.
+// deleted by hand, and one that has runs and no definition.
 
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -134,4 +134,38 @@ test('a workflow is run after a dry run, paused, resumed and deleted', async () 
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.getByRole('heading', { name: 'Workflows' }).waitFor()
   expect(await definition()).toBeUndefined()
+})
+
+test('a workflow that has runs and no definition shows its runs, numbers and errors, and says that it is not registered', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  const charge = ({ event: { data } }: { event: { data?: unknown } }) => {
+    if (data !== undefined) throw new Error('card 4711 was refused')
+    return null
+  }
+  const registration = { retry: { maxAttempts: 1 } }
+  const runner = await engine.runner({
+    app,
+    workflows: { [name]: { handler: flow([run('charge', charge)]), registration } },
+  })
+  const ids: string[] = []
+  for (const data of [undefined, { card: 4711 }]) ids.push((await api.send({ name, ...(data && { data }) })).runId)
+  await api.succeeded(ids[0] as string)
+  await api.reaches(ids[1] as string, 'failed')
+  await runner.register(api, { leaving: true })
+  expect((await api.request('DELETE', `/workflows/${app}/${name}`)).status).toBe(204)
+
+  // A read that is refused would be an error of the page's console, which fails the test.
+  const page = await openPage(url)
+  await page.goto(pageOf(`workflows/${app}/${name}`))
+  await page.getByText('No runner has registered it, or not any more.').waitFor()
+  const numbers = page.getByRole('region', { name: 'Its runs' })
+  await numbers.getByText('50 %').waitFor()
+  // Rows are drawn where they are on the screen.
+  await page.getByRole('region', { name: 'Newest runs', exact: true }).scrollIntoViewIfNeeded()
+  await page.getByRole('table', { name: 'Error groups of the workflow' }).getByText('card 4711 was refused').waitFor()
+  const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })
+  for (const id of ids) await newest.locator(`tr[data-key="${id}"]`).waitFor()
+  await until(async () => (await page.locator('[aria-busy]').count()) === 0, { what: 'the end of loading' })
+  expect(await page.getByRole('button', { name: 'Run now…' }).count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
 })

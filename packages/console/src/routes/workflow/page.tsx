@@ -41,7 +41,12 @@ export default function WorkflowPage() {
   const definitions = useRead('listWorkflows', { app })
   const stats = useRead('getWorkflowStats', { app, workflow: name, since: from }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
-  const past = usePages('listDefinitions', { app, name, limit: DEFINITIONS_KEPT }, { keep: false })
+  // The engine refuses the read for a workflow that is not registered, which may have runs.
+  const past = usePages(
+    'listDefinitions',
+    { app, name, limit: DEFINITIONS_KEPT },
+    { enabled: definition !== undefined, keep: false },
+  )
   const changes = useMemo(() => definitionChanges(itemsOf({ data: past.data })), [past.data])
   const marks = useMemo(() => changes.map(({ now, text }) => ({ at: now.registeredAt, text })), [changes])
   const [shown, setShown] = useState<string>()
