@@ -6,6 +6,7 @@ import { type Match, parseUrl } from './routes.ts'
 
 /** The element that scrolls, which the shell marks. */
 const SCROLLER = '[data-scroller]'
+const WRITE_REST_MS = 100
 
 export interface Location {
   match: Match
@@ -37,11 +38,10 @@ export function onLocation(listener: () => void): () => void {
 
 /** Goes to a URL of the console, relative to its root. */
 export function navigate(url: string, { replace = false }: { replace?: boolean } = {}): void {
-  if (replace) history.replaceState(history.state, '', CONSOLE_ROOT + url)
-  else {
-    rememberScroll()
-    history.pushState(null, '', CONSOLE_ROOT + url)
-  }
+  const target = CONSOLE_ROOT + url
+  if (!replace) rememberScroll()
+  writeKept(replace ? target : undefined)
+  if (!replace) history.pushState(null, '', target)
   changed(replace ? 'replace' : 'push')
 }
 
@@ -53,15 +53,40 @@ function rememberScroll(): void {
 /** The scroll position to restore on this entry of the history. */
 export const rememberedScroll = (): number => kept<number>('scroll') ?? 0
 
-/** Keeps a value in this entry of the history, until the tab is closed. */
+/** Values of this entry that are not written to it yet. */
+let unwritten: Record<string, unknown> = {}
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/**
+ * Keeps a value in this entry of the history, until the tab is closed. Values are written together once no other came for a while:
+ * a write takes 2 ms, and browsers refuse some hundred in a row.
+ */
 export function keep(name: string, value: unknown): void {
-  history.replaceState({ ...history.state, [name]: value }, '')
+  unwritten[name] = value
+  clearTimeout(timer)
+  timer = setTimeout(writeKept, WRITE_REST_MS)
 }
+
+/** Writes the values to the entry, which then has this URL. */
+function writeKept(url?: string): void {
+  history.replaceState(stateNow(), '', url)
+  dropUnwritten()
+}
+
+function dropUnwritten(): void {
+  clearTimeout(timer)
+  unwritten = {}
+}
+
+const stateNow = (): Record<string, unknown> => ({ ...history.state, ...unwritten })
 
 /** The value that this entry of the history keeps. */
-export function kept<Value>(name: string): Value | undefined {
-  return ((history.state ?? {}) as Record<string, Value>)[name]
-}
+export const kept = <Value>(name: string): Value | undefined => stateNow()[name] as Value | undefined
 
 history.scrollRestoration = 'manual'
-window.addEventListener('popstate', () => changed('back'))
+window.addEventListener('pagehide', () => writeKept())
+window.addEventListener('popstate', () => {
+  // These values are of the entry that was left, which cannot be written any more.
+  dropUnwritten()
+  changed('back')
+})

@@ -1,12 +1,12 @@
 // The head of a table: names of columns, sorting, and the box that selects every row that is loaded.
 
+import { memo } from 'react'
 import styles from './data-table.module.css'
 import type { DataTableProps } from './table-props.ts'
 
 type HeadProps<Row> = Pick<DataTableProps<Row>, 'columns' | 'rows' | 'keyOf' | 'selection'>
 
-/** The widths of the columns, and their heads, which sort. */
-export function TableHead<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
+function Head<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
   const isAll = selection !== undefined && rows.length > 0 && rows.every(row => selection.keys.has(keyOf(row)))
   return (
     <>
@@ -44,6 +44,9 @@ export function TableHead<Row>({ columns, rows, keyOf, selection }: HeadProps<Ro
     </>
   )
 }
+
+/** The widths of the columns, and their heads, which sort. */
+export const TableHead = memo(Head) as typeof Head
 
 const ariaSort = (dir: 'asc' | 'desc' | undefined) =>
   dir === undefined ? undefined : dir === 'asc' ? 'ascending' : 'descending'

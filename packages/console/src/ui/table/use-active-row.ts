@@ -14,15 +14,17 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowP
   const { label, rows, keyOf, onActive, selection } = props
   const [key, setKey] = useKept<string | undefined>(`active:${label}`, undefined)
   const anchor = useRef<number>(undefined)
+  const active = useRef(key)
   const index = useMemo(() => rows.findIndex(row => keyOf(row) === key), [rows, key, keyOf])
   const activate = useCallback(
     (next: string) => {
-      // The key moves the row, and then the focus follows.
-      if (next === key) return
+      // The focus that a key moves says so too, before the row is rendered.
+      if (next === active.current) return
+      active.current = next
       setKey(next)
       onActive?.(rows.find(row => keyOf(row) === next))
     },
-    [rows, key, keyOf, onActive, setKey],
+    [rows, keyOf, onActive, setKey],
   )
   const move = (by: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, index + by))
@@ -125,9 +127,7 @@ function focusRow(table: HTMLTableElement | null, { index, key, rowPx }: Place):
 const FRAMES_MAX = 20
 
 function focusWhenThere(table: HTMLTableElement, key: string, framesLeft: number): void {
-  requestAnimationFrame(() => {
-    const row = rowElement(table, key)
-    if (row) row.focus({ preventScroll: true })
-    else if (framesLeft > 0) focusWhenThere(table, key, framesLeft - 1)
-  })
+  const row = rowElement(table, key)
+  if (row) row.focus({ preventScroll: true })
+  else if (framesLeft > 0) requestAnimationFrame(() => focusWhenThere(table, key, framesLeft - 1))
 }

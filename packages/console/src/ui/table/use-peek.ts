@@ -11,8 +11,10 @@ export function usePeek<Row>(rows: readonly Row[], keyOf: (row: Row) => string) 
       if (how === 'hover') return now?.isPinned ? now : row && { key: keyOf(row), isPinned: false }
       return now?.isPinned || !row ? undefined : { key: keyOf(row), isPinned: true }
     })
-  const follow = (row: Row | undefined) =>
-    setState(now => (now?.isPinned && row ? { key: keyOf(row), isPinned: true } : now))
+  // Without a pinned look, a key in the list renders no more than its table.
+  const follow = (row: Row | undefined) => {
+    if (isPinned && row) setState({ key: keyOf(row), isPinned })
+  }
   useKeys('A look', isPinned ? [{ keys: 'Escape', label: 'Close the look', run: () => setState(undefined) }] : [])
   return { row: state && rows.find(row => keyOf(row) === state.key), isPinned, show, follow }
 }

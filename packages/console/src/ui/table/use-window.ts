@@ -2,7 +2,7 @@
 // are painted soon, and then some beside them.
 
 import { useLayoutEffect, useRef, useState } from 'react'
-import { windowOf } from './window.ts'
+import { windowInSteps, windowOf } from './window.ts'
 
 /** Above the first row of every list there is at least the top bar, the title and the head of the table. */
 const ABOVE_PX = 120
@@ -24,7 +24,7 @@ export function useWindow(
       frame = 0
       if (!list.current) return
       const scrolledPx = scroller.getBoundingClientRect().top - list.current.getBoundingClientRect().top
-      const next = windowOf({ count, rowPx, scrolledPx, viewPx: scroller.clientHeight })
+      const next = windowInSteps({ count, rowPx, scrolledPx, viewPx: scroller.clientHeight })
       setRange(last =>
         last.first === next.first && last.last === next.last && last.afterPx === next.afterPx ? last : next,
       )

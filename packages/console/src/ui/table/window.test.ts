@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { windowOf } from './window.ts'
+import { windowInSteps, windowOf } from './window.ts'
 
 const rows = (input: Partial<Parameters<typeof windowOf>[0]>) =>
   windowOf({ count: 5000, rowPx: 32, scrolledPx: 0, viewPx: 640, ...input })
@@ -22,4 +22,16 @@ test('the visible rows are among them', () => {
   expect(first).toBeLessThanOrEqual(100)
   expect(last).toBeGreaterThanOrEqual(120)
   expect(rows({ count: 0 })).toEqual({ first: 0, last: 0, beforePx: 0, afterPx: 0 })
+})
+
+test('in steps, the visible rows and some beside them are there, and a scroll by a row renders others each eighth time', () => {
+  const windows = new Set<number>()
+  for (let row = 0; row < 80; row++) {
+    const { first, last } = windowInSteps({ count: 5000, rowPx: 32, scrolledPx: row * 32, viewPx: 640 })
+    expect(first).toBeLessThanOrEqual(Math.max(0, row - 8))
+    expect(last).toBeGreaterThanOrEqual(row + 20 + 8)
+    expect(last - first).toBeLessThan(50)
+    windows.add(last)
+  }
+  expect(windows.size).toBe(10)
 })

@@ -1,7 +1,8 @@
 // The arithmetic of a windowed list: only the rows near the visible part are in the document.
 
 /** Rows beside the visible part that are kept, so that a scroll shows no gap. */
-const OVERSCAN = 12
+const OVERSCAN = 8
+const STEP = 8
 
 export interface WindowInput {
   count: number
@@ -18,4 +19,10 @@ export function windowOf({ count, rowPx, scrolledPx, viewPx, overscan = OVERSCAN
   const first = Math.max(0, Math.min(count, Math.floor(scrolledPx / rowPx) - overscan))
   const last = Math.max(first, Math.min(count, Math.ceil((scrolledPx + viewPx) / rowPx) + overscan))
   return { first, last, beforePx: first * rowPx, afterPx: (count - last) * rowPx }
+}
+
+/** The window of a scroll in steps of some rows: most scrolls by one row, as a key makes them, render nothing. */
+export function windowInSteps({ scrolledPx, viewPx, ...input }: WindowInput) {
+  const stepPx = STEP * input.rowPx
+  return windowOf({ ...input, scrolledPx: Math.floor(scrolledPx / stepPx) * stepPx, viewPx: viewPx + stepPx })
 }
