@@ -34,7 +34,10 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The engine's time, renewed once a second. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => tickedAt) + offsetMs
+/** Reads the engine's time once a second. The component is rendered only when what `read` makes of it changes. */
+export function useClock<Value extends string | number | undefined>(read: (nowMs: number) => Value): Value {
+  return useSyncExternalStore(subscribe, () => read(tickedAt + offsetMs))
 }
+
+/** The engine's time, renewed once a second. */
+export const useNow = (): number => useClock(nowMs => nowMs)

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense } from 'react'
 import type { Item } from '../../data/queries.ts'
-import { useNow } from '../../data/time/clock.ts'
+import { useClock } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { coarse, durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
@@ -114,7 +114,7 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run
 }
 
 function Why({ run }: { run: Run }) {
-  const text = whyShort(run, useNow())
+  const text = useClock(nowMs => whyShort(run, nowMs))
   const progress = progressOf(run)
   if (progress !== undefined)
     return (
@@ -134,31 +134,36 @@ function Why({ run }: { run: Run }) {
 
 function Ago({ at }: { at: string }) {
   const atMs = Date.parse(at)
-  const ms = Math.max(0, useNow() - atMs)
+  const text = useClock(nowMs => {
+    const ms = Math.max(0, nowMs - atMs)
+    return ms < 1000 ? 'now' : `${durationText(coarse(ms))} ago`
+  })
   return (
     <time dateTime={at} title={exactTime(atMs)}>
-      {ms < 1000 ? 'now' : `${durationText(coarse(ms))} ago`}
+      {text}
     </time>
   )
 }
 
 function Duration({ run, longMs }: { run: Run; longMs: number }) {
-  const now = useNow()
   const { durationMs, startedAt, finishedAt, status } = run
   const isOpen = finishedAt === undefined && startedAt !== undefined
-  const ms = durationMs ?? (isOpen ? Math.max(0, now - Date.parse(startedAt)) : undefined)
-  if (ms === undefined) return null
+  const text = useClock(nowMs => {
+    const ms = durationMs ?? (isOpen ? Math.max(0, nowMs - Date.parse(startedAt)) : undefined)
+    return ms === undefined ? undefined : durationText(isOpen ? coarse(ms) : ms)
+  })
+  if (text === undefined) return null
   return (
     <span className={styles.duration}>
-      {!isOpen && longMs > 0 && (
+      {!isOpen && durationMs !== undefined && longMs > 0 && (
         <span
           aria-hidden="true"
           className={styles.bar}
           data-status={status}
-          style={{ width: `${Math.max(2, Math.min(40, (40 * ms) / longMs))}px` }}
+          style={{ width: `${Math.max(2, Math.min(40, (40 * durationMs) / longMs))}px` }}
         />
       )}
-      {durationText(isOpen ? coarse(ms) : ms)}
+      {text}
     </span>
   )
 }
