@@ -1,4 +1,5 @@
-// A list of 200 runs under 2,000 status frames a second, and the memory of one that is open for an hour.
+// A list of 200 runs under 2,000 status frames a second, with the pointer on a row: its rows stay, and new runs are counted. And the
+// memory of one that is open for an hour.
 
 import { type FrameServer, openFrameServer } from '../../../test/kit/browser/frame-server.ts'
 import { percentiles } from '../../measure/latency.ts'
@@ -7,6 +8,8 @@ import { type BenchBrowser, consoleUrl, heapBytes, type Tab } from './browser.ts
 
 const FRAMES_PER_S = 2000
 const WARM_UP_MS = 3000
+/** A minute at least, with a new run in each of its seconds. */
+const BUSY_S_MIN = 60
 /** An hour of a list with 50 changes a second, in a window of `HOUR_SHARE` of it: as many frames, forty times as fast. */
 const HOUR_FRAMES = 180_000
 
@@ -23,6 +26,11 @@ const WATCH = `(() => {
   new PerformanceObserver(list => window.tasks.push(...list.getEntries().map(({ duration }) => duration)))
     .observe({ type: 'longtask' })
 })()`
+
+/** The first rows, and where they are on the screen. */
+const PLACES = `[...document.querySelectorAll('tbody tr[data-key]')].slice(0, 20).map(row => {
+  return row.dataset.key + ' at ' + row.getBoundingClientRect().top
+})`
 
 async function openList(browser: BenchBrowser, server: FrameServer, before?: string): Promise<Tab> {
   const tab = await browser.open(server.url, before === undefined ? {} : { before })
@@ -47,18 +55,28 @@ export async function busyList(
   const server = await openFrameServer(origin)
   const tab = await openList(browser, server)
   await tab.cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  await tab.page.locator('tbody tr[data-key]').nth(3).hover()
   server.send(runIds, FRAMES_PER_S)
   await tab.page.waitForTimeout(WARM_UP_MS)
   await tab.page.evaluate(WATCH)
+  const before = await tab.page.evaluate<string[]>(PLACES)
   const [from, cpu] = [performance.now(), await cpuSeconds(tab)]
-  await tab.page.waitForTimeout(seconds * 1000)
+  const newRuns = Math.max(seconds, BUSY_S_MIN)
+  for (let i = 0; i < newRuns; i++) {
+    server.sendOnce([`run_NEW${i}`])
+    await tab.page.waitForTimeout(1000)
+  }
   const share = (await cpuSeconds(tab)) - cpu
   const wall = (performance.now() - from) / 1000
   const frames = await tab.page.evaluate<number[]>('window.frames2')
   const tasks = await tab.page.evaluate<number[]>('window.tasks')
+  const after = await tab.page.evaluate<string[]>(PLACES)
+  const counted = Number(/▲ (\d+) new/.exec(await tab.page.locator('main').innerText())?.[1] ?? 0)
   const isSampling = (await tab.page.getByText('sampling').count()) > 0
   await tab.context.close()
   server.close()
+  bars.count('2,000 frames/s: rows that moved', before.filter((place, i) => place !== after[i]).length, 0)
+  bars.count('2,000 frames/s: new runs that were not counted', Math.abs(newRuns - counted), 0)
   bars.count('2,000 frames/s: % of the main thread', (100 * share) / wall, 30)
   bars.time('2,000 frames/s: frame, p95', percentiles(frames).p95, { barMs: 33, slowness })
   bars.time('2,000 frames/s: longest task', Math.max(...tasks), { barMs: 100, slowness })
