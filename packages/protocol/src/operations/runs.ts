@@ -34,7 +34,7 @@ export const runs = {
     path: '/runs',
     summary: 'List runs, by default newest first',
     description:
-      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `until`, `status`, `workflow` or `app`, or send `partial=1`, so that it is answered in parts. Such a page may have fewer rows than `limit`, or none, and still have a next one; sorted by `started`, the header `X-Scanned-To` then tells the time of creation of the last run that it looked at. If other searches took that time, the answer is `overloaded` with `Retry-After`.',
+      'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `until`, `status`, `workflow` or `app`, or send `partial=1`, so that it is answered in parts. Such a page may have fewer rows than `limit`, or none, and still have a next one; sorted by `started`, the header `X-Scanned-To` then tells the time of creation of the last run that it looked at. If other searches took that time, or a single read of such a page, the answer is `overloaded` with `Retry-After`.',
     access: 'read',
     query: {
       app: APP_PARAM,

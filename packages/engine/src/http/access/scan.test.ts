@@ -121,6 +121,17 @@ test('a list that may be answered in part has what was found after 2 s, and goes
   expect([rest.headers['x-next-cursor'], rest.headers['x-scanned-to']]).toEqual([undefined, undefined])
 })
 
+test('a list that may be answered in part and whose first read takes all of its time is 503, and says to try again', async () => {
+  const { get, goOn, held, clock } = await busyApp()
+  const answer = get('/runs?q=order&partial=1')
+  await eventually(() => held.length === 1)
+  await clock.advance(5_000)
+  expect(refusal(await answer)).toBe('503 overloaded')
+  expect((await answer).headers['retry-after']).toBe('1')
+  expect(messageOf(await answer)).toBe('the store took too long to read this: try again later')
+  await goOn([])
+})
+
 test('beyond the bound of waiting scans a namespace is refused at once, and another is not', async () => {
   const { get, goOn, clock } = await busyApp()
   const timers = clock.timerCount

@@ -42,7 +42,8 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
       partial
         ? upTo(context, enough => reads.partOfRuns(list, { signal, enough }))
         : reads.runs(list, signal).then(runs => ({ runs }))
-    const found = await scan(context, reply, listed, { tooWide: () => tooWide(list) })
+    // A list in parts that takes so long waits for a single read: to narrow it would not help.
+    const found = await scan(context, reply, listed, partial ? {} : { tooWide: () => tooWide(list) })
     const page = found.runs.slice(0, limit)
     const last = page.at(-1)
     const isMore = found.runs.length > limit && last !== undefined
