@@ -1,13 +1,14 @@
 // The box of qualifiers and the chips of statuses above the list.
 
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
-import { useRead } from '../../data/queries.ts'
+import { type FormEvent, lazy, Suspense, useEffect, useId, useRef, useState } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import type { QueryName } from '../../router/routes.ts'
 import { Button } from '../../ui/button.tsx'
-import { completionsOf } from './completions.ts'
 import { QUALIFIERS, readBox, writeBox } from './qualifiers.ts'
 import styles from './runs.module.css'
+
+// The first list waits neither for them nor for the names of workflows.
+const Completions = lazy(() => import('./completion-list.tsx'))
 
 type Name = QueryName<'runs'>
 export type Get = (name: Name) => string | undefined
@@ -31,15 +32,12 @@ export function FilterBox({ get, set }: { get: Get; set: Set }) {
   const text = writeBox(get)
   const completions = useId()
   const [typed, setTyped] = useState(text)
-  // Their names complete what is typed, so that the first list does not wait for them.
   const [isUsed, setUsed] = useState(false)
-  const workflows = useRead('listWorkflows', {}, { staleMs: 30_000, enabled: isUsed }).data ?? []
   useEffect(() => {
     if (box.current) box.current.value = text
     setTyped(text)
   }, [text])
   useKeys('Filter', [{ keys: 'f', label: 'Filter', run: () => box.current?.select() }])
-  const known = { workflows: workflows.map(({ name }) => name), apps: workflows.map(({ app }) => app) }
   const apply = (event: FormEvent) => {
     event.preventDefault()
     const cleared = Object.fromEntries([...Object.values(QUALIFIERS), ...FREE].map(name => [name, undefined]))
@@ -62,11 +60,7 @@ export function FilterBox({ get, set }: { get: Get; set: Set }) {
           onFocus={() => setUsed(true)}
           onChange={event => setTyped(event.target.value)}
         />
-        <datalist id={completions}>
-          {completionsOf(typed, known).map(each => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
+        <Suspense>{isUsed && <Completions id={completions} text={typed} />}</Suspense>
         <Button type="submit">Filter</Button>
       </form>
       <fieldset className={styles.chips}>

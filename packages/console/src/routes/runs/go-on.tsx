@@ -15,7 +15,7 @@ export interface GoOnProps {
   query: { data: InfiniteData<Page<Run>> | undefined; isFetchingNextPage: boolean; fetchNextPage(): unknown }
 }
 
-export function GoOn({ count, last, query }: GoOnProps) {
+export default function GoOn({ count, last, query }: GoOnProps) {
   const backTo = query.data?.pages.at(-1)?.scannedTo ?? last?.createdAt
   const found = `${count} found`
   return (

@@ -17,7 +17,6 @@ import { DataTable } from '../../ui/table/data-table.tsx'
 import { usePeek } from '../../ui/table/use-peek.ts'
 import { type Run, runColumns, type SortKey } from './columns.tsx'
 import { activeFilters, FilterBox } from './filter-box.tsx'
-import { GoOn } from './go-on.tsx'
 import { useLook } from './look.ts'
 import { type ListInput, listInput } from './query.ts'
 import styles from './runs.module.css'
@@ -25,6 +24,7 @@ import { useRunList } from './use-run-list.ts'
 import { ViewMenu } from './view-menu.tsx'
 
 const Facets = lazy(() => import('./facets.tsx'))
+const GoOn = lazy(() => import('./go-on.tsx'))
 const Peek = lazy(() => import('./peek.tsx'))
 const RowMenu = lazy(() => import('./row-menu.tsx'))
 const SelectionBar = lazy(() => import('./bulk/selection-bar.tsx'))
@@ -89,7 +89,9 @@ export default function RunsPage() {
               )
             }
           </Loaded>
-          {query.hasNextPage && !hasMore && <GoOn count={runs.length} last={runs.at(-1)} query={query} />}
+          <Suspense>
+            {query.hasNextPage && !hasMore && <GoOn count={runs.length} last={runs.at(-1)} query={query} />}
+          </Suspense>
         </Panel>
       </div>
       <Suspense>
