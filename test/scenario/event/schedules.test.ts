@@ -85,6 +85,37 @@ describe('a schedule of the API', () => {
     expect(await eventsOf(name)).toHaveLength(2)
   })
 
+  test('limits its event to the app that it names', async () => {
+    const { name, app } = await nightly()
+    await put(name, { every: '1h', event: { name, app: 'elsewhere' } })
+    const { eventId, triggered } = await fire(name)
+    expect(triggered).toEqual([])
+    expect((await api.get(`/events/${eventId}/why`)).json).toMatchObject({
+      workflows: [{ workflow: name, app, outcome: 'other-app' }],
+    })
+    await put(name, { every: '1h', event: { name, app } })
+    expect((await fire(name)).triggered).toMatchObject([{ workflow: name, app }])
+  })
+
+  test('shows its cron as given, and can be put as it is shown', async () => {
+    const name = unique('zoned')
+    const cron = '0 9 * * *'
+    const given = [
+      [
+        { cron, timezone: 'Europe/Vienna' },
+        { cron, timezone: 'Europe/Vienna' },
+      ],
+      [{ cron: `TZ=Europe/Vienna ${cron}` }, { cron: `TZ=Europe/Vienna ${cron}`, timezone: 'Europe/Vienna' }],
+      [{ cron }, { cron, timezone: 'UTC' }],
+    ] as const
+    for (const [times, shown] of given) {
+      const { next, ...made } = await put(name, { ...times, event: { name } })
+      expect(made).toMatchObject(shown)
+      expect(await entry(name)).toEqual({ ...made, next })
+      expect(await put(name, { cron: made.cron, timezone: made.timezone, event: { name } })).toEqual({ ...made, next })
+    }
+  })
+
   test('ends before endsAt, and begins with startsAt', async () => {
     const name = unique('short')
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()
@@ -219,7 +250,10 @@ test.each([
   [{ every: '1h', timezone: 'Europe/Paris', event: { name: 'n' } }, /timezone is only for cron/],
   [{ cron: '* *', event: { name: 'n' } }, /cron must have five fields/],
   [{ cron: '0 0 * * *', timezone: 'Mars/Base', event: { name: 'n' } }, /cron names a time zone that is not known/],
-  [{ cron: 'TZ=UTC 0 0 * * *', timezone: 'UTC', event: { name: 'n' } }, /timezone cannot be given beside TZ=/],
+  [
+    { cron: 'TZ=Europe/Paris 0 0 * * *', timezone: 'UTC', event: { name: 'n' } },
+    /timezone must be the zone that TZ= in cron names/,
+  ],
   [{ every: '1h', event: { name: 'n', colour: 'red' } }, /event\.colour/],
   [{ every: '1h', catchUp: 'some', event: { name: 'n' } }, /catchUp/],
   [{ every: '1h', endsAt: '2001-01-01T00:00:00Z', event: { name: 'n' } }, /endsAt must be after the next instant/],

@@ -187,10 +187,7 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
   return `{"id":"${event.id}","name":${JSON.stringify(event.name)}${data},"receivedAt":"${receivedAt}"}`
 }
 
-/**
- * The workflows with a trigger for the event's name, within its scope: the app `targetApp` if given, else the app of a
- * posted event if it has one. None while the namespace is suspended.
- */
+/** The workflows with a trigger for the event's name, within its scope. None while the namespace is suspended. */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
   const scope = scopeOf(input.event, input.targetApp)
@@ -198,9 +195,9 @@ export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetA
   return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
 }
 
-/** The app that the event is limited to. */
+/** The app that the event is limited to: `targetApp` if given, else its own. An emitted event carries its run's app and is a broadcast. */
 export function scopeOf({ source, app }: Pick<Event, 'source' | 'app'>, targetApp?: string): string | undefined {
-  return targetApp ?? (source === 'api' ? app : undefined)
+  return targetApp ?? (source === 'emit' ? undefined : app)
 }
 
 /** The first parked waiter of each run: an event settles only one wait of a run. */
