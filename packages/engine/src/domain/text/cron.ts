@@ -75,6 +75,16 @@ export function timezoneOf(source: string): string {
   return partsOf(source).timezone
 }
 
+/** The source of a schedule in the zone; without a `TZ=` in UTC, as a schedule is that names none. */
+export function zoned(fields: string, timezone: string): string {
+  return timezone === 'UTC' ? fields : `TZ=${timezone} ${fields}`
+}
+
+/** The source without its zone. */
+export function fieldsOf(source: string): string {
+  return partsOf(source).fields
+}
+
 function partsOf(source: string): { timezone: string; fields: string } {
   const [, zone, fields = ''] = /^(?:TZ=(\S+)\s+)?(.*)$/s.exec(source.trim()) ?? []
   return { timezone: zone ?? 'UTC', fields: fields.trim() }

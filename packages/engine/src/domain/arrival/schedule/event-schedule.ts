@@ -16,6 +16,8 @@ const LATE_MS_MAX = 60_000
 
 /** A schedule as its maker gives it. */
 export interface ScheduleDefinition extends Omit<RecurrenceRule, 'anchor'> {
+  /** The zone that was given beside the cron expression, which names it too. Absent: the expression is as it was given. */
+  givenTimezone?: string
   eventName: string
   eventApp?: string
   eventData?: JsonText

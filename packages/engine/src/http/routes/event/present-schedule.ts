@@ -5,7 +5,7 @@ import { type EventSchedule, recurrenceOf } from '../../../domain/arrival/schedu
 import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
 import type { ScheduleView } from '../../../domain/arrival/schedules.ts'
 import type { Workflow } from '../../../domain/model/workflow.ts'
-import { Schedule, timezoneOf } from '../../../domain/text/cron.ts'
+import { fieldsOf, Schedule, timezoneOf } from '../../../domain/text/cron.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
@@ -49,12 +49,14 @@ function cronEntry({ id, cron, timezone, workflow, ...state }: CronEntry, { now,
 
 function eventEntry(schedule: EventSchedule, { now, lastStatus }: Moment): JsonText {
   const { id, cron, everyMs, eventName, eventApp, eventData, startsAt, endsAt, catchUp, nextAt, ...state } = schedule
-  const { paused = false, lastAt, lastRunId, lastEventId, missed } = state
+  const { paused = false, lastAt, lastRunId, lastEventId, missed, givenTimezone } = state
   const next = nextAt === undefined ? [] : [nextAt, ...recurrenceOf(schedule).following(nextAt, NEXT_SHOWN - 1)]
   const about: ScheduleEntry = {
     id,
     source: 'api',
-    ...(cron === undefined ? { every: everyMs as number } : { cron, timezone: timezoneOf(cron) }),
+    ...(cron === undefined
+      ? { every: everyMs as number }
+      : { cron: givenTimezone === undefined ? cron : fieldsOf(cron), timezone: timezoneOf(cron) }),
     ...optional('startsAt', startsAt),
     ...optional('endsAt', endsAt),
     catchUp,

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ScheduleDefinition } from '../../../domain/arrival/schedule/event-schedule.ts'
 import { checkCron } from '../../../domain/arrival/schedules.ts'
 import { invalid } from '../../../domain/model/errors.ts'
+import { timezoneOf, zoned } from '../../../domain/text/cron.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { isCronId } from '../../../services/event/schedules.ts'
@@ -119,9 +120,13 @@ function timesOf({ cron, every, timezone }: Pick<PutSchedule, 'cron' | 'every' |
     checkCron('cron', given)
     return { cron: given }
   }
-  if (given.trimStart().startsWith('TZ=')) throw invalid('timezone', 'cannot be given beside TZ= in cron')
+  if (given.trimStart().startsWith('TZ=')) {
+    checkCron('cron', given)
+    if (timezoneOf(given) !== timezone) throw invalid('timezone', 'must be the zone that TZ= in cron names')
+    return { cron: given }
+  }
   if (/\s/.test(timezone)) throw invalid('timezone', 'must be the name of a time zone')
-  const zoned = `TZ=${timezone} ${given.trim()}`
-  checkCron('cron', zoned)
-  return { cron: zoned }
+  const source = zoned(given.trim(), timezone)
+  checkCron('cron', source)
+  return { cron: source, givenTimezone: timezone }
 }
