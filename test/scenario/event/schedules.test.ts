@@ -116,6 +116,27 @@ describe('a schedule of the API', () => {
     }
   })
 
+  test('that is fired by hand has that as its last time, and keeps its instants', async () => {
+    const { name } = await nightly()
+    const { next } = await put(name, { every: '1h', event: { name } })
+    clock.jump(HOUR / 4)
+    const first = await fire(name)
+    await api.succeeded(first.runId as string)
+    const { receivedAt: lastAt } = await api.event(first.eventId as string)
+    const last = { lastAt, lastEventId: first.eventId, lastRunId: first.runId, lastStatus: 'succeeded' }
+    expect(await entry(name)).toMatchObject({ ...last, next })
+    await put(name, { every: '1h', event: { name: `${name}-unheard` } })
+    await pause(name)
+    const { eventId } = await fire(name)
+    const { lastRunId, ...second } = (await entry(name)) as ScheduleEntry
+    expect([lastRunId, second]).toEqual([undefined, expect.objectContaining({ lastEventId: eventId, paused: true })])
+    expect((await resume(name)).next).toEqual(next)
+    clock.jumpTo(Date.parse(next[0] as string))
+    const [event] = await arrived(`${name}-unheard`, 2)
+    expect(event).toMatchObject({ scheduledAt: next[0] })
+    await until(async () => (await entry(name))?.lastEventId === event?.id)
+  })
+
   test('ends before endsAt, and begins with startsAt', async () => {
     const name = unique('short')
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()

@@ -45,18 +45,25 @@ export interface IncomingEvent {
   trace?: Traceparent
 }
 
+/** The event as it was sent. `runId`: the first run that it starts. */
+interface Sent {
+  eventId: string
+  runId: string | undefined
+}
+
 /** The flow-control row that an event arrives for, and what becomes of the row in the same commit. */
 export interface DueEvent {
   row: FlowRow
-  /** `runId`: the first run that the event starts. */
-  after(runId: string | undefined): Change
+  /** The event arrives although the row has changed, unless the row is gone. Absent: only while the row is as given. */
+  arrivesAnyway?: true
+  after(row: FlowRow, sent: Sent): Change
 }
 
 /** The parts of the commit of an event beside its effects. */
 interface Beside {
   due?: DueEvent
-  /** Makes the unit durable, with more in it. `runId`: the first run that the event starts. */
-  commit?: (unit: Unit, sent: { eventId: string; runId: string | undefined }) => Promise<void>
+  /** Makes the unit durable, with more in it. */
+  commit?: (unit: Unit, sent: Sent) => Promise<void>
 }
 
 export interface IngestDeps
@@ -71,8 +78,8 @@ export class Ingest {
     this.#deps = deps
   }
 
-  /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect. */
-  async send(namespace: string, incoming: IncomingEvent, beside?: Pick<Beside, 'commit'>): Promise<SendEventReply> {
+  /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect, nor has an event whose row is gone. */
+  async send(namespace: string, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
     const { clock, ids } = this.#deps
     const now = clock.now()
     return this.#traced(arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }), incoming, beside)
@@ -117,6 +124,7 @@ export class Ingest {
     const { namespace, receivedAt: now } = event
     const dedupes = dedupeClaims(namespace, incoming, now)
     const creation = driver.leaseAtCreation()
+    let row = due?.row
     let rowChange: Change | undefined
     let runId: string | undefined
     try {
@@ -126,7 +134,10 @@ export class Ingest {
         limiter,
         catalog,
         decide: assumptions => {
-          if (due && assumptions.flow.has(due.row.id)) return undefined
+          if (due && assumptions.flow.has(due.row.id)) {
+            row = due.arrivesAnyway && (assumptions.flow.get(due.row.id) ?? undefined)
+            if (!row) return undefined
+          }
           return fanout({
             event,
             targetApp: incoming.targetApp,
@@ -145,12 +156,12 @@ export class Ingest {
         unit: spread => {
           const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
           for (const dedupe of dedupes) addDedupe(unit, dedupe)
-          if (due) {
-            unit.guards.push({ type: 'flow', id: due.row.id, version: due.row.version })
-            rowChange = due.after(firstRunOf(spread))
+          runId = firstRunOf(spread)
+          if (due && row) {
+            unit.guards.push({ type: 'flow', id: row.id, version: row.version })
+            rowChange = due.after(row, { eventId: event.id, runId })
             unit.changes.push(rowChange)
           }
-          runId = firstRunOf(spread)
           creation.lease(unit.changes)
           return unit
         },

@@ -13,6 +13,7 @@ import {
   type ScheduleDefinition,
   scheduleRowId,
   scheduleSaved,
+  withLast,
 } from '../../domain/arrival/schedule/event-schedule.ts'
 import { cronsOf, firedByHand, withPause } from '../../domain/arrival/schedules.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
@@ -24,7 +25,7 @@ import type { Workflow } from '../../domain/model/workflow.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import type { IncomingEvent, Ingest } from './ingest.ts'
+import type { DueEvent, IncomingEvent, Ingest } from './ingest.ts'
 
 export interface SchedulesDeps
   extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
@@ -108,13 +109,22 @@ export class Schedules {
     }
     const row = await store.flowRow(scheduleRowId(namespace, id))
     if (!row) throw notFound()
-    return ingest.send(namespace, sentBy(eventSchedule(row), now), {
+    const fired = await ingest.send(namespace, sentBy(eventSchedule(row), now), {
+      due: {
+        row,
+        arrivesAnyway: true,
+        after: (row, { eventId, runId }) =>
+          scheduleSaved(namespace, withLast(eventSchedule(row), { at: now, eventId, runId }), row),
+      },
       commit: (unit, { eventId, runId }) => {
         const detail = JSON.stringify({ id, eventId })
         const act = { action: 'schedule.fire', detail, ...(runId === undefined ? {} : { newRunId: runId }) } as const
         return this.#audit.commit(actor, unit, act)
       },
     })
+    // The schedule was deleted meanwhile.
+    if (fired.eventId === undefined) throw notFound()
+    return fired
   }
 
   /** Lets the event of a due schedule arrive, and moves the schedule on in the same commit. */
@@ -137,11 +147,7 @@ export class Schedules {
       return
     }
     const eventId = ids.next('evt', now)
-    const last = { lastAt: now, lastEventId: eventId }
-    const moved = (runId: string | undefined) => {
-      const { lastRunId: _, ...rest } = after
-      return scheduleSaved(namespace, { ...rest, ...last, ...(runId === undefined ? {} : { lastRunId: runId }) }, row)
-    }
+    const moved: DueEvent['after'] = (row, sent) => scheduleSaved(namespace, withLast(after, { at: now, ...sent }), row)
     await ingest.arriveFor({ row, after: moved }, eventId, sentBy(after, instant))
   }
 

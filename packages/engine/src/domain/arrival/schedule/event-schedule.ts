@@ -76,6 +76,14 @@ export function resumed(schedule: EventSchedule, now: number): EventSchedule {
   return paused ? withNext(active, recurrenceOf(active).next(Math.max(now, heldAt - 1))) : schedule
 }
 
+/** The schedule after it has fired. `runId`: the first run that its event started. */
+export function withLast(
+  { lastRunId: _, ...schedule }: EventSchedule,
+  { at, eventId, runId }: { at: number; eventId: string; runId: string | undefined },
+): EventSchedule {
+  return { ...schedule, lastAt: at, lastEventId: eventId, ...(runId === undefined ? {} : { lastRunId: runId }) }
+}
+
 /** The instant of a due schedule that fires, if one does, and the schedule after it. */
 export interface DueSchedule {
   instant?: number
