@@ -137,6 +137,16 @@ describe('a schedule of the API', () => {
     await until(async () => (await entry(name))?.lastEventId === event?.id)
   })
 
+  test('takes data as deep as an event does', async () => {
+    const name = unique('deep')
+    const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const given = (levels: number) => `{"every":"1h","event":{"name":"${name}","data":${nested(levels)}}}`
+    const made = await api.put(`/schedules/${name}`, given(200))
+    expect([made.status, made.text]).toEqual([200, expect.stringContaining(nested(200))])
+    expect((await api.postText('/events', `{"name":"${name}","data":${nested(200)}}`)).status).toBe(202)
+    expect(await api.put(`/schedules/${name}`, given(201))).toMatchObject({ status: 400, code: 'invalid_json' })
+  })
+
   test('ends before endsAt, and begins with startsAt', async () => {
     const name = unique('short')
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()

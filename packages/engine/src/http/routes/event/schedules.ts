@@ -44,13 +44,15 @@ export function scheduleRoutes(app: FastifyInstance, context: HttpContext): void
     return sendJson(reply, 200, list(page.texts))
   })
 
-  mount(app, context, operations.putSchedule, async (request, reply) => {
+  const putSchedule = async (request: FastifyRequest, reply: FastifyReply) => {
     const id = scheduleId(request)
     if (!ID_FORM.test(id) && !isCronId(id)) throw invalid('id', 'must match [A-Za-z0-9_.-]{1,128}')
     const { namespace } = request.actor
     const [text] = await reads.texts(namespace, [await schedules.put(request.actor, id, definitionOf(request))])
     return sendJson(reply, 200, text as string)
-  })
+  }
+  // The data of the event is one level deeper than that of a posted event.
+  mount(app, context, operations.putSchedule, putSchedule, { config: { bodyDepth: 2 } })
 
   mount(app, context, operations.deleteSchedule, async (request, reply) => {
     await schedules.delete(request.actor, scheduleId(request))
