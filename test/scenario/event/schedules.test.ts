@@ -147,6 +147,12 @@ describe('a schedule of the API', () => {
     expect(await api.put(`/schedules/${name}`, given(201))).toMatchObject({ status: 400, code: 'invalid_json' })
   })
 
+  test('has no instant after the year 9999', async () => {
+    const name = unique('last')
+    const { next } = await put(name, { every: '366d', event: { name }, startsAt: '9999-06-01T00:00:00Z' })
+    expect(next).toEqual(['9999-06-01T00:00:00.000Z'])
+  })
+
   test('ends before endsAt, and begins with startsAt', async () => {
     const name = unique('short')
     const at = (ms: number) => new Date(clock.now() + ms).toISOString()
@@ -291,6 +297,18 @@ test.each([
   [
     { every: '1h', startsAt: '2041-01-02T00:00:00Z', endsAt: '2041-01-01T00:00:00Z', event: { name: 'n' } },
     /endsAt must be after startsAt/,
+  ],
+  [
+    { cron: '0 0 1 1 *', startsAt: '9999-06-01T00:00:00Z', event: { name: 'n' } },
+    /startsAt must not be after the last instant/,
+  ],
+  [
+    { every: '1h', startsAt: '9999-12-31T23:59:59-23:00', event: { name: 'n' } },
+    /startsAt must not be after the year 9999/,
+  ],
+  [
+    { every: '1h', endsAt: '9999-12-31T23:59:59-23:00', event: { name: 'n' } },
+    /endsAt must not be after the year 9999/,
   ],
 ])('%j is refused', async (body, message) => {
   const { status, text } = await api.put('/schedules/refused', body)

@@ -55,7 +55,9 @@ export class Schedules {
       const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
       // An interval counts from the creation, so the stored schedule decides.
       if (recurrenceOf(schedule).next(now) === undefined)
-        throw invalid('endsAt', 'must be after the next instant: none would come')
+        throw definition.endsAt === undefined
+          ? invalid('startsAt', 'must not be after the last instant: none would come')
+          : invalid('endsAt', 'must be after the next instant: none would come')
       return { schedule, unit: unitOf(namespace, schedule, stored) }
     })
   }

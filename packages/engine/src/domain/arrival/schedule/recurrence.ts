@@ -2,6 +2,7 @@
 // (docs/events.md#schedules-by-api). Pure.
 
 import { Schedule } from '../../text/cron.ts'
+import { TIMESTAMP_MS_MAX } from '../../text/timestamp.ts'
 
 export interface RecurrenceRule {
   /** With its zone as a leading `TZ=`. Exactly one of `cron` and `everyMs` is present. */
@@ -11,7 +12,7 @@ export interface RecurrenceRule {
   anchor: number
   /** No instant comes before. */
   startsAt?: number
-  /** No instant comes then or later. */
+  /** No instant comes then or later, nor when a timestamp cannot show it. */
   endsAt?: number
 }
 
@@ -27,7 +28,7 @@ export class Recurrence {
 
   /** The first instant after `time`; undefined when there is none. */
   next(time: number): number | undefined {
-    const { startsAt = Number.NEGATIVE_INFINITY, endsAt = Number.POSITIVE_INFINITY } = this.#rule
+    const { startsAt = Number.NEGATIVE_INFINITY, endsAt = TIMESTAMP_MS_MAX + 1 } = this.#rule
     const after = Math.max(time, startsAt - 1)
     const instant = this.#cron ? this.#cron.next(after) : this.#nextTick(after)
     return instant !== undefined && instant < endsAt ? instant : undefined
@@ -35,7 +36,7 @@ export class Recurrence {
 
   /** The last instant up to `time`; `first` is an instant at or before it. */
   latest(first: number, time: number): number {
-    const { anchor, everyMs = 0, endsAt = Number.POSITIVE_INFINITY } = this.#rule
+    const { anchor, everyMs = 0, endsAt = TIMESTAMP_MS_MAX + 1 } = this.#rule
     const until = Math.min(time, endsAt - 1)
     return this.#cron ? this.#cron.latest(first, until) : until - ((until - anchor) % everyMs)
   }

@@ -9,6 +9,7 @@ import { invalid } from '../../../domain/model/errors.ts'
 import { timezoneOf, zoned } from '../../../domain/text/cron.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
+import { TIMESTAMP_MS_MAX } from '../../../domain/text/timestamp.ts'
 import { isCronId } from '../../../services/event/schedules.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -94,8 +95,8 @@ function definitionOf(request: FastifyRequest): ScheduleDefinition {
   checkName('event.app', event.app)
   const eventText = body && objectMember(body.text, 'event')
   const eventData = eventText && objectMember(eventText, 'data')
-  const start = startsAt === undefined ? undefined : readTimestamp('startsAt', startsAt)
-  const end = endsAt === undefined ? undefined : readTimestamp('endsAt', endsAt)
+  const start = boundedTime('startsAt', startsAt)
+  const end = boundedTime('endsAt', endsAt)
   if (start !== undefined && end !== undefined && end <= start) throw invalid('endsAt', 'must be after startsAt')
   return {
     ...timesOf(rest),
@@ -106,6 +107,12 @@ function definitionOf(request: FastifyRequest): ScheduleDefinition {
     ...(start === undefined ? {} : { startsAt: start }),
     ...(end === undefined ? {} : { endsAt: end }),
   }
+}
+
+function boundedTime(field: 'startsAt' | 'endsAt', value: string | undefined): number | undefined {
+  const time = value === undefined ? undefined : readTimestamp(field, value)
+  if (time !== undefined && time > TIMESTAMP_MS_MAX) throw invalid(field, 'must not be after the year 9999, in UTC')
+  return time
 }
 
 function timesOf({ cron, every, timezone }: Pick<PutSchedule, 'cron' | 'every' | 'timezone'>) {
