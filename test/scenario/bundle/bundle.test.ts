@@ -70,6 +70,28 @@ test('payloads=0: values are null, messages stay', async () => {
   expect(await api.get(`/runs/${runId}/bundle?payloads=2`)).toMatchObject({ status: 400, code: 'invalid_request' })
 })
 
+test('payloads=0: the values of progress are null, their times stay', async () => {
+  const { name, runner } = await workflow(({ pass }) =>
+    pass === 1
+      ? {
+          status: 206,
+          body: { opcodes: [opcode('StepRun', 'one', { data: 1 })], progress: { email: 'ada@example.com' } },
+        }
+      : returned(),
+  )
+  await runner.register(api, { features: ['attributes'] })
+  const { runId } = await api.send({ name })
+  await api.succeeded(runId)
+  const frames = ({ timeline = [] }: Bundle) => timeline.filter(({ kind }) => kind === 'progress')
+  const { value: whole } = await bundle(runId)
+  const { text, value } = await bundle(runId, '?payloads=0')
+  expect(whole.run.progress).toMatchObject({ value: { email: 'ada@example.com' } })
+  expect(value.run.progress).toEqual({ ...whole.run.progress, value: null })
+  expect(frames(whole)).toHaveLength(1)
+  expect(frames(value)).toEqual(frames(whole).map(frame => ({ ...frame, value: null })))
+  expect(text).not.toContain('ada@')
+})
+
 test('log lines are beside the timeline, their fields redacted or left out', async () => {
   const line = {
     level: 'info' as const,

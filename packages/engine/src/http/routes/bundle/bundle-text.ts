@@ -86,8 +86,10 @@ export async function* bundleText(parts: BundleParts): AsyncGenerator<string, vo
 
 /** Everything before the lists, without the closing bracket. */
 function headText({ run, event, workflow, runners, exportedAt, payloads }: BundleParts): string {
-  const { input, result } = run
-  const veiled = payloads ? run : { ...run, input: veil(input), result: veil(result) }
+  const { input, result, progress } = run
+  const veiled = payloads
+    ? run
+    : { ...run, input: veil(input), result: veil(result), progress: progress && { ...progress, value: 'null' } }
   const members = [
     '"perdure-bundle":1',
     `"exportedAt":"${timestamp(exportedAt)}"`,
@@ -120,11 +122,14 @@ async function* steps({ run, reads, payloads }: BundleParts): AsyncGenerator<Jso
 }
 
 /** The frames of the timeline but for log lines, which have a section of their own. */
-async function* frames({ run, reads }: BundleParts): AsyncGenerator<JsonText> {
+async function* frames({ run, reads, payloads }: BundleParts): AsyncGenerator<JsonText> {
   const timeline = new Timeline({ reads, runId: run.id, limit: PAGE_FRAMES }, 0)
   for (;;) {
     const page = await timeline.read()
-    for (const frame of page.frames) if (frame.kind !== 'log') yield frameText(frame)
+    for (const frame of page.frames) {
+      if (frame.kind === 'log') continue
+      yield frameText(payloads || frame.kind !== 'progress' ? frame : { ...frame, value: 'null' })
+    }
     if (!page.more) return
   }
 }
