@@ -57,6 +57,15 @@ describe('POST /events?wait=', () => {
     expect(json).not.toHaveProperty('run')
   })
 
+  test('answers at once when the event fills a batch', async () => {
+    const registration = { batch: { maxSize: 2, timeout: '1h' } }
+    const { name } = await workflow(({ event }) => returned(event.data), { registration })
+    await api.send({ name, data: 1 })
+    const { json } = await api.post('/events?wait=30s', { name, data: 2 })
+    expect(json).toMatchObject({ triggered: [{ workflow: name, batched: true, runId: expect.any(String) }] })
+    expect(json).not.toHaveProperty('run')
+  })
+
   test.each([
     ['61s', 'must be at most 60s'],
     ['', 'must be milliseconds'],

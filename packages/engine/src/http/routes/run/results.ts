@@ -33,9 +33,9 @@ export function runEndText({ id, status, result, error }: RunEnd): JsonText {
     : splice({ runId: shownRunId(id), status }, {})
 }
 
-/** The run that the event started, if it is the only one. */
+/** The run that the event started, if it is the only one. The run of a buffer is of many events, so none of them waits for it. */
 export function onlyRunOf({ triggered = [] }: SendEventReply): string | undefined {
-  const started = triggered.flatMap(({ runId }) => runId ?? [])
+  const started = triggered.flatMap(({ runId, debounced, batched }) => (debounced || batched ? [] : (runId ?? [])))
   return started.length === 1 ? started[0] : undefined
 }
 
