@@ -91,15 +91,17 @@ export class Redrive {
     const found: string[] = []
     const counts: Counts = { matched: 0, started: 0, skipped: 0, failed: 0 }
     let capped = false
-    for (let after = -1; !capped; ) {
-      const page = await reads.redrivable({ ...query, after, limit: PAGE }, signal)
+    for (let after = -1; ; ) {
+      const page = await reads.redrivable({ ...query, after, limit: PAGE }, signal).catch(error => {
+        // Enough is found: what is left is counted only as far as the time allows.
+        if (capped && signal.aborted) return []
+        throw error
+      })
       for (const event of page) {
-        const isNew = isUnstarted(event, { app, workflow })
-        capped = isNew && found.length === STARTS_MAX
-        if (capped) break
         counts.matched++
-        if (isNew) found.push(event.id)
-        else counts.skipped++
+        if (!isUnstarted(event, { app, workflow })) counts.skipped++
+        else if (found.length < STARTS_MAX) found.push(event.id)
+        else capped = true
       }
       if (page.length < PAGE) break
       after = page.at(-1)?.position as number
