@@ -123,6 +123,15 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     for (const id of ids) await api.reaches(id, 'waiting')
   })
 
+  test('a dry run counts an id once, however far its repeat is from it', async () => {
+    const { start } = await openApp()
+    const [one, other] = [await start('wait', 'waiting'), await start('wait', 'waiting')]
+    const unknown = Array.from({ length: 250 }, (_, n) => `run_unknown${n}`)
+    const counted = await preview({ action: 'cancel', ids: [one, ...unknown, one, other] })
+    expect(counted).toMatchObject({ matched: 252, eligible: 2, skipped: 250 })
+    expect(counted.sample.map(({ id }) => id).sort()).toEqual([one, other].sort())
+  })
+
   test('replay forks each finished run with the input; a retry keeps the steps before the one that failed', async () => {
     const { app, record, start } = await openApp()
     const failed = [await start('fail', 'failed'), await start('fail', 'failed')]

@@ -89,7 +89,7 @@ export class Bulk {
   async preview(namespace: string, request: BulkRequest, signal: AbortSignal): Promise<BulkPreview> {
     const { action, filter, ids } = request
     const reads = this.#deps.store.in(namespace)
-    if (ids) return previewOf(action, await runsNamed(reads, ids), new Set(ids).size)
+    if (ids) return previewOf(action, reads, new Set(ids))
     const counts = await reads.statusCounts(filter ?? {}, signal)
     const matched = Object.values(counts).reduce((sum, count) => sum + count, 0)
     const found = eligibleRuns(reads, { action, filter: filter ?? {} }, signal)
@@ -164,10 +164,10 @@ export function endEntry({ auditId: id, namespace, action, actor, createdAt }: B
   return { id, namespace, action: `bulk.${action}` as const, createdAt, ...(actor === undefined ? {} : { actor }) }
 }
 
-function previewOf(action: BulkAction, runs: readonly RunView[], matched: number): BulkPreview {
-  const eligible = runs.filter(run => isEligible(action, run))
+async function previewOf(action: BulkAction, reads: Reads, ids: ReadonlySet<string>): Promise<BulkPreview> {
+  const eligible = (await runsNamed(reads, [...ids])).filter(run => isEligible(action, run))
   const sample = eligible.slice(0, SAMPLE_MAX)
-  return { matched, eligible: eligible.length, skipped: matched - eligible.length, sample }
+  return { matched: ids.size, eligible: eligible.length, skipped: ids.size - eligible.length, sample }
 }
 
 async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[]> {
