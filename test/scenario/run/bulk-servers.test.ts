@@ -205,8 +205,13 @@ test.each(Object.entries(OPENERS))(
     await until(async () => (await api.get(`/runs?app=${runner.app}&status=queued,running&limit=1`)).text === '[]')
     const begin = async (at: Api) =>
       ((await at.post('/bulk', { action: 'replay', filter: { workflow: name } })).json as { bulkId: string }).bulkId
+    const startedWith = async (at: Api) =>
+      ((await at.get('/control-actions?action=bulk.replay&limit=1')).json as ControlAction[])[0]?.detail
     const bulkId = await begin(api)
     const progress = async (at: Api) => (await at.get(`/bulk/${bulkId}?limit=200`)).json as BulkDetail
+    // The job and its audit entry have the count from the beginning.
+    expect((await progress(api)).matched).toBe(RUNS)
+    expect(await startedWith(api)).toMatchObject({ bulkId, matched: RUNS })
     await until(async () => (await progress(api)).done > 20, { what: 'some results' })
 
     const next = await again()
@@ -217,7 +222,8 @@ test.each(Object.entries(OPENERS))(
 
     const path = `/bulk/${await begin(next)}`
     const stopped = (await next.post(`${path}/stop`)).json as Bulk
-    expect(stopped.status).toBe('stopped')
+    expect(stopped).toMatchObject({ status: 'stopped', matched: 2 * RUNS })
+    expect(await startedWith(next)).toMatchObject({ status: 'stopped', matched: 2 * RUNS })
     expect(((await next.get(path)).json as Bulk).matched).toBe(stopped.matched)
     expect(((await next.get('/bulk?limit=1')).json as Bulk[])[0]).toMatchObject({ status: 'stopped' })
   },

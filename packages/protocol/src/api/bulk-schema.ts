@@ -71,7 +71,9 @@ export const BulkSchema = Type.Object({
   status: text(...BULK_STATUSES),
   filter: Type.Optional(BulkFilterSchema),
   actor: optionalText('Label of the API key that made the call'),
-  matched: count('Runs that were found so far, and ids that name no run'),
+  matched: count(
+    'Runs that were found when the job began, and ids that name no run; once it is done, or if it began without a count, those that it reached',
+  ),
   done: count('Runs on which the action was carried out'),
   skipped: count('Runs whose state does not allow the action, and ids that name no run'),
   failed: count('Runs on which it failed'),

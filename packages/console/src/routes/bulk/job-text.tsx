@@ -19,6 +19,11 @@ export function Outcome({ outcome }: { outcome: 'done' | 'skipped' | 'failed' })
   return <Status status={OUTCOMES[outcome]} word={outcome} />
 }
 
+/** How many runs the job has looked at: each has a result. */
+export function reachedOf({ done = 0, skipped = 0, failed = 0 }: Partial<BulkDetail>): number {
+  return done + skipped + failed
+}
+
 /** The filter as qualifiers; a job without one took runs by id. */
 export function filterText(filter: Bulk['filter']): string {
   if (!filter) return 'chosen by id'

@@ -18,7 +18,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { ACTIONS, grouped, runsText } from '../runs/bulk/actions.ts'
 import { Again } from './again.tsx'
 import css from './bulk.module.css'
-import { type BulkDetail, filterText, JobStatus, runsQuery } from './job-text.tsx'
+import { type BulkDetail, filterText, JobStatus, reachedOf, runsQuery } from './job-text.tsx'
 import { Results } from './results.tsx'
 
 export function Job({ id }: { id: string }) {
@@ -68,25 +68,28 @@ function useLiveJob(id: string) {
 
 /** The job with a newer state. A job that has ended stays ended, and counts never fall: an older state arrives late. */
 function mergeState(job: BulkDetail, state: Partial<BulkDetail> | undefined): BulkDetail {
-  if (job.status !== 'running' || state === undefined || (state.matched ?? 0) < job.matched) return job
+  if (job.status !== 'running' || state === undefined || reachedOf(state) < reachedOf(job)) return job
   return { ...job, ...state }
 }
 
-/** How many runs were counted before the job began, from the URL; never less than were found since. */
-function expected(of: string | undefined, { matched, status }: BulkDetail): number | undefined {
+/** How many runs the job has to look at: counted when it began, or before it, as the URL says. */
+function expected(of: string | undefined, job: BulkDetail): number | undefined {
+  const { matched, status } = job
   if (status === 'done') return matched
-  return /^\d{1,9}$/.test(of ?? '') ? Math.max(Number(of), matched) : undefined
+  const isCounted = /^\d{1,9}$/.test(of ?? '')
+  return isCounted || matched > reachedOf(job) ? Math.max(isCounted ? Number(of) : 0, matched) : undefined
 }
 
 function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
-  const { status, filter, matched, done, skipped, failed } = job
-  const looked = of === undefined ? `${runsText(matched)} looked at` : `${grouped(matched)} of ${runsText(of)}`
+  const { status, filter, done, skipped, failed } = job
+  const reached = reachedOf(job)
+  const looked = of === undefined ? `${runsText(reached)} looked at` : `${grouped(reached)} of ${runsText(of)}`
   const counts = `${looked}: ${grouped(done)} done, ${grouped(skipped)} skipped, ${grouped(failed)} failed`
   return (
     <div className={css.job}>
       <Polite className={css.progress} text={`${status}, ${counts}`}>
         <JobStatus status={status} />
-        {of !== undefined && <progress max={of || 1} value={of === 0 ? 1 : matched} aria-label="Progress" />}
+        {of !== undefined && <progress max={of || 1} value={of === 0 ? 1 : reached} aria-label="Progress" />}
         <span>{counts}</span>
       </Polite>
       <p>{ACTIONS[job.action].sentence}</p>

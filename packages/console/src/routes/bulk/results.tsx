@@ -14,7 +14,7 @@ import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { grouped } from '../runs/bulk/actions.ts'
 import css from './bulk.module.css'
-import { type BulkDetail, Outcome } from './job-text.tsx'
+import { type BulkDetail, Outcome, reachedOf } from './job-text.tsx'
 
 type Result = BulkDetail['results'][number]
 
@@ -72,7 +72,7 @@ export function Results({ job }: { job: BulkDetail }) {
               aria-pressed={outcome === each}
               onClick={() => set({ outcome: each })}
             >
-              {each ?? 'all'} {grouped(each ? job[each] : job.matched)}
+              {each ?? 'all'} {grouped(each ? job[each] : reachedOf(job))}
             </Button>
           ))}
           {isRunning && <Button onClick={() => void refetch()}>Read again</Button>}

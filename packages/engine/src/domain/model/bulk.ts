@@ -46,8 +46,16 @@ export interface BulkJob {
   /** How far the job is: the last run of the list, or how many of the ids. */
   after?: string
   at?: number
+  /** How many runs were found when it was made. Absent: that would have taken too long, or an earlier version made the job. */
+  found?: number
   /** Once the job has ended; before, the results are counted. */
   counts?: BulkCounts
+}
+
+/** The runs of the job: those that it has reached, and until it is done those that were found at first and are not reached. */
+export function matchedOf({ status, found = 0 }: Pick<BulkJob, 'status' | 'found'>, counts: BulkCounts): number {
+  const reached = counts.done + counts.skipped + counts.failed
+  return status === 'done' ? reached : Math.max(found, reached)
 }
 
 /** The part of a request that never changes and may be large. */

@@ -1,12 +1,13 @@
 // The detail of a bulk action in the audit log: the filter, or how many ids, and the counts once there are some.
 
-import type { BulkJob } from '../../domain/model/bulk.ts'
+import { type BulkJob, matchedOf } from '../../domain/model/bulk.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 
-export function auditDetail({ id, status, filter, counts }: BulkJob): JsonText {
+export function auditDetail(job: BulkJob): JsonText {
+  const { id, status, filter, counts, found } = job
   const { since, until, ...rest } = filter ?? {}
   const shown = filter && { ...rest, since: optionalTimestamp(since), until: optionalTimestamp(until) }
-  const matched = counts && counts.done + counts.skipped + counts.failed
+  const matched = counts ? matchedOf(job, counts) : found
   return JSON.stringify({ bulkId: id, status, filter: shown, matched, ...counts })
 }

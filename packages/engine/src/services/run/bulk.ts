@@ -11,6 +11,7 @@ import {
   bulkRow,
   bulkRowId,
   ELIGIBLE,
+  filterOf,
   forks,
   inputRowId,
   isEligible,
@@ -29,6 +30,8 @@ import { auditDetail } from './bulk-audit.ts'
 /** Runs of a page that a count or a slice reads. */
 const PAGE = 200
 const SAMPLE_MAX = 20
+/** How long the count of a new job may take. Without it the job begins all the same. */
+const FOUND_MS_MAX = 2000
 
 export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
   /** Throws `namespace_suspended`: no run is started in a suspended namespace. */
@@ -67,6 +70,7 @@ export class Bulk {
     if (forks(action)) assertActive(namespace)
     const createdAt = clock.now()
     const given = { ...(ids && { ids: [...new Set(ids)] }), ...(input === undefined ? {} : { input }) }
+    const found = given.ids ? given.ids.length : await this.#found({ namespace, filter, createdAt })
     const entry = this.#audit.entry(actor, { action: `bulk.${action}` })
     const job: BulkJob = {
       id: idSource.next('blk', createdAt),
@@ -76,6 +80,7 @@ export class Bulk {
       auditId: entry.id,
       createdAt,
       ...(filter && { filter }),
+      ...(found === undefined ? {} : { found }),
       ...(label === undefined ? {} : { actor: label }),
       ...(trace === undefined ? {} : { trace }),
     }
@@ -85,13 +90,31 @@ export class Bulk {
     return job.id
   }
 
+  /** The runs that the filter of a new job matches; undefined if it takes too long to count them. */
+  async #found({
+    namespace,
+    ...job
+  }: Pick<BulkJob, 'namespace' | 'filter' | 'createdAt'>): Promise<number | undefined> {
+    const { store, clock } = this.#deps
+    const given = new AbortController()
+    const cancelTimer = clock.after(FOUND_MS_MAX, () => given.abort())
+    try {
+      return sumOf(await store.in(namespace).statusCounts(filterOf(job), given.signal))
+    } catch (error) {
+      if (given.signal.aborted) return undefined
+      throw error
+    } finally {
+      cancelTimer()
+    }
+  }
+
   /** Counts what a job would do now. The signal gives it up. */
   async preview(namespace: string, request: BulkRequest, signal: AbortSignal): Promise<BulkPreview> {
     const { action, filter, ids } = request
     const reads = this.#deps.store.in(namespace)
     if (ids) return previewOf(action, reads, new Set(ids))
     const counts = await reads.statusCounts(filter ?? {}, signal)
-    const matched = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    const matched = sumOf(counts)
     const found = eligibleRuns(reads, { action, filter: filter ?? {} }, signal)
     const sample: RunView[] = []
     let eligible = 0
@@ -159,6 +182,10 @@ export class Bulk {
   }
 }
 
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
 /** The audit entry of a job, without its detail. */
 export function endEntry({ auditId: id, namespace, action, actor, createdAt }: BulkJob) {
   return { id, namespace, action: `bulk.${action}` as const, createdAt, ...(actor === undefined ? {} : { actor }) }
@@ -170,6 +197,7 @@ async function previewOf(action: BulkAction, reads: Reads, ids: ReadonlySet<stri
   return { matched: ids.size, eligible: eligible.length, skipped: ids.size - eligible.length, sample }
 }
 
+/** The runs of the ids, of which each is given once. */
 async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[]> {
   const runs: RunView[] = []
   for (let at = 0; at < ids.length; at += PAGE) {

@@ -2,7 +2,7 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { type BulkFilter, type BulkResult, forks } from '../../../domain/model/bulk.ts'
+import { type BulkFilter, type BulkResult, forks, matchedOf } from '../../../domain/model/bulk.ts'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
@@ -128,7 +128,8 @@ async function resolved(reads: Pick<Reads, 'storedIds'>, wanted: BulkRequest): P
 }
 
 /** The job without its results. */
-export function presentBulk({ id, action, status, filter, actor, counts, createdAt, finishedAt }: BulkView) {
+export function presentBulk(job: BulkView) {
+  const { id, action, status, filter, actor, counts, createdAt, finishedAt } = job
   const { done, skipped, failed } = counts
   const shown = filter && {
     ...filter,
@@ -142,7 +143,7 @@ export function presentBulk({ id, action, status, filter, actor, counts, created
     status,
     filter: shown,
     actor,
-    matched: done + skipped + failed,
+    matched: matchedOf(job, counts),
     done,
     skipped,
     failed,
