@@ -2,7 +2,7 @@
 
 import type { BulkRedriveReply, ControlAction, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { type Api, openEngine, openEngines, openRunner, PLACES, returned, unique } from '../../kit/index.ts'
+import { type Api, openEngine, openEngines, openRunner, PLACES, returned, STORES, unique } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
 
@@ -94,6 +94,27 @@ test.each(PLACES)(
     expect(await many(api, { dryRun: true })).toMatchObject({ started: 0, skipped: 33 })
   },
 )
+
+test.each(STORES)('a redriven event has its attributes and its runner again, on %s', async (_, freshStore) => {
+  const { api, runner } = await openEngine({ storeFile: await freshStore(), env })
+  const [name, other, event] = [unique('bill'), unique('ship'), unique('order')]
+  const { app } = await runner({ runner: 'one', workflows: { [name]: () => returned(), [other]: () => returned() } })
+  const pinned = await runner({
+    app,
+    runner: 'two',
+    workflows: { [name]: () => returned(), [other]: () => returned() },
+  })
+  const { eventId } = await api.send({ name: event, runner: 'two', attributes: { plan: 'pro', seats: 3 } })
+  const { json } = await api.post(`/events/${eventId}/redrive`, { workflow: name })
+  const one = await api.succeeded((json as RunSummary).id)
+  expect((await api.post('/events/redrive', { name: event, workflow: other })).json).toMatchObject({ started: 1 })
+  const [many] = await api.runs(`?workflow=${other}`)
+  await api.succeeded(many?.id as string)
+  for (const started of [one, many]) {
+    expect(started).toMatchObject({ runner: 'two', attributes: { plan: 'pro', seats: 3 } })
+    expect(pinned.record.of(started?.id as string)).toHaveLength(1)
+  }
+})
 
 test('oldest first, and a call starts at most a thousand runs', async () => {
   const { api } = await openEngine({ env })

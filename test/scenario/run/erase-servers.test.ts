@@ -74,7 +74,8 @@ test.each(STORES)('erases every payload of a finished run, on %s', async (kind, 
   expect(await api.request('DELETE', `/runs/${live.runId}`)).toMatchObject({ status: 409, code: 'run_not_finished' })
 
   // Longer than what a row takes, so that it is stored beside it.
-  const { runId, eventId } = await api.send({ name, app: runner.app, data: CANARY.repeat(1000) })
+  const attributes = { given: CANARY }
+  const { runId, eventId } = await api.send({ name, app: runner.app, data: CANARY.repeat(1000), attributes })
   await api.succeeded(runId)
   const fork = ((await api.post(`/runs/${runId}/replay`)).json as { id: string }).id
   await api.succeeded(fork)

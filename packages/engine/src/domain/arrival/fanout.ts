@@ -138,6 +138,8 @@ export function fanout(input: FanoutInput): Fanout {
   if (waiters.length > 0) decided.waits(wakes, new Set(waiters.map(({ runId }) => runId)).size)
   if (suspended) decided.suspended()
   if (input.targetApp !== undefined) decided.targetApp(input.targetApp)
+  if (pin !== undefined) decided.runner(pin)
+  if (attributes !== undefined) decided.attributes(attributes)
   if (decided.decided) event.decided = decided.decided
   const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }

@@ -2,6 +2,7 @@
 
 import type { Triggered as WireTriggered } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
+import type { Attributes } from './attributes.ts'
 
 /** The entry of a workflow that an event triggered. */
 export interface Triggered extends WireTriggered {
@@ -32,6 +33,9 @@ export interface Decided {
   suspended?: true
   /** The app that the event was sent to. */
   targetApp?: string
+  /** The runner that its runs are pinned to, and their attributes, as they were sent: for runs that are started with it later. */
+  runner?: string
+  attributes?: Attributes
   /** The workflows with a trigger for the name that the event does not meet. */
   unmet?: StartEntry[]
   /** The first runs that the event woke, and the index of the step that waited. */

@@ -41,7 +41,7 @@ export class DryRun {
   async again({ decided, woke: _, triggered: __, ...event }: Event): Promise<DryRunReply> {
     const { catalog, clock } = this.#deps
     await catalog.refresh()
-    return this.#describe({ event, targetApp: decided?.targetApp, now: clock.now() })
+    return this.#describe({ event, targetApp: decided?.targetApp, pin: decided?.runner, now: clock.now() })
   }
 
   async #describe(of: Pick<FanoutInput, 'event' | 'targetApp' | 'pin' | 'now'>): Promise<DryRunReply> {

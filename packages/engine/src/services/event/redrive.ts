@@ -200,7 +200,9 @@ export class Redrive {
         const events = options.events()
         const runs = events.map(event => {
           const now = clock.now()
-          return eventRun({ event, workflow, trace, report, redriven: { id: ids.nextAt('run', now), now } })
+          const { runner: pin, attributes } = event.decided ?? {}
+          const redriven = { id: ids.nextAt('run', now), now }
+          return eventRun({ event, workflow, pin, attributes, trace, report, redriven })
         })
         const own = typeof options.guards === 'function' ? options.guards(events) : options.guards
         const changes = runs.map(run => ({ type: 'run.created', run }) as const)

@@ -100,7 +100,9 @@ export const OPERATIONS = {
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
-  'erase.event': `UPDATE events SET data = NULL, erased = 1 WHERE id = ? AND namespace = ?
+  // Attributes are values of the sender, as the data is.
+  'erase.event': `UPDATE events SET data = NULL, erased = 1,
+    decided = CASE WHEN decided LIKE '%"attributes":%' THEN NULL ELSE decided END WHERE id = ? AND namespace = ?
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = events.id)
     AND NOT EXISTS (SELECT 1 FROM runs WHERE ${FOLLOWS_RUN_OF_EVENT} AND trigger_id = events.id)
     AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN runs ON runs.first_event_id = ${BUFFER_OPENED_BY}

@@ -1,6 +1,7 @@
 // Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
 // An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
 
+import type { Attributes } from '../../model/attributes.ts'
 import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
@@ -44,6 +45,14 @@ export class DecidedDraft {
 
   targetApp(app: string): void {
     this.#all.targetApp = app
+  }
+
+  runner(runnerId: string): void {
+    this.#all.runner = runnerId
+  }
+
+  attributes(attributes: Attributes): void {
+    this.#all.attributes = attributes
   }
 
   /** Undefined if the decision says nothing more. */
