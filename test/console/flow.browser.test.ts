@@ -4,7 +4,7 @@
 import type { BufferEntry, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, unique, until, wait } from '../kit/index.ts'
+import { flow, gate, type Invoke, openEngine, run, unique, until, wait } from '../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -61,6 +61,30 @@ test('a held run names its holder, and the line moves live when that ends', asyn
 let open = () => {}
 const gated = new Promise<null>(resolve => {
   open = () => resolve(null)
+})
+
+test('the position of a held run and its holders move while its page is open', async () => {
+  const name = unique('line')
+  const gates = [gate(), gate()]
+  const opened = (invoke: Invoke) => gates[(invoke.event.data as { at: number }).at]?.opened
+  const handler = flow([run('hold', invoke => opened(invoke)?.then(() => 'held'))])
+  await engine.runner({ workflows: { [name]: { handler, registration: { concurrency: { limit: 1 } } } } })
+  const ids: string[] = []
+  for (const at of [0, 1, 2]) ids.push((await api.send({ name, data: { at } })).runId)
+  await until(async () => (await api.run(ids[2] as string)).waitingFor !== undefined, {
+    what: 'the last run to be held',
+  })
+  const page = await openPage(url)
+  await page.goto(pageOf(`runs/${ids[2]}`))
+  await page.getByText(', 1 before it').waitFor()
+  const holder = (id: string | undefined) => page.getByRole('link', { name: new RegExp(id?.slice(-8) as string) })
+  await holder(ids[0]).waitFor()
+  gates[0]?.open()
+  await page.getByText(', next in line').waitFor()
+  await holder(ids[1]).waitFor()
+  expect(await holder(ids[0]).count()).toBe(0)
+  gates[1]?.open()
+  await page.getByText('It succeeded after').waitFor()
 })
 
 test('a debounce and a batch are shown with their due times, and flushed; the run has their events', async () => {

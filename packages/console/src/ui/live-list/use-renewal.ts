@@ -1,4 +1,4 @@
-// Reads that no frame of the stream carries, renewed while their page is open, soon after runs or events have moved. While nothing
+// Reads that no frame of the stream carries, renewed while their page is open, soon after runs, events or deliveries have moved. While nothing
 // moves, while paused and in hidden tabs nothing is read: a read that was due meanwhile is made when that ends.
 
 import { useEffect, useRef } from 'react'
@@ -9,13 +9,17 @@ import { Renewal } from './renewal.ts'
 export interface RenewalOptions {
   /** From a frame to the read. */
   afterMs: number
+  /** Whose frames count. Default: `runs`. */
+  topic?: 'runs' | 'deliveries'
   /** Events count as well as runs. */
   withEvents?: boolean
+  /** Reads only while true. Default: true. */
+  enabled?: boolean
 }
 
 /** `read` reads again what the page shows. */
 export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions): void {
-  const { afterMs, withEvents = false } = options
+  const { afterMs, topic = 'runs', withEvents = false, enabled = true } = options
   const current = useRef(read)
   current.current = read
   const renewal = useRef<Renewal>(undefined)
@@ -36,7 +40,7 @@ export function useRenewal(read: () => Promise<unknown>, options: RenewalOptions
     }
   }, [])
   const onBatch = () => renewal.current?.wake(afterMs)
-  useTopic('runs', { onBatch, onGap: async openedAt => renewal.current?.catchUp(openedAt) })
+  useTopic(enabled ? topic : undefined, { onBatch, onGap: async openedAt => renewal.current?.catchUp(openedAt) })
   // Both topics come by one stream, so a gap of this one is a gap of runs too.
-  useTopic(withEvents ? 'events' : undefined, { onBatch, onGap: async () => {} })
+  useTopic(enabled && withEvents ? 'events' : undefined, { onBatch, onGap: async () => {} })
 }

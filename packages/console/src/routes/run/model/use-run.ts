@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
 import { engineNow } from '../../../data/time/clock.ts'
 import { useTopic } from '../../../live/use-live.ts'
+import { useRenewal } from '../../../ui/live-list/use-renewal.ts'
 import type { WaterfallStep } from '../../../waterfall/model.ts'
 import { useSteps } from './steps.ts'
 
@@ -13,6 +14,8 @@ import { useSteps } from './steps.ts'
 const RENEW_MS = 1000
 const RENEW_MS_MANY = 4000
 const MANY_STEPS = 500
+/** From a change of any run to the next read of why this one waits. */
+const WHY_RENEWAL_MS = 2000
 
 /** A run with its parts, of an engine or of a bundle. */
 export interface RunView {
@@ -39,6 +42,10 @@ export function useRun(id: string) {
   const run = useRead('getRun', { id }, { keep: false })
   const steps = useSteps(id)
   const why = useRead('explainRun', { id }, { keep: false })
+  useRenewal(() => renew('explainRun'), {
+    afterMs: WHY_RENEWAL_MS,
+    enabled: run.data !== undefined && waitsForOthers(run.data.status, why.data),
+  })
   // The frames would keep the engine from answering the first pages.
   const { frames, progress } = useFrames(id, {
     isWanted: steps.data?.isWhole === true,
@@ -53,6 +60,11 @@ export function useRun(id: string) {
     return { run: shown, steps: read, hasAllSteps: isWhole, frames, why: why.data, originMs, isLive }
   }, [run.data, steps.data, frames, progress, why.data])
   return { run, steps, view }
+}
+
+/** Whether other runs decide how this one goes on: none of its own frames says that its place in a queue or its child changed. */
+function waitsForOthers(status: string, why: RunExplanation | undefined): boolean {
+  return status === 'queued' || (status === 'waiting' && why?.waitingFor?.kind === 'child')
 }
 
 /** The run with the newest of two reports of its progress: that of its record, and that of its timeline. */
