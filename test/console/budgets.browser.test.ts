@@ -74,6 +74,7 @@ const IDLE_PAGES = [
   `runs/${sent[0]?.runId}`,
   'workflows',
   'events',
+  `events/${sent[0]?.eventId}`,
   'events/send',
   'schedules',
   'limits',

@@ -1,11 +1,12 @@
 // The audit log: who did what, and on which run.
 
 import { useMemo } from 'react'
-import { type Item, itemsOf, usePages } from '../../data/queries.ts'
+import { type Item, itemsOf, renew, usePages } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -17,6 +18,9 @@ import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { isAbout, targetOf } from './targets.ts'
+
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 10_000
 
 type Entry = Item<'listControlActions'>
 
@@ -48,6 +52,8 @@ export default function AuditPage() {
     since: from,
   })
   const entries = itemsOf(query)
+  // Older pages stay as they are: a renewal reads all pages again.
+  useRenewal(() => renew('listControlActions'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   const seen = [...new Set(entries.map(({ action }) => action))].sort()
   const filters = (['action', 'run', 'actor', 'since', 'target'] as const).flatMap(name => {
     const value = get(name)

@@ -1,7 +1,8 @@
 // The bulk jobs of the last 30 days.
 
-import { type Item, usePages } from '../../data/queries.ts'
+import { type Item, renew, usePages } from '../../data/queries.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
@@ -10,6 +11,9 @@ import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { grouped } from '../runs/bulk/actions.ts'
 import { filterText, JobStatus } from './job-text.tsx'
+
+/** From a change of a run to the next read. */
+const RENEWAL_MS = 3000
 
 type Bulk = Item<'listBulks'>
 
@@ -48,12 +52,15 @@ const COLUMNS: readonly Column<Bulk>[] = [
 
 export function Jobs() {
   const navigate = useNavigate()
+  const query = usePages('listBulks', { limit: 100 })
+  // Older pages stay as they are: a renewal reads all pages again.
+  useRenewal(() => renew('listBulks'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   return (
     <Page title="Bulk jobs">
       <Panel isFlush>
         <PagedTable
           label="Bulk jobs"
-          query={usePages('listBulks', { limit: 100 })}
+          query={query}
           columns={COLUMNS}
           keyOf={({ id }) => id}
           onOpen={({ id }) => navigate({ to: 'bulk', params: { id } })}

@@ -2,7 +2,7 @@
 
 import type { Calls, Page as PageOf } from '@perdure/client'
 import { useMemo, useState } from 'react'
-import { usePages, useRead } from '../../data/queries.ts'
+import { renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
@@ -10,6 +10,7 @@ import { useSession, whyNoNewRun } from '../../session/session.ts'
 import { CountSpark } from '../../ui/chart/count-spark.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
 import { activeFilters, useWorkflowFields } from '../../ui/states/filter-fields.ts'
@@ -30,6 +31,8 @@ type Group = Calls['listErrors']['reply'][number]
 const MESSAGE_MAX = 300
 /** Parts of the time in the trend of a group. */
 const TREND_SPANS = 24
+/** From a change of a run to the next read of the groups. */
+const RENEWAL_MS = 10_000
 const WINDOWS = ['1h', '24h', '7d', '30d']
 /** The window of a page whose URL has none. A link to a group from elsewhere may be older than a day. */
 const WINDOW_OF_LIST = '24h'
@@ -121,6 +124,7 @@ function useGroups(windowDefault: string) {
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const groups = useRead('listErrors', { app, workflow, since: from, trend: TREND_SPANS })
+  useRenewal(() => renew('listErrors'), { afterMs: RENEWAL_MS })
   const fields = useWorkflowFields(get, set)
   const filters = activeFilters(['app', 'workflow', 'since'], get, set)
   const bar = (

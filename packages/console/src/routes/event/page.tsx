@@ -2,11 +2,12 @@
 
 import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
-import { useRead } from '../../data/queries.ts'
+import { renew, useRead } from '../../data/queries.ts'
 import { Link, useNavigate, usePage } from '../../router/router.tsx'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { copyText } from '../../ui/overlay/copy.tsx'
 import { copyCommand } from '../../ui/overlay/copy-command.ts'
@@ -17,6 +18,9 @@ import css from '../events/events.module.css'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
 
+/** From a change of a run to the next read of what came of the event. */
+const RENEWAL_MS = 3000
+
 const Redrive = lazy(() => import('../events/redrive.tsx'))
 
 export default function EventPage() {
@@ -24,6 +28,7 @@ export default function EventPage() {
   const id = params.id as string
   const navigate = useNavigate()
   const query = useRead('getEvent', { id }, { keep: false })
+  useRenewal(() => renew('getEvent', 'explainEvent', 'getEventTree'), { afterMs: RENEWAL_MS, withEvents: true })
   const [isRedriving, setRedriving] = useState(false)
   const name = query.data?.name ?? id
   const read = { id: 'getEvent', input: { id } } as const

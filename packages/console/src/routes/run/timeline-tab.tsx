@@ -27,7 +27,7 @@ export interface TimelineTabProps {
 
 export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
   const [get] = useQuery('run')
-  const timeline = useTimeline(drawn, view.originMs)
+  const timeline = useTimeline(drawn, view)
   useTimelineKeys(timeline, { drawn, view })
   const passes = usePassSpans(view)
   const { rows, axis, span, setSpan, selected } = timeline

@@ -1,9 +1,10 @@
 // The state of the timeline: rows, axis, zoom, folds and selection, as the URL has them.
 
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { useQuery } from '../../router/router.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { useReducedMotion } from '../../ui/media.ts'
 import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
 import { criticalPath } from '../../waterfall/critical-path.ts'
@@ -17,6 +18,8 @@ import type { RunView } from './model/use-run.ts'
 
 /** Children whose steps are read at once. */
 const CHILDREN_MAX = 50
+/** From a change of any run to the next read of the steps of unfolded children. */
+const CHILDREN_RENEWAL_MS = 2000
 /** The URL follows the zoom after this pause. */
 const URL_MS = 300
 
@@ -87,7 +90,8 @@ export interface Timeline {
 }
 
 /** Rows, axis and zoom of what is drawn. */
-export function useTimeline(drawn: Drawn, originMs: number): Timeline {
+export function useTimeline(drawn: Drawn, view: RunView): Timeline {
+  const { originMs } = view
   const [get, set] = useQuery('run')
   const [filter, setFilter] = useState('')
   const [skipsIdle, setSkipsIdle] = useState(false)
@@ -96,7 +100,7 @@ export function useTimeline(drawn: Drawn, originMs: number): Timeline {
   const openText = get('open') ?? ''
   const open = useMemo(() => new Set(openText.split(',').filter(Boolean).map(decodeKey)), [openText])
   const [childIds, setChildIds] = useState<readonly string[]>([])
-  const children = useChildren(childIds, originMs)
+  const children = useChildren(childIds, { originMs, isLive: view.isLive })
   const hideDone = get('hide') === 'done'
   const onlyFailed = get('only') === 'failed'
   const order = get('order') as RowOrder | undefined
@@ -176,12 +180,13 @@ function readSpan(text: string | undefined, axis: Axis): Span | undefined {
 
 const NO_FRAMES: FrameIndex = { statuses: [], byStep: new Map() }
 
-/** The bars of child runs, on the axis of the run. */
-function useChildren(ids: readonly string[], originMs: number): ReadonlyMap<string, readonly Bar[]> {
-  return useQueries({
+/** The bars of child runs, on the axis of the run. Frames of the children are not followed: their steps are renewed while one may change. */
+function useChildren(ids: readonly string[], { originMs, isLive }: { originMs: number; isLive: boolean }) {
+  const queries = useQueryClient()
+  const children = useQueries({
     queries: ids.map(stepsQuery),
     combine: useCallback(
-      (results: readonly { data?: StepList | undefined }[]) =>
+      (results: readonly { data?: StepList | undefined }[]): ReadonlyMap<string, readonly Bar[]> =>
         new Map(
           results.flatMap(({ data }, i) =>
             data === undefined ? [] : [[ids[i] as string, barsOf(data.steps, NO_FRAMES, originMs)] as const],
@@ -190,4 +195,10 @@ function useChildren(ids: readonly string[], originMs: number): ReadonlyMap<stri
       [ids, originMs],
     ),
   })
+  const mayChange = isLive || [...children.values()].some(bars => bars.some(({ toMs }) => toMs === undefined))
+  useRenewal(
+    () => Promise.all(ids.map(id => queries.invalidateQueries({ queryKey: stepsQuery(id).queryKey, exact: true }))),
+    { afterMs: CHILDREN_RENEWAL_MS, enabled: ids.length > 0 && mayChange },
+  )
+  return children
 }

@@ -2,11 +2,12 @@
 
 import type { Calls, Input } from '@perdure/client'
 import { useMemo, useState } from 'react'
-import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button } from '../../ui/button.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm, Dialog } from '../../ui/overlay/dialog.tsx'
 import { Menu } from '../../ui/overlay/menu.tsx'
@@ -30,6 +31,8 @@ type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
 type Kind = Endpoint['eventKinds'][number]
 
 const ANSWER_STALE_MS = 60_000
+/** From a change of a delivery to the next read. */
+const RENEWAL_MS = 10_000
 
 const KINDS: readonly Kind[] = ['run.succeeded', 'run.failed', 'run.cancelled', 'step.failed']
 
@@ -40,6 +43,17 @@ interface Row extends Endpoint {
 export function Endpoints({ shown }: { shown: string | undefined }) {
   const query = useRead('listWebhookEndpoints', {})
   const stats = useRead('getWebhookEndpointStats', {}).data ?? []
+  useRenewal(
+    () =>
+      renew(
+        'listWebhookEndpoints',
+        'getWebhookEndpointStats',
+        'listWebhookDeliveries',
+        // A chart for each endpoint of a long list would cost too much.
+        ...(shown === undefined ? [] : (['getWebhookEndpointSeries'] as const)),
+      ),
+    { afterMs: RENEWAL_MS, topic: 'deliveries' },
+  )
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<NewSecret>()
   const [tested, setTested] = useState<TestedDelivery>()

@@ -4,13 +4,12 @@
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { useMemo, useState } from 'react'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { JsonTree } from '../../ui/json/json-tree.tsx'
+import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -27,6 +26,12 @@ import { History } from './history.tsx'
 import { Holds } from './holds.tsx'
 import { stepRows } from './step-rows.ts'
 
+/** The statistics are read again this long after a run has moved. */
+const RENEWAL: MovingWindowOptions = {
+  afterMs: 10_000,
+  windowed: ['getWorkflowStats', 'getRunSeries', 'listErrors'],
+  others: ['listWorkflows', 'listLimits', 'listBuffers', 'listRuns'],
+}
 const NEWEST_RUNS = 20
 /** The engine keeps no more. */
 const DEFINITIONS_KEPT = 50
@@ -36,8 +41,7 @@ export default function WorkflowPage() {
   const [app, name] = [params.app as string, params.name as string]
   const [get, set] = useQuery('workflow')
   const since = get('since') ?? '24h'
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const from = useMovingWindow(since, RENEWAL)
   const definitions = useRead('listWorkflows', { app })
   const stats = useRead('getWorkflowStats', { app, workflow: name, since: from }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)

@@ -1,14 +1,12 @@
 // Workflows: every definition with its triggers in words, and how its runs did in the window of time.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
-import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
-import { engineNow } from '../../data/time/clock.ts'
-import { sinceParam } from '../../data/time/window.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -20,6 +18,13 @@ import { shortName } from '../../ui/visible-text.ts'
 import { definitionWords, triggerWords } from './definition-words.ts'
 import { type Stats, successText } from './stats.ts'
 import css from './workflows.module.css'
+
+/** The statistics are read again this long after a run has moved. */
+const RENEWAL: MovingWindowOptions = {
+  afterMs: 10_000,
+  windowed: ['getWorkflowStats'],
+  others: ['listWorkflows'],
+}
 
 interface Row extends WorkflowDefinition {
   stats: Stats | undefined
@@ -88,8 +93,7 @@ export default function WorkflowsPage() {
   const navigate = useNavigate()
   const [app, q, since = '24h'] = [get('app'), get('q'), get('since')]
   const definitions = useRead('listWorkflows', { app })
-  // A relative window begins anew only when the URL changes.
-  const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const from = useMovingWindow(since, RENEWAL)
   const stats = useRead('getWorkflowStats', { app, since: from, limit: 200 }).data ?? []
   const statsOf = new Map(stats.map(each => [`${each.app}\n${each.workflow}`, each]))
   const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []

@@ -1,0 +1,79 @@
+// Pages that follow no list of their own, but go on with what happens: an event, unfolded children, statistics and logs of actions.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { openPage } from '../../kit/browser/page.ts'
+import { child, flow, gate, openEngine, run, unique, wait } from '../../kit/index.ts'
+
+const { api, url, runner } = await openEngine()
+const at = (path: string) => `${url}/console/n/default/${path}`
+const live = (page: Page) => page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+
+/** A workflow whose runs wait until they are released. */
+async function gated() {
+  const [app, name] = [unique('shop'), unique('gated')]
+  const held = gate()
+  await runner({ app, workflows: { [name]: flow([run('hold', () => held.opened.then(() => 'held'))]) } })
+  return { app, name, release: () => held.open() }
+}
+
+test('the tree and the facts of an event go on with its runs', async () => {
+  const { name, release } = await gated()
+  const { eventId, runId } = await api.send({ name })
+  await api.reaches(runId, 'running')
+  const page = await openPage(url)
+  await page.goto(at(`events/${eventId}`))
+  const tree = page.getByRole('region', { name: 'Tree' })
+  await tree.getByText('running').waitFor()
+  await live(page)
+  release()
+  await tree.getByText('succeeded').waitFor()
+})
+
+test('the steps of an unfolded child go on in the timeline of its parent', async () => {
+  const [parent, name] = [unique('parent'), unique('young')]
+  const held = gate()
+  const young = flow([run('hold', () => held.opened.then(() => 'held')), wait('patience', unique('never'))])
+  await runner({ workflows: { [parent]: flow([child('delegate', name)]), [name]: young } })
+  const { runId } = await api.send({ name: parent })
+  await api.reaches(runId, 'waiting')
+  const page = await openPage(url)
+  await page.goto(at(`runs/${runId}`))
+  await page.getByRole('row', { name: /^delegate, child run/ }).click()
+  await page.keyboard.press('ArrowRight')
+  await live(page)
+  // The first frames of the timeline have the steps read once more.
+  await page.waitForTimeout(3000)
+  held.open()
+  await page.getByRole('row', { name: /^hold, .*succeeded/ }).waitFor()
+  await page.getByRole('row', { name: /^patience, / }).waitFor()
+})
+
+test('statistics and the audit log go on with the runs, ten seconds after one has moved', async () => {
+  const { app, name, release } = await gated()
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'running')
+  const pages: Record<string, Page> = {}
+  const context = (await openPage(url)).context()
+  for (const path of ['workflows', `workflows/${app}/${name}`, 'audit', 'bulk', 'errors']) {
+    const page = await openPage(url, { context })
+    await page.goto(at(path))
+    await live(page)
+    pages[path] = page
+  }
+  const { workflows, audit } = pages
+  await workflows?.getByRole('row', { name }).getByText('1', { exact: true }).first().waitFor()
+  await api.post(`/runs/${runId}/pause`)
+  release()
+  await api.post(`/runs/${runId}/resume`)
+  await api.succeeded(runId)
+  const within = { timeout: 20_000 }
+  await workflows?.getByRole('row', { name }).getByText('100 %').waitFor(within)
+  const numbers = pages[`workflows/${app}/${name}`]?.getByRole('region', { name: 'Its runs' })
+  await numbers?.getByText('100 %').waitFor(within)
+  await audit
+    ?.getByRole('row', { name: /run\.pause|pause/ })
+    .first()
+    .waitFor(within)
+  expect(Object.keys(pages)).toHaveLength(5)
+})
