@@ -8,8 +8,6 @@ import { Link, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { DiffView } from '../../ui/diff/diff-view.tsx'
 import { durationText } from '../../ui/duration.ts'
-import { parseJson } from '../../ui/json/parse.ts'
-import { printJson } from '../../ui/json/print.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -73,7 +71,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
   const [showsSame, setShowsSame] = useState(false)
   const diffs = useMemo(() => diffSteps(before, after, resultText), [before, after])
   const first = firstDivergence(diffs)
-  const inputs = [source.input, input].map(prettyOf)
+  const inputs = [source.input, input].map(textOf) as [string, string]
   const shown = diffs.filter(({ kind }) => showsSame || kind !== 'same')
   const same = diffs.length - diffs.filter(({ kind }) => kind !== 'same').length
   return (
@@ -81,7 +79,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
       {inputs[0] !== inputs[1] && (
         <section>
           <h3>Input</h3>
-          <DiffView before={inputs[0] as string} after={inputs[1] as string} label="Difference of the inputs" />
+          <DiffView isJson before={inputs[0]} after={inputs[1]} label="Difference of the inputs" />
         </section>
       )}
       <p className={css.first}>
@@ -115,13 +113,11 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
   )
 }
 
-function prettyOf(value: unknown): string {
-  if (value === undefined) return ''
-  return printJson(parseJson(sourceOf(value)))
-}
+const textOf = (value: unknown): string => (value === undefined ? '' : sourceOf(value))
 
 function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
   const { kind, name, source, fork } = diff
+  const [isOpen, setOpen] = useState(isFirst)
   const [glyph, word] = KINDS[kind]
   const head = (
     <>
@@ -146,9 +142,16 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
   )
   if (kind !== 'result' && kind !== 'status') return <p className={css.line}>{head}</p>
   return (
-    <details open={isFirst} className={css.detail}>
+    <details open={isOpen} className={css.detail} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary className={css.line}>{head}</summary>
-      <DiffView before={outcomeOf(source)} after={outcomeOf(fork)} label={`Difference of ${shortName(name)}`} />
+      {isOpen && (
+        <DiffView
+          isJson
+          before={outcomeOf(source)}
+          after={outcomeOf(fork)}
+          label={`Difference of ${shortName(name)}`}
+        />
+      )}
     </details>
   )
 }
@@ -156,5 +159,5 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
 /** The result or error of a step as text. */
 function outcomeOf(step: WaterfallStep | undefined): string {
   if (step === undefined) return ''
-  return step.error === undefined ? prettyOf(step.data) : `${step.error.name ?? 'Error'}: ${step.error.message}`
+  return step.error === undefined ? textOf(step.data) : `${step.error.name ?? 'Error'}: ${step.error.message}`
 }

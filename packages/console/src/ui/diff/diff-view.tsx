@@ -1,37 +1,39 @@
 // Two texts side by side in one column: removed and added lines are marked by sign and colour.
 
-import { useMemo } from 'react'
-import { veiledText } from '../json/veil-json.ts'
+import { useState } from 'react'
+import { Button } from '../button.tsx'
+import { Polite } from '../overlay/polite.tsx'
 import { useVeil } from '../veil.ts'
 import { Visible } from '../visible.tsx'
-import { changedStretches, diffLines } from './diff-lines.ts'
 import css from './diff-view.module.css'
+import { useDiff } from './use-diff.ts'
 
-/** Lines that are drawn; longer comparisons say how many they leave out. */
-const LINES_SHOWN = 2000
+/** Lines that are drawn at first, and more on request. */
+const LINES_SHOWN = 500
 
 export interface DiffViewProps {
   before: string
   after: string
   label: string
+  /** The texts are JSON as it was sent: they are compared with an indent. */
+  isJson?: boolean
   /** The texts are no payloads: they are shown where payloads are hidden, too. */
   isPublic?: boolean
 }
 
 /** The lines that differ, with a few around them. */
-export function DiffView({ label, isPublic = false, ...texts }: DiffViewProps) {
+export function DiffView({ before, after, label, isJson = false, isPublic = false }: DiffViewProps) {
   const { isHidden } = useVeil()
-  const [before, after] =
-    isHidden && !isPublic
-      ? [veiledText(texts.before, true), veiledText(texts.after, true)]
-      : [texts.before, texts.after]
-  const stretches = useMemo(() => changedStretches(diffLines(before, after)), [before, after])
-  if (before === after) return <p className={css.same}>No difference.</p>
-  const shown = stretches.slice(0, LINES_SHOWN)
+  const diff = useDiff({ before, after, isJson, isVeiled: isHidden && !isPublic })
+  const [most, setMost] = useState(LINES_SHOWN)
+  if (!diff) return <Polite className={css.same} text="The texts are being compared…" />
+  const { isSame, lines, left } = diff
+  if (isSame) return <p className={css.same}>No difference.</p>
+  const more = lines.length - most
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: long texts scroll, by keyboard too.
     <section className={css.diff} aria-label={label} tabIndex={0}>
-      {shown.map((line, i) =>
+      {lines.slice(0, most).map((line, i) =>
         'skipped' in line ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
           <div key={i} className={css.skipped}>
@@ -49,9 +51,8 @@ export function DiffView({ label, isPublic = false, ...texts }: DiffViewProps) {
           </div>
         ),
       )}
-      {stretches.length > LINES_SHOWN && (
-        <div className={css.skipped}>{stretches.length - LINES_SHOWN} lines more are not shown</div>
-      )}
+      {more > 0 && <Button onClick={() => setMost(lines.length)}>Show {more} lines more</Button>}
+      {more <= 0 && left > 0 && <div className={css.skipped}>{left} lines more are not shown</div>}
     </section>
   )
 }
