@@ -88,7 +88,7 @@ export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }
 }
 
 /** A number beside a section; a screen reader gets its meaning too. */
-function Count({ value, meaning }: { value: number; meaning: string }) {
+function Count({ value, meaning }: { value: number | string; meaning: string }) {
   if (value === 0) return null
   return (
     <span className={styles.count} title={`${value} ${meaning}`}>

@@ -1,11 +1,13 @@
 // The counts beside the sections of the rail: runs that failed within an hour, runs that are held back, silent runners, and
-// deliveries that spent their attempts. One cheap read a minute serves all tabs of a browser; the counts take turns.
+// deliveries that spent their attempts. All are read once at the start; then one cheap read a minute serves all tabs of a browser,
+// and the counts take turns.
 
 const READ_MS = 60_000
 /** The first page is read before. */
 const FIRST_READ_MS = 2000
 const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
+/** So many deliveries are shown as so many or more. */
 const DELIVERIES_MAX = 20
 /** Kinds of wait that hold a run back. */
 export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
@@ -14,8 +16,8 @@ export interface Counts {
   failed?: number
   held?: number
   silent?: number
-  /** `DELIVERIES_MAX` counts as so many or more. */
-  exhausted?: number
+  /** As `20+` for so many or more. */
+  exhausted?: number | string
 }
 
 export interface CountReaderOptions {
@@ -29,7 +31,7 @@ export class CountReader {
   counts: Counts = {}
   readonly #options: CountReaderOptions
   readonly #reads = [() => this.#runs(), () => this.#runners(), () => this.#deliveries()]
-  #turn = 0
+  #turn: number | undefined
   #dueAt: number
 
   constructor(options: CountReaderOptions) {
@@ -37,13 +39,19 @@ export class CountReader {
     this.#dueAt = options.now() + FIRST_READ_MS
   }
 
-  /** Reads the next count when it is due. Called while a tab is visible. */
+  /** Reads all counts at first, and then the next one when it is due. Called while a tab is visible. */
   tick(): void {
     const now = this.#options.now()
     if (now < this.#dueAt) return
     this.#dueAt = now + READ_MS
-    const read = this.#reads[this.#turn++ % this.#reads.length]
-    read?.().then(
+    const isFirst = this.#turn === undefined
+    const turn = this.#turn ?? 0
+    this.#turn = isFirst ? 0 : (turn + 1) % this.#reads.length
+    for (const read of isFirst ? this.#reads : this.#reads.slice(turn, turn + 1)) this.#begin(read)
+  }
+
+  #begin(read: () => Promise<Counts>): void {
+    read().then(
       more => {
         this.counts = { ...this.counts, ...more }
         this.#options.onCounts(this.counts)
@@ -70,7 +78,8 @@ export class CountReader {
   async #deliveries(): Promise<Counts> {
     const since = new Date(this.#options.now() - 24 * HOUR_MS).toISOString()
     const query = `status=exhausted&since=${since}&limit=${DELIVERIES_MAX}`
-    return { exhausted: (await this.#get<unknown[]>(`/webhook-deliveries?${query}`)).length }
+    const { length } = await this.#get<unknown[]>(`/webhook-deliveries?${query}`)
+    return { exhausted: length < DELIVERIES_MAX ? length : `${length}+` }
   }
 
   async #get<Answer>(path: string): Promise<Answer> {
