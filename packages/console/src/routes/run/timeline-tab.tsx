@@ -29,7 +29,7 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
   const [get] = useQuery('run')
   const timeline = useTimeline(drawn, view)
   useTimelineKeys(timeline, { drawn, view })
-  const passes = usePassSpans(view)
+  const { spans: passes, more } = usePassSpans(view)
   const { rows, axis, span, setSpan, selected } = timeline
   const zoomTo = (key: string) => {
     const row = rows.find(row => row.key === key)
@@ -41,6 +41,7 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
       <Tools
         timeline={timeline}
         view={view}
+        passes={more && { count: passes.length, more }}
         onNextFailed={rows.some(hasFailed) ? () => selectFailed(timeline, 1) : undefined}
       />
       {drawn.moment && <Scrubber view={view} drawn={drawn} />}
@@ -83,7 +84,7 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
   )
 }
 
-/** Passes that the timeline draws; the tab has all. */
+/** Passes that are drawn at first; the others are read on request. */
 const PASSES_MAX = 200
 
 /** The passes as the engine lists them; of a bundle, as its frames show them. */
@@ -91,10 +92,11 @@ function usePassSpans({ run, frames, originMs, isBundle = false, hasAllSteps }: 
   const input = { id: run.id, limit: PASSES_MAX }
   const pages = usePages('listRunPasses', input, { keep: false, enabled: !isBundle && hasAllSteps })
   const { data } = pages
-  return useMemo(
+  const spans = useMemo(
     () => (isBundle || !data ? spansOfFrames(frames, originMs) : spansOfRecords(itemsOf({ data }), originMs)),
     [data, frames, originMs, isBundle],
   )
+  return { spans, more: pages.hasNextPage ? () => void pages.fetchNextPage() : undefined }
 }
 
 function NoSteps({ view }: { view: RunView }) {
@@ -116,11 +118,13 @@ const ORDERS = { index: 'in order', start: 'by start', duration: 'longest first'
 interface ToolsProps {
   timeline: Timeline
   view: RunView
+  /** The passes that are drawn, when there are more. */
+  passes: { count: number; more(): void } | undefined
   /** Absent when no step has failed. */
   onNextFailed: (() => void) | undefined
 }
 
-function Tools({ timeline, view, onNextFailed }: ToolsProps) {
+function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
   const [get, set] = useQuery('run')
   const { axis, span, setSpan, filter, setFilter, skipsIdle, setSkipsIdle, showsCritical, setShowsCritical } = timeline
   const isAll = span.fromMs <= axis.all.fromMs && span.toMs >= axis.all.toMs
@@ -176,6 +180,11 @@ function Tools({ timeline, view, onNextFailed }: ToolsProps) {
       {onNextFailed && (
         <Button title="Next failed step (n), previous (N)" onClick={onNextFailed}>
           Next failed
+        </Button>
+      )}
+      {passes && (
+        <Button title="Read the next passes and draw them, too" onClick={passes.more}>
+          The first {passes.count} passes: draw more
         </Button>
       )}
       {!view.hasAllSteps && (

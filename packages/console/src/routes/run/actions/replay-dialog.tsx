@@ -58,17 +58,18 @@ export function ForkCount({ runId }: { runId: string }) {
   if (forks === 0) return null
   return (
     <p className={css.mute}>
-      It has {forks >= FORKS_MAX ? `${FORKS_MAX} or more` : forks} {forks === 1 ? 'replay' : 'replays'} already.
+      It has {forks} {forks === 1 ? 'replay' : 'replays'} already.
     </p>
   )
 }
 
 const FORKS_MAX = 30
 
-/** The number of forks of a run, up to a page of them. */
-export function useForks(runId: string): number {
-  const { data } = useForkPage(runId)
-  return data?.pages[0]?.items.length ?? 0
+/** The number of forks of a run; as `30+` where a page does not have all. */
+export function useForks(runId: string): number | string {
+  const page = useForkPage(runId).data?.pages[0]
+  const count = page?.items.length ?? 0
+  return page?.nextCursor === undefined ? count : `${count}+`
 }
 
 /** The newest forks of a run. */
