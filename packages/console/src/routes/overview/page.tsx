@@ -19,6 +19,7 @@ import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { NeedsALook, SOONEST } from './needs-a-look.tsx'
 import css from './overview.module.css'
+import { nextFires } from './upcoming.ts'
 import { Workflows } from './workflows.tsx'
 
 const WINDOWS = ['1h', '24h', '7d', '30d'] as const
@@ -145,11 +146,7 @@ function Upcoming() {
     <Panel title="Next schedules">
       <Loaded query={query} rows={2}>
         {() => {
-          const next = itemsOf(query)
-            .flatMap(({ id, workflow, event, next }) =>
-              next[0] === undefined ? [] : [{ id, name: workflow ?? event?.name ?? id, at: next[0] }],
-            )
-            .slice(0, SHOWN)
+          const next = nextFires(itemsOf(query), SHOWN)
           if (next.length === 0) return <p className={css.mute}>No schedule fires.</p>
           return (
             <ul className={`${css.list} ${css.sentences}`}>
