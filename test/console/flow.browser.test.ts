@@ -39,11 +39,22 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await row.getByText('1 of 1').waitFor()
   const singletons = page.getByRole('table', { name: 'Singletons' })
   await singletons.getByRole('row', { name: new RegExp(`${name}.*lane-4.*${first}`) }).waitFor()
-  await row.getByRole('link', { name: '1', exact: true }).click()
-  await page.getByRole('row', { name: new RegExp(`queued.*${name}`) }).waitFor()
-  await page.locator(`tbody tr[data-key="${first}"]`).waitFor({ state: 'detached' })
-  await page.goBack()
+  // Another key of the same workflow has a line of its own.
+  const others = [
+    await api.send({ name, data: { account: 'acct-18' } }),
+    await api.send({ name, data: { account: 'acct-18' } }),
+  ]
+  await until(async () => (await api.run(others[1]?.runId as string)).waitingFor !== undefined, {
+    what: 'a wait for acct-18',
+  })
+  await row.getByRole('button', { name: '1', exact: true }).click()
+  const line = page.getByRole('dialog', { name: 'The runs that wait for key acct-17' })
+  await line.getByRole('row', { name: new RegExp(second) }).waitFor()
+  expect(await line.getByRole('link').count()).toBe(1)
+  expect(await axeViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
   await row.getByRole('link', { name: `…${first.slice(-8)}` }).waitFor()
+  expect(await row.locator('time').count()).toBe(2)
   expect(await axeViolations(page)).toEqual([])
   await row.getByRole('link', { name, exact: true }).click()
   // Rows are drawn where they are on the screen.
@@ -54,6 +65,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   open()
   await api.succeeded(first)
   await api.succeeded(second)
+  for (const { runId } of others) await api.succeeded(runId)
   await row.waitFor({ state: 'detached' })
   await page.getByText('No singleton is alive').waitFor()
 })
@@ -114,6 +126,13 @@ test('a debounce and a batch are shown with their due times, and flushed; the ru
   const row = page.getByRole('row', { name: /berlin/ })
   await row.getByText('2 of 9').waitFor()
   expect(await axeViolations(page)).toEqual([])
+  await page.goto(pageOf(`limits?workflow=${burst}`))
+  const buffers = page.getByRole('region', { name: 'Debounce and batch' })
+  await buffers.getByRole('row', { name: new RegExp(burst) }).waitFor()
+  expect(await row.count()).toBe(0)
+  await page.goto(pageOf('limits?key=berlin'))
+  await row.waitFor()
+  expect(await buffers.getByRole('row', { name: new RegExp(burst) }).count()).toBe(0)
   await row.getByRole('button', { name: 'Flush now…' }).click()
   await page.getByRole('dialog').getByText(`A run of ${pack} starts now, with the 2 events`).waitFor()
   await page.getByRole('button', { name: 'Flush', exact: true }).click()

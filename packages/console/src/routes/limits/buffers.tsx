@@ -8,7 +8,7 @@ import { WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
-import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { type ActiveFilter, Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
@@ -30,14 +30,24 @@ const COLUMNS: readonly Column<Buffer>[] = [
 
 const eventsOf = ({ count, maxSize }: Buffer) => (maxSize === undefined ? String(count) : `${count} of ${maxSize}`)
 
-export function Buffers() {
-  const query = usePages('listBuffers', { limit: 100 })
+interface BuffersProps {
+  app: string | undefined
+  workflow: string | undefined
+  /** The key of the page's filter. */
+  keyText: string | undefined
+  filters: readonly ActiveFilter[]
+}
+
+export function Buffers({ app, workflow, keyText, filters }: BuffersProps) {
+  const query = usePages('listBuffers', { app, workflow, limit: 100 })
   return (
     <Panel title="Debounce and batch" isFlush>
       <WholeRows count={query.hasNextPage ? Number.POSITIVE_INFINITY : itemsOf(query).length}>
         <PagedTable
           label="Buffers"
           query={query}
+          rowsOf={page => page.items.filter(({ key }) => keyText === undefined || key === keyText)}
+          filters={filters}
           columns={COLUMNS}
           keyOf={({ id }) => id}
           what="buffers"

@@ -1,8 +1,10 @@
 // Limits: the concurrency limits and throttles that runs hold or wait for, the longest wait first, with the runs that hold them;
 // the live singletons; and the open buffers of debounce and batch.
 
+import { useState } from 'react'
 import { renew, useRead } from '../../data/queries.ts'
 import { Link, useQuery } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
@@ -15,11 +17,13 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { WholeRows } from '../../ui/table/whole-rows.tsx'
+import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Buffers } from './buffers.tsx'
 import { isLimit, type Limit } from './limit.ts'
 import css from './limits.module.css'
+import { LineDialog } from './line.tsx'
 import { Singletons } from './singletons.tsx'
 
 const COLUMNS: readonly Column<Limit>[] = [
@@ -61,7 +65,7 @@ export default function LimitsPage() {
         </Loaded>
       </Panel>
       <Singletons app={app} workflow={workflow} keyText={key} filters={filters} />
-      <Buffers />
+      <Buffers app={app} workflow={workflow} keyText={key} filters={filters} />
     </Page>
   )
 }
@@ -89,7 +93,12 @@ function Limits({ limits, filters }: { limits: readonly Limit[]; filters: readon
 }
 
 function lookAt(limit: Limit): Look {
-  const holders = limit.kind === 'throttle' ? [] : limit.holders.map(({ runId }) => runId)
+  const holders =
+    limit.kind === 'throttle'
+      ? []
+      : limit.holders.map(({ runId, startedAt }) =>
+          startedAt === undefined ? runId : `${runId} since ${exactTime(Date.parse(startedAt))}`,
+        )
   return {
     head: (
       <>
@@ -120,16 +129,18 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
   )
 }
 
-/** How many runs wait; the list of them begins with the one that has waited longest. */
+/** How many runs wait, and on request which: those of this key alone. */
 function InLine({ limit }: { limit: Limit }) {
-  const { kind, app, workflow } = limit
+  const [isOpen, setOpen] = useState(false)
   const count = waitingOf(limit)
   if (!count) return null
-  const query = { app, workflow, waiting: kind, dir: 'asc' }
   return (
-    <Link target={{ to: 'runs', query }} title="The runs that wait, the longest wait first">
-      {count}
-    </Link>
+    <>
+      <Button kind="bare" title="The runs that wait, the longest wait first" onClick={() => setOpen(true)}>
+        {count}
+      </Button>
+      {isOpen && <LineDialog limit={limit} onClose={() => setOpen(false)} />}
+    </>
   )
 }
 
@@ -161,10 +172,15 @@ function Holders({ limit }: { limit: Limit }) {
     )
   return (
     <span className={css.holders}>
-      {limit.holders.map(({ runId }) => (
-        <Link key={runId} target={{ to: 'run', params: { id: runId } }} title={runId}>
-          …{runId.slice(-8)}
-        </Link>
+      {limit.holders.map(({ runId, startedAt }) => (
+        <span key={runId}>
+          <Link target={{ to: 'run', params: { id: runId } }} title={runId}>
+            …{runId.slice(-8)}
+          </Link>{' '}
+          <span className={css.mute}>
+            <Moment at={startedAt} />
+          </span>
+        </span>
       ))}
     </span>
   )

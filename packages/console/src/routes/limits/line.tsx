@@ -1,0 +1,69 @@
+// The runs that wait for one limit, the longest wait first. The list of runs has no filter by key, so this one picks them from it.
+
+import { itemsOf, usePages } from '../../data/queries.ts'
+import { Link } from '../../router/router.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { Loaded } from '../../ui/states/loaded.tsx'
+import { PlainTable } from '../../ui/table/plain-table.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+import type { Limit } from './limit.ts'
+import css from './limits.module.css'
+
+/** Waiting runs of a page, whatever their key. */
+const READ_AT_ONCE = 200
+
+export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }) {
+  const { kind, app, workflow, key = '' } = limit
+  const query = usePages('listRuns', {
+    app,
+    workflow,
+    status: ['queued'],
+    waitingFor: kind,
+    dir: 'asc',
+    limit: READ_AT_ONCE,
+  })
+  const read = itemsOf(query)
+  const runs = read.filter(({ waitingFor }) => (waitingFor?.key ?? '') === key)
+  return (
+    <Dialog
+      title={key === '' ? 'The runs that wait' : `The runs that wait for key ${shortName(key)}`}
+      onClose={onClose}
+    >
+      <Loaded query={query}>
+        {() => (
+          <>
+            {runs.length === 0 ? (
+              <p>None of the {read.length} runs that were read waits for it.</p>
+            ) : (
+              <PlainTable
+                label="Runs that wait, the longest wait first"
+                className={undefined}
+                heads={['Run', 'Workflow', 'Created']}
+              >
+                {runs.map(({ id, workflow, createdAt }) => (
+                  <tr key={id}>
+                    <td>
+                      <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+                    </td>
+                    <td>{shortName(workflow)}</td>
+                    <td>
+                      <Moment at={createdAt} />
+                    </td>
+                  </tr>
+                ))}
+              </PlainTable>
+            )}
+            {query.hasNextPage && (
+              <p className={css.mute}>
+                These are of the {read.length} runs that have waited longest for any key.{' '}
+                <Button onClick={() => void query.fetchNextPage()}>Read on</Button>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
