@@ -1,7 +1,7 @@
 // The app: finds the namespace of the URL, opens it, and shows the page of the route.
 
 import { QueryClientProvider } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect } from 'react'
+import { Suspense, useEffect } from 'react'
 import { queryClient } from '../data/queries.ts'
 import { navigate } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
@@ -9,12 +9,10 @@ import { buildUrl } from '../router/routes.ts'
 import { useSession } from '../session/session.ts'
 import { Waiting } from '../ui/states/loaded.tsx'
 import { Boundary } from '../ui/states/page.tsx'
-import { NotFound } from './not-found.tsx'
 import { openOnce } from './open.ts'
 import { pageOf, preload } from './pages.ts'
+import { Elsewhere } from './parts.tsx'
 import { Shell } from './shell.tsx'
-
-const GoTo = lazy(() => import('./go-to.tsx'))
 
 export function App() {
   const { match } = useLocation()
@@ -40,26 +38,23 @@ function CurrentPage() {
     // The code of the page is loaded while the engine says who the caller is.
     if (name !== undefined) preload(name)
   }, [name])
-  if (match.kind === 'root') return <Root />
-  if (match.kind === 'go')
+  if (match.kind === 'root') return <ToOverview />
+  const Found = match.kind === 'page' ? pageOf(match.name) : undefined
+  if (!Found)
     return (
       <Suspense fallback={<Waiting />}>
-        <GoTo id={match.id} />
+        <Elsewhere />
       </Suspense>
     )
-  const Found = match.kind === 'page' ? pageOf(match.name) : undefined
-  if (!Found) return <NotFound />
   // Before the first answer there is nothing that a page could show.
   return isKnown ? <Found key={match.kind === 'page' ? Object.values(match.params).join('/') : ''} /> : <Waiting />
 }
 
 /** Goes on from the root to the namespace of the session. */
-function Root() {
-  const { whoami } = useSession()
-  const namespace = whoami?.namespace
+function ToOverview() {
+  const namespace = useSession().whoami?.namespace
   useEffect(() => {
-    if (namespace === undefined) return
-    navigate(buildUrl(namespace, pageOf('overview') ? 'overview' : 'runs', {}), { replace: true })
+    if (namespace !== undefined) navigate(buildUrl(namespace, 'overview', {}), { replace: true })
   }, [namespace])
   return <Waiting />
 }

@@ -2,6 +2,7 @@
 
 import { type ComponentType, lazy } from 'react'
 
+export const Elsewhere = lazy(() => import('./elsewhere.tsx').then(part => ({ default: part.Elsewhere })))
 export const SignIn = lazy(() => import('./sign-in/sign-in.tsx').then(part => ({ default: part.SignIn })))
 
 interface OverlayProps {

@@ -2,9 +2,7 @@
 // below the sign-in form.
 
 import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { engineNow } from '../data/time/clock.ts'
 import { useKeys } from '../keys/keys.ts'
-import { CONSOLE_ROOT } from '../router/base.ts'
 import { keep, navigate, rememberedScroll } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
 import { retryNow, useSession } from '../session/session.ts'
@@ -13,7 +11,6 @@ import { copyText } from '../ui/overlay/copy.tsx'
 import { Polite } from '../ui/overlay/polite.tsx'
 import { Toasts, toast } from '../ui/overlay/toasts.tsx'
 import { Boundary } from '../ui/states/page.tsx'
-import { pinnedUrl } from './copy-link.ts'
 import { OVERLAYS, SignIn } from './parts.tsx'
 import { Rail } from './rail.tsx'
 import styles from './shell.module.css'
@@ -90,12 +87,7 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-/** Puts the times into the address in place of a relative window, and copies the address. */
-function copyPinned(): void {
-  const url = pinnedUrl(location.href, engineNow())
-  navigate(url.slice(location.origin.length + CONSOLE_ROOT.length), { replace: true })
-  void copyText(url, 'Link copied, with fixed times')
-}
+const copyPinned = () => void import('./copy-pinned.ts').then(part => part.copyPinned())
 
 /** Starts every page on top, and restores the scroll position on the way back. */
 function useScroll() {
