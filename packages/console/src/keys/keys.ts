@@ -67,21 +67,27 @@ export function keyOfEvent(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaK
   return event.altKey ? `alt+${key.toLowerCase()}` : key
 }
 
-function isInInput({ target }: KeyboardEvent): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+/** The element that has the focus. For the window, the target of a key in a shadow root is the host. */
+function originOf(event: KeyboardEvent): HTMLElement | undefined {
+  const [origin] = event.composedPath()
+  return origin instanceof HTMLElement ? origin : undefined
 }
 
-/** Enter and Space on a button or link are the browser's. */
-function isPress({ target, key }: KeyboardEvent): boolean {
-  return (
-    (key === 'Enter' || key === ' ') && target instanceof HTMLElement && /^(BUTTON|A|SUMMARY)$/.test(target.tagName)
-  )
-}
+/** Controls without text: letters are shortcuts there. */
+const NO_TEXT = '[type=checkbox],[type=radio],[type=range],[type=file]'
+const isTextInput = (origin: HTMLElement) =>
+  origin.isContentEditable || origin.matches(`input:not(${NO_TEXT}),textarea,select`)
+
+/** Enter and Space on a button or link are the browser's; those, and the keys that move, on a control without text. */
+const isOwnKey = (origin: HTMLElement, key: string) =>
+  /^( |Enter)$/.test(key) ? origin.matches(`button,a,summary,${NO_TEXT}`) : MOVES.test(key) && origin.matches(NO_TEXT)
+const MOVES = /^(Arrow|Page|Home|End)/
 
 function onKeyDown(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing || isPress(event)) return
+  const origin = originOf(event)
+  if (event.defaultPrevented || event.isComposing || (origin && isOwnKey(origin, event.key))) return
   const key = keyOfEvent(event)
-  const isTyping = isInInput(event)
+  const isTyping = origin !== undefined && isTextInput(origin)
   if (!isTyping && key.length === 1 && areLettersOff()) return
   const isOpenPrefix = prefix !== undefined && event.timeStamp - prefix.at < SEQUENCE_MS
   const sequence = isOpenPrefix ? `${prefix?.key} ${key}` : undefined
@@ -90,7 +96,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (shortcut) {
     event.preventDefault()
     shortcut.run(event)
-  } else if (isTyping && key === 'Escape') (event.target as HTMLElement).blur()
+  } else if (isTyping && key === 'Escape') origin.blur()
   else if (!isTyping && isPrefix(key)) prefix = { key, at: event.timeStamp }
 }
 
