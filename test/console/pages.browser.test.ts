@@ -104,3 +104,26 @@ test('a schedule is fired and paused from its row', async () => {
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await row.getByText('paused').waitFor()
 })
+
+test('a double click on Send sends one event, with a dedupe id; another one has its own', async () => {
+  const page = await opened(full.url, 'events/send?name=clicked', 'light')
+  const sent: string[] = []
+  page.on('request', request => {
+    if (request.method() !== 'POST' || !/\/events$/.test(request.url())) return
+    sent.push((request.postDataJSON() as { dedupeId: string }).dedupeId)
+  })
+  const send = page.getByRole('button', { name: 'Send', exact: true })
+  const dedupeId = page.getByLabel('Dedupe id: twice counts once')
+  const proposed = await dedupeId.inputValue()
+  expect(proposed).not.toBe('')
+  await send.dblclick()
+  await page.getByRole('link', { name: /^evt_/ }).waitFor()
+  await send.click({ force: true })
+  expect(sent).toEqual([proposed])
+  await page.getByRole('button', { name: 'Send another' }).click()
+  await expect.poll(() => dedupeId.inputValue()).not.toBe(proposed)
+  await send.click()
+  await page.getByRole('link', { name: /^evt_/ }).waitFor()
+  expect(sent).toHaveLength(2)
+  expect((await full.api.get('/events?name=clicked')).json).toHaveLength(2)
+})

@@ -1,7 +1,7 @@
 // The send page: what an event would start, as it is typed, and sending it, which is a second, separate act.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
 import { randomId } from '../../data/json/random-id.ts'
 import { useRead } from '../../data/queries.ts'
@@ -30,14 +30,16 @@ interface Draft {
   data: string
 }
 
+/** A draft gets the id of its first send when it is opened. */
+type FirstDraft = Omit<Draft, 'dedupeId'>
+
 export default function SendEventPage() {
   const [get] = useQuery('sendEvent')
   const like = get('like')
   const { isHidden } = useVeil()
   const source = useRead('getEvent', { id: like ?? '' }, { enabled: like !== undefined, keep: false })
   if (like === undefined) {
-    const draft = { name: get('name') ?? '', app: get('app') ?? '', dedupeId: '', data: get('data') ?? '{}' }
-    return <SendEvent first={draft} />
+    return <SendEvent first={{ name: get('name') ?? '', app: get('app') ?? '', data: get('data') ?? '{}' }} />
   }
   return source.data ? (
     <SendEvent key={like} first={draftOf(source.data, isHidden)} />
@@ -49,22 +51,33 @@ export default function SendEventPage() {
 }
 
 /** Like the event; without its data while payloads are hidden. */
-function draftOf({ name, app = '', data }: EventRecord, isHidden: boolean): Draft {
-  return { name, app, dedupeId: '', data: data === undefined || isHidden ? '' : sourceOf(data) }
+function draftOf({ name, app = '', data }: EventRecord, isHidden: boolean): FirstDraft {
+  return { name, app, data: data === undefined || isHidden ? '' : sourceOf(data) }
 }
 
-function SendEvent({ first }: { first: Draft }) {
-  const [draft, setDraft] = useState(first)
+function SendEvent({ first }: { first: FirstDraft }) {
+  const [draft, setDraft] = useState<Draft>(() => ({ ...first, dedupeId: randomId() }))
   const [sent, setSent] = useState<SendEventReply>()
   const settled = useSettled(draft)
   const send = useWrite('sendEvent', ['listEvents', 'listRuns'])
   const isUsable = draft.name !== '' && jsonError(draft.data) === undefined
   const set = (change: Partial<Draft>) => {
-    setDraft(before => ({ ...before, ...change }))
+    // What is sent after an event is another event, unless the id was cleared.
+    const renewed = sent && draft.dedupeId !== '' ? { dedupeId: randomId() } : {}
+    setDraft(before => ({ ...before, ...renewed, ...change }))
     setSent(undefined)
   }
-  const submit = () =>
-    send.mutate({ body: bodyOf(draft) as never }, { onSuccess: reply => setSent(reply as SendEventReply) })
+  // The second click of a double one comes before the button is disabled.
+  const isSending = useRef(false)
+  const submit = () => {
+    if (isSending.current) return
+    isSending.current = true
+    const after = (reply?: SendEventReply) => {
+      isSending.current = false
+      setSent(reply)
+    }
+    send.mutate({ body: bodyOf(draft) as never }, { onSuccess: after, onError: () => after() })
+  }
   return (
     <Page
       title="Send an event"
@@ -73,7 +86,7 @@ function SendEvent({ first }: { first: Draft }) {
           <ShareDraft draft={draft} />
           <WriteButton
             kind="primary"
-            disabledBecause={isUsable ? undefined : 'it needs a name and JSON'}
+            disabledBecause={whyNotSent({ isUsable, isPending: send.isPending, isSent: sent !== undefined })}
             onClick={submit}
           >
             Send
@@ -94,6 +107,7 @@ function SendEvent({ first }: { first: Draft }) {
         {sent ? (
           <Panel title="Sent">
             <Sent reply={sent} />
+            <Button onClick={() => set({})}>Send another</Button>
           </Panel>
         ) : (
           <Panel title="What it would start">
@@ -109,7 +123,13 @@ function SendEvent({ first }: { first: Draft }) {
   )
 }
 
-function Form({ draft, first, onChange }: { draft: Draft; first: Draft; onChange(change: Partial<Draft>): void }) {
+function whyNotSent(state: { isUsable: boolean; isPending: boolean; isSent: boolean }): string | undefined {
+  if (!state.isUsable) return 'it needs a name and JSON'
+  if (state.isPending) return 'the event is on its way'
+  return state.isSent ? 'the engine has this event: change it, or choose Send another' : undefined
+}
+
+function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onChange(change: Partial<Draft>): void }) {
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
   const names = [...new Set(workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? [])))].sort()
   const problem = jsonError(draft.data)
