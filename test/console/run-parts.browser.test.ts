@@ -120,6 +120,7 @@ test('keys open the tabs, walk by pass, and go to the neighbours in the list', a
     await page.keyboard.press(key)
     await page.waitForURL(new RegExp(`/runs/${id}`))
     await page.getByRole('treegrid').waitFor()
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
   }
   await page.keyboard.press('{')
   await page.getByText('has no more').waitFor()

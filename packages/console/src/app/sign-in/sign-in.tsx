@@ -10,13 +10,21 @@ import { Snippet } from '../../ui/states/empty.tsx'
 import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
 
+const TITLE = 'Sign in · Perdure'
+
 export function SignIn() {
   const { notice, namespace } = useSession()
   const { match } = useLocation()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = 'Sign in · Perdure'
+    const before = document.title
+    document.title = TITLE
     document.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+    return () => {
+      // A page that was frozen goes on; its title may have changed meanwhile.
+      if (document.title === TITLE) document.title = before
+      document.querySelector<HTMLElement>('[data-page] h1')?.focus({ preventScroll: true })
+    }
   }, [])
   const enter = async (key: string) => {
     const opened = await signIn({ key })

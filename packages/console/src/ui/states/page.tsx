@@ -28,7 +28,10 @@ export function Page({ title, windowTitle = title, heading = title, actions, chi
     document.title = `${shortName(windowTitle, TITLE_MAX)} · Perdure`
   }, [windowTitle])
   useEffect(() => {
-    if (currentLocation().cause === 'push') ref.current?.focus({ preventScroll: true })
+    const { cause } = currentLocation()
+    // A page that replaces another one took the focus with it.
+    const isLost = cause === 'replace' && document.activeElement === document.body
+    if (cause === 'push' || isLost) ref.current?.focus({ preventScroll: true })
   }, [])
   return (
     <div className={styles.page}>
