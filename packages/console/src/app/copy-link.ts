@@ -1,15 +1,32 @@
-// The links that `y` and `Y` copy: that of the page, and one whose windows of time do not move.
+// The link that `Y` copies: that of the page, with windows of time that do not move.
 
-import { startOf } from '../data/time/window.ts'
+import { sinceParam } from '../data/time/window.ts'
+import { type Match, ROUTES, type RouteName } from '../router/routes.ts'
 
-/** The address with every relative window (`since=24h`) as the time at which it begins now. */
-export function pinnedUrl(url: string, nowMs: number): string {
+/** The window of a page whose URL has none. */
+const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {
+  overview: '24h',
+  workflows: '24h',
+  workflow: '24h',
+  endpoint: '24h',
+}
+
+const isRelative = (value: string) => /^\d{1,6}[smhd]$/.test(value)
+
+/** The address with each relative window (`since=24h`) as the time at which it begins now, and with its end where the page has one. */
+export function pinnedUrl(url: string, match: Match, nowMs: number): string {
   const pinned = new URL(url)
-  for (const name of ['since', 'until']) {
-    const value = pinned.searchParams.get(name)
-    const at = value === null || !/^\d{1,6}[smhd]$/.test(value) ? undefined : startOf(value, nowMs)
-    if (at !== undefined) pinned.searchParams.set(name, new Date(at).toISOString())
+  const { searchParams } = pinned
+  const name = match.kind === 'page' ? match.name : undefined
+  const since = searchParams.get('since') ?? (name && DEFAULT_WINDOWS[name])
+  const until = searchParams.get('until')
+  const pin = (key: string, value: string) => searchParams.set(key, sinceParam(value, nowMs) ?? value)
+  if (since !== undefined && isRelative(since)) {
+    pin('since', since)
+    const hasEnd = name !== undefined && (ROUTES[name].query as readonly string[]).includes('until')
+    if (hasEnd && until === null) searchParams.set('until', new Date(nowMs).toISOString())
   }
+  if (until !== null && isRelative(until)) pin('until', until)
   pinned.search = pinned.search.replaceAll('%3A', ':')
   return pinned.href
 }

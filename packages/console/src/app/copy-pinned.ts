@@ -2,13 +2,13 @@
 
 import { engineNow } from '../data/time/clock.ts'
 import { CONSOLE_ROOT } from '../router/base.ts'
-import { navigate } from '../router/history.ts'
+import { currentLocation, navigate } from '../router/history.ts'
 import { copyText } from '../ui/overlay/copy.tsx'
 import { pinnedUrl } from './copy-link.ts'
 
 /** Puts times into the address in place of a window that moves, and copies the address. */
 export function copyPinned(): void {
-  const url = pinnedUrl(location.href, engineNow())
+  const url = pinnedUrl(location.href, currentLocation().match, engineNow())
   navigate(url.slice(location.origin.length + CONSOLE_ROOT.length), { replace: true })
   void copyText(url, 'Link copied, with fixed times')
 }

@@ -3,7 +3,7 @@
 
 /** By name of the route: the path, the folder of its page below `routes/`, and its query parameters. */
 export const ROUTES = {
-  overview: { path: '/', page: 'overview', query: ['since'] },
+  overview: { path: '/', page: 'overview', query: ['since', 'until'] },
   runs: {
     path: '/runs',
     page: 'runs',
@@ -32,8 +32,8 @@ export const ROUTES = {
     page: 'run',
     query: ['tab', 'step', 't', 'seq', 'open', 'hide', 'diff', 'as', 'only', 'order'],
   },
-  workflows: { path: '/workflows', page: 'workflows', query: ['since', 'tab', 'q', 'app', 'sort', 'dir'] },
-  workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'tab'] },
+  workflows: { path: '/workflows', page: 'workflows', query: ['since', 'until', 'tab', 'q', 'app', 'sort', 'dir'] },
+  workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'until', 'tab'] },
   events: { path: '/events', page: 'events', query: ['name', 'app', 'source', 'since', 'until', 'q'] },
   sendEvent: { path: '/events/send', page: 'send-event', query: ['like', 'name', 'app', 'data'] },
   event: { path: '/events/{id}', page: 'event', query: ['tab'] },
@@ -49,7 +49,7 @@ export const ROUTES = {
   },
   delivery: { path: '/webhooks/deliveries/{id}', page: 'webhooks', query: ['status', 'app', 'endpoint', 'since'] },
   endpoints: { path: '/webhooks/endpoints', page: 'webhooks', query: ['status', 'app', 'since'] },
-  endpoint: { path: '/webhooks/endpoints/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
+  endpoint: { path: '/webhooks/endpoints/{id}', page: 'webhooks', query: ['status', 'app', 'since', 'until'] },
   receivers: { path: '/webhooks/receivers', page: 'webhooks', query: ['status', 'app', 'since'] },
   receiver: { path: '/webhooks/receivers/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
   audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since', 'target'] },

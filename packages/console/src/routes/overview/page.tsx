@@ -10,13 +10,14 @@ import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
-import { seriesStep } from '../../ui/chart/series-step.ts'
+import { seriesWindow } from '../../ui/chart/series-window.ts'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
+import { isMoment, localTime } from '../../ui/time.ts'
 import { NeedsALook, SOONEST } from './needs-a-look.tsx'
 import css from './overview.module.css'
 import { nextFires } from './upcoming.ts'
@@ -31,17 +32,32 @@ const RENEWAL_MS = 10_000
 export default function OverviewPage() {
   const [get, set] = useQuery('overview')
   const since = get('since') ?? DEFAULT_WINDOW
+  const until = momentOf(get('until'))
   const from = useWindow(since)
   return (
     <Page
       title="Overview"
-      actions={WINDOWS.map(window => (
-        <Button key={window} kind="bare" aria-pressed={window === since} onClick={() => set({ since: window })}>
-          {window}
-        </Button>
-      ))}
+      actions={
+        <>
+          {WINDOWS.map(window => (
+            <Button
+              key={window}
+              kind="bare"
+              aria-pressed={window === since}
+              onClick={() => set({ since: window, until: undefined })}
+            >
+              {window}
+            </Button>
+          ))}
+          {until !== undefined && (
+            <Button kind="bare" title="Show the time up to now" onClick={() => set({ until: undefined })}>
+              until {localTime(Date.parse(until)).slice(0, 16)} ×
+            </Button>
+          )}
+        </>
+      }
     >
-      <Series since={since} from={from} />
+      <Series from={from} until={until} />
       <div className={css.sides}>
         <NeedsALook from={from} />
         <InFlight />
@@ -51,6 +67,9 @@ export default function OverviewPage() {
     </Page>
   )
 }
+
+/** A text of the URL that is a time. */
+const momentOf = (text: string | undefined) => (text !== undefined && isMoment(Date.parse(text)) ? text : undefined)
 
 /** The beginning of the window, which goes on with the time: what was read since it began is read again with it. */
 function useWindow(since: string): string | undefined {
@@ -65,10 +84,10 @@ function useWindow(since: string): string | undefined {
   return useMemo(() => sinceParam(since, nowMs), [since, nowMs])
 }
 
-function Series({ since, from }: { since: string; from: string | undefined }) {
+function Series({ from, until }: { from: string | undefined; until: string | undefined }) {
   const navigate = useNavigate()
   const now = useNow()
-  const series = useRead('getRunSeries', { since: from, step: seriesStep(since) })
+  const series = useRead('getRunSeries', seriesWindow(from, until, now))
   const choose = (fromMs: number, toMs: number) =>
     navigate({ to: 'runs', query: { since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() } })
   return (

@@ -7,7 +7,7 @@ import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { useQuery } from '../../router/router.tsx'
 import { PostChart, Sparkline } from '../../ui/chart/post-chart.tsx'
-import { seriesStep } from '../../ui/chart/series-step.ts'
+import { seriesWindow } from '../../ui/chart/series-window.ts'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -35,11 +35,12 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
 export function EndpointPosts({ endpointId }: { endpointId: string }) {
   const [get, set] = useQuery('endpoint')
   const since = get('since') ?? '24h'
+  const until = get('until')
   // A relative window begins anew only when the URL changes.
-  const input = useMemo(
-    () => ({ endpointId, since: sinceParam(since, engineNow()), step: seriesStep(since) }),
-    [endpointId, since],
-  )
+  const input = useMemo(() => {
+    const nowMs = engineNow()
+    return { endpointId, ...seriesWindow(sinceParam(since, nowMs), until, nowMs) }
+  }, [endpointId, since, until])
   const query = useRead('getWebhookEndpointSeries', input)
   return (
     <Panel title="Posts">
@@ -51,8 +52,11 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
             label: 'Since',
             value: since,
             choices: ['1h', '24h', '7d', '30d'],
-            onChange: since => set({ since }),
+            onChange: since => set({ since, until: undefined }),
           },
+          ...(until === undefined
+            ? []
+            : [{ name: 'until', label: 'Until', value: until, onChange: (until?: string) => set({ until }) }]),
         ]}
       />
       <Loaded query={query}>

@@ -9,7 +9,7 @@ import { DurationChart } from '../../ui/chart/duration-chart.tsx'
 import type { ChartLine } from '../../ui/chart/frame.tsx'
 import type { ChartMark } from '../../ui/chart/marks.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
-import { seriesStep } from '../../ui/chart/series-step.ts'
+import { seriesWindow } from '../../ui/chart/series-window.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 
@@ -25,16 +25,16 @@ const QUEUE_WAIT: readonly ChartLine<Point>[] = [{ kind: 'p95', of: ({ queueP95M
 export interface ChartsProps {
   app: string
   workflow: string
-  since: string
   from: string | undefined
+  until: string | undefined
   marks: readonly ChartMark[]
   onMark(mark: ChartMark): void
 }
 
-export function Charts({ app, workflow, since, from, marks, onMark }: ChartsProps) {
+export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProps) {
   const navigate = useNavigate()
   const nowMs = useNow()
-  const series = useRead('getRunSeries', { app, workflow, since: from, step: seriesStep(since) })
+  const series = useRead('getRunSeries', { app, workflow, ...seriesWindow(from, until, nowMs) })
   const choose = (fromMs: number, toMs: number) =>
     navigate({
       to: 'runs',

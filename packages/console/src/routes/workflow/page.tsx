@@ -42,8 +42,9 @@ export default function WorkflowPage() {
   const [get, set] = useQuery('workflow')
   const since = get('since') ?? '24h'
   const from = useMovingWindow(since, RENEWAL)
+  const until = get('until')
   const definitions = useRead('listWorkflows', { app })
-  const stats = useRead('getWorkflowStats', { app, workflow: name, since: from }).data?.[0]
+  const stats = useRead('getWorkflowStats', { app, workflow: name, since: from, until }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
   // The engine refuses the read for a workflow that is not registered, which may have runs.
   const past = usePages(
@@ -74,8 +75,11 @@ export default function WorkflowPage() {
             value: since,
             choices: ['1h', '24h', '7d', '30d'],
             isRequired: true,
-            onChange: since => set({ since }),
+            onChange: since => set({ since, until: undefined }),
           },
+          ...(until === undefined
+            ? []
+            : [{ name: 'until', label: 'Until', value: until, onChange: (until?: string) => set({ until }) }]),
         ]}
       />
       <Panel title="Definition">
@@ -91,7 +95,7 @@ export default function WorkflowPage() {
       </Panel>
       {stats && <Numbers stats={stats} />}
       <Charts
-        {...{ app, since, from, marks }}
+        {...{ app, from, until, marks }}
         workflow={name}
         onMark={({ at }) =>
           setShown(changes.some(({ now, before }) => before && now.registeredAt === at) ? at : undefined)

@@ -94,7 +94,7 @@ export default function WorkflowsPage() {
   const [app, q, since = '24h'] = [get('app'), get('q'), get('since')]
   const definitions = useRead('listWorkflows', { app })
   const from = useMovingWindow(since, RENEWAL)
-  const stats = useRead('getWorkflowStats', { app, since: from, limit: 200 }).data ?? []
+  const stats = useRead('getWorkflowStats', { app, since: from, until: get('until'), limit: 200 }).data ?? []
   const statsOf = new Map(stats.map(each => [`${each.app}\n${each.workflow}`, each]))
   const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []
   const filters = (['app', 'q'] as const).flatMap(name => {
@@ -114,7 +114,7 @@ export default function WorkflowsPage() {
             value: since,
             choices: ['1h', '24h', '7d', '30d'],
             isRequired: true,
-            onChange: since => set({ since }),
+            onChange: since => set({ since, until: undefined }),
           },
         ]}
       />
