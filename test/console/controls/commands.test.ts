@@ -10,7 +10,7 @@ const EXIT_USAGE = 2
 
 /** Inputs of operations; the others take an id or nothing. */
 const INPUTS: Record<string, unknown> = {
-  listRuns: { status: 'failed', workflow: 'order', since: '2026-01-01T00:00:00Z', attribute: ['a:b'] },
+  listRuns: { status: 'failed', workflow: 'order', error: '3f9a', since: '2026-01-01T00:00:00Z', attribute: ['a:b'] },
   sendEvent: { body: { name: 'order.placed', data: { n: 1 }, app: 'shop', dedupeId: 'once' } },
   redriveEvent: { id: 'evt_1', body: { workflow: 'order', app: 'shop' } },
   startBulk: {
@@ -30,13 +30,24 @@ const INPUTS: Record<string, unknown> = {
     status: 'failed',
     eventKind: 'run.failed',
     endpointId: 'whe_1',
+    app: 'shop',
     since: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
   },
   getWebhookDeliveryFacets: { eventKind: 'run.failed', endpointId: 'whe_1', since: '2026-01-01T00:00:00Z' },
+  listEvents: {
+    name: 'order.placed',
+    app: 'shop',
+    source: 'api',
+    since: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
+  },
+  listSchedules: { source: 'api' },
+  getWorkflowStats: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' },
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
   listLimits: { app: 'shop', workflow: 'order', kind: 'singleton' },
-  listErrors: { app: 'shop', workflow: 'order', trend: 24 },
+  listErrors: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', trend: 24 },
 }
 /** Operations without an id. */
 const LISTS = /^list|Facets$|Series$|Stats$/

@@ -39,16 +39,14 @@ export function statsCommands(program: Command): void {
       .option('--workflow <name>', 'only runs of this workflow')
       .addOption(sinceOption(what))
 
-  engineCommand<Scope & { limit: number }>(
-    scoped(
-      'workflows',
-      'count the runs of each workflow since yesterday, the busiest first',
-      'or ended runs',
-    ).addOption(limitOption('workflows', 100)),
+  engineCommand<Scope & { until?: string; limit: number }>(
+    scoped('workflows', 'count the runs of each workflow since yesterday, the busiest first', 'or ended runs')
+      .addOption(untilOption('or ended runs'))
+      .addOption(limitOption('workflows', 100)),
     ['perdure stats workflows', 'perdure stats workflows --since 7d --json | jq .lastFailure'],
     async session => {
-      const { app, workflow, since, limit } = session.options
-      const query = { app, workflow, since, limit }
+      const { app, workflow, since, until, limit } = session.options
+      const query = { app, workflow, since, until, limit }
       return list(session, await session.client.getWorkflowStats(query, session), WORKFLOW_COLUMNS)
     },
   )

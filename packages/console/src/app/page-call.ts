@@ -4,18 +4,38 @@ import type { Call } from '../data/commands/request.ts'
 import { RawJson } from '../data/json/parse.ts'
 import { engineNow } from '../data/time/clock.ts'
 import { sinceParam } from '../data/time/window.ts'
-import type { PageMatch, RouteName } from '../router/routes.ts'
+import { type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
 import { listInput } from '../routes/runs/query.ts'
 
 type Get = (name: string) => string | undefined
 
-/** The main read of the page; undefined for a page that reads nothing. */
-export function callOf({ name, params, query }: PageMatch): Call | undefined {
-  const get: Get = key => query.get(key) ?? undefined
-  return CALLS[name](params as Readonly<Record<string, string>>, get)
+/** Parameters that change how a page looks and not which rows it has. */
+const LOOKS = ['tab', 'sort', 'dir', 'cols', 'rows', 'live', 'like', 'of']
+
+export interface PageCall {
+  call: Call
+  /** Filters of the page that the read does not have: the page filters by itself. */
+  missing: string[]
 }
 
-const since = (get: Get) => sinceParam(get('since'), engineNow())
+/** The main read of the page; undefined for a page that reads nothing. */
+export function callOf({ name, params, query }: PageMatch): PageCall | undefined {
+  const used = new Set(LOOKS)
+  const get: Get = key => {
+    used.add(key)
+    return query.get(key) ?? undefined
+  }
+  const call = CALLS[name](params as Readonly<Record<string, string>>, get)
+  const filters = PAGES_OF_ONE.has(name) ? [] : ROUTES[name].query
+  return call && { call, missing: filters.filter(key => query.has(key) && !used.has(key)) }
+}
+
+/** Pages of one thing: their parameters choose a part of it. */
+const PAGES_OF_ONE: ReadonlySet<RouteName> = new Set(['run', 'event', 'delivery', 'receiver', 'bundle'])
+
+const time = (name: 'since' | 'until', get: Get) => sinceParam(get(name), engineNow()) ?? get(name)
+const since = (get: Get) => time('since', get)
+const until = (get: Get) => time('until', get)
 const id = (params: Readonly<Record<string, string>>) => params.id ?? ''
 
 /** Leaves out what has no value, so that it is not among the options. */
@@ -23,38 +43,57 @@ const given = <Values extends object>(values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values
 
 const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>>, get: Get) => Call | undefined>> = {
-  overview: (_, get) => ({ id: 'getWorkflowStats', input: given({ since: since(get) }) }),
+  overview: (_, get) => ({ id: 'getWorkflowStats', input: given({ since: since(get), until: until(get) }) }),
   runs: (_, get) => {
     const { partial: _partial, ...input } = listInput(get)
     return { id: 'listRuns', input }
   },
   run: params => ({ id: 'getRun', input: { id: id(params) } }),
-  workflows: (_, get) => ({ id: 'listWorkflows', input: given({ app: get('app') }) }),
+  workflows: (_, get) => {
+    // The window is that of the numbers, which are another read.
+    get('since')
+    get('until')
+    return { id: 'listWorkflows', input: given({ app: get('app') }) }
+  },
   workflow: ({ app, name }, get) => ({
     id: 'getWorkflowStats',
-    input: given({ app, workflow: name, since: since(get) }),
+    input: given({ app, workflow: name, since: since(get), until: until(get) }),
   }),
-  events: (_, get) => ({ id: 'listEvents', input: given({ name: get('name'), app: get('app'), since: since(get) }) }),
+  events: (_, get) => ({
+    id: 'listEvents',
+    input: given({
+      name: get('name'),
+      app: get('app'),
+      source: get('source') as 'api' | undefined,
+      since: since(get),
+      until: until(get),
+    }),
+  }),
   sendEvent: (_, get) => ({
     id: 'sendEvent',
-    input: { body: given({ name: get('name') ?? 'name', data: dataOf(get('data')) }) },
+    input: { body: given({ name: get('name') ?? 'name', app: get('app'), data: dataOf(get('data')) }) },
   }),
   event: params => ({ id: 'getEvent', input: { id: id(params) } }),
-  schedules: () => ({ id: 'listSchedules', input: {} }),
+  schedules: (_, get) => ({ id: 'listSchedules', input: given({ source: get('source') as 'api' | undefined }) }),
   limits: (_, get) => ({ id: 'listLimits', input: given({ app: get('app'), workflow: get('workflow') }) }),
   runners: (_, get) => ({ id: 'listRunners', input: given({ app: get('app') }) }),
   errors: (_, get) => ({
     id: 'listErrors',
     input: given({ app: get('app'), workflow: get('workflow'), since: since(get) }),
   }),
-  errorGroup: ({ fingerprint }) => ({ id: 'listRuns', input: given({ error: fingerprint }) }),
+  errorGroup: ({ fingerprint }, get) => ({
+    id: 'listRuns',
+    input: given({ error: fingerprint, app: get('app'), workflow: get('workflow'), since: since(get) }),
+  }),
   deliveries: (_, get) => ({
     id: 'listWebhookDeliveries',
     input: given({
       status: get('status') as 'failed' | undefined,
       app: get('app'),
       endpointId: get('endpoint'),
+      eventKind: get('kind') as 'run.failed' | undefined,
       since: since(get),
+      until: until(get),
     }),
   }),
   delivery: params => ({ id: 'getWebhookDelivery', input: { id: id(params) } }),

@@ -1,13 +1,11 @@
 // The bar on top: the namespace, the kind of access, search, and the session's menu.
 
 import { engineNow, useNow } from '../data/time/clock.ts'
-import { currentLocation } from '../router/history.ts'
 import { Link, useNamespace, useNavigate } from '../router/router.tsx'
 import { canWrite, lock, signOut, useSession } from '../session/session.ts'
 import { signedInNamespaces } from '../session/tokens.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/overlay/copy.tsx'
-import { copyCommand } from '../ui/overlay/copy-command.ts'
 import { Menu } from '../ui/overlay/menu.tsx'
 import { toast } from '../ui/overlay/toasts.tsx'
 import { toggleVeil, useVeil } from '../ui/veil.ts'
@@ -85,13 +83,7 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
 }
 
 /** Copies the command that reads what the page shows. */
-async function copyPage(tool: 'perdure' | 'curl'): Promise<void> {
-  const { callOf } = await import('./page-call.ts')
-  const { match } = currentLocation()
-  const call = match.kind === 'page' ? callOf(match) : undefined
-  if (call) await copyCommand(call, tool)
-  else toast('This page reads nothing from the engine', { isError: true })
-}
+const copyPage = async (tool: 'perdure' | 'curl') => (await import('./copy-page.ts')).copyPage(tool)
 
 /** The namespaces that this tab is signed in to, and the way to another. */
 function Namespaces({ current, onOther }: { current: string; onOther(): void }) {

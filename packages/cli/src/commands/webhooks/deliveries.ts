@@ -9,7 +9,7 @@ import {
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
-import { appOption, limitOption, sinceOption } from '../../command-line/options.ts'
+import { appOption, limitOption, sinceOption, untilOption } from '../../command-line/options.ts'
 import { engineCommand, group, list, show } from '../../command-line/session.ts'
 import type { Terminal } from '../../command-line/terminal.ts'
 import { details } from '../../output/details.ts'
@@ -24,6 +24,7 @@ interface FilterOptions {
   kind?: WebhookDelivery['eventKind']
   run?: string
   since?: string
+  until?: string
 }
 
 interface ListOptions extends FilterOptions {
@@ -130,10 +131,19 @@ function filterOptions(command: Command, { withStatus = true } = {}): Command {
     .addOption(new Option('--kind <kind>', 'only deliveries of this kind').choices(DELIVERY_KINDS))
     .option('--run <id>', 'only deliveries that this run caused')
     .addOption(sinceOption('deliveries'))
+    .addOption(untilOption('deliveries'))
 }
 
-function filterOf({ endpoint: endpointId, kind: eventKind, run: sourceRunId, status, app, since }: FilterOptions) {
-  return { endpointId, eventKind, sourceRunId, status, app, since }
+function filterOf({
+  endpoint: endpointId,
+  kind: eventKind,
+  run: sourceRunId,
+  status,
+  app,
+  since,
+  until,
+}: FilterOptions) {
+  return { endpointId, eventKind, sourceRunId, status, app, since, until }
 }
 
 const attemptsOf = ({ attemptCount, maxAttempts }: WebhookDelivery) => `${attemptCount} of ${maxAttempts}`
