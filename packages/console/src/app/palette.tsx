@@ -1,11 +1,12 @@
 // The palette: ids of any kind, sections, workflows, event names and commands, from one box.
 
-import { type KeyboardEvent, useId, useMemo, useState } from 'react'
-import { useRead } from '../data/queries.ts'
+import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
+import { itemsOf, usePages, useRead } from '../data/queries.ts'
 import { type Target, useNavigate } from '../router/router.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { targetOfId } from './go.ts'
 import styles from './palette.module.css'
+import { type Opens, useCommands } from './palette-commands.ts'
 import { sections } from './rail.tsx'
 
 interface Result {
@@ -15,13 +16,16 @@ interface Result {
   run(): void
 }
 
-const RESULTS_MAX = 12
+const RESULTS_MAX = 24
+const NAMES_MAX = 8
+/** Names of events are read once nothing was typed for this long. */
+const QUIET_MS = 200
 
-export function Palette({ onClose, onHelp }: { onClose(): void; onHelp(): void }) {
+export function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const list = useId()
-  const results = useResults(text, onHelp)
+  const results = useResults(text, opens)
   const choose = (result: Result | undefined) => {
     if (!result) return
     onClose()
@@ -39,11 +43,11 @@ export function Palette({ onClose, onHelp }: { onClose(): void; onHelp(): void }
       <input
         className={styles.input}
         role="combobox"
-        aria-label="Go to an id, a page, a workflow"
+        aria-label="Go to an id, a page, a workflow, an event name, or a command"
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={results[at] ? `${list}-${at}` : undefined}
-        placeholder="run_…, a workflow, a page"
+        placeholder="run_…, a page, a workflow, an event, a command"
         spellCheck={false}
         data-autofocus=""
         value={text}
@@ -72,8 +76,21 @@ export function Palette({ onClose, onHelp }: { onClose(): void; onHelp(): void }
   )
 }
 
-function useResults(text: string, onHelp: () => void): Result[] {
+/** Names that begin with the text, which the engine seeks. */
+function useEventNames(text: string): string[] {
+  const [prefix, setPrefix] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setPrefix(text.trim()), QUIET_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  const { data } = usePages('listEventNames', { prefix, limit: NAMES_MAX }, { enabled: prefix !== '', staleMs: 30_000 })
+  return useMemo(() => itemsOf({ data }).map(({ name }) => name), [data])
+}
+
+function useResults(text: string, opens: Opens): Result[] {
   const navigate = useNavigate()
+  const commands = useCommands(opens)
+  const eventNames = useEventNames(text)
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data
   return useMemo(() => {
     const wanted = text.trim().toLowerCase()
@@ -89,11 +106,17 @@ function useResults(text: string, onHelp: () => void): Result[] {
       ...(workflows ?? []).map(({ app, name }) =>
         to(`workflow:${app}/${name}`, name, `workflow of ${app}`, { to: 'workflow', params: { app, name } }),
       ),
-      { id: 'help', label: 'Keyboard shortcuts', kind: '?', run: onHelp },
+      ...commands.map(({ label, keys, run }) => ({
+        id: `command:${label}`,
+        label,
+        kind: keys === undefined ? 'command' : `command ${keys}`,
+        run,
+      })),
+      ...eventNames.map(name => to(`event:${name}`, name, 'events of this name', { to: 'events', query: { name } })),
     ]
     const found = all.filter(({ label }) => label.toLowerCase().includes(wanted))
     if (wanted !== '')
       found.push(to('q', `Runs with “${text.trim()}”`, 'search', { to: 'runs', query: { q: text.trim() } }))
     return [...(byId ? [to('id', text.trim(), 'open', byId)] : []), ...found].slice(0, RESULTS_MAX)
-  }, [text, workflows, navigate, onHelp])
+  }, [text, workflows, eventNames, commands, navigate])
 }

@@ -9,6 +9,8 @@ interface OverlayProps {
   onClose(): void
   /** Opens the page of shortcuts. */
   onHelp(): void
+  /** Asks for a secret key. */
+  onUnlock(): void
 }
 
 /** The dialogs of the shell, by name. */

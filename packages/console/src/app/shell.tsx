@@ -69,7 +69,9 @@ export function Shell({ children }: { children: ReactNode }) {
       <main id="main" ref={main} className={styles.main} tabIndex={-1} data-scroller="">
         <Notices />
         <Boundary key={overlay} onClose={closeNotice}>
-          <Suspense>{Shown && <Shown onClose={close} onHelp={() => setOverlay('help')} />}</Suspense>
+          <Suspense>
+            {Shown && <Shown onClose={close} onHelp={() => setOverlay('help')} onUnlock={() => setOverlay('unlock')} />}
+          </Suspense>
         </Boundary>
         {isSignedOut && (
           <Boundary>

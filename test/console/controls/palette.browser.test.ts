@@ -1,0 +1,72 @@
+// The palette: names of events and commands beside pages and workflows; and the ways to bulk jobs and bundles.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { openEngine, unique } from '../../kit/index.ts'
+import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
+
+const engine = await openEngine({ env: { ENGINE_API_KEYS: API_KEYS } })
+const event = unique('parcel.left')
+await engine.api.as(SECRET_KEY).post('/events', { name: event })
+
+async function signedIn(): Promise<Page> {
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  return page
+}
+
+/** Types into the palette, and chooses the first result that has the text. */
+async function choose(page: Page, text: string, option: string | RegExp = text): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: /^Go to/ }).fill(text)
+  await page.getByRole('option', { name: option }).first().click()
+}
+
+test('names of events and commands are found', async () => {
+  const page = await signedIn()
+  await choose(page, event.slice(0, 8), `${event} events of this name`)
+  await page.waitForURL(`**/events?name=${event}`)
+  await choose(page, 'send an', /Send an event/)
+  await page.waitForURL('**/events/send')
+  await choose(page, 'bundle', /Open a bundle/)
+  await page.waitForURL('**/bundle')
+  await choose(page, 'bulk', /Bulk jobs/)
+  await page.waitForURL('**/bulk')
+  await choose(page, 'pause', /Pause live/)
+  await page.locator('[data-look=paused]').waitFor()
+  await choose(page, 'theme', /Theme/)
+  await page.getByText(/^Theme: /).waitFor()
+  await choose(page, 'help', /Keyboard shortcuts/)
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await choose(page, 'unlock', /Unlock actions/)
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await choose(page, 'lock', /^Lock actions/)
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('option').first().waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await choose(page, 'sign out', /Sign out/)
+  await page.getByLabel('API key').waitFor()
+})
+
+test('the list of runs leads to the bulk jobs and to bundles', async () => {
+  const page = await signedIn()
+  for (const [item, path] of [
+    ['Bulk jobs', '**/bulk'],
+    ['Open a bundle…', '**/bundle'],
+  ] as const) {
+    await page.getByRole('button', { name: 'More about runs' }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+    await page.waitForURL(path)
+    await page.goBack()
+  }
+})
