@@ -103,7 +103,8 @@ test('an engine is killed and started in mid-run: no frame of the run is lost, a
   await page.getByRole('row', { name: /^a, succeeded/ }).waitFor()
   await list.getByRole('button', { name: 'Live', exact: true }).waitFor()
   await engine.kill9()
-  for (const tab of [list, page]) await tab.getByRole('button', { name: /^(Reconnecting|Stale since)/ }).waitFor()
+  for (const tab of [list, page])
+    await tab.getByRole('button', { name: /^(Reconnecting \d+ s|Stale since \d\d:\d\d:\d\d)$/ }).waitFor()
   const reads: string[] = []
   list.on('request', request => {
     if (/\/runs\?/.test(request.url())) reads.push(request.url())

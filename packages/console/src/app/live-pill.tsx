@@ -6,6 +6,7 @@ import { setPaused } from '../live/link.ts'
 import { useLive } from '../live/use-live.ts'
 import { useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
+import { clockText } from '../ui/time.ts'
 import styles from './shell.module.css'
 
 export function LivePill() {
@@ -20,7 +21,7 @@ export function LivePill() {
     stale:
       retryAt !== undefined && retryAt > Date.now()
         ? `Reconnecting ${inSeconds(retryAt)} s`
-        : `Stale${since(staleSince)}`,
+        : `Stale${staleSince === undefined ? '' : ` since ${clockText(staleSince, Date.now())}`}`,
     paused: held > 0 ? `Paused · ${held} held` : 'Paused',
     live: isSampling ? 'Live · sampling' : 'Live',
     idle: '',
@@ -44,5 +45,3 @@ export function LivePill() {
 }
 
 const inSeconds = (at: number) => Math.max(1, Math.ceil((at - Date.now()) / 1000))
-const since = (at: number | undefined) =>
-  at === undefined ? '' : ` since ${new Date(at).toLocaleTimeString().slice(0, 5)}`
