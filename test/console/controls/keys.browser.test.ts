@@ -290,7 +290,7 @@ test('every key that has a control is in its tooltip', async () => {
 /** The tree of a screen reader without its numbers, and without the counts beside the sections: times go on, and counts come late. */
 const spoken = async (page: Page) =>
   (await page.locator('body').ariaSnapshot())
-    .replaceAll(/\d+(?: (?:s|min) ago)?/g, 'n')
+    .replaceAll(/\d+(?: (?:s|min|seconds?|minutes?) ago)?/g, 'n')
     .replaceAll(/(link "(?:Limits|Runners|Webhooks|Errors))[^"]*"/g, '$1"')
 
 const SINGLE = [...'/?joxXfyYcltrepnNzh0+-[]{}1234567', '.', 'Space', 'g', 'w']

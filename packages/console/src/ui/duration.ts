@@ -28,6 +28,21 @@ function secondsText(ms: number): string {
   return String(Math.floor((ms / SECOND) * factor) / factor)
 }
 
+const UNIT_WORDS: Readonly<Record<string, string>> = {
+  ms: 'millisecond',
+  s: 'second',
+  min: 'minute',
+  h: 'hour',
+  d: 'day',
+}
+
+/** A text with the units of its durations in words, for a screen reader: `2 minutes 5 seconds`. */
+export function inWords(text: string): string {
+  return text.replace(/([\d.]+) (ms|s|min|h|d)\b/g, (_, count: string, unit: string) => {
+    return `${count} ${UNIT_WORDS[unit]}${count === '1' ? '' : 's'}`
+  })
+}
+
 /** A duration in words, to the largest unit: `22 minutes`, `1 second`. */
 export function durationWords(ms: number): string {
   const rounded = Math.max(0, Math.round(ms))

@@ -1,6 +1,7 @@
-// A moment as time that passes: "4 s ago", exact on hover.
+// A moment as time that passes: "4 s ago", exact on hover, and in words for a screen reader.
 
 import { useClock } from '../data/time/clock.ts'
+import { inWords } from './duration.ts'
 import { agoText, exactTime, isMoment } from './time.ts'
 
 /** Nothing for a moment that never was. */
@@ -10,7 +11,8 @@ export function Moment({ at }: { at: string | undefined }) {
   if (at === undefined) return null
   return (
     <time dateTime={isMoment(ms) ? at : undefined} title={exactTime(ms)}>
-      {text}
+      <span aria-hidden="true">{text}</span>
+      <span className="visually-hidden">{inWords(text)}</span>
     </time>
   )
 }

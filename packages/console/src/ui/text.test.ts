@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { changedStretches, diffLines } from './diff/diff-lines.ts'
-import { durationText, durationWords, exactMs } from './duration.ts'
+import { durationText, durationWords, exactMs, inWords } from './duration.ts'
 import { agoText, agoWords, clockText, exactTime } from './time.ts'
 import { shortName, visibleParts, visibleText } from './visible-text.ts'
 
@@ -47,6 +47,10 @@ it('times are relative for reading', () => {
   expect(agoText(now + 7_500_000, now)).toBe('in 2 h 5 min')
   expect(agoText(now - 90 * 86_400_000, now)).toBe('2025-12-01')
   expect(agoWords(now - 22 * 60_000, now)).toBe('22 minutes ago')
+  expect(agoWords(now - 1500, now)).toBe('1 second ago')
+  expect(agoWords(now + 7_500_000, now)).toBe('in 2 hours 5 minutes')
+  expect(agoWords(now, now)).toBe('now')
+  expect(inWords('1.34 s')).toBe('1.34 seconds')
   expect(clockText(now, now)).toMatch(/^\d\d:00:00$/)
   expect(exactMs(1_002_345)).toBe('1\u202f002\u202f345 ms')
 })

@@ -1,6 +1,6 @@
 // The sentence that names a row of the timeline for a screen reader, and the words for ops.
 
-import { durationText, durationWords } from '../ui/duration.ts'
+import { durationText, durationWords, inWords } from '../ui/duration.ts'
 import type { Fold } from './folds.ts'
 import type { Bar, StepRecord } from './model.ts'
 
@@ -20,13 +20,13 @@ export function opOf(op: string): { word: string; glyph: string } {
   return (OPS as Record<string, { word: string; glyph: string } | undefined>)[op] ?? { word: op, glyph: '•' }
 }
 
-/** "charge-card, failed, attempt 2 of 5, started at 0.9 s, took 850 ms". */
+/** "charge-card, failed, attempt 2 of 5, started at 900 milliseconds, took 1.2 seconds". */
 export function barName(bar: Bar, attemptsMax?: number): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
   if (bar.attempt > 1) parts.push(`attempt ${bar.attempt}${attemptsMax === undefined ? '' : ` of ${attemptsMax}`}`)
-  if (!bar.carried) parts.push(`started at ${durationText(bar.fromMs)}`)
+  if (!bar.carried) parts.push(`started at ${inWords(durationText(bar.fromMs))}`)
   if (!bar.carried && bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
-    parts.push(`took ${durationText(bar.toMs - bar.fromMs)}`)
+    parts.push(`took ${inWords(durationText(bar.toMs - bar.fromMs))}`)
   return parts.filter(part => part !== '').join(', ')
 }
 

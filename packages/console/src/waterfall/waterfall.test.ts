@@ -88,7 +88,9 @@ describe('bars', () => {
       { kind: 'backoff', attempt: 1, fromMs: 60, toMs: 892 },
       { kind: 'run', attempt: 2, fromMs: 892, toMs: 900 },
     ])
-    expect(barName(BARS[1] as never, 5)).toBe('charge, succeeded, attempt 2 of 5, started at 10 ms, took 890 ms')
+    expect(barName(BARS[1] as never, 5)).toBe(
+      'charge, succeeded, attempt 2 of 5, started at 10 milliseconds, took 890 milliseconds',
+    )
   })
 
   it('show true times and attempts where the engine sends them', () => {

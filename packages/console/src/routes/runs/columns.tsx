@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react'
 import type { Item } from '../../data/queries.ts'
 import { useClock } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
-import { coarse, durationText } from '../../ui/duration.ts'
+import { coarse, durationText, inWords } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { exactTime } from '../../ui/time.ts'
@@ -140,7 +140,8 @@ function Ago({ at }: { at: string }) {
   })
   return (
     <time dateTime={at} title={exactTime(atMs)}>
-      {text}
+      <span aria-hidden="true">{text}</span>
+      <span className="visually-hidden">{inWords(text)}</span>
     </time>
   )
 }
