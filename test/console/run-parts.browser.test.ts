@@ -102,6 +102,34 @@ async function logged() {
   return { name, ids }
 }
 
+test('filters of the timeline and of the log are in the URL, and count after a reload', async () => {
+  const [runId = ''] = (await logged()).ids
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/runs/${runId}`)
+  await page.getByRole('button', { name: 'Skip idle' }).click()
+  await page.getByRole('button', { name: 'Critical path' }).click()
+  await page.getByLabel('Filter steps by name').fill('store')
+  await page.waitForURL(/[?&]name=store/)
+  const query = () => Object.fromEntries(new URL(page.url()).searchParams)
+  expect(query()).toMatchObject({ name: 'store', idle: 'skip', critical: '1' })
+  await page.reload()
+  await page.getByRole('row', { name: /^store/ }).waitFor()
+  expect(await page.getByRole('row', { name: /^fetch/ }).count()).toBe(0)
+  for (const name of ['Skip idle', 'Critical path'])
+    expect(await page.getByRole('button', { name }).getAttribute('aria-pressed')).toBe('true')
+  await page.goto(`${url}/console/n/default/runs/${runId}?tab=logs`)
+  await page.getByLabel('Least level').selectOption('info')
+  await page.getByLabel('Scope').selectOption('fetch')
+  await page.getByRole('button', { name: 'Wrap' }).click()
+  await page.getByLabel('Search the log').fill('rows')
+  await page.waitForURL(/[?&]text=rows/)
+  expect(query()).toMatchObject({ level: 'info', scope: 'fetch', wrap: 'off', text: 'rows' })
+  await page.reload()
+  await page.getByText('1 of 2 lines').waitFor()
+  expect(await page.getByLabel('Search the log').inputValue()).toBe('rows')
+  expect(await page.getByLabel('Least level').inputValue()).toBe('info')
+})
+
 test('keys open the tabs, walk by pass, and go to the neighbours in the list', async () => {
   const { name, ids } = await logged()
   const page = await openPage(url)

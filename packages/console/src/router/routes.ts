@@ -1,6 +1,12 @@
 // Every URL of the console, in one typed table: `/console/n/{namespace}` and then the path here. URLs are an interface: logs,
 // webhooks and people keep them, so a path or a parameter is never renamed.
 
+/** What the tabs of a run show: the timeline and the log. */
+const TIMELINE = [
+  ...(['tab', 'step', 't', 'seq', 'open', 'hide', 'name', 'idle', 'critical'] as const),
+  ...(['level', 'scope', 'text', 'wrap'] as const),
+] as const
+
 /** By name of the route: the path, the folder of its page below `routes/`, and its query parameters. */
 export const ROUTES = {
   overview: { path: '/', page: 'overview', query: ['since', 'until'] },
@@ -30,7 +36,7 @@ export const ROUTES = {
   run: {
     path: '/runs/{id}',
     page: 'run',
-    query: ['tab', 'step', 't', 'seq', 'open', 'hide', 'diff', 'as', 'only', 'order'],
+    query: [...TIMELINE, 'diff', 'as', 'only', 'order'],
   },
   workflows: { path: '/workflows', page: 'workflows', query: ['since', 'until', 'tab', 'q', 'app', 'sort', 'dir'] },
   workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'until', 'tab'] },
@@ -57,7 +63,7 @@ export const ROUTES = {
   engine: { path: '/engine', page: 'engine', query: ['since'] },
   bulks: { path: '/bulk', page: 'bulk', query: [] },
   bulk: { path: '/bulk/{id}', page: 'bulk', query: ['outcome', 'of'] },
-  bundle: { path: '/bundle', page: 'bundle', query: ['tab', 'step', 't', 'seq', 'open', 'hide'] },
+  bundle: { path: '/bundle', page: 'bundle', query: [...TIMELINE, 'as', 'only', 'order'] },
 } as const satisfies Record<string, { path: string; page: string; query: readonly string[] }>
 
 export type RouteName = keyof typeof ROUTES

@@ -126,9 +126,9 @@ interface ToolsProps {
 
 function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
   const [get, set] = useQuery('run')
-  const { axis, span, setSpan, filter, setFilter, skipsIdle, setSkipsIdle, showsCritical, setShowsCritical } = timeline
+  const { axis, span, setSpan, filter, setFilter } = timeline
   const isAll = span.fromMs <= axis.all.fromMs && span.toMs >= axis.all.toMs
-  const pressed = (name: 'hide' | 'only' | 'as', value: string) => ({
+  const pressed = (name: 'hide' | 'only' | 'as' | 'idle' | 'critical', value: string) => ({
     'aria-pressed': get(name) === value,
     onClick: () => set({ [name]: get(name) === value ? undefined : value }),
   })
@@ -158,12 +158,8 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
         Hide done
       </Button>
       <Button {...pressed('only', 'failed')}>Only failed</Button>
-      <Button aria-pressed={skipsIdle} onClick={() => setSkipsIdle(!skipsIdle)}>
-        Skip idle
-      </Button>
-      <Button aria-pressed={showsCritical} onClick={() => setShowsCritical(!showsCritical)}>
-        Critical path
-      </Button>
+      <Button {...pressed('idle', 'skip')}>Skip idle</Button>
+      <Button {...pressed('critical', '1')}>Critical path</Button>
       <Button {...pressed('as', 'table')}>As table</Button>
       <Button
         aria-pressed={get('seq') !== undefined}

@@ -15,6 +15,7 @@ import { clampSpan, type Span } from '../../waterfall/scale.ts'
 import { barsAt, type Moment, momentAt, stopAt, stopsOf } from '../../waterfall/scrub.ts'
 import { type StepList, stepsQuery } from './model/steps.ts'
 import type { RunView } from './model/use-run.ts'
+import { useUrlText } from './model/use-url-text.ts'
 
 /** Children whose steps are read at once. */
 const CHILDREN_MAX = 50
@@ -81,10 +82,6 @@ export interface Timeline {
   select(key: string | undefined): void
   toggle(key: string): void
   critical: ReadonlySet<string> | undefined
-  skipsIdle: boolean
-  setSkipsIdle(skips: boolean): void
-  showsCritical: boolean
-  setShowsCritical(shows: boolean): void
   filter: string
   setFilter(text: string): void
 }
@@ -93,9 +90,9 @@ export interface Timeline {
 export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   const { originMs } = view
   const [get, set] = useQuery('run')
-  const [filter, setFilter] = useState('')
-  const [skipsIdle, setSkipsIdle] = useState(false)
-  const [showsCritical, setShowsCritical] = useState(false)
+  const [filter, setFilter] = useUrlText('name')
+  const skipsIdle = get('idle') === 'skip'
+  const showsCritical = get('critical') === '1'
   const { bars, endMs } = drawn
   const openText = get('open') ?? ''
   const open = useMemo(() => new Set(openText.split(',').filter(Boolean).map(decodeKey)), [openText])
@@ -138,7 +135,7 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   )
   return {
     ...{ rows, axis, span, setSpan, selected, select, toggle, critical },
-    ...{ skipsIdle, setSkipsIdle, showsCritical, setShowsCritical, filter, setFilter },
+    ...{ filter, setFilter },
   }
 }
 

@@ -5,6 +5,7 @@ import { useQuery } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
 import type { LogFrame } from '../../../waterfall/model.ts'
 import type { RunView } from '../model/use-run.ts'
+import { useUrlText } from '../model/use-url-text.ts'
 import { LogLines } from './log-lines.tsx'
 import css from './tabs.module.css'
 
@@ -15,10 +16,10 @@ const LINES_SHOWN = 500
 export function LogsTab({ view }: { view: RunView }) {
   const [get, set] = useQuery('run')
   const step = get('step')
-  const [level, setLevel] = useState<(typeof LEVELS)[number]>('debug')
-  const [scope, setScope] = useState('')
-  const [text, setText] = useState('')
-  const [wraps, setWraps] = useState(true)
+  const level = LEVELS.find(one => one === get('level')) ?? 'debug'
+  const scope = get('scope') ?? ''
+  const [text, setText] = useUrlText('text')
+  const wraps = get('wrap') !== 'off'
   const [follows, setFollows] = useState(true)
   const [shown, setShown] = useState(LINES_SHOWN)
   const all = useMemo(() => view.frames.filter((frame): frame is LogFrame => frame.kind === 'log'), [view.frames])
@@ -45,22 +46,24 @@ export function LogsTab({ view }: { view: RunView }) {
           value={text}
           onChange={event => setText(event.target.value)}
         />
-        <select aria-label="Least level" value={level} onChange={event => setLevel(event.target.value as typeof level)}>
+        <select aria-label="Least level" value={level} onChange={event => set({ level: event.target.value })}>
           {LEVELS.map(one => (
             <option key={one} value={one}>
               {one === 'error' ? 'errors only' : `${one} and above`}
             </option>
           ))}
         </select>
-        <select aria-label="Scope" value={scope} onChange={event => setScope(event.target.value)}>
+        <select aria-label="Scope" value={scope} onChange={event => set({ scope: event.target.value })}>
           <option value="">all scopes</option>
+          {/* One that a link has. */}
+          {scope !== '' && !scopes.includes(scope) && <option>{scope}</option>}
           {scopes.map(one => (
             <option key={one} value={one}>
               {one.slice(0, 80)}
             </option>
           ))}
         </select>
-        <Button aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
+        <Button aria-pressed={wraps} onClick={() => set({ wrap: wraps ? 'off' : undefined })}>
           Wrap
         </Button>
         {view.isLive && (
