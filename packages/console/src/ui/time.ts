@@ -1,7 +1,7 @@
 // Times as text: relative for reading, exact for hovering. The caller gives the engine's time, because clocks of
 // browsers are wrong.
 
-import { coarse, durationText, inWords } from './duration.ts'
+import { coarse, durationText } from './duration.ts'
 
 const DAY_MS = 86_400_000
 const NO_TIME = 'no time'
@@ -18,9 +18,6 @@ export function agoText(atMs: number, nowMs: number): string {
   if (atMs <= nowMs) return `${durationText(coarse(away))} ago`
   return `in ${durationText(away < 60_000 ? coarse(away) : away)}`
 }
-
-/** The same in words, for a screen reader: `22 minutes ago`. */
-export const agoWords = (atMs: number, nowMs: number): string => inWords(agoText(atMs, nowMs))
 
 /** The exact moment in three ways: local time, UTC, and milliseconds since 1970. */
 export function exactTime(atMs: number): string {
