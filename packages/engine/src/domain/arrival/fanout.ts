@@ -137,9 +137,7 @@ export function fanout(input: FanoutInput): Fanout {
   for (const warning of warnings) decided.warning(warning)
   if (waiters.length > 0) decided.waits(wakes, new Set(waiters.map(({ runId }) => runId)).size)
   if (suspended) decided.suspended()
-  if (input.targetApp !== undefined) decided.targetApp(input.targetApp)
-  if (pin !== undefined) decided.runner(pin)
-  if (attributes !== undefined) decided.attributes(attributes)
+  decided.sentWith({ targetApp: input.targetApp, runner: pin, attributes })
   if (decided.decided) event.decided = decided.decided
   const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }

@@ -1,7 +1,6 @@
 // Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
 // An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
 
-import type { Attributes } from '../../model/attributes.ts'
 import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
@@ -43,16 +42,15 @@ export class DecidedDraft {
     this.#all.suspended = true
   }
 
-  targetApp(app: string): void {
-    this.#all.targetApp = app
-  }
-
-  runner(runnerId: string): void {
-    this.#all.runner = runnerId
-  }
-
-  attributes(attributes: Attributes): void {
-    this.#all.attributes = attributes
+  /** Keeps the parts of the request that the record does not show. */
+  sentWith({
+    targetApp,
+    runner,
+    attributes,
+  }: { [Name in 'targetApp' | 'runner' | 'attributes']: Decided[Name] | undefined }): void {
+    if (targetApp !== undefined) this.#all.targetApp = targetApp
+    if (runner !== undefined) this.#all.runner = runner
+    if (attributes !== undefined) this.#all.attributes = attributes
   }
 
   /** Undefined if the decision says nothing more. */
