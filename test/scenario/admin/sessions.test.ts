@@ -49,6 +49,22 @@ test('a session reads unless it asks for more, and gives no more than its key', 
   expect(await open({ key: 'no key' })).toMatchObject({ status: 401, code: 'unauthorized' })
 })
 
+test('a key in the header opens a session too; one in the body goes before it', async () => {
+  const { api, ops } = await guarded()
+  const open = async (as: Api, body?: object) => {
+    const { status, json } = await as.post('/session', body)
+    return [status, (json as Session).kind, (json as Session).label]
+  }
+  const read = [201, 'read', 'console: secret']
+  for (const body of [undefined, {}, { ttl: '15m' }]) expect(await open(ops, body)).toEqual(read)
+  expect(await open(ops, { kind: 'secret' })).toEqual([201, 'secret', 'console: secret'])
+  expect(await open(ops, { key: keyOf('read') })).toEqual([201, 'read', 'console: read'])
+  const { code } = (await ops.post('/session/codes', { kind: 'read' })).json as { code: string }
+  expect(await open(api.as(keyOf('read')), { code })).toEqual(read)
+  expect(await api.as('no key').post('/session', {})).toMatchObject({ status: 401, code: 'unauthorized' })
+  expect(await api.as(keyOf('event')).post('/session', {})).toMatchObject({ status: 403, code: 'forbidden' })
+})
+
 test('a session ends at its time, with its key and by itself', async () => {
   const { api, clock, ops, open } = await guarded()
   const tokenOf = async (body: object) => api.as((await open(body)).session.token)

@@ -35,9 +35,9 @@ export const admin = {
     path: '/session',
     summary: 'Exchange an API key, or a code, for a token that expires',
     description:
-      'The token gives no more than the key: its namespace, and the kind asked for, `read` by default. It ends with the key, at `expiresAt`, or by `DELETE /session`.',
+      'The key is in the body, or in `Authorization` if the body has neither key nor code. The token gives no more than the key: its namespace, and the kind asked for, `read` by default. It ends with the key, at `expiresAt`, or by `DELETE /session`.',
     access: 'public',
-    body: { schema: api.OpenSessionSchema, required: true },
+    body: { schema: api.OpenSessionSchema, required: false },
     reply: { status: 201, description: 'The session', schema: api.SessionSchema },
     errors: ['unauthorized', 'forbidden', 'rate_limited'],
     examples: [{ summary: 'Sign in to read', body: { key: 'pdk_secret_...' }, reply: SESSION }],

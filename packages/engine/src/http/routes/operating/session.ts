@@ -42,9 +42,11 @@ export function sessionRoutes(app: FastifyInstance, context: HttpContext): void 
   })
 
   mount(app, context, operations.openSession, async (request, reply) => {
-    const body = checkOpen(bodyOf(request)?.value)
+    const given = bodyOf(request)
+    const body = given ? checkOpen(given.value) : {}
     const lastsMs = readTtl(body.ttl)
-    const { key, code } = body
+    const { code } = body
+    const { key = code === undefined ? bearerToken(request.headers.authorization ?? '') : undefined } = body
     if ((key === undefined) === (code === undefined)) throw invalid('key', 'or code is required, not both')
     if (key === undefined) {
       if (body.kind !== undefined) throw invalid('kind', 'is that of the code: it cannot be given with one')
