@@ -31,7 +31,8 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.sendEvent, async (request, reply, { dryRun, wait }) => {
     const { namespace } = request.actor
     const sent = sentEvent(bodyOf(request), request.headers.traceparent)
-    if (wait > 0 && sent.later) throw invalid('wait', 'cannot be given with at or delay')
+    // `wait=0` is refused as well.
+    if (sent.later && 'wait' in (request.query as object)) throw invalid('wait', 'cannot be given with at or delay')
     if (dryRun) {
       if (sent.later) deps.scheduledEvents.arrivalTime(sent.later)
       const effect = await deps.dryRun.send(namespace, sent.event)
