@@ -89,6 +89,8 @@ function parameterType(param: QueryParam): string {
   switch (param.kind) {
     case 'name':
       return `string, 1 to ${param.maxLength} characters`
+    case 'pattern':
+      return `string that matches \`${param.pattern}\``
     case 'text':
       return `string, up to ${param.maxLength} characters`
     case 'enum':

@@ -68,6 +68,13 @@ describe('every action is recorded', () => {
     ])
   })
 
+  test('of a blank actor is refused', async () => {
+    for (const actor of ['', '%20']) {
+      const answer = await api.get(`/control-actions?actor=${actor}`)
+      expect(answer).toMatchObject({ status: 400, json: { error: { details: { field: 'actor' } } } })
+    }
+  })
+
   test('without an actor where no key is configured', async () => {
     const open = await openEngine({ clock })
     await open.runner({ workflows: { [name]: flow([wait('w', go)]) } })

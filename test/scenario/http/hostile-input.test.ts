@@ -27,6 +27,8 @@ function allows(param: QueryParam, text: string): boolean {
   switch (param.kind) {
     case 'name':
       return text.trim() !== '' && [...text].length <= param.maxLength && !/\p{Cc}/u.test(text)
+    case 'pattern':
+      return new RegExp(param.pattern, 'u').test(text)
     case 'text':
       return [...text].length <= param.maxLength
     case 'enum':

@@ -237,6 +237,11 @@ test('error finds the failures of one cause', async () => {
   expect(await list(`error=${fingerprint}`)).toEqual([second, first])
   expect(await list(`error=${fingerprint}&sort=workflow&limit=1`)).toEqual([second])
   expect(await list('error=0000000000000000')).toEqual([])
+  for (const text of ['zz', '', `${fingerprint}`.toUpperCase(), `${fingerprint}0`]) {
+    const { status, json } = await api.get(`/runs?error=${text}`)
+    const { message } = (json as { error: { message: string } }).error
+    expect([status, message]).toEqual([400, 'error must match pattern "^[0-9a-f]{16}$"'])
+  }
 
   const groups = async (query: string) => (await api.get(`/errors?${query}`)).json as Record<string, unknown>[]
   const group = { fingerprint, app: 'shop', workflow: 'refund', count: 2, lastRunId: second, code: 'runner_rejected' }

@@ -10,7 +10,7 @@ import {
 } from '../wire/bounds.ts'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
-import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, RUN_TYPES } from './values.ts'
+import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, FINGERPRINT_PATTERN, RUN_TYPES } from './values.ts'
 
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000
@@ -31,7 +31,10 @@ export const BulkFilterSchema = Type.Object({
   since: Type.Optional(timestamp('Only runs created then or later')),
   until: Type.Optional(timestamp('Only runs created before')),
   error: Type.Optional(
-    Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Only failed runs with this fingerprint of `GET /errors`' }),
+    Type.String({
+      pattern: FINGERPRINT_PATTERN,
+      description: 'Only failed runs with this fingerprint of `GET /errors`',
+    }),
   ),
   parentRunId: Type.Optional(name(RUN_ID_CHARS_MAX, 'Only children of this run')),
   attribute: Type.Optional(

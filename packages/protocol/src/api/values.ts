@@ -128,3 +128,6 @@ export const SCHEDULE_SOURCES = ['workflow', 'api'] as const
 export const CATCH_UPS = ['one', 'all', 'none'] as const
 
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const
+
+/** The form of the fingerprint of an error. */
+export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'

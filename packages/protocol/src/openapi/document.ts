@@ -117,6 +117,8 @@ function parameterSchema(param: QueryParam): JsonSchema {
   switch (param.kind) {
     case 'name':
       return { type: 'string', minLength: 1, maxLength: param.maxLength }
+    case 'pattern':
+      return { type: 'string', pattern: param.pattern }
     case 'text':
       return { type: 'string', maxLength: param.maxLength }
     case 'enum':

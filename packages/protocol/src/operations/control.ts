@@ -119,7 +119,7 @@ export const control = {
         maxLength: ID_CHARS_MAX,
         description: 'Only actions on this run, or that created it as a fork',
       },
-      actor: { kind: 'text', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
+      actor: { kind: 'name', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
       since: { kind: 'timestamp', description: 'Only actions at or after this time' },
       cursor: CURSOR_PARAM,
       limit: {

@@ -11,6 +11,8 @@ export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
 /** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
 export type QueryParam = { description: string } /** `ofRun`: the id of a run. */ & (
   | { kind: 'name'; maxLength: number; ofRun?: true }
+  /** A text that matches the regular expression. */
+  | { kind: 'pattern'; pattern: string }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
   /** Values of the list, separated by commas. */

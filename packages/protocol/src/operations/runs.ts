@@ -2,14 +2,19 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { RUN_SORT_KEYS, RUN_STATUSES, RUN_TYPES, SORT_DIRECTIONS, WAITING_KINDS } from '../api/values.ts'
+import {
+  FINGERPRINT_PATTERN,
+  RUN_SORT_KEYS,
+  RUN_STATUSES,
+  RUN_TYPES,
+  SORT_DIRECTIONS,
+  WAITING_KINDS,
+} from '../api/values.ts'
 import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page, waitParam } from './operation.ts'
 import * as sample from './samples.ts'
 import { streams } from './streams.ts'
 
-/** Characters of a fingerprint, and more, so that any other text finds nothing. */
-const FINGERPRINT_CHARS_MAX = 64
 /** Most ids of runs in one request. */
 const RUN_IDS_MAX = 200
 
@@ -67,8 +72,8 @@ export const runs = {
         description: 'Only runs that wait for this: the `kind` of their `waitingFor`',
       },
       error: {
-        kind: 'name',
-        maxLength: FINGERPRINT_CHARS_MAX,
+        kind: 'pattern',
+        pattern: FINGERPRINT_PATTERN,
         description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
       },
       runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },

@@ -48,6 +48,9 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
       if (values.length > param.maxItems) throw invalid(name, `must not have more than ${param.maxItems} items`)
       return values.map(item => checkedName(name, item, param.maxLength))
     }
+    case 'pattern':
+      if (!new RegExp(param.pattern, 'u').test(value)) throw invalid(name, `must match pattern "${param.pattern}"`)
+      return value
     case 'text':
       checkLength(name, value, param.maxLength)
       return value
