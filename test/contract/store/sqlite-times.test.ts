@@ -1,8 +1,8 @@
 // The stored times of a SQLite store, after its wall clock was set: times of durations move, times that were asked for stay.
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import { flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
+import { type FlowPolicy, type FlowRow, flowRowId } from '../../../packages/engine/src/domain/model/flow-row.ts'
 import type { StoreTimes } from '../../../packages/engine/src/ports/store.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
 import { aDelivery, aLeasedRun, anEvent, aParkedRun, aRun, aStep, created, NOW, NS, write } from './samples.ts'
@@ -30,7 +30,7 @@ test.each([-HOUR, HOUR])('move by %i ms with the clock, but a sleep until a time
     created(leased),
     { type: 'delivery.created', delivery },
   )
-  await times.move(by)
+  await times.move({ by, now: NOW + by })
   const [slept, waited, held] = await Promise.all([sleeps, until, leased].map(({ id }) => store.loadRun(id)))
   expect(slept).toMatchObject({ run: { availableAt: wakeAt + by, waitingFor: { until: wakeAt + by } } })
   expect(slept?.steps[0]?.wakeAt).toBe(wakeAt + by)
@@ -61,8 +61,56 @@ test('a buffer moves with all of its times', async () => {
     }
   }
   await write(store, { type: 'flow.saved', row: { ...row(0), version: 1 } })
-  await times.move(HOUR)
+  await times.move({ by: HOUR, now: NOW + HOUR })
   expect(await store.flowRow(id)).toEqual({ ...row(HOUR), version: 2 })
+})
+
+describe('when the clock was set back', () => {
+  const row = (policy: FlowPolicy, about: Partial<FlowRow>): FlowRow => {
+    const parts = { namespace: NS, app: '', workflow: '', policy, key: policy } as const
+    return { id: flowRowId(parts), ...parts, version: 1, state: '{}', ...about }
+  }
+  const ahead = NOW + 240 * HOUR
+  const setBack = { by: -240 * HOUR, now: NOW + 5 }
+  const leased = { leaseOwner: 'engine-1', availableAt: ahead + 15_000 }
+
+  async function afterwards(...rows: FlowRow[]) {
+    const { store, times } = await open()
+    await write(store, ...rows.map(row => ({ type: 'flow.saved', row }) as const))
+    await times.move(setBack)
+    return Promise.all(rows.map(({ id }) => store.flowRow(id)))
+  }
+
+  test('timers lose their leases', async () => {
+    const [event, schedule, cron] = await afterwards(
+      row('event', { ...leased, dueAt: NOW + HOUR }),
+      row('schedule', leased),
+      row('cron', leased),
+    )
+    expect(event).toMatchObject({ availableAt: NOW + HOUR, version: 2 })
+    for (const due of [schedule, cron]) expect(due).toMatchObject({ availableAt: NOW + 5, version: 2 })
+    for (const found of [event, schedule, cron]) expect(found?.leaseOwner).toBeUndefined()
+  })
+
+  test('schedules are due, so that they count their instants again; an event for later keeps its time', async () => {
+    const paused = row('cron', {})
+    const [schedule, later, held] = await afterwards(
+      row('schedule', { availableAt: ahead + HOUR }),
+      row('event', { availableAt: NOW + HOUR, dueAt: NOW + HOUR }),
+      paused,
+    )
+    expect([schedule?.availableAt, later?.availableAt]).toEqual([NOW + 5, NOW + HOUR])
+    expect(held).toEqual(paused)
+  })
+
+  test('schedules that were made by the time of before, and committed after it, become due', async () => {
+    const { store, times } = await open()
+    const rows = [row('schedule', { availableAt: ahead + 1 }), row('cron', { availableAt: NOW + HOUR })]
+    await write(store, ...rows.map(row => ({ type: 'flow.saved', row }) as const))
+    await times.wakeStranded({ now: NOW + 1000, until: ahead + 1000 })
+    const found = await Promise.all(rows.map(({ id }) => store.flowRow(id)))
+    expect(found.map(row => row?.availableAt)).toEqual([NOW + 1000, NOW + HOUR])
+  })
 })
 
 test('what was due before the clock was set back, and was committed after it, becomes due', async () => {
@@ -88,9 +136,9 @@ test('the newest time is that of the last event or run', async () => {
 test.each([-HOUR, HOUR])('after a move by %i ms the newest time moves too, until newer rows come', async by => {
   const { store, times } = await open()
   await write(store, { type: 'event.recorded', event: anEvent({ receivedAt: NOW }) }, created(aRun({ createdAt: NOW })))
-  await times.move(by)
+  await times.move({ by, now: NOW + by })
   expect(await times.latest()).toBe(NOW + by)
-  await times.move(-by / 2)
+  await times.move({ by: -by / 2, now: NOW + by / 2 })
   expect(await times.latest()).toBe(NOW + by / 2)
   const later = NOW + by / 2 + 5
   await write(store, { type: 'event.recorded', event: anEvent({ receivedAt: later }) })

@@ -1,6 +1,7 @@
 // The wall clock is set while the engine works (docs/operating.md#clocks): whatever lasts a while goes by the monotonic clock.
 
 import { openAdministration } from '@perdure/engine'
+import type { EventRecord, ScheduleEntry } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
   type Api,
@@ -134,6 +135,75 @@ test('a store that was written by a clock that was ahead keeps no run waiting af
   await engine.runner({ workflows: { [name]: flow([sleep('nap', MINUTE)]) } })
   clock.jump(MINUTE)
   await api.succeeded(runId)
+})
+
+describe('when the wall clock was ahead for ten days', () => {
+  const DAY = 24 * HOUR
+
+  /** A schedule of the API and one of a workflow, both hourly, and the instants at which each fired. */
+  async function hourly() {
+    const clock = new JumpClock(Date.UTC(2031, 4, 20, 14, 30))
+    const engine = await openEngine({ clock })
+    const { api } = engine
+    const name = unique('hourly')
+    const registration = { triggers: [{ cron: '0 * * * *' }] }
+    await engine.runner({ workflows: { [name]: { handler: flow([run('a')]), registration } } })
+    await api.put(`/schedules/${name}`, { cron: '0 * * * *', event: { name } })
+    const instants = async () => {
+      const events = (await api.get(`/events?name=${name}&limit=200`)).json as EventRecord[]
+      const runs = await Promise.all((await api.runs(`?workflow=${name}&limit=200`)).map(({ id }) => api.run(id)))
+      const ofRuns = runs.map(({ input }) => (input as { scheduledAt: string }).scheduledAt)
+      return { api: events.map(({ scheduledAt }) => scheduledAt as string).sort(), workflow: ofRuns.sort() }
+    }
+    const fired = (count: number) =>
+      until(async () => {
+        const { api, workflow } = await instants()
+        return api.length >= count && workflow.length >= count && { api, workflow }
+      })
+    const setWall = async (by: number) => {
+      clock.setWall(clock.now() + by)
+      await until(async () => Math.abs((await receivedAt(api)) - clock.now()) < SECOND, {
+        what: 'the engine to follow',
+      })
+    }
+    const schedules = async () => (await api.get('/schedules')).json as ScheduleEntry[]
+    const nextAt = (instant: string) =>
+      until(async () => (await schedules()).every(({ next }) => next[0] === instant), { what: `${instant} to be next` })
+    return { clock, api, name, fired, setWall, nextAt }
+  }
+
+  test('schedules fire on time afterwards, and no instant twice', async () => {
+    const { clock, fired, setWall, nextAt } = await hourly()
+    await setWall(10 * DAY)
+    const ahead = '2031-05-30T14:00:00.000Z'
+    expect(await fired(1)).toEqual({ api: [ahead], workflow: [ahead] })
+    await setWall(-10 * DAY)
+    for (const hour of [15, 16, 17]) {
+      const instant = `2031-05-20T${hour}:00:00.000Z`
+      await nextAt(instant)
+      clock.jumpTo(Date.parse(instant))
+      await fired(hour - 13)
+    }
+    clock.jumpTo(Date.parse('2031-05-30T13:00:00.000Z'))
+    await fired(5)
+    await nextAt('2031-05-30T15:00:00.000Z')
+    clock.jumpTo(Date.parse('2031-05-30T15:00:00.000Z'))
+    const days = ['20T15', '20T16', '20T17', '30T13', '30T14', '30T15'].map(day => `2031-05-${day}:00:00.000Z`)
+    expect(await fired(6)).toEqual({ api: days, workflow: days })
+  })
+
+  test('a schedule that was paused or made meanwhile fires on time afterwards', async () => {
+    const { clock, api, name, fired, setWall, nextAt } = await hourly()
+    await setWall(10 * DAY)
+    await fired(1)
+    await api.post(`/schedules/${name}/pause`)
+    await api.put(`/schedules/${name}-new`, { every: '30m', event: { name: `${name}-new` } })
+    await setWall(-10 * DAY)
+    await api.post(`/schedules/${name}/resume`)
+    await nextAt('2031-05-20T15:00:00.000Z')
+    clock.jumpTo(Date.parse('2031-05-20T15:00:00.000Z'))
+    await fired(2)
+  })
 })
 
 describe('once the wall clock is set back by an hour', () => {

@@ -157,7 +157,7 @@ export class NightHistory {
     this.#note(`answered ${(await Promise.all(answers)).map(({ status }) => status)}`)
     counts.races++
     for (const engine of this.#engines) await engine.settle()
-    if (rival === 'fire') model.fired.push(...clients.map(() => at))
+    if (rival === 'fire') model.fire(at, clients.length)
     else if (rival === 'pause') model.pause()
     else if (rival === 'delete') this.#remove(schedule)
     if (rival === 'pause' || rival === 'delete') await this.#adopt(model, at)
@@ -212,7 +212,7 @@ export class NightHistory {
     await this.#request(kind, schedule, this.#options.rng.pick(this.#engines))
     if (kind === 'pause') model.pause()
     else if (kind === 'resume') model.resume(this.#now)
-    else if (kind === 'fire') model.fired.push(this.#now)
+    else if (kind === 'fire') model.fire(this.#now)
     else if (kind === 'delete') this.#remove(schedule)
   }
 
@@ -223,7 +223,7 @@ export class NightHistory {
     return this.#first.settle()
   }
 
-  /** A schedule that is paused meanwhile does not repeat instants either. */
+  /** What fired while the clock was ahead does not fire again, of a schedule that is paused meanwhile either. */
   async #setBack(): Promise<void> {
     const { rng, counts } = this.#options
     const ms = rng.int(1, 4) * 15 * MINUTE
@@ -233,6 +233,7 @@ export class NightHistory {
     this.#note(`the clock is set by ${-ms}`)
     counts.clocks++
     this.#first.wall.set(-ms)
+    for (const { model } of this.#schedules) model.setBack(this.#now)
     await this.#first.pass(BEFORE_MS)
     if (held) await this.#do('resume', held)
     await this.#look()

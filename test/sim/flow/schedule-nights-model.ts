@@ -54,9 +54,15 @@ export class NightSchedule {
   /** Instants that have fired, and the moments at which it was fired by hand. */
   readonly fired: number[] = []
   readonly #instants: readonly number[]
-  /** No instant before this one fires any more. */
+  /** Instants that have fired, or are treated so: they do not come again. */
+  readonly #over = new Set<number>()
+  /** No instant before this one fires any more, unless the clock is set back. */
   #floor: number
   #isPaused = false
+  /** When it fired last. */
+  #lastAt = 0
+  /** The instants that passed last without firing, the first and the last. */
+  #missed: { from: number; until: number } | undefined
 
   constructor(id: string, catchUp: 'one' | 'all' | 'none', { instants }: Times, now: number) {
     this.id = id
@@ -67,12 +73,16 @@ export class NightSchedule {
 
   /** Undefined while it is paused. */
   get nextAt(): number | undefined {
-    return this.isPaused ? undefined : this.#instants.find(instant => instant >= this.#floor)
+    return this.isPaused ? undefined : this.#coming[0]
   }
 
   /** Instants that may still fire, after that time. */
   following(time: number): number[] {
-    return this.#instants.filter(instant => instant >= this.#floor && instant > time)
+    return this.#coming.filter(instant => instant > time)
+  }
+
+  get #coming(): number[] {
+    return this.#instants.filter(instant => instant >= this.#floor && !this.#over.has(instant))
   }
 
   get isPaused(): boolean {
@@ -87,7 +97,32 @@ export class NightSchedule {
   resume(now: number): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    this.#floor = Math.max(this.#floor, now + 1)
+    this.#countFrom(now)
+  }
+
+  /** A schedule that is paused counts again when it is resumed. */
+  setBack(now: number): void {
+    if (!this.isPaused) this.#countFrom(now)
+  }
+
+  /** Instants that were missed last come again, and those after it fired last; the others before its next one are over. */
+  #countFrom(now: number): void {
+    const missed = this.#missed
+    const isMissed = (instant: number) => missed && missed.from <= instant && instant <= missed.until
+    for (const instant of this.#instants) {
+      const isBefore = instant > now && instant < this.#floor
+      if (isBefore && instant <= this.#lastAt && !isMissed(instant)) this.#over.add(instant)
+    }
+    this.#floor = now + 1
+    if (!missed || missed.until <= now) return
+    const past = this.#instants.filter(instant => isMissed(instant) && instant <= now)
+    this.#missed = missed.from > now ? undefined : { from: missed.from, until: past.at(-1) as number }
+  }
+
+  /** Somebody fires it by hand; of a workflow, that counts as its last run. */
+  fire(now: number, times = 1): void {
+    this.fired.push(...Array.from({ length: times }, () => now))
+    if (!this.id.startsWith('own')) this.#lastAt = now
   }
 
   /** While an engine is there, every instant fires. */
@@ -97,21 +132,32 @@ export class NightSchedule {
 
   /** An engine is there again at `now`, or notices a clock that was set forward to it: answers how many instants were missed. */
   runAt(now: number): number {
-    const due = this.isPaused ? [] : this.#instants.filter(instant => instant >= this.#floor && instant <= now)
-    const newest = due.at(-1)
-    if (newest === undefined) return 0
+    const first = this.nextAt
+    if (first === undefined || first > now) return 0
+    const passed = this.#instants.filter(instant => instant >= first && instant <= now)
+    const newest = passed.at(-1) as number
     const isTooLate = this.catchUp === 'none' && now - newest > LATE_MS_MAX
-    const fires = this.catchUp === 'all' ? due : isTooLate ? [] : [newest]
-    this.fired.push(...fires)
+    const fires = this.catchUp === 'all' ? passed : isTooLate ? [] : [newest]
+    const until = this.catchUp === 'all' ? undefined : isTooLate ? newest : passed.at(-2)
+    if (until !== undefined) {
+      const goesOn = this.#missed && this.#lastAt < this.#missed.from
+      this.#missed = { from: goesOn ? (this.#missed?.from as number) : first, until }
+    }
+    for (const instant of fires.filter(each => !this.#over.has(each))) {
+      this.settle(instant, true)
+      this.#lastAt = now
+    }
     this.#floor = newest + 1
-    return due.length - fires.length
+    return passed.length - fires.length
   }
 
   /** An instant for which a client raced with the engines has fired, or the client was first. */
   settle(instant: number, hasFired: boolean): void {
     if (!hasFired) return
     this.fired.push(instant)
+    this.#over.add(instant)
     this.#floor = instant + 1
+    this.#lastAt = instant
   }
 
   /** Compares the instants of the events or runs that the schedule has made. */

@@ -76,9 +76,16 @@ const PLANTED: readonly { name: string; tamper: Tamper; from?: number; shows?: (
     ),
   },
   {
-    name: 'a pause forgets which instants have fired',
-    tamper: changed(row => ({ ...row, state: row.state.replace(/,"heldAt":\d+/, '') }), isByClient),
-    from: 60,
+    name: 'a pause forgets when the schedule fired last',
+    tamper: changed(row => ({ ...row, state: row.state.replace(/,"lastAt":\d+/, '') }), isByClient),
+    shows: isSet,
+  },
+  {
+    name: 'what fired while the clock was ahead is forgotten',
+    tamper: changed(
+      row => ({ ...row, state: row.state.replace(/,"firedAhead":\[[^\]]*\]/, '') }),
+      () => true,
+    ),
     shows: isSet,
   },
 ]

@@ -114,10 +114,10 @@ export class FaultyStore implements Store {
     if (!times) return undefined
     return {
       latest: () => times.latest(),
-      move: async (by: number) => {
+      move: async (moved: Parameters<typeof times.move>[0]) => {
         // The engine's calls reach its writer in their order.
         while (this.#onTheWay > 0) await clock.wait(1)
-        return life.alive ? times.move(by) : never<void>()
+        return life.alive ? times.move(moved) : never<void>()
       },
       wakeStranded: (stranded: Parameters<typeof times.wakeStranded>[0]) =>
         life.alive ? times.wakeStranded(stranded) : never<void>(),

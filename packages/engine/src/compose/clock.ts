@@ -42,7 +42,7 @@ async function openSteady({ local, log, onMoved }: ClockOptions, times: StoreTim
   const clock = new SteadyClock({
     local: machine,
     sleptMs: local ? () => 0 : systemSleptMs,
-    moveTimes: by => times.move(by),
+    moveTimes: by => times.move({ by, now: Math.floor(machine.now()) }),
     onMoved: by => {
       log.warn({ byMs: Math.round(by) }, 'the wall clock was set, and the stored times were moved')
       onMoved()
@@ -69,8 +69,9 @@ async function openSteady({ local, log, onMoved }: ClockOptions, times: StoreTim
 
 /** The clock was set back while no engine ran: by how much is unknown, but its newest time is not in the future. */
 async function catchUp(machine: Clock, times: StoreTimes, log: Logger): Promise<void> {
-  const aheadMs = (await times.latest()) - machine.now()
+  const now = machine.now()
+  const aheadMs = (await times.latest()) - now
   if (aheadMs <= AHEAD_MS_MAX) return
-  await times.move(-aheadMs)
+  await times.move({ by: -aheadMs, now })
   log.warn({ byMs: -aheadMs }, 'the clock is behind the newest stored time, and the stored times were moved')
 }

@@ -178,9 +178,15 @@ export interface Store {
 export interface StoreTimes {
   /** The newest time that the store has of its own, or 0. */
   latest(): Promise<number>
-  /** Moves every time that was set by a duration, in one transaction; not those that were asked for as times. */
-  move(by: number): Promise<void>
-  /** Makes due at `now` whatever without a lease was due at `until` or earlier, times of before the clock was set back. */
+  /**
+   * Moves every time that was set by a duration, in one transaction; not those that were asked for as times. If the clock was set
+   * back, schedules are due at `now`, the time after the move, so that their next instants are counted again.
+   */
+  move(moved: { by: number; now: number }): Promise<void>
+  /**
+   * Makes due at `now` whatever without a lease was due at `until` or earlier, times of before the clock was set back, and
+   * schedules whose next instant may have been counted by the clock of before.
+   */
   wakeStranded(stranded: { now: number; until: number }): Promise<void>
 }
 

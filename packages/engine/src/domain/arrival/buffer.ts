@@ -6,7 +6,7 @@ import type { Report } from '../expressions/matching.ts'
 import { keyOf } from '../expressions/matching.ts'
 import { type Attributes, mergedAttributes } from '../model/attributes.ts'
 import type { Change, Guard } from '../model/change.ts'
-import { type FlowPolicy, type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
+import { type FlowPolicy, type FlowRow, firstVersion, flowRowId, released } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { EMPTY_STATE } from '../run/assumptions.ts'
@@ -122,14 +122,17 @@ function buffer(rule: BufferRule, input: ArrivalInput, arrival: Arrival): void {
 export function decideDueBuffer(due: DueRow & { isFlushed?: true }): DueRowDecision | undefined {
   const { row, workflow, suspended, now, report, isFlushed } = due
   const open = bufferOf(row)
-  if (!open || (open.fireAt > now && !isFlushed)) return undefined
+  if (!open) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
+  if (open.fireAt > now && !isFlushed) {
+    // The clock was set back since the claim. A row without a lease was saved meanwhile by an event that joined.
+    if (row.leaseOwner === undefined) return undefined
+    return { guards, changes: [{ type: 'flow.saved', row: released(row, open.fireAt) }] }
+  }
   const deleted: Change = { type: 'flow.deleted', id: row.id }
   if (!workflow) return { guards, changes: [deleted], dropped: 'the workflow is not registered any more' }
   if (suspended) {
-    const { leaseOwner: _, ...held } = row
-    const later: FlowRow = { ...held, version: row.version + 1, availableAt: now + SUSPENDED_RECHECK_MS }
-    return { guards, changes: [{ type: 'flow.saved', row: later }] }
+    return { guards, changes: [{ type: 'flow.saved', row: released(row, now + SUSPENDED_RECHECK_MS) }] }
   }
   return {
     guards,

@@ -7,6 +7,7 @@ import type { Workflow } from '../model/workflow.ts'
 import { noAssumptions } from '../run/assumptions.ts'
 import { FlowRows } from '../testkit/flow-rows.testkit.ts'
 import { catalog, DAY, HOUR, MINUTE, NOW, workflow } from '../testkit/nouns.testkit.ts'
+import { decideDueRow } from './decide-due-row.ts'
 import { checkCron, scheduleChanges, scheduleView, withPause } from './schedules.ts'
 
 const scheduled = (...crons: string[]) => workflow('tidy', { triggers: crons.map(cron => ({ cron })) })
@@ -164,12 +165,45 @@ describe('the end of a pause', () => {
   it('goes on with the instants that come, and repeats none when the clock was set back', () => {
     const flow = registered('0 * * * *')
     expect(instantAfter(flow, [true, 0], [false, 2.5 * HOUR])).toBe(NOW + 3 * HOUR)
-    flow.fire(2 * HOUR)
+    flow.fire(HOUR)
+    flow.fire(HOUR)
     expect(instantAfter(flow, [true, 2 * HOUR])).toBeUndefined()
     expect(instantAfter(flow, [true, 2 * HOUR], [true, 2 * HOUR], [false, 0])).toBe(NOW + 3 * HOUR)
   })
 
   it('of a schedule that is not paused leaves an overdue instant, so that it fires', () => {
     expect(instantAfter(registered('0 * * * *'), [false, 1.5 * HOUR])).toBe(NOW + HOUR)
+  })
+})
+
+describe('a clock that was ahead for ten days', () => {
+  /** The clock is set, and the store makes every schedule due. */
+  const setBackTo = (flow: FlowRows, now: number) => {
+    flow.now = now
+    for (const [id, row] of flow.rows) flow.rows.set(id, { ...row, availableAt: now, version: row.version + 1 })
+    flow.fire()
+  }
+  const firedAt = (flow: FlowRows) =>
+    flow.inputs.map(input => (Date.parse((input as Instant).scheduledAt) - NOW) / HOUR)
+  type Instant = { scheduledAt: string }
+
+  it('does not silence a schedule when it is put right, and no instant fires twice', () => {
+    const flow = registered('0 * * * *')
+    flow.fire(240.5 * HOUR)
+    setBackTo(flow, NOW + MINUTE)
+    expect(views(flow)).toEqual([expect.objectContaining({ nextRunAt: NOW + HOUR })])
+    expect(views(flow)[0]).not.toHaveProperty('missed')
+    expect(views(flow)[0]).not.toHaveProperty('firedAhead')
+    flow.fire(59 * MINUTE)
+    for (let hour = 2; hour <= 242; hour++) flow.fire(HOUR)
+    expect(firedAt(flow).slice(0, 3)).toEqual([240, 1, 2])
+    expect(firedAt(flow).slice(-3)).toEqual([239, 241, 242])
+  })
+
+  it('ends no lease of a row that was saved meanwhile', () => {
+    const flow = registered('0 * * * *')
+    const [row] = flow.rows.values() as IterableIterator<FlowRow>
+    const due = { workflow: undefined, suspended: false, now: NOW, report: () => {} }
+    expect(decideDueRow({ ...due, row: row as FlowRow })).toBeUndefined()
   })
 })

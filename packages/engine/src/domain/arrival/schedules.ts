@@ -9,6 +9,7 @@ import type { Assumptions } from '../run/assumptions.ts'
 import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
+import { afterSetBack, type Fired, firedAfter, hasFired, nextUnfired } from './schedule/fired.ts'
 import { type Missed, missedAfter } from './schedule/missed.ts'
 
 interface ScheduleState {
@@ -17,6 +18,8 @@ interface ScheduleState {
   lastRunAt?: number
   lastRunId?: string
   missed?: Missed
+  /** Instants that are to come, and fired while the clock was ahead. */
+  firedAhead?: Fired[]
   paused?: true
   /** The row was found due while its workflow did not have the trigger. */
   orphaned?: true
@@ -88,8 +91,13 @@ export function scheduleChanges(options: {
 export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const { row, workflow, suspended, now, report } = due
   const { scheduledAt, orphaned, paused, ...last } = stateOf(row)
-  if (paused || scheduledAt > now) return undefined
+  if (paused) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
+  if (scheduledAt > now) {
+    // The clock was set back. A row without a lease was saved meanwhile with its next instant.
+    if (row.leaseOwner === undefined) return undefined
+    return { guards, changes: [savedRow(row, setBack(row.key, { ...last, scheduledAt }, now))] }
+  }
   if (!workflow || !cronsOf(workflow).has(row.key)) {
     const once = { ...last, scheduledAt, orphaned: true } as const
     if (!orphaned) return { guards, changes: [savedRow(row, once, now + ORPHAN_RECHECK_MS)] }
@@ -100,27 +108,36 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   // Only the last of several missed instants starts a run.
   const instant = schedule.latest(scheduledAt, now)
   // A schedule without a next instant is refused at registration.
-  const next = schedule.next(now) as number
-  const { missed: earlier, lastRunAt } = last
+  const { missed: earlier, lastRunAt, firedAhead } = last
+  const next = nextUnfired(schedule, now, firedAhead) as number
   const until = suspended ? instant : instant > scheduledAt ? schedule.latest(scheduledAt, instant - 1) : undefined
   const gap = until === undefined ? undefined : { from: scheduledAt, until }
   const missed = missedAfter({ missed: earlier, lastAt: lastRunAt }, gap)
-  if (suspended) return { guards, changes: [savedRow(row, { ...last, scheduledAt: next, ...missed })] }
+  if (suspended || hasFired(instant, firedAhead))
+    return { guards, changes: [savedRow(row, { ...last, scheduledAt: next, ...missed })] }
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
-  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...missed }
+  const record = { ...missed, ...firedAfter({ ...missed, firedAhead }, now) }
+  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...record }
   return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
 }
 
 /**
- * The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for, and none from before
- * the pause comes again if the clock was set back. A schedule that was not paused keeps an instant that is due.
+ * The row of a schedule that is paused, or resumed: then the instants of its pause are not made up for, and none that has fired
+ * comes again if the clock was set back. A schedule that was not paused keeps an instant that is due.
  */
 export function withPause(row: FlowRow, paused: boolean, now: number): Change {
   const { paused: wasPaused, ...state } = stateOf(row)
   if (paused) return savedRow(row, { ...state, paused: true })
   if (!wasPaused) return savedRow(row, state)
-  const scheduledAt = new Schedule(row.key).next(Math.max(now, state.scheduledAt - 1)) as number
-  return savedRow(row, { ...state, scheduledAt })
+  return savedRow(row, setBack(row.key, state, now))
+}
+
+/** The schedule with its next instant counted from `now`, after the clock was set back. */
+function setBack(cron: string, state: ScheduleState, now: number): ScheduleState {
+  const { scheduledAt, missed, firedAhead, ...rest } = state
+  const before = { nextAt: scheduledAt, lastAt: rest.lastRunAt, missed, firedAhead }
+  const { nextAt = scheduledAt, ...record } = afterSetBack(new Schedule(cron), before, now)
+  return { ...rest, scheduledAt: nextAt, ...record }
 }
 
 /** The run that a schedule starts by hand, with a fresh id, and its row: the next instant stays. */
@@ -138,7 +155,7 @@ export function firedByHand(options: {
 
 /** The schedule of a row. */
 export function scheduleView(row: FlowRow): ScheduleView {
-  const { scheduledAt, orphaned: _, ...last } = stateOf(row)
+  const { scheduledAt, orphaned: _, firedAhead: __, ...last } = stateOf(row)
   return { cron: row.key, timezone: timezoneOf(row.key), nextRunAt: scheduledAt, ...last }
 }
 

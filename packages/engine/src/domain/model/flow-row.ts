@@ -48,3 +48,8 @@ export function flowRowId(
 export function firstVersion(seed: string): number {
   return 1 + createHash('sha256').update(seed).digest().readUIntBE(0, 5)
 }
+
+/** The row without its lease, to be claimed from `availableAt` on. */
+export function released({ leaseOwner: _, ...row }: FlowRow, availableAt: number): FlowRow {
+  return { ...row, version: row.version + 1, availableAt }
+}

@@ -16,13 +16,14 @@ import {
   type UndecidedEvent,
   wireTriggered,
 } from '../../domain/model/event.ts'
-import type { FlowRow } from '../../domain/model/flow-row.ts'
+import { type FlowRow, released } from '../../domain/model/flow-row.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
+import { saveClaimed } from './save-claimed.ts'
 
 export interface IncomingEvent {
   name: string
@@ -91,7 +92,8 @@ export class Ingest {
    */
   async arrive(row: FlowRow): Promise<void> {
     // The clock was set back since the claim: the event is not due any more, and is claimed again when it is.
-    if (row.dueAt !== undefined && row.dueAt > this.#deps.clock.now()) return
+    if (row.dueAt !== undefined && row.dueAt > this.#deps.clock.now())
+      return saveClaimed(this.#deps, row, released(row, row.dueAt))
     const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
     await this.arriveFor({ row, after: () => ({ type: 'flow.deleted', id: row.id }) }, id, incoming)
   }

@@ -11,8 +11,10 @@ import {
   redefined,
   resumed,
   type ScheduleDefinition,
+  scheduleRow,
   scheduleRowId,
   scheduleSaved,
+  setBack,
   withLast,
 } from '../../domain/arrival/schedule/event-schedule.ts'
 import { cronsOf, firedByHand, withPause } from '../../domain/arrival/schedules.ts'
@@ -26,6 +28,7 @@ import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { DueEvent, IncomingEvent, Ingest } from './ingest.ts'
+import { saveClaimed } from './save-claimed.ts'
 
 export interface SchedulesDeps
   extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log' | 'report'> {
@@ -50,8 +53,9 @@ export class Schedules {
   async put(actor: Actor, id: string, definition: ScheduleDefinition): Promise<EventSchedule> {
     assertOwn(id)
     const { namespace } = actor
-    const now = this.#deps.clock.now()
+    const { clock } = this.#deps
     return this.#change(actor, 'schedule.put', id, stored => {
+      const now = clock.now()
       const schedule = redefined(stored && eventSchedule(stored), definition, { id, now })
       // An interval counts from the creation, so the stored schedule decides.
       if (recurrenceOf(schedule).next(now) === undefined)
@@ -76,19 +80,19 @@ export class Schedules {
   async setPaused(actor: Actor, id: string, isPaused: boolean): Promise<void> {
     const action = isPaused ? 'schedule.pause' : 'schedule.resume'
     const { namespace } = actor
-    const now = this.#deps.clock.now()
+    const { clock } = this.#deps
     const cron = await this.#cronOf(namespace, id)
     if (cron) {
       await this.#commit(actor, action, id, async () => {
         const row = await this.#cronRow(cron)
-        return { guards: [guardOf(row)], changes: [withPause(row, isPaused, now)] }
+        return { guards: [guardOf(row)], changes: [withPause(row, isPaused, clock.now())] }
       })
       return
     }
     await this.#change(actor, action, id, stored => {
       if (!stored) throw notFound()
       const before = eventSchedule(stored)
-      const schedule = isPaused ? paused(before) : resumed(before, now)
+      const schedule = isPaused ? paused(before) : resumed(before, clock.now())
       return { schedule, unit: unitOf(namespace, schedule, stored) }
     })
   }
@@ -131,23 +135,13 @@ export class Schedules {
 
   /** Lets the event of a due schedule arrive, and moves the schedule on in the same commit. */
   async arrive(row: FlowRow): Promise<void> {
-    const { store, clock, ids, ingest, announcer } = this.#deps
+    const { clock, ids, ingest } = this.#deps
     const { namespace } = row
     const now = clock.now()
-    const due = dueSchedule(eventSchedule(row), now)
-    if (!due) return
-    const { instant, after } = due
-    if (instant === undefined) {
-      const unit = unitOf(namespace, after, row)
-      const moved = await decideAndCommit<Unit>({
-        store,
-        decide: assumptions => (assumptions.flow.has(row.id) ? undefined : unit),
-        unit: unit => unit,
-        onStale: () => false,
-      })
-      if (moved) announcer.announce(moved.changes)
-      return
-    }
+    const stored = eventSchedule(row)
+    // The clock was set back since the claim.
+    const { instant, after } = dueSchedule(stored, now) ?? { after: setBack(stored, now) }
+    if (instant === undefined) return saveClaimed(this.#deps, row, scheduleRow(namespace, after, row))
     const eventId = ids.next('evt', now)
     const moved: DueEvent['after'] = (row, sent) => scheduleSaved(namespace, withLast(after, { at: now, ...sent }), row)
     await ingest.arriveFor({ row, after: moved }, eventId, sentBy(after, instant))

@@ -10,7 +10,7 @@ import type { Change, Unit } from '../../domain/model/change.ts'
 import { StaleError } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
 import { noAssumptions } from '../../domain/run/assumptions.ts'
-import { event, MINUTE, NOW, workflow } from '../../domain/testkit/nouns.testkit.ts'
+import { event, HOUR, MINUTE, NOW, workflow } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { Announcer } from '../commit/announce.ts'
 import { Live } from '../live/live.ts'
@@ -92,6 +92,20 @@ test('a row that two engines have claimed fires once', async () => {
   expect((await runs()).map(({ workflow }) => workflow).sort()).toEqual(['save', 'tidy'])
   expect(await claim('engine-3')).toEqual([])
   expect(await store.nextAvailableAt('timers')).toBe(NOW + 2 * MINUTE)
+})
+
+test('rows that were claimed while the clock was ahead fire at their times', async () => {
+  const { store, clock, claim, fire, decide, runs } = await setUp()
+  await store.commit(await decide('evt_1'))
+  clock.time += 240 * HOUR
+  const claimed = await claim('engine-1')
+  expect(claimed).toHaveLength(2)
+  clock.time = NOW + 1
+  await fire(claimed)
+  expect(await runs()).toEqual([])
+  clock.time = NOW + MINUTE
+  await fire(await claim('engine-1'))
+  expect((await runs()).map(({ workflow }) => workflow).sort()).toEqual(['save', 'tidy'])
 })
 
 test('a buffer that an event joins under a lease fires later, with that event', async () => {

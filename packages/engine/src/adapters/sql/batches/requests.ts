@@ -29,7 +29,7 @@ export type Task =
   /** Answered with the number of ends that were counted. */
   | { type: 'countEnds'; ends: EndsToCount }
   /** Only where one process owns the store (sqlite/move-times.ts). */
-  | { type: 'moveTimes'; by: number }
+  | { type: 'moveTimes'; by: number; now: number }
   | { type: 'wakeStranded'; now: number; until: number }
   /** Answered with the newest time of the store. */
   | { type: 'latestTime' }

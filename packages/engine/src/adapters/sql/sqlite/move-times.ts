@@ -1,6 +1,6 @@
 // Moves the stored times of a store that one process owns, after somebody set its wall clock: whatever was to happen after a
-// duration happens after that duration. Times that were asked for as such stay: `sleepUntil` and schedules. Called inside the
-// writer's transaction.
+// duration happens after that duration. Times that were asked for as such stay: `sleepUntil` and events for later. Schedules
+// count their next instants again after the clock was set back. Called inside the writer's transaction.
 
 import type { StoreTimes } from '../../../ports/store.ts'
 import type { BatchQueue } from '../batches/batch-queue.ts'
@@ -42,12 +42,25 @@ const STATEMENTS: readonly string[] = [
     WHERE available_at IS NOT NULL AND policy IN ('debounce', 'batch') AND json_valid(state)`,
 ]
 
-/** Adds `by` ms to every time that was set by a duration. */
-export function* moveTimes(by: number): Work<void> {
+/** Leases by the time of before end: their decisions are stale, and their rows are claimed again. */
+const AFTER_SET_BACK: readonly string[] = [
+  `UPDATE flow_rows SET available_at = due_at, lease_owner = NULL, version = version + 1
+    WHERE policy = 'event' AND lease_owner IS NOT NULL`,
+  // Only the domain can compute the next instant of a schedule from the new time. It does so when the row is claimed.
+  `UPDATE flow_rows SET available_at = ?1, lease_owner = NULL, version = version + 1
+    WHERE policy IN ('cron', 'schedule') AND available_at > ?1`,
+]
+
+/** Adds `by` ms to every time that was set by a duration. `now`: the time after the move. */
+export function* moveTimes({ by, now }: { by: number; now: number }): Work<void> {
   for (const sql of STATEMENTS) yield* query(sql, sql.includes('?1') ? [by] : [])
+  if (by < 0) for (const sql of AFTER_SET_BACK) yield* query(sql, sql.includes('?1') ? [now] : [])
 }
 
 const STRANDED = 'SET available_at = ?1 WHERE available_at > ?1 AND available_at <= ?2 AND lease_owner IS NULL'
+
+/** A schedule that was made by the time of before has its first instant about then, or later. */
+const MADE_BEFORE_MS = 30_000
 
 /**
  * Makes due at `now` what was due already at a time up to `until`, which the clock showed before it was set back: rows that
@@ -56,6 +69,11 @@ const STRANDED = 'SET available_at = ?1 WHERE available_at > ?1 AND available_at
 export function* wakeStranded({ now, until }: { now: number; until: number }): Work<void> {
   yield* query(`UPDATE runs ${STRANDED} AND status = 'queued'`, [now, until])
   yield* query(`UPDATE deliveries ${STRANDED}`, [now, until])
+  yield* query(
+    `UPDATE flow_rows SET available_at = ?1 WHERE policy IN ('cron', 'schedule') AND available_at > max(?1, ?2)
+      AND lease_owner IS NULL`,
+    [now, until - MADE_BEFORE_MS],
+  )
 }
 
 /** The newest time that the store has of its own, or 0: the clock of the process before showed it. */
@@ -67,7 +85,7 @@ export function* latestTime(): Work<number> {
 /** The same as requests to the writer. */
 export function timesOf(writer: BatchQueue): StoreTimes {
   return {
-    move: by => writer.submit<void>({ type: 'moveTimes', by }, { refusable: false }),
+    move: moved => writer.submit<void>({ type: 'moveTimes', ...moved }, { refusable: false }),
     wakeStranded: stranded => writer.submit<void>({ type: 'wakeStranded', ...stranded }, { refusable: false }),
     latest: () => writer.submit<number>({ type: 'latestTime' }, { refusable: false }),
   }

@@ -140,7 +140,7 @@ export class Writer {
       case 'countEnds':
         return runWork(this.#connection, countEnds(task.ends))
       case 'moveTimes':
-        return runWork(this.#connection, moveTimes(task.by))
+        return runWork(this.#connection, moveTimes(task))
       case 'wakeStranded':
         return runWork(this.#connection, wakeStranded(task))
       case 'latestTime':

@@ -9,6 +9,7 @@ import {
   redefined,
   resumed,
   type ScheduleDefinition,
+  setBack,
 } from './event-schedule.ts'
 import { Recurrence } from './recurrence.ts'
 
@@ -106,7 +107,8 @@ describe('a schedule that is put again', () => {
 
 describe('a schedule that is resumed', () => {
   it('repeats no instant when the clock was set back meanwhile, paused twice or put again or not', () => {
-    const { after } = dueSchedule(made(hourly), NOW + 2 * HOUR) as { after: EventSchedule }
+    const first = dueSchedule(made(hourly), NOW + HOUR) as { after: EventSchedule }
+    const { after } = dueSchedule(first.after, NOW + 2 * HOUR) as { after: EventSchedule }
     const held = paused(paused(after))
     const put = redefined(held, { ...hourly, eventName: 'tock' }, { id: 'a', now: NOW })
     for (const schedule of [held, put]) expect(resumed(schedule, NOW + MINUTE).nextAt).toBe(NOW + 3 * HOUR)
@@ -115,5 +117,93 @@ describe('a schedule that is resumed', () => {
   it('keeps an overdue instant if it was not paused', () => {
     const schedule = made(hourly)
     expect(resumed(schedule, NOW + 5.5 * HOUR)).toBe(schedule)
+  })
+})
+
+describe('a schedule whose clock was ahead for ten days', () => {
+  const AHEAD = NOW + 240.5 * HOUR
+  const wentAhead = (schedule: EventSchedule, at = AHEAD) =>
+    (dueSchedule(schedule, at) as { after: EventSchedule }).after
+  /** The instants that fire one by one, each at its time, from the first after `from` to `until`. */
+  const onTime = (schedule: EventSchedule, until: number) => {
+    const instants: number[] = []
+    let current = schedule
+    while (current.nextAt !== undefined && current.nextAt <= until) {
+      const { instant, after } = dueSchedule(current, current.nextAt) as { instant?: number; after: EventSchedule }
+      if (instant !== undefined) instants.push(instant)
+      current = after
+    }
+    return { instants, current }
+  }
+  const hours = (...from: number[]) => from.map(hour => NOW + hour * HOUR)
+
+  it('goes on with the next instant, and passes over the one that has fired', () => {
+    const back = setBack(wentAhead(made(hourly)), NOW + MINUTE)
+    expect(back).toMatchObject({
+      nextAt: NOW + HOUR,
+      firedAhead: [{ from: NOW + 240 * HOUR, until: NOW + 240 * HOUR }],
+    })
+    expect(back).not.toHaveProperty('missed')
+    const { instants, current } = onTime(back, NOW + 242 * HOUR)
+    expect(instants).toHaveLength(241)
+    expect(instants.slice(-3)).toEqual(hours(239, 241, 242))
+    expect(current).not.toHaveProperty('firedAhead')
+  })
+
+  it('repeats nothing that fired on time while it was ahead', () => {
+    const ahead = onTime(wentAhead(made(hourly)), NOW + 244 * HOUR).current
+    const { instants } = onTime(setBack(ahead, NOW + 3.5 * HOUR), NOW + 246 * HOUR)
+    expect(instants.slice(0, 2)).toEqual(hours(4, 5))
+    expect(instants.slice(-3)).toEqual(hours(239, 245, 246))
+  })
+
+  it('repeats nothing when the clock is ahead again', () => {
+    const back = setBack(wentAhead(made(hourly)), NOW + MINUTE)
+    const again = dueSchedule(back, AHEAD) as { instant?: number; after: EventSchedule }
+    expect(again).not.toHaveProperty('instant')
+    const twice = setBack(again.after, NOW + 2 * MINUTE)
+    expect(onTime(twice, NOW + 241 * HOUR).instants.slice(-2)).toEqual(hours(239, 241))
+    expect(setBack(twice, NOW + 2 * MINUTE)).toEqual(twice)
+  })
+
+  it('has fired what it made up for, or nothing, by its rule', () => {
+    const all = firedAt(made({ ...hourly, catchUp: 'all' }), AHEAD)
+    expect(all.instants).toHaveLength(240)
+    let schedule = made({ ...hourly, catchUp: 'all' })
+    for (let due = dueSchedule(schedule, AHEAD); due; due = dueSchedule(schedule, AHEAD)) schedule = due.after
+    expect(setBack(schedule, NOW).nextAt).toBe(NOW + 241 * HOUR)
+    const none = setBack(wentAhead(made({ ...hourly, catchUp: 'none' })), NOW + MINUTE)
+    expect(onTime(none, NOW + 241 * HOUR).instants).toHaveLength(241)
+  })
+
+  it('counts its interval anew if it was made meanwhile', () => {
+    const late = redefined(undefined, hourly, { id: 'a', now: AHEAD })
+    expect(setBack(late, NOW)).toMatchObject({ createdAt: NOW, nextAt: NOW + HOUR })
+    const cron = redefined(undefined, { ...hourly, everyMs: undefined, cron: '0 * * * *' } as never, {
+      id: 'a',
+      now: AHEAD,
+    })
+    expect(setBack(cron, NOW).nextAt).toBe(NOW + HOUR)
+  })
+
+  it('goes on like the others when it was paused meanwhile and is resumed', () => {
+    const held = paused(wentAhead(made(hourly)))
+    expect(onTime(resumed(held, NOW + MINUTE), NOW + 241 * HOUR).instants.slice(-2)).toEqual(hours(239, 241))
+  })
+
+  it('goes on when it is put again, if it had ended meanwhile', () => {
+    const ends = { ...hourly, endsAt: NOW + 24 * HOUR }
+    const ended = wentAhead(made(ends))
+    expect(ended.nextAt).toBeUndefined()
+    const { instants } = onTime(redefined(ended, ends, { id: 'a', now: NOW + MINUTE }), NOW + 30 * HOUR)
+    expect([instants.length, instants.at(-1)]).toEqual([22, NOW + 22 * HOUR])
+    expect(redefined(ended, ends, { id: 'a', now: NOW + 30 * HOUR }).nextAt).toBeUndefined()
+  })
+
+  it('keeps few ranges of instants that have fired', () => {
+    let schedule = made({ ...hourly, everyMs: MINUTE })
+    for (let n = 1; n <= 20; n++) schedule = setBack(wentAhead(schedule, NOW + n * 10 * HOUR), NOW)
+    expect(schedule.firedAhead).toHaveLength(8)
+    expect(onTime(schedule, NOW + 250 * HOUR).instants).not.toContain(NOW + 200 * HOUR)
   })
 })

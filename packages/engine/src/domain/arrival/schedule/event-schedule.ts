@@ -6,6 +6,7 @@ import type { Change } from '../../model/change.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
 import { splice } from '../../text/json-splice.ts'
 import { type JsonText, objectMember } from '../../text/json-text.ts'
+import { afterSetBack, type Fired, firedAfter, hasFired, nextUnfired } from './fired.ts'
 import { type Missed, missedAfter } from './missed.ts'
 import { Recurrence, type RecurrenceRule } from './recurrence.ts'
 
@@ -30,7 +31,7 @@ export interface EventSchedule extends ScheduleDefinition {
   /** Absent while it is paused, and when it has ended. */
   nextAt?: number
   paused?: true
-  /** The next instant at the time of the pause: after it, no earlier one comes again if the clock was set back. */
+  /** The next instant at the time of the pause: if the clock was set back, it tells which have fired. */
   heldAt?: number
   /** Overdue instants that fired in a row under `catchUp: 'all'`. */
   madeUp?: number
@@ -38,6 +39,8 @@ export interface EventSchedule extends ScheduleDefinition {
   lastEventId?: string
   lastRunId?: string
   missed?: Missed
+  /** Instants that are to come, and fired while the clock was ahead. */
+  firedAhead?: Fired[]
 }
 
 export function scheduleRowId(namespace: string, id: string): string {
@@ -54,12 +57,15 @@ export function redefined(
   definition: ScheduleDefinition,
   { id, now }: { id: string; now: number },
 ): EventSchedule {
-  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId, missed } = stored ?? {}
-  const kept = { lastAt, lastEventId, lastRunId, ...(missed ? { missed } : {}) }
-  const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
+  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId, missed, firedAhead } = stored ?? {}
   const keepsTimes = stored !== undefined && timesOf(stored) === timesOf(definition)
+  const fired = keepsTimes && firedAhead ? { firedAhead } : {}
+  const kept = { lastAt, lastEventId, lastRunId, ...(missed ? { missed } : {}), ...fired }
+  const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
   if (paused) return { ...schedule, paused, ...(keepsTimes && heldAt !== undefined ? { heldAt } : {}) }
-  return withNext(schedule, keepsTimes ? nextAt : recurrenceOf(schedule).next(now))
+  if (!keepsTimes) return withNext(schedule, recurrenceOf(schedule).next(now))
+  // It had ended by a clock that was ahead, or has ended.
+  return nextAt === undefined ? setBack(schedule, now) : withNext(schedule, nextAt)
 }
 
 function timesOf({ cron, everyMs, startsAt, endsAt }: ScheduleDefinition): string {
@@ -72,8 +78,20 @@ export function paused({ nextAt, madeUp: _, ...schedule }: EventSchedule): Event
 
 /** Instants that passed while it was paused are not made up for. */
 export function resumed(schedule: EventSchedule, now: number): EventSchedule {
-  const { paused, heldAt = now, ...active } = schedule
-  return paused ? withNext(active, recurrenceOf(active).next(Math.max(now, heldAt - 1))) : schedule
+  const { paused, heldAt, ...active } = schedule
+  return paused ? setBack(withNext(active, heldAt), now) : schedule
+}
+
+/** The schedule with its next instant counted from `now`, after the clock was set back. */
+export function setBack(schedule: EventSchedule, now: number): EventSchedule {
+  const { nextAt: _, missed: __, firedAhead: ___, ...rest } = schedule
+  // An interval that was to begin in the future begins now.
+  if (isAnchoredAfter(schedule, now)) return withNext({ ...rest, createdAt: now }, now + (schedule.everyMs as number))
+  return { ...rest, ...afterSetBack(recurrenceOf(schedule), schedule, now) }
+}
+
+function isAnchoredAfter({ everyMs, startsAt, createdAt }: EventSchedule, now: number): boolean {
+  return everyMs !== undefined && startsAt === undefined && createdAt > now
 }
 
 /** The schedule after it has fired. `runId`: the first run that its event started. */
@@ -92,25 +110,32 @@ export interface DueSchedule {
 
 /** Undefined while no instant is due. */
 export function dueSchedule(schedule: EventSchedule, now: number): DueSchedule | undefined {
-  const { nextAt, catchUp, madeUp = 0 } = schedule
+  const { nextAt, catchUp, madeUp = 0, firedAhead } = schedule
   if (nextAt === undefined || nextAt > now) return undefined
   const times = recurrenceOf(schedule)
   const { madeUp: _, ...rest } = schedule
   if (catchUp === 'all' && madeUp < MADE_UP_MAX - 1) {
-    const next = times.next(nextAt)
+    const next = nextUnfired(times, nextAt, firedAhead)
     const isOverdue = next !== undefined && next <= now
-    return { instant: nextAt, after: withNext(isOverdue ? { ...rest, madeUp: madeUp + 1 } : rest, next) }
+    const after = withNext(isOverdue ? { ...rest, madeUp: madeUp + 1 } : rest, next)
+    return { instant: nextAt, after: withFired(after, now) }
   }
   const instant = times.latest(nextAt, now)
   const isLeftOut = catchUp === 'none' && now - instant > LATE_MS_MAX
   const until = isLeftOut ? instant : instant > nextAt ? times.latest(nextAt, instant - 1) : undefined
   const gap = until === undefined ? undefined : { from: nextAt, until }
-  const after = { ...withNext(rest, times.next(now)), ...missedAfter(rest, gap) }
-  return isLeftOut ? { after } : { instant, after }
+  const after = { ...withNext(rest, nextUnfired(times, now, firedAhead)), ...missedAfter(rest, gap) }
+  return isLeftOut || hasFired(instant, firedAhead) ? { after } : { instant, after: withFired(after, now) }
+}
+
+/** The schedule after it has fired at `now`. */
+function withFired(schedule: EventSchedule, now: number): EventSchedule {
+  const { firedAhead: _, ...rest } = schedule
+  return { ...rest, ...firedAfter(schedule, now), lastAt: now }
 }
 
 /** The row of a schedule, changed from the stored one if there is one. Anybody's lease on it ends. */
-function scheduleRow(namespace: string, schedule: EventSchedule, stored?: FlowRow): FlowRow {
+export function scheduleRow(namespace: string, schedule: EventSchedule, stored?: FlowRow): FlowRow {
   const { id: key, eventData, ...about } = schedule
   const id = scheduleRowId(namespace, key)
   return {
