@@ -111,6 +111,20 @@ describe('when the clock was set back', () => {
     const found = await Promise.all(rows.map(({ id }) => store.flowRow(id)))
     expect(found.map(row => row?.availableAt)).toEqual([NOW + 1000, NOW + HOUR])
   })
+
+  test('a bulk job goes on, and keeps the time of its creation', async () => {
+    const job = { dueAt: ahead, expiresAt: ahead + 720 * HOUR }
+    for (const about of [leased, { availableAt: ahead }]) {
+      const [found] = await afterwards(row('bulk', { ...job, ...about }))
+      expect(found).toMatchObject({ ...job, availableAt: NOW + 5, version: 2 })
+      expect(found?.leaseOwner).toBeUndefined()
+    }
+    const { store, times } = await open()
+    const stranded = row('bulk', { ...job, availableAt: ahead })
+    await write(store, { type: 'flow.saved', row: stranded })
+    await times.wakeStranded({ now: NOW + 1000, until: ahead + 1000 })
+    expect((await store.flowRow(stranded.id))?.availableAt).toBe(NOW + 1000)
+  })
 })
 
 test('what was due before the clock was set back, and was committed after it, becomes due', async () => {
