@@ -214,3 +214,26 @@ test.each(PLACES)('two namespaces with one id see nothing of one another, on %s'
   expect(await startIn(south, 1)).toMatchObject({ status: 409 })
   expect(await startIn(north, 0)).toMatchObject({ status: 200, json: { id: runId, status: 'succeeded' } })
 })
+
+test.each(PLACES)('a list finds runs by their ids, given ones too, on %s', async (_, fresh, count) => {
+  const { north, northElsewhere, south } = await open(fresh, count)
+  const name = unique('named')
+  const runner = await openRunner({ workflows: { [name]: flow([]) } })
+  const [ours, theirs] = [given('ours'), given('theirs')]
+  const start = async (api: Api, runId?: string) => {
+    await runner.register(api)
+    const answer = await api.post(`/workflows/${runner.app}/${name}/runs`, runId === undefined ? {} : { runId })
+    return (answer.json as RunSummary).id
+  }
+  await start(north, ours)
+  const own = await start(north)
+  await start(south, theirs)
+  const found = async (...ids: string[]) => {
+    const listed = (await northElsewhere.get(`/runs?ids=${ids.join()}`)).json as RunSummary[]
+    return listed.map(({ id }) => id).sort()
+  }
+  expect(await found(ours)).toEqual([ours])
+  expect(await found(ours, own, ours, theirs, 'run_nobody_has_it')).toEqual([ours, own].sort())
+  expect(await found(theirs)).toEqual([])
+  expect((await northElsewhere.get(`/runs?ids=${ours}&limit=1`)).headers.get('x-next-cursor')).toBeNull()
+})

@@ -9,7 +9,7 @@ import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
 
 /** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
-export type QueryParam = { description: string } /** `ofRun`: the id of a run. */ & (
+export type QueryParam = { description: string } /** `ofRun`: ids of runs. */ & (
   | { kind: 'name'; maxLength: number; ofRun?: true }
   /** A text that matches the regular expression. */
   | { kind: 'pattern'; pattern: string }
@@ -18,7 +18,7 @@ export type QueryParam = { description: string } /** `ofRun`: the id of a run. *
   /** Values of the list, separated by commas. */
   | { kind: 'enums'; values: readonly string[] }
   /** Names separated by commas, none of which contains one. */
-  | { kind: 'names'; maxLength: number; maxItems: number }
+  | { kind: 'names'; maxLength: number; maxItems: number; ofRun?: true }
   /** Attributes, each as `key:value`; may be given several times. */
   | { kind: 'attributes' }
   | { kind: 'integer'; minimum: number; maximum: number; default?: number }

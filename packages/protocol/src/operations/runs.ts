@@ -79,6 +79,7 @@ export const runs = {
       runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
       ids: {
         kind: 'names',
+        ofRun: true,
         maxLength: ID_CHARS_MAX,
         maxItems: RUN_IDS_MAX,
         description: 'Only these runs; ids without a run match nothing',

@@ -13,25 +13,29 @@ export function namesRuns({ path, query = {} }: Operation): boolean {
   return path.startsWith(RUN_PATH) || paramsOf(query).length > 0
 }
 
-/** Replaces the ids in the path and the query by those under which the runs are stored. */
+/** Replaces the ids in the path and the query by those under which the runs are stored, by one read, if there are any. */
 export async function resolveRunIds(
   { deps }: HttpContext,
   request: FastifyRequest,
   { operation, values }: { operation: Operation; values: object },
 ): Promise<void> {
-  const reads = deps.store.in(request.actor.namespace)
-  if (operation.path.startsWith(RUN_PATH)) {
-    const params = request.params as { id: string }
-    if (!isId(params.id)) throw notFound('run')
-    params.id = (await reads.storedIds([params.id]))[0] as string
-  }
-  const given = values as Record<string, string | undefined>
-  for (const name of paramsOf(operation.query ?? {})) {
-    const id = given[name]
-    if (id !== undefined) given[name] = (await reads.storedIds([id]))[0] as string
+  const params = request.params as { id: string }
+  const isRunPath = operation.path.startsWith(RUN_PATH)
+  if (isRunPath && !isId(params.id)) throw notFound('run')
+  const given = values as Record<string, string | readonly string[] | undefined>
+  const names = paramsOf(operation.query ?? {}).filter(name => given[name] !== undefined)
+  const ids = [...(isRunPath ? [params.id] : []), ...names.flatMap(name => given[name] as string | string[])]
+  if (ids.length === 0) return
+  const found = await deps.store.in(request.actor.namespace).storedIds(ids)
+  const stored = new Map(ids.map((id, n) => [id, found[n] as string]))
+  const storedId = (id: string) => stored.get(id) as string
+  if (isRunPath) params.id = storedId(params.id)
+  for (const name of names) {
+    const value = given[name] as string | readonly string[]
+    given[name] = typeof value === 'string' ? storedId(value) : [...new Set(value.map(storedId))]
   }
 }
 
 function paramsOf(query: QueryParams): string[] {
-  return Object.entries(query).flatMap(([name, param]) => (param.kind === 'name' && param.ofRun ? [name] : []))
+  return Object.entries(query).flatMap(([name, param]) => ('ofRun' in param && param.ofRun ? [name] : []))
 }
