@@ -132,6 +132,8 @@ describe('queued', () => {
       sentence: `It is held by its throttle until its turn comes at ${THEN}; 0 held runs are before it.`,
       wakeAt: THEN,
     })
+    const rechecked = { ...first, waitingFor: { kind: 'throttle', until: LATER } as const, availableAt: NOW + 1 }
+    expect(why(rechecked, { position: 0 }).wakeAt).toBe(THEN)
     const later = why(first, { position: 2 })
     expect(later.sentence).toBe('It is held by its throttle until its turn comes; 2 held runs are before it.')
     expect(later.wakeAt).toBeUndefined()

@@ -2,7 +2,7 @@
 // (docs/flow-control.md#why-does-it-wait). services/run/explain gathers the facts.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { waitsForThrottle } from '../holds/throttle.ts'
+import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
 import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
@@ -108,7 +108,7 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
 /** When a run in a throttle's start queue may start. Only known for the first run, which is woken for the next start. */
 function nextStartAt({ run, position }: Facts): number | undefined {
   if (position === undefined) return run.waitingFor?.until
-  return position === 0 ? run.availableAt : undefined
+  return position === 0 ? firstStartAt(run) : undefined
 }
 
 function sentenceOf(facts: Facts, open: readonly Step[]): string {

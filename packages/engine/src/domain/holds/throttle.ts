@@ -46,6 +46,15 @@ export function waitsForThrottle(run: Run): boolean {
   return run.waitingFor?.kind === 'throttle' && run.startedAt === undefined && !isTerminal(run.status)
 }
 
+/**
+ * When the first run in the start queue may start. It goes by the next start that was free when the run asked last; a wake for a later
+ * one, after another run took that start, moves `availableAt` there. Before, `availableAt` is at most the next recheck.
+ */
+export function firstStartAt({ availableAt, waitingFor }: Pick<Run, 'availableAt' | 'waitingFor'>): number | undefined {
+  const until = waitingFor?.until
+  return until === undefined || availableAt === undefined ? (until ?? availableAt) : Math.max(until, availableAt)
+}
+
 /** Whether a run that has just come is ahead of the first run in the start queue: higher priority, else older. */
 export function isAheadOf(run: Pick<Run, 'id' | 'priority'>, first: Pick<Run, 'id' | 'priority'>): boolean {
   const [own, other] = [run.priority ?? 0, first.priority ?? 0]

@@ -83,14 +83,7 @@ import {
 import { errorGroupsOf } from './error-group-queries.ts'
 import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
-import {
-  limitQueries,
-  limitRows,
-  sampleQuery,
-  singletonOf,
-  singletonsQuery,
-  waitingGroups,
-} from './runs/limit-queries.ts'
+import { groupQueries, limitQueries, limitRows, singletonOf, singletonsQuery } from './runs/limit-queries.ts'
 import { searchOf } from './runs/page.ts'
 import {
   erasedQuery,
@@ -220,9 +213,8 @@ export class SqlReads implements Reads {
   limits: Reads['limits'] = (query, signal) =>
     this.#scan(signal, async read => {
       const rows = await read(limitQueries(this.#namespace, query))
-      const groups = waitingGroups(rows)
-      const [samples = []] = groups.length === 0 ? [] : await read([sampleQuery(groups)])
-      return limitRows(this.#namespace, rows, samples)
+      const queries = groupQueries(rows)
+      return limitRows(this.#namespace, rows, queries.length === 0 ? [] : await read(queries))
     })
 
   singletons: Reads['singletons'] = (query, signal) =>

@@ -11,10 +11,12 @@ import {
   type SingletonRun,
   type SlotEnds,
 } from '../../../../domain/explain/limits.ts'
-import type { RunStatus } from '../../../../domain/model/run.ts'
+import { firstStartAt } from '../../../../domain/holds/throttle.ts'
+import type { RunStatus, WaitingFor } from '../../../../domain/model/run.ts'
 import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../../description/values.ts'
 import { HOLDS_SLOTS, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
 
 /** The order of ids, in which likewise no index is read. */
@@ -22,7 +24,8 @@ const BY_ID = "id || ''"
 
 const LIMITED_COLUMNS = 'id, app, workflow, holds, started_at'
 type LimitedRow = [id: string, app: string, workflow: string, holds: string | null, startedAt: number | null]
-type GroupRow = [id: string, waiting: number, oldestAt: number, nextAt: number | null, sampleId: string]
+type GroupRow = [id: string, waiting: number, oldestAt: number, sampleId: string]
+type FirstRow = [queue: string, waitingFor: string | null, availableAt: number | null]
 
 /** The column that names what a run waits for, by the kind of its wait. */
 const QUEUES = { concurrency: 'waits_for_slot', throttle: 'start_queue' } as const
@@ -43,9 +46,11 @@ export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
   ]
 }
 
-/** Whether rows of `limitQueries` have groups of waiting runs. */
-export function waitingGroups(rows: readonly Row[][]): Row[] {
-  return rows.slice(1, 3).flat()
+/** One run of each group in rows of `limitQueries`, and the first run of each start queue; none without groups. */
+export function groupQueries([, slots = [], starts = []]: readonly Row[][]): Query[] {
+  const groups = [...slots, ...starts]
+  if (groups.length === 0) return []
+  return [sampleQuery(groups), ...(starts.length === 0 ? [] : [firstInLineQuery(starts)])]
 }
 
 /**
@@ -85,8 +90,8 @@ function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
   const { terms, params } = narrowed(query)
   const queue = QUEUES[kind]
   return {
-    sql: `SELECT queue, count(*) AS waiting, min(created_at), min(available_at), min(id)
-      FROM (SELECT ${queue} AS queue, created_at, available_at, id FROM runs
+    sql: `SELECT queue, count(*) AS waiting, min(created_at), min(id)
+      FROM (SELECT ${queue} AS queue, created_at, id FROM runs
         WHERE namespace = ? AND waiting_kind = '${kind}' AND ${queue} IS NOT NULL AND lease_owner IS NULL${terms}
         ORDER BY id LIMIT ?) AS oldest
       GROUP BY queue ORDER BY waiting DESC, queue LIMIT ?`,
@@ -100,17 +105,25 @@ function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { t
   return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
 }
 
-/** One run of each group. */
-export function sampleQuery(groups: readonly Row[]): Query {
-  const ids = groups.map(row => (row as GroupRow)[4])
+/** Of each start queue, the run that starts next. */
+function firstInLineQuery(groups: readonly Row[]): Query {
+  const first = `SELECT start_queue, waiting_for, available_at ${FIRST_IN_START_QUEUE} 1`
+  return {
+    sql: groups.map((_, n) => `SELECT * FROM (${first}) AS first${n}`).join(' UNION ALL '),
+    params: groups.map(row => (row as GroupRow)[0]),
+  }
+}
+
+function sampleQuery(groups: readonly Row[]): Query {
+  const ids = groups.map(row => (row as GroupRow)[3])
   return { sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE id IN (${ids.map(() => '?').join(', ')})`, params: ids }
 }
 
-/** The rows of the queries, with those of `sampleQuery` for both kinds of groups. */
+/** The rows of the queries, with those of `groupQueries`. */
 export function limitRows(
   namespace: string,
   [holders = [], slots = [], starts = [], ...ends]: Row[][],
-  samples: Row[],
+  [samples = [], firsts = []]: readonly Row[][],
 ): LimitRows {
   const runOf = (row: Row): LimitedRun => {
     const [id, app, workflow, holds, startedAt] = row as LimitedRow
@@ -118,11 +131,13 @@ export function limitRows(
     return { namespace, id, app, workflow, ...parsed, ...(startedAt === null ? {} : { startedAt }) }
   }
   const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
+  const nextAts = new Map(firsts.map(row => [row[0] as string, nextAtOf(row as FirstRow)]))
   const held = (rows: Row[]): HeldRuns[] =>
     rows.flatMap(row => {
-      const [id, waiting, oldestAt, nextAt, sampleId] = row as GroupRow
+      const [id, waiting, oldestAt, sampleId] = row as GroupRow
       const sample = sampled.get(sampleId)
-      return sample ? [{ id, waiting, oldestAt, ...(nextAt === null ? {} : { nextAt }), sample }] : []
+      const nextAt = nextAts.get(id)
+      return sample ? [{ id, waiting, oldestAt, ...(nextAt === undefined ? {} : { nextAt }), sample }] : []
     })
   const counted = (rows: Row[]) => rows.reduce((sum, row) => sum + (row as GroupRow)[1], 0)
   const isPart = {
@@ -130,6 +145,13 @@ export function limitRows(
     forStarts: counted(starts) > LIMIT_RUNS_COUNTED_MAX,
   }
   return { holders: holders.map(runOf), forSlots: held(slots), forStarts: held(starts), isPart, ends: ends.map(endsOf) }
+}
+
+function nextAtOf([, waitingFor, availableAt]: FirstRow): number | undefined {
+  return firstStartAt({
+    ...(waitingFor === null ? {} : { waitingFor: JSON.parse(waitingFor) as WaitingFor }),
+    ...(availableAt === null ? {} : { availableAt }),
+  })
 }
 
 function endsOf(rows: readonly Row[]): SlotEnds {
