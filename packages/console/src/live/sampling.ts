@@ -18,7 +18,7 @@ export class Sampling {
   #until = Number.NEGATIVE_INFINITY
   #hasMissed = false
 
-  /** Whether what comes now is shown by its status alone. A caller that does so tells it by `missed`. */
+  /** Whether what comes now is shown by its status alone. A caller that shows rows so calls `missed`. */
   isOn(now: number): boolean {
     return now < this.#until
   }
