@@ -1,4 +1,4 @@
-// When a held run may start, as `GET /limits` and `GET /runs/{id}/why` tell it, on both databases (docs/flow-control.md#why-does-it-wait).
+// When a held run may start, as `GET /limits` and `GET /runs/{id}/why` show it, on both databases (docs/flow-control.md#why-does-it-wait).
 
 import type { RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ const HOUR = 3_600_000
 /** One engine each: starts are counted in its memory. */
 const STORES = PLACES.map(([place, fresh]) => [place.split(',')[0], fresh] as const)
 
-test.each(STORES)('a long throttle tells its next start, not an internal recheck, on %s', async (_, fresh) => {
+test.each(STORES)('a long throttle shows its next start, not an internal recheck, on %s', async (_, fresh) => {
   const { api } = await openEngines(fresh, 1)
   const name = unique('slow')
   const registration = {

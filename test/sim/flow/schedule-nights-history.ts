@@ -223,7 +223,7 @@ export class NightHistory {
     return this.#first.settle()
   }
 
-  /** What fired while the clock was ahead does not fire again, of a schedule that is paused meanwhile either. */
+  /** Instants that fired while the clock was ahead do not fire again, even if the schedule is paused meanwhile. */
   async #setBack(): Promise<void> {
     const { rng, counts } = this.#options
     const ms = rng.int(1, 4) * 15 * MINUTE

@@ -31,7 +31,7 @@ export interface EventSchedule extends ScheduleDefinition {
   /** Absent while it is paused, and when it has ended. */
   nextAt?: number
   paused?: true
-  /** The next instant at the time of the pause: if the clock was set back, it tells which have fired. */
+  /** The next instant at the time of the pause: no later one has fired, even if the clock was set back. */
   heldAt?: number
   /** Overdue instants that fired in a row under `catchUp: 'all'`. */
   madeUp?: number

@@ -105,7 +105,7 @@ function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { t
   return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
 }
 
-/** Of each start queue, the run that starts next. */
+/** Reads the first run of each start queue. */
 function firstInLineQuery(groups: readonly Row[]): Query {
   const first = `SELECT start_queue, waiting_for, available_at ${FIRST_IN_START_QUEUE} 1`
   return {
