@@ -27,11 +27,13 @@ export type Item<Id extends PagesId> = Calls[Id]['reply'] extends (infer One)[] 
 const RETRIES_MAX = 2
 const STALE_MS = 5000
 
+/** An engine that shuts down refuses every call: it is away, until it or another one answers. */
+const SHUTS_DOWN = 'the engine is shutting down'
+
 /** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
 export function noteFailure(error: Error): void {
-  if (error instanceof ApiError) {
-    if (error.status === 401) callRefused()
-  } else if (error.name === 'ConnectionError') unreachable(error)
+  if (error instanceof ApiError && error.status === 401) callRefused()
+  else if (error.name === 'ConnectionError' || error.message === SHUTS_DOWN) unreachable(error)
 }
 
 const isTemporary = (error: Error) => error instanceof ApiError && (error.status >= 500 || error.status === 429)

@@ -9,7 +9,7 @@ import { localTime } from '../../ui/time.ts'
 import type { Run } from './columns.tsx'
 import styles from './runs.module.css'
 
-export interface GoOnProps {
+interface GoOnProps {
   count: number
   last: Run | undefined
   query: { data: InfiniteData<Page<Run>> | undefined; isFetchingNextPage: boolean; fetchNextPage(): unknown }

@@ -3,6 +3,7 @@
 import { ApiError } from '@perdure/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { callOfError } from '../../data/queries.ts'
+import { useSession } from '../../session/session.ts'
 import { Button } from '../button.tsx'
 import { copyText } from '../overlay/copy.tsx'
 import { copyCommand } from '../overlay/copy-command.ts'
@@ -27,15 +28,21 @@ export interface LoadedProps<Data> {
   children: (data: Data) => ReactNode
 }
 
-/** Shows the data of a read, or why there is none. Data that could not be renewed stays, dimmed. */
+/**
+ * Shows the data of a read, or why there is none. Data that could not be renewed stays, dimmed. While no engine answers, one line above
+ * all pages says so.
+ */
 export function Loaded<Data>({ query, rows = WAITING_ROWS, children }: LoadedProps<Data>) {
   const { data, error } = query
+  const isAway = useSession().status === 'unreachable'
   if (error && error instanceof ApiError && error.status === 403) return <Forbidden error={error} />
   return (
     <>
-      {error && <ErrorBanner error={error} isRetrying={query.isFetching} onRetry={() => void query.refetch()} />}
+      {error && !isAway && (
+        <ErrorBanner error={error} isRetrying={query.isFetching} onRetry={() => void query.refetch()} />
+      )}
       {data !== undefined && <div className={`${styles.data} ${error ? styles.stale : ''}`}>{children(data)}</div>}
-      {data === undefined && !error && <Waiting rows={rows} />}
+      {data === undefined && (isAway || !error) && <Waiting rows={rows} />}
     </>
   )
 }

@@ -1,0 +1,44 @@
+// An engine that shuts down: one line says so for the whole page, actions wait, and the page goes on with the engine that answers next.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { openEngine, returned, unique } from '../../kit/index.ts'
+
+const { api, url, runner } = await openEngine()
+
+test('while the engine shuts down one banner says so, actions are disabled, and the page is read again afterwards', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  await runner({ app, workflows: { [name]: () => returned(1) } })
+  await api.succeeded((await api.send({ name })).runId)
+  const page = await openPage(url, { expected: ['status of 503'] })
+  await page.goto(`${url}/console/n/default/workflows/${app}/${name}`)
+  const runNow = page.getByRole('button', { name: 'Run now…' })
+  await runNow.waitFor()
+  expect(await runNow.getAttribute('aria-disabled')).not.toBe('true')
+  let isDown = true
+  await page.route(
+    ({ pathname }) => !pathname.startsWith('/console/') && pathname !== '/stream',
+    route => {
+      if (!isDown) return route.continue()
+      const error = { code: 'unavailable', message: 'the engine is shutting down' }
+      return route.fulfill({ status: 503, json: { error } })
+    },
+  )
+  await page.keyboard.press('g')
+  await page.keyboard.press('l')
+  await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+  const banner = page.getByRole('alert').filter({ hasText: 'The engine does not answer: the engine is shutting down' })
+  await banner.waitFor()
+  const alerts = await page.getByRole('alert').allInnerTexts()
+  expect(alerts.filter(text => text !== '')).toHaveLength(1)
+  expect(await page.getByText('This could not be read.').count()).toBe(0)
+  expect(await axeViolations(page)).toEqual([])
+  await page.goBack()
+  await runNow.waitFor()
+  expect(await runNow.getAttribute('aria-disabled')).toBe('true')
+  await page.goForward()
+  isDown = false
+  await banner.getByRole('button', { name: 'Try now' }).click()
+  await page.getByText('No limit is in use').waitFor()
+  await banner.waitFor({ state: 'detached' })
+})
