@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { openPage } from '../../kit/browser/page.ts'
-import { JumpClock, openDatabase, openEngine, until } from '../../kit/index.ts'
+import { JumpClock, openDatabase, openEngine, returned, unique, until } from '../../kit/index.ts'
 
 const TITLES = "[...document.querySelectorAll('tbody tr [title]')].map(each => each.title)"
 
@@ -56,4 +56,16 @@ test('a schedule that the engine cannot fire is late, and is fired when it can',
   await page.reload()
   await row.waitFor()
   expect(await row.getByText(/late/).count()).toBe(0)
+})
+
+test('the list of workflows says when a schedule starts one next, and how many live runners serve it', async () => {
+  const engine = await openEngine()
+  const [app, name] = [unique('shop'), unique('nightly')]
+  const registration = { triggers: [{ cron: '30 2 * * *' }] }
+  await engine.runner({ app, workflows: { [name]: { handler: () => returned(1), registration } } })
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/workflows`)
+  const row = page.getByRole('row', { name: new RegExp(name) })
+  await row.getByText('1 runner', { exact: false }).waitFor()
+  await row.locator('td', { hasText: ', next in' }).waitFor()
 })

@@ -1,7 +1,7 @@
 // Workflows: every definition with its triggers in words, and how its runs did in the window of time.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
-import { useRead } from '../../data/queries.ts'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
@@ -16,6 +16,7 @@ import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { definitionWords, triggerWords } from './definition-words.ts'
+import { keyOf, nextStarts, serversOf } from './served.ts'
 import { type Stats, successText } from './stats.ts'
 import css from './workflows.module.css'
 
@@ -23,14 +24,19 @@ import css from './workflows.module.css'
 const RENEWAL: MovingWindowOptions = {
   afterMs: 10_000,
   windowed: ['getWorkflowStats'],
-  others: ['listWorkflows'],
+  others: ['listWorkflows', 'listSchedules', 'listRunners'],
 }
+
+/** The schedules of workflows that fire soonest; those behind them have no instant in the list. */
+const SCHEDULES = { source: 'workflow', sort: 'next', limit: 200 } as const
 
 interface Row extends WorkflowDefinition {
   stats: Stats | undefined
+  /** When a schedule starts it next. */
+  nextAt: string | undefined
+  /** The live runners that serve it; undefined until they are known. */
+  servers: readonly string[] | undefined
 }
-
-const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}`
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -42,8 +48,8 @@ const COLUMNS: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { id: 'app', header: 'App', width: '96px', isSecondary: true, render: ({ app }) => app },
-  { id: 'triggers', header: 'Starts on', render: ({ triggers }) => <Triggers of={triggers} /> },
+  { id: 'app', header: 'App, runners', width: '140px', isSecondary: true, render: row => <ServedBy row={row} /> },
+  { id: 'triggers', header: 'Starts on', render: row => <Triggers row={row} /> },
   { id: 'runs', header: 'Runs', width: '64px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
   { id: 'success', header: 'Success', width: '84px', align: 'end', render: ({ stats }) => successText(stats) },
   {
@@ -95,6 +101,9 @@ export default function WorkflowsPage() {
   const definitions = useRead('listWorkflows', { app })
   const from = useMovingWindow(since, RENEWAL)
   const stats = useRead('getWorkflowStats', { app, since: from, until: get('until'), limit: 200 }).data ?? []
+  const nextAt = nextStarts(itemsOf(usePages('listSchedules', SCHEDULES)))
+  const runners = useRead('listRunners', { app }).data
+  const servers = runners && serversOf(runners)
   const statsOf = new Map(stats.map(each => [`${each.app}\n${each.workflow}`, each]))
   const apps = useRead('listApps', {}).data?.map(({ name }) => name) ?? []
   const filters = (['app', 'q'] as const).flatMap(name => {
@@ -123,7 +132,11 @@ export default function WorkflowsPage() {
           {all => {
             const rows = all
               .filter(({ name }) => q === undefined || name.toLowerCase().includes(q.toLowerCase()))
-              .map(definition => ({ ...definition, stats: statsOf.get(keyOf(definition)) }))
+              .map(definition => {
+                const key = keyOf(definition)
+                const served = servers && (servers.get(key) ?? [])
+                return { ...definition, stats: statsOf.get(key), nextAt: nextAt.get(key), servers: served }
+              })
             if (rows.length > 0)
               return (
                 <ListTable
@@ -151,10 +164,31 @@ export default function WorkflowsPage() {
   )
 }
 
-function Triggers({ of }: { of: WorkflowDefinition['triggers'] }) {
-  if (of.length === 0) return <span className={css.mute}>nothing by itself</span>
-  const text = of.map(triggerWords).join(', ')
-  return <span title={text}>{text}</span>
+function Triggers({ row: { triggers, nextAt } }: { row: Row }) {
+  if (triggers.length === 0) return <span className={css.mute}>nothing by itself</span>
+  const text = triggers.map(triggerWords).join(', ')
+  return (
+    <span title={text}>
+      {text}
+      {nextAt !== undefined && (
+        <span className={css.mute}>
+          , next <Moment at={nextAt} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+function ServedBy({ row: { app, servers } }: { row: Row }) {
+  const count = servers?.length ?? 0
+  return (
+    <span title={servers?.join(', ')}>
+      {app}
+      {servers && (
+        <span className={css.mute}>, {count === 0 ? 'no runner' : count === 1 ? '1 runner' : `${count} runners`}</span>
+      )}
+    </span>
+  )
 }
 
 function lookAt(row: Row): Look {
@@ -167,6 +201,7 @@ function lookAt(row: Row): Look {
     body: (
       <>
         <PeekPart name="Definition" text={definitionWords(row).join('\n')} />
+        <PeekPart name="Runners" text={row.servers?.join('\n')} />
         <PeekPart name="Last failure" text={row.stats?.lastFailure?.message} />
       </>
     ),
