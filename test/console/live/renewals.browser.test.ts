@@ -47,6 +47,14 @@ test('the steps of an unfolded child go on in the timeline of its parent', async
   held.open()
   await page.getByRole('row', { name: /^hold, .*succeeded/ }).waitFor()
   await page.getByRole('row', { name: /^patience, / }).waitFor()
+  // The inspector has the result of the child's step, and a link to its run.
+  await page.getByRole('row', { name: /^hold, / }).click()
+  const inspector = page.getByRole('complementary', { name: 'Selected step' })
+  await inspector.getByText('Result', { exact: true }).waitFor()
+  await inspector.getByText('"held"').waitFor()
+  const [childRun] = await api.runs(`?parentRunId=${runId}`)
+  await inspector.getByRole('link', { name: childRun?.id as string, exact: true }).click()
+  await page.getByRole('heading', { level: 1, name }).waitFor()
 })
 
 test('statistics and the audit log go on with the runs, ten seconds after one has moved', async () => {

@@ -24,7 +24,13 @@ export interface Fold {
 }
 
 export type Row = { key: string; depth: number } & (
-  | { kind: 'bar'; bar: Bar; isOpen: boolean }
+  | {
+      kind: 'bar'
+      bar: Bar
+      isOpen: boolean
+      /** The child run that the step is of; absent for a step of the run itself. */
+      runId?: string
+    }
   | { kind: 'fold'; fold: Fold; isOpen: boolean }
 )
 
@@ -56,6 +62,8 @@ interface Level {
   options: RowOptions
   prefix: string
   depth: number
+  /** The child run that the bars are of. */
+  runId?: string
 }
 
 function addRows(rows: Row[], bars: readonly Bar[], level: Level): void {
@@ -75,11 +83,12 @@ function addRows(rows: Row[], bars: readonly Bar[], level: Level): void {
 }
 
 function addBar(rows: Row[], bar: Bar, { key, ...level }: Level & { key: string }): void {
-  const { options, depth } = level
+  const { options, depth, runId } = level
   const isOpen = bar.childRunId !== undefined && depth < CHILD_DEPTH_MAX && options.open.has(key)
-  rows.push({ kind: 'bar', key, depth, bar, isOpen })
-  const children = isOpen ? options.children?.get(bar.childRunId as string) : undefined
-  if (children) addRows(rows, children, { options, prefix: `${key}/`, depth: depth + 1 })
+  rows.push({ kind: 'bar', key, depth, bar, isOpen, ...(runId === undefined ? {} : { runId }) })
+  const childRunId = bar.childRunId as string
+  const children = isOpen ? options.children?.get(childRunId) : undefined
+  if (children) addRows(rows, children, { options, prefix: `${key}/`, depth: depth + 1, runId: childRunId })
 }
 
 function isShown(bar: Bar, { hideDone, onlyFailed, filter }: RowOptions): boolean {

@@ -2,6 +2,7 @@
 
 import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { renew } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { useQuery } from '../../router/router.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
@@ -194,7 +195,10 @@ function useChildren(ids: readonly string[], { originMs, isLive }: { originMs: n
   })
   const mayChange = isLive || [...children.values()].some(bars => bars.some(({ toMs }) => toMs === undefined))
   useRenewal(
-    () => Promise.all(ids.map(id => queries.invalidateQueries({ queryKey: stepsQuery(id).queryKey, exact: true }))),
+    () => {
+      const steps = ids.map(id => queries.invalidateQueries({ queryKey: stepsQuery(id).queryKey, exact: true }))
+      return Promise.all([...steps, renew('getRunStep')])
+    },
     { afterMs: CHILDREN_RENEWAL_MS, enabled: ids.length > 0 && mayChange },
   )
   return children

@@ -30,16 +30,17 @@ export interface StepDetailProps {
 
 export function StepDetail({ row, view, onRetry }: StepDetailProps) {
   const [, set] = useQuery('run')
-  const { bar, depth } = row
-  const isOwn = depth === 0 || view.steps.some(({ id, index }) => id === bar.id && index === bar.index)
+  const { bar, runId } = row
+  const isOwn = runId === undefined
   const step = isOwn ? view.steps.find(({ id }) => id === bar.id) : undefined
   const isBundle = view.isBundle === true
   const lines = isOwn ? linesOf(view, bar) : []
   const { data: detail } = useRead(
     'getRunStep',
-    { id: view.run.id, stepId: bar.id },
-    { keep: false, enabled: step !== undefined && !isBundle },
+    { id: runId ?? view.run.id, stepId: bar.id },
+    { keep: false, enabled: (!isOwn || step !== undefined) && !isBundle },
   )
+  const shown = step ?? detail
   return (
     <div className={css.detail}>
       <p className={css.state}>
@@ -49,11 +50,12 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
           {bar.carried ? ', carried from the source run' : ''}
         </span>
       </p>
-      {step ? <Outcome step={step} detail={detail} isBundle={isBundle} /> : <ChildOutcome bar={bar} />}
-      {bar.carried ? <Source view={view} stepName={bar.label} /> : <Times bar={bar} view={view} step={step} />}
+      {shown ? <Outcome step={shown} detail={detail} isBundle={isBundle} /> : <ErrorOfBar bar={bar} />}
+      {runId !== undefined && <ChildRun runId={runId} stepName={bar.label} />}
+      {bar.carried ? <Source view={view} stepName={bar.label} /> : <Times bar={bar} view={view} step={shown} />}
       {bar.attempt > 1 &&
         (detail ? <MeasuredAttempts view={view} bar={bar} attempts={detail.attempts} /> : <Attempts bar={bar} />)}
-      {step && <References step={step} isBundle={isBundle} />}
+      {shown && <References step={shown} isBundle={isBundle} />}
       {lines.length > 0 && (
         <section>
           <h3>Logs</h3>
@@ -93,9 +95,22 @@ function Outcome({ step, detail, isBundle }: OutcomeProps) {
   )
 }
 
-/** A step of a child run: its page has the rest. */
-function ChildOutcome({ bar }: { bar: Bar }) {
+/** The error of a step that has not been read. */
+function ErrorOfBar({ bar }: { bar: Bar }) {
   return bar.error === undefined ? null : <ErrorText error={{ message: bar.error }} />
+}
+
+/** The child run that a step is of: its page has the log. */
+function ChildRun({ runId, stepName }: { runId: string; stepName: string }) {
+  return (
+    <dl className={css.facts}>
+      <dt>Of child run</dt>
+      <dd>
+        <Link target={{ to: 'run', params: { id: runId }, query: { step: stepName } }}>{runId}</Link>{' '}
+        <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'logs' } }}>its logs</Link>
+      </dd>
+    </dl>
+  )
 }
 
 /** Where a carried step was executed. */
