@@ -192,3 +192,10 @@ test('on an open engine the buttons that need a key say so, with the command tha
   }
   expect(await axeViolations(page)).toEqual([])
 })
+
+test('an endpoint that does not exist is not said to be the first', async () => {
+  const page = await unlocked('endpoints/whe_unknown')
+  await page.getByText('No endpoint has this id').waitFor()
+  await page.getByRole('link', { name: 'All endpoints' }).waitFor()
+  expect(await page.getByText('No endpoint yet').count()).toBe(0)
+})

@@ -72,10 +72,16 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
       >
         <Loaded query={query}>
           {endpoints =>
-            endpoints.length === 0 ? (
+            endpoints.length === 0 && shown === undefined ? (
               <Empty title="No endpoint yet">
                 <p>An endpoint is an address that gets a signed post when a run succeeds, fails or is cancelled.</p>
                 <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
+              </Empty>
+            ) : shown !== undefined && !one ? (
+              <Empty title="No endpoint has this id">
+                <p>
+                  It may have been deleted. <Link target={{ to: 'endpoints' }}>All endpoints</Link>
+                </p>
               </Empty>
             ) : (
               <WholeRows count={endpoints.length}>
@@ -96,7 +102,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
         </Loaded>
       </Panel>
       {one && <AboutEndpoint of={one} />}
-      {shown !== undefined && <EndpointPosts endpointId={shown} />}
+      {one && <EndpointPosts endpointId={one.id} />}
       {tested && <TestResult delivery={tested} onClose={() => setTested(undefined)} />}
       {isCreating && <CreateDialog onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
