@@ -85,3 +85,29 @@ test('statistics and the audit log go on with the runs, ten seconds after one ha
     .waitFor(within)
   expect(Object.keys(pages)).toHaveLength(5)
 })
+
+test('a new run is followed in its dialog by the stream: nothing is read while nothing happens', async () => {
+  const [name, go] = [unique('replayed'), unique('go')]
+  let passes = 0
+  const first = flow([run('a')])
+  const later = flow([wait('patience', go)])
+  await runner({ workflows: { [name]: (invoke, record) => (passes++ < 2 ? first : later)(invoke, record) } })
+  const { runId } = await api.send({ name })
+  await api.succeeded(runId)
+  const page = await openPage(url)
+  await page.goto(at(`runs/${runId}`))
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+  await dialog.getByRole('status').getByText('waiting').waitFor()
+  const [fork] = await api.runs(`?replayOf=${runId}`)
+  await page.waitForTimeout(2000)
+  const reads: string[] = []
+  page.on('request', request => {
+    if (new URL(request.url()).pathname === `/runs/${fork?.id}`) reads.push(request.url())
+  })
+  await page.waitForTimeout(3000)
+  expect(reads).toEqual([])
+  await api.send({ name: go })
+  await dialog.getByRole('status').getByText('succeeded').waitFor()
+})

@@ -1,7 +1,8 @@
 // After a fork: the new run's first states in place, and the links to it and to its comparison with the source.
 
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
+import { useTopic } from '../../../live/use-live.ts'
 import { Link } from '../../../router/router.tsx'
 import { Polite } from '../../../ui/overlay/polite.tsx'
 import { Status } from '../../../ui/status.tsx'
@@ -9,18 +10,25 @@ import { useSteps } from '../model/steps.ts'
 import { isTerminal } from '../model/use-run.ts'
 import css from './actions.module.css'
 
-/** The new run is read again at this pace while the dialog is open. */
-const FOLLOW_MS = 1000
+/** From a frame of the new run to the read of what it changed. */
+const RENEWAL_MS = 500
 
 export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): void }) {
   const { data: run } = useRead('getRun', { id: newRunId }, { keep: false })
   const { data: steps } = useSteps(newRunId)
   const hasEnded = run !== undefined && isTerminal(run.status)
-  useEffect(() => {
-    if (hasEnded) return
-    const timer = setInterval(() => void renew('getRun', 'listRunSteps'), FOLLOW_MS)
-    return () => clearInterval(timer)
-  }, [hasEnded])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  useTopic(hasEnded ? undefined : `run:${newRunId}`, {
+    onBatch: () => {
+      timer.current ??= setTimeout(() => {
+        timer.current = undefined
+        void renew('getRun', 'listRunSteps')
+      }, RENEWAL_MS)
+    },
+    // The stream sends the whole timeline, whatever interrupts it.
+    onGap: async () => {},
+  })
   return (
     <div className={css.done}>
       <p>
