@@ -7,7 +7,7 @@ const READ_MS = 60_000
 const FIRST_READ_MS = 2000
 const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
-/** So many deliveries are shown as so many or more. */
+/** A count of this size is shown with a plus: there may be more. */
 const DELIVERIES_MAX = 20
 /** Kinds of wait that hold a run back. */
 export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']

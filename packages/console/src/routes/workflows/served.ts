@@ -1,4 +1,4 @@
-// What the list of workflows shows of schedules and runners: when each workflow starts next by a schedule, and which runners serve it.
+// Facts of schedules and runners for the list of workflows: when each workflow starts next by a schedule, and which runners serve it.
 // Pure.
 
 /** The key of a workflow, in the maps and in the list. */
