@@ -11,7 +11,7 @@ const event = unique('parcel.left')
 await engine.api.as(SECRET_KEY).post('/events', { name: event })
 
 async function signedIn(): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401'] })
+  const page = await openPage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/n/default/runs`)
   await page.getByLabel('API key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
@@ -69,4 +69,24 @@ test('the list of runs leads to the bulk jobs and to bundles', async () => {
     await page.waitForURL(path)
     await page.goBack()
   }
+})
+
+test('/console/go leads to the key and to the audit entry of an id', async () => {
+  const api = engine.api.as(SECRET_KEY)
+  const make = async (label: string) => ((await api.post('/keys', { kind: 'read', label })).json as { id: string }).id
+  const [first, second] = [await make('carla'), await make('dora')]
+  await api.request('DELETE', `/keys/${first}`)
+  const entries = (await api.get('/control-actions?action=key.revoke')).json as { id: string }[]
+  const page = await signedIn()
+  await page.goto(`${engine.url}/console/go/${entries[0]?.id}`)
+  await page.getByRole('row', { name: /key\.revoke/ }).waitFor()
+  expect(await page.getByRole('row', { name: /key\.create/ }).count()).toBe(0)
+  await page.goto(`${engine.url}/console/go/${second}`)
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /dora/ }).waitFor()
+  expect(await page.getByRole('row', { name: /carla/ }).count()).toBe(0)
+  await page.getByRole('button', { name: 'All keys' }).click()
+  await page.getByRole('row', { name: /ops/ }).first().waitFor()
 })

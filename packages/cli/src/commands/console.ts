@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { type Command, Option } from 'commander'
+import { consoleUrl } from '../command-line/console-url.ts'
 import { type EngineOptions, engineCommand, show } from '../command-line/session.ts'
 
 interface ConsoleOptions extends EngineOptions {
@@ -21,7 +22,7 @@ export function consoleCommand(program: Command): void {
     async session => {
       const { client, options, json } = session
       const { open } = await client.whoami({}, session)
-      const home = `${options.url.replace(/\/+$/, '')}/console/`
+      const home = consoleUrl(options.url)
       // Without keys there is nothing to sign in to, and no key that could make a code.
       const made = open ? undefined : await client.makeSessionCode({ body: { kind: options.kind } }, session)
       const url = made === undefined ? home : `${home}#code=${made.code}`

@@ -2,6 +2,7 @@
 
 import { EVENT_SOURCES, type EventName, type EventRecord, type SendEventReply, type Triggered } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { pageUrl } from '../command-line/console-url.ts'
 import { EXIT } from '../command-line/exit.ts'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { wholeId } from '../command-line/ids.ts'
@@ -17,8 +18,7 @@ import {
   untilOption,
   type WaitOptions,
 } from '../command-line/options.ts'
-import { engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
-import type { Paint } from '../output/colour.ts'
+import { type EngineOptions, engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
 import { details } from '../output/details.ts'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
@@ -134,10 +134,10 @@ export function eventsCommands(program: Command): void {
   scheduledCommands(events)
 
   const getting = events.command('get <id>').description('show one event, with its payload and its effect')
-  engineCommand(getting, ['perdure events get evt_01K...'], async (session, given = '') => {
+  engineCommand<EngineOptions>(getting, ['perdure events get evt_01K...'], async (session, given = '') => {
     const id = await wholeId(session, given)
     const event = await session.client.getEvent({ id }, session)
-    return show(session, event, () => eventDetails(event, session.terminal.paint))
+    return show(session, event, () => eventDetails(event, session))
   })
 
   eventWhyCommand(events)
@@ -200,7 +200,7 @@ const COLUMNS: Column<EventRecord>[] = [
   { title: 'DATA', cell: ({ data }) => (data === undefined ? undefined : excerpt(JSON.stringify(data))) },
 ]
 
-function eventDetails(event: EventRecord, paint: Paint): string[] {
+function eventDetails(event: EventRecord, { options, terminal }: Session<EngineOptions>): string[] {
   return details(
     {
       lines: [
@@ -213,9 +213,10 @@ function eventDetails(event: EventRecord, paint: Paint): string[] {
         ...event.triggered.map(
           ({ app, workflow, ...effect }) => ['triggered', `${app}/${workflow}  ${startText(effect)}`] as const,
         ),
+        ['console', pageUrl(options.url, event.id)],
       ],
       json: [['data', event.data]],
     },
-    paint,
+    terminal.paint,
   )
 }

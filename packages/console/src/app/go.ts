@@ -9,9 +9,9 @@ const PAGES: Readonly<Record<string, (id: string) => Target>> = {
   whe: id => ({ to: 'endpoint', params: { id } }),
   whr: id => ({ to: 'receiver', params: { id } }),
   blk: id => ({ to: 'bulk', params: { id } }),
-  // An id begins with its time: the log is shown from that action on.
-  act: id => ({ to: 'audit', query: { since: timeOfId(id) } }),
-  key: () => ({ to: 'keys' }),
+  // An id begins with its time: the log is not searched further back.
+  act: id => ({ to: 'audit', query: { since: timeOfId(id), target: id } }),
+  key: id => ({ to: 'keys', query: { id } }),
 }
 
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

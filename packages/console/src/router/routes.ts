@@ -59,7 +59,7 @@ export const ROUTES = {
   receivers: { path: '/webhooks/receivers', page: 'webhooks', query: ['status', 'app', 'since'] },
   receiver: { path: '/webhooks/receivers/{id}', page: 'webhooks', query: ['status', 'app', 'since'] },
   audit: { path: '/audit', page: 'audit', query: ['action', 'run', 'actor', 'since', 'target'] },
-  keys: { path: '/keys', page: 'keys', query: ['since'] },
+  keys: { path: '/keys', page: 'keys', query: ['since', 'id'] },
   engine: { path: '/engine', page: 'engine', query: ['since'] },
   bulks: { path: '/bulk', page: 'bulk', query: [] },
   bulk: { path: '/bulk/{id}', page: 'bulk', query: ['outcome', 'of'] },

@@ -11,6 +11,7 @@ import {
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { pageUrl } from '../../command-line/console-url.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import {
   appOption,
@@ -21,8 +22,7 @@ import {
   statusesOption,
   untilOption,
 } from '../../command-line/options.ts'
-import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
-import type { Paint } from '../../output/colour.ts'
+import { type EngineOptions, engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
 import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { type Column, statusCell } from '../../output/table.ts'
@@ -95,13 +95,13 @@ export function readCommands(runs: Command): void {
   )
 
   const getting = runs.command('get <id>').description('show one run, with its input and result')
-  engineCommand(
+  engineCommand<EngineOptions>(
     getting,
     ['perdure runs get run_01K...', 'perdure runs get run_01K... --json | jq .result'],
     async (session, given = '') => {
       const id = await wholeId(session, given)
       const run = await session.client.getRun({ id }, session)
-      return show(session, run, () => runDetails(run, session.terminal.paint))
+      return show(session, run, () => runDetails(run, session))
     },
   )
 }
@@ -149,7 +149,7 @@ function runNote({ error, waitingFor, currentStepName }: RunSummary): string | u
   return error ? errorNote(error) : (waitingFor?.error ?? waiting(waitingFor) ?? currentStepName)
 }
 
-function runDetails(run: Run, paint: Paint): string[] {
+function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): string[] {
   const trigger = run.triggerKind === 'cron' ? run.cron : [run.eventName, run.eventId].filter(Boolean).join(' ')
   return details(
     {
@@ -173,6 +173,7 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
         ['error', run.error && errorHead(run.error)],
+        ['console', pageUrl(options.url, run.id)],
       ],
       text: [['stack', run.error && stackLines(run.error)]],
       json: [
@@ -181,7 +182,7 @@ function runDetails(run: Run, paint: Paint): string[] {
         ['result', run.result],
       ],
     },
-    paint,
+    terminal.paint,
   )
 }
 

@@ -42,6 +42,13 @@ async function held(): Promise<string> {
 
 const cli = (args: string[], options?: { columns: number }) => ran([...args, '--url', url], options)
 
+test('get: a run in full, with the address of its page in the console', async () => {
+  const id = await held()
+  const { stdout } = await cli(['runs', 'get', id])
+  expect(stdout).toMatch(new RegExp(`^run +${id}\nstatus +waiting\n`))
+  expect(stdout).toMatch(new RegExp(`\nconsole +${url}/console/go/${id}\n`))
+})
+
 test('why: the sentence, and the facts behind it', async () => {
   const id = await held()
   const { code, stdout } = await cli(['runs', 'why', id])

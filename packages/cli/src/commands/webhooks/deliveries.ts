@@ -8,10 +8,10 @@ import {
   type WebhookDeliveryDetail,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
+import { pageUrl } from '../../command-line/console-url.ts'
 import { wholeId } from '../../command-line/ids.ts'
 import { appOption, limitOption, sinceOption, untilOption } from '../../command-line/options.ts'
-import { engineCommand, group, list, show } from '../../command-line/session.ts'
-import type { Terminal } from '../../command-line/terminal.ts'
+import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
 import { type Column, statusCell, table } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
@@ -54,13 +54,13 @@ export function deliveriesCommands(webhooks: Command): void {
     },
   )
 
-  engineCommand(
+  engineCommand<EngineOptions>(
     deliveries.command('get <id>').description('show one delivery, with its payload and all its attempts'),
     ['perdure webhooks deliveries get dlv_01K...', 'perdure webhooks deliveries get dlv_01K... --json | jq .payload'],
     async (session, given = '') => {
       const id = await wholeId(session, given)
       const delivery = await session.client.getWebhookDelivery({ id }, session)
-      return show(session, delivery, () => deliveryDetails(delivery, session.terminal))
+      return show(session, delivery, () => deliveryDetails(delivery, session))
     },
   )
 
@@ -174,7 +174,10 @@ const ATTEMPT_COLUMNS: Column<DeliveryAttempt>[] = [
 ]
 
 /** A delivery with its attempts, for people. */
-export function deliveryDetails(delivery: WebhookDeliveryDetail, terminal: Terminal): string[] {
+export function deliveryDetails(
+  delivery: WebhookDeliveryDetail,
+  { options, terminal }: Session<EngineOptions>,
+): string[] {
   const { attempts } = delivery
   return [
     ...details(
@@ -190,6 +193,7 @@ export function deliveryDetails(delivery: WebhookDeliveryDetail, terminal: Termi
           ['attempts', attemptsOf(delivery)],
           ['created', withAge(delivery.createdAt)],
           ['next', withAge(delivery.nextAttemptAt)],
+          ['console', pageUrl(options.url, delivery.id)],
         ],
         json: [['payload', delivery.payload]],
       },

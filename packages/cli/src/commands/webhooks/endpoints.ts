@@ -11,7 +11,7 @@ import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
 import { listOf, secretOption, sinceOption } from '../../command-line/options.ts'
-import { engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
+import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
 import { duration, relative } from '../../output/time.ts'
@@ -93,13 +93,13 @@ export function endpointsCommands(webhooks: Command): void {
 }
 
 function testCommand(endpoints: Command): void {
-  engineCommand(
+  engineCommand<EngineOptions>(
     endpoints.command('test <id>').description('post a signed test to an endpoint once, and show how it answered'),
     ['perdure webhooks endpoints test whe_01K...', 'perdure webhooks endpoints test whe_01K... --json | jq .status'],
     async (session, given = '') => {
       const id = await wholeId(session, given)
       const delivery = await session.client.testWebhookEndpoint({ id }, session)
-      return show(session, delivery, () => deliveryDetails(delivery, session.terminal))
+      return show(session, delivery, () => deliveryDetails(delivery, session))
     },
   )
 }

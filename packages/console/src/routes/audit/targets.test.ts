@@ -4,7 +4,7 @@ import { isAbout, targetOf } from './targets.ts'
 test.each([
   ['endpoint.update', { id: 'whe_1' }, 'whe_1', { to: 'endpoint', params: { id: 'whe_1' } }],
   ['receiver.delete', { id: 'whr_1' }, 'whr_1', { to: 'receiver', params: { id: 'whr_1' } }],
-  ['key.revoke', { id: 'key_1', kind: 'read', label: 'ada' }, 'ada', { to: 'keys' }],
+  ['key.revoke', { id: 'key_1', kind: 'read', label: 'ada' }, 'ada', { to: 'keys', query: { id: 'key_1' } }],
   ['schedule.fire', { id: 'weekly', eventId: 'evt_1' }, 'weekly', { to: 'schedules' }],
   ['event.redrive', { eventId: 'evt_1' }, 'evt_1', { to: 'event', params: { id: 'evt_1' } }],
   ['buffer.flush', { app: 'a', workflow: 'w' }, 'w', { to: 'workflow', params: { app: 'a', name: 'w' } }],
@@ -22,7 +22,7 @@ test('nothing is made of an action on a run, and of a detail that has other memb
 })
 
 test('an entry is about the ids in its detail', () => {
-  const entry = { action: 'endpoint.test', detail: { id: 'whe_1', deliveryId: 'dlv_1' } } as const
-  expect(['whe_1', 'dlv_1', 'whe_2'].map(id => isAbout(entry, id))).toEqual([true, true, false])
-  expect(isAbout({ action: 'cancel', detail: undefined }, 'whe_1')).toBe(false)
+  const entry = { id: 'act_1', detail: { id: 'whe_1', deliveryId: 'dlv_1' } } as const
+  expect(['act_1', 'whe_1', 'dlv_1', 'whe_2'].map(id => isAbout(entry, id))).toEqual([true, true, true, false])
+  expect(isAbout({ id: 'act_2', detail: undefined }, 'whe_1')).toBe(false)
 })

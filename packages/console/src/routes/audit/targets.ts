@@ -17,7 +17,7 @@ type Texts = Readonly<Record<string, string | undefined>>
 const OF: Readonly<Record<string, (texts: Texts) => AuditTarget | undefined>> = {
   endpoint: ({ id }) => named(id, id => ({ to: 'endpoint', params: { id } })),
   receiver: ({ id }) => named(id, id => ({ to: 'receiver', params: { id } })),
-  key: ({ id, label }) => named(label ?? id, () => ({ to: 'keys' })),
+  key: ({ id, label }) => named(label ?? id, () => ({ to: 'keys', query: { id } })),
   schedule: ({ id }) => named(id, () => ({ to: 'schedules' })),
   scheduled_event: ({ id }) => named(id),
   event: ({ eventId }) => named(eventId, id => ({ to: 'event', params: { id } })),
@@ -43,9 +43,9 @@ export function targetOf({ action, detail }: Entry): AuditTarget | undefined {
   return Object.hasOwn(OF, kind) ? OF[kind]?.(textsOf(detail)) : undefined
 }
 
-/** Whether the entry is about the resource of this id, or made or tested it. */
-export function isAbout({ detail }: Entry, id: string): boolean {
-  return Object.values(textsOf(detail)).includes(id)
+/** Whether the entry has this id, is about the resource of this id, or made or tested it. */
+export function isAbout(entry: Pick<Item<'listControlActions'>, 'id' | 'detail'>, id: string): boolean {
+  return entry.id === id || Object.values(textsOf(entry.detail)).includes(id)
 }
 
 function textsOf(detail: unknown): Texts {

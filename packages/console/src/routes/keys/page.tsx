@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { useWrite } from '../../data/write.ts'
-import { useNavigate } from '../../router/router.tsx'
+import { useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
 import { Moment } from '../../ui/moment.tsx'
@@ -53,25 +53,32 @@ export default function KeysPage() {
   const [made, setMade] = useState<NewKey>()
   const { whoami } = useSession()
   const navigate = useNavigate()
+  const [get, set] = useQuery('keys')
+  const only = get('id')
   const query = usePages('listApiKeys', { limit: 100 })
   const isOpen = whoami?.open
   return (
     <Page
       title="Keys"
       actions={
-        <WriteButton
-          kind="primary"
-          disabledBecause={isOpen ? 'The first key is made by the command below' : undefined}
-          onClick={() => setCreating(true)}
-        >
-          New key…
-        </WriteButton>
+        <>
+          {only !== undefined && <Button onClick={() => set({ id: undefined })}>All keys</Button>}
+          <WriteButton
+            kind="primary"
+            disabledBecause={isOpen ? 'The first key is made by the command below' : undefined}
+            onClick={() => setCreating(true)}
+          >
+            New key…
+          </WriteButton>
+        </>
       }
     >
       <Panel isFlush>
         <PagedTable
           label="API keys"
           query={query}
+          rowsOf={page => page.items.filter(({ id }) => only === undefined || id === only)}
+          filters={only === undefined ? [] : [{ label: `id:${only}`, drop: () => set({ id: undefined }) }]}
           columns={COLUMNS}
           keyOf={({ id }) => id}
           look={lookAt}
