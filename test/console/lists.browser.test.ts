@@ -2,6 +2,7 @@
 // found, read and replayed without a pointer, in the dark, at 200 % zoom.
 
 import type { Bulk, BulkDetail, ControlAction } from '@perdure/protocol'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
 import { flow, openEngine, openRunner, returned, run, unique, until } from '../kit/index.ts'
@@ -12,6 +13,8 @@ const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read ke
 const engine = await openEngine()
 const app = unique('many')
 await engine.runner({ app, workflows: { batch: () => returned(1), other: () => returned(2) } })
+/** Further than any control of a page. */
+const TABS_MAX = 80
 /** Three pages of the list. */
 const RUNS = 300
 const sent = await Promise.all(Array.from({ length: RUNS }, () => engine.api.send({ name: 'batch', app })))
@@ -68,6 +71,17 @@ test('a bulk job takes the number typed; its counts add up with its results and 
   expect(details.find(({ status }) => status === job.status)).toMatchObject({ bulkId: id, done: job.done })
 })
 
+const hasFocus = (locator: Locator) => expect.poll(() => locator.evaluate(each => each.matches(':focus'))).toBe(true)
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, locator: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  for (let i = 0; i < TABS_MAX; i++) {
+    if (await locator.evaluate(each => each.matches(':focus'))) return
+    await page.keyboard.press(key)
+  }
+  throw new Error(`${TABS_MAX} presses of ${key} do not lead to ${locator}`)
+}
+
 test('a failed run is found, read, replayed and shared by keyboard alone, in the dark, at 200 % zoom', async () => {
   const keyed = await openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET]) } })
   const api = keyed.api.as(SECRET.key)
@@ -88,12 +102,12 @@ test('a failed run is found, read, replayed and shared by keyboard alone, in the
   await keyboard.type(READ.key)
   await keyboard.press('Enter')
   await page.getByRole('row', { name: /fine/ }).waitFor()
-  await page.locator('h1').focus()
+  await hasFocus(page.getByRole('heading', { level: 1 }))
   await keyboard.press('f')
   await keyboard.type('status:failed')
   await keyboard.press('Enter')
   await page.getByRole('row', { name: /fine/ }).waitFor({ state: 'detached' })
-  await page.locator('h1').focus()
+  await keyboard.press('Escape')
   await keyboard.press('j')
   await expect.poll(() => page.evaluate('document.activeElement.dataset.key')).toBe(runId)
   expect(await page.locator('main').ariaSnapshot()).toMatch(/row .*failed.*order/)
@@ -103,20 +117,21 @@ test('a failed run is found, read, replayed and shared by keyboard alone, in the
   expect(tree).toMatch(/heading .*order.* \[level=1\]/)
   expect(tree).toContain('card 4711 was refused')
   expect(await axeViolations(page)).toEqual([])
-  await page.getByRole('button', { name: 'Unlock' }).press('Enter')
+  await hasFocus(page.getByRole('heading', { level: 1 }))
+  await tabTo(page, page.getByRole('button', { name: 'Unlock' }), 'Shift+Tab')
+  await keyboard.press('Enter')
   await page.getByLabel('A secret key').waitFor()
   await keyboard.type(SECRET.key)
   await keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock/ }).waitFor()
-  await page.locator('h1').focus()
   await keyboard.press('r')
   const dialog = page.getByRole('dialog')
   await dialog.waitFor()
   expect(await dialog.ariaSnapshot()).toContain('button "Replay')
-  await dialog.getByRole('button', { name: /^Replay/ }).press('Enter')
+  await tabTo(page, dialog.getByRole('button', { name: /^Replay/ }))
+  await keyboard.press('Enter')
   await until(async () => (await api.runs(`?replayOf=${runId}`)).length === 1, { what: 'the replay' })
   await keyboard.press('Escape')
-  await page.locator('h1').focus()
   await keyboard.press('y')
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('/console/n/default/runs/run_')
 })

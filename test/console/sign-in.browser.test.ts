@@ -5,11 +5,13 @@ import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { onCleanup, openEngine, returned, tempStoreFile, until } from '../kit/index.ts'
+import { flow, onCleanup, openEngine, openRunner, returned, tempStoreFile, until, wait } from '../kit/index.ts'
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
 const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an event key of a test' }
+/** All that a page keeps and shows. */
+const KEPT = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.documentElement.outerHTML])'
 const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
@@ -47,11 +49,57 @@ test('a read key reads; actions unlock with a secret key, and lock again', async
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock · 1[45]:/ }).click()
   await page.getByRole('button', { name: 'Unlock' }).waitFor()
-  const kept = await page.evaluate<string>(
-    'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.body.innerHTML])',
-  )
+  const kept = await page.evaluate<string>(KEPT)
   expect(kept).not.toContain(READ.key)
   expect(kept).not.toContain(SECRET.key)
+})
+
+test('under a read key the actions of a row and of a run are disabled; unlocked, a run is cancelled; locked again, the token is gone', async () => {
+  const engine = await keyed()
+  const api = engine.api.as(SECRET.key)
+  const runner = await openRunner({ workflows: { patient: flow([wait('approval', 'approved')]) } })
+  await runner.register(api)
+  const { runId } = await api.send({ name: 'patient', app: runner.app })
+  await api.reaches(runId, 'waiting')
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(READ.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: /patient/ }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('.')
+  const item = (name: string) => page.getByRole('menuitem', { name })
+  const isDisabled = async (name: string) => {
+    expect(await item(name).getAttribute('aria-disabled')).toBe('true')
+    expect(await item(name).getAttribute('title')).toBe('needs a secret key')
+  }
+  for (const name of ['Cancel…', 'Pause…']) await isDisabled(name)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Enter')
+  const actions = page.getByRole('button', { name: 'More actions' })
+  await actions.click()
+  for (const name of ['Cancel…', 'Pause…']) await isDisabled(name)
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET.key)
+  const answer = page.waitForResponse(/\/session$/)
+  await page.keyboard.press('Enter')
+  const { token } = (await (await answer).json()) as { token: string }
+  await actions.click()
+  await item('Cancel…').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
+  await api.reaches(runId, 'cancelled')
+  expect((await engine.api.as(token).get('/whoami')).status).toBe(200)
+
+  await page.getByRole('button', { name: /^Lock · / }).click()
+  await page.getByRole('button', { name: 'Unlock' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Replay', exact: true }).getAttribute('title')).toBe(
+    'needs a secret key',
+  )
+  expect(await page.evaluate<string>(KEPT)).not.toContain(token)
+  // The engine has ended it.
+  await until(async () => (await engine.api.as(token).get('/whoami')).status === 401, { what: 'the end of the token' })
 })
 
 test('a key that opens nothing here is refused with the reason', async () => {
