@@ -89,7 +89,7 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-const copyPinned = () => void import('./copy-pinned.ts').then(part => part.copyPinned())
+const copyPinned = () => void import('./copy/copy-pinned.ts').then(part => part.copyPinned())
 
 /** Starts every page on top, and restores the scroll position on the way back. */
 function useScroll() {

@@ -83,7 +83,7 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
 }
 
 /** Copies the command that reads what the page shows. */
-const copyPage = async (tool: 'perdure' | 'curl') => (await import('./copy-page.ts')).copyPage(tool)
+const copyPage = async (tool: 'perdure' | 'curl') => (await import('./copy/copy-page.ts')).copyPage(tool)
 
 /** The namespaces that this tab is signed in to, and the way to another. */
 function Namespaces({ current, onOther }: { current: string; onOther(): void }) {

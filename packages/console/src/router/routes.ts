@@ -1,7 +1,7 @@
 // Every URL of the console, in one typed table: `/console/n/{namespace}` and then the path here. URLs are an interface: logs,
 // webhooks and people keep them, so a path or a parameter is never renamed.
 
-/** What the tabs of a run show: the timeline and the log. */
+/** Parameters of the timeline and the log of a run. */
 const TIMELINE = [
   ...(['tab', 'step', 't', 'seq', 'open', 'hide', 'name', 'idle', 'critical'] as const),
   ...(['level', 'scope', 'text', 'wrap'] as const),

@@ -62,7 +62,7 @@ function SendEvent({ first }: { first: FirstDraft }) {
   const send = useWrite('sendEvent', ['listEvents', 'listRuns'])
   const isUsable = draft.name !== '' && jsonError(draft.data) === undefined
   const set = (change: Partial<Draft>) => {
-    // What is sent after an event is another event, unless the id was cleared.
+    // A change after a send makes another event, unless the id was cleared.
     const renewed = sent && draft.dedupeId !== '' ? { dedupeId: randomId() } : {}
     setDraft(before => ({ ...before, ...renewed, ...change }))
     setSent(undefined)

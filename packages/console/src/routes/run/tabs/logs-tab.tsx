@@ -15,9 +15,8 @@ const LINES_SHOWN = 500
 
 export function LogsTab({ view }: { view: RunView }) {
   const [get, set] = useQuery('run')
-  const step = get('step')
+  const [step, scope] = [get('step'), get('scope') ?? '']
   const level = LEVELS.find(one => one === get('level')) ?? 'debug'
-  const scope = get('scope') ?? ''
   const [text, setText] = useUrlText('text')
   const wraps = get('wrap') !== 'off'
   const [follows, setFollows] = useState(true)

@@ -1,11 +1,11 @@
 // The read behind each page, for "copy as a command". Loaded when a command is copied.
 
-import type { Call } from '../data/commands/request.ts'
-import { RawJson } from '../data/json/parse.ts'
-import { engineNow } from '../data/time/clock.ts'
-import { sinceParam } from '../data/time/window.ts'
-import { type PageMatch, ROUTES, type RouteName } from '../router/routes.ts'
-import { listInput } from '../routes/runs/query.ts'
+import type { Call } from '../../data/commands/request.ts'
+import { RawJson } from '../../data/json/parse.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { type PageMatch, ROUTES, type RouteName } from '../../router/routes.ts'
+import { listInput } from '../../routes/runs/query.ts'
 
 type Get = (name: string) => string | undefined
 

@@ -1,7 +1,7 @@
 // The link that `Y` copies: that of the page, with windows of time that do not move.
 
-import { sinceParam } from '../data/time/window.ts'
-import { type Match, ROUTES, type RouteName } from '../router/routes.ts'
+import { sinceParam } from '../../data/time/window.ts'
+import { type Match, ROUTES, type RouteName } from '../../router/routes.ts'
 
 /** The window of a page whose URL has none. */
 const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseUrl, ROUTES, type RouteName } from '../router/routes.ts'
+import { parseUrl, ROUTES, type RouteName } from '../../router/routes.ts'
 import { callOf } from './page-call.ts'
 
 const at = '2026-05-01T12:00:00.000Z'

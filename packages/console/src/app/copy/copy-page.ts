@@ -1,8 +1,8 @@
 // The commands for a whole page. Loaded when one is copied.
 
-import { currentLocation } from '../router/history.ts'
-import { copyCommand } from '../ui/overlay/copy-command.ts'
-import { toast } from '../ui/overlay/toasts.tsx'
+import { currentLocation } from '../../router/history.ts'
+import { copyCommand } from '../../ui/overlay/copy-command.ts'
+import { toast } from '../../ui/overlay/toasts.tsx'
 import { callOf } from './page-call.ts'
 
 /** Copies the command that reads what the page shows, and names the filters that it does not have. */

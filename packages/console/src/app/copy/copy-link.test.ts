@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseUrl } from '../router/routes.ts'
+import { parseUrl } from '../../router/routes.ts'
 import { pinnedUrl } from './copy-link.ts'
 
 const now = Date.parse('2026-05-01T12:00:00.000Z')

@@ -1,9 +1,9 @@
 // The action of `Y`. Loaded when it is used.
 
-import { engineNow } from '../data/time/clock.ts'
-import { CONSOLE_ROOT } from '../router/base.ts'
-import { currentLocation, navigate } from '../router/history.ts'
-import { copyText } from '../ui/overlay/copy.tsx'
+import { engineNow } from '../../data/time/clock.ts'
+import { CONSOLE_ROOT } from '../../router/base.ts'
+import { currentLocation, navigate } from '../../router/history.ts'
+import { copyText } from '../../ui/overlay/copy.tsx'
 import { pinnedUrl } from './copy-link.ts'
 
 /** Puts times into the address in place of a window that moves, and copies the address. */
