@@ -394,23 +394,3 @@ test('what is beyond the zoom has a caret, and a zoom to nothing on the screen s
   })
   await page.getByText('50 ms ▸').first().waitFor()
 })
-
-test('numbers of a part say that there is more: replays of a run, and the passes that its timeline draws', async () => {
-  const name = unique('long')
-  const steps = Array.from({ length: 205 }, (_, i) => run(`step ${i}`, () => i))
-  await engine.runner({ workflows: { [name]: flow(steps, () => 'done') } })
-  const { runId } = await api.send({ name })
-  await api.reaches(runId, 'succeeded', 60_000)
-  const short = unique('short')
-  await engine.runner({ workflows: { [short]: () => returned(1) } })
-  const replayed = (await api.send({ name: short })).runId
-  await api.succeeded(replayed)
-  for (let i = 0; i < 31; i++) await api.post(`/runs/${replayed}/replay`)
-  const page = await openPage(url)
-  await page.goto(pageOf(replayed))
-  await page.locator('dl > div').filter({ hasText: 'Replays' }).getByText('30+', { exact: true }).waitFor()
-  await page.goto(pageOf(runId))
-  await page.getByRole('button', { name: 'The first 200 passes: draw more' }).click()
-  await expect.poll(() => page.getByRole('button', { name: /passes: draw more/ }).count()).toBe(0)
-  expect(await page.getByTitle(/^pass 20[1-6]/).count()).toBe(6)
-})

@@ -1,11 +1,12 @@
-// The axis of the timeline: skipped idle time, the critical path, and moving it by the pointer.
+// The axis of the timeline: skipped idle time, the critical path, moving it by the pointer, and how many passes it draws.
 
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
 import { openPage } from '../../kit/browser/page.ts'
-import { openEngine } from '../../kit/index.ts'
+import { flow, openEngine, returned, run, unique } from '../../kit/index.ts'
 
-const { url } = await openEngine()
+const engine = await openEngine()
+const { api, url } = engine
 const HOUR_MS = 3_600_000
 
 /** The width of the bar of a step, as a part of the track. */
@@ -79,4 +80,24 @@ test('dragging the track moves the zoomed part, and selects nothing', async () =
   expect(movedTo - movedFrom).toBeCloseTo(to - from, -1)
   expect(movedFrom - from).toBeCloseTo((to - from) / 4, -2)
   expect(await page.getByRole('row', { selected: true }).count()).toBe(0)
+})
+
+test('numbers of a part say that there is more: replays of a run, and the passes that its timeline draws', async () => {
+  const name = unique('long')
+  const steps = Array.from({ length: 205 }, (_, i) => run(`step ${i}`, () => i))
+  await engine.runner({ workflows: { [name]: flow(steps, () => 'done') } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'succeeded', 60_000)
+  const short = unique('short')
+  await engine.runner({ workflows: { [short]: () => returned(1) } })
+  const replayed = (await api.send({ name: short })).runId
+  await api.succeeded(replayed)
+  for (let i = 0; i < 31; i++) await api.post(`/runs/${replayed}/replay`)
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/runs/${replayed}`)
+  await page.locator('dl > div').filter({ hasText: 'Replays' }).getByText('30+', { exact: true }).waitFor()
+  await page.goto(`${url}/console/n/default/runs/${runId}`)
+  await page.getByRole('button', { name: 'The first 200 passes: draw more' }).click()
+  await expect.poll(() => page.getByRole('button', { name: /passes: draw more/ }).count()).toBe(0)
+  expect(await page.getByTitle(/^pass 20[1-6]/).count()).toBe(6)
 })

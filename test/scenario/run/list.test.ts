@@ -263,7 +263,7 @@ test('error finds the failures of one cause', async () => {
   expect((await spans(2))[0]).toEqual([2, 0])
   expect((await spans(48))[0]?.reduce((sum, count) => sum + count, 0)).toBe(2)
   expect((await api.get('/errors?trend=x')).status).toBe(400)
-  // What came before the time is not counted, but says since when the group is known.
+  // A failure before the time is not counted, but says since when the group is known.
   const late = await groups(`since=${lastAt}&app=shop`)
   expect(late).toHaveLength(2)
   const again = late.find(each => each.fingerprint === fingerprint)

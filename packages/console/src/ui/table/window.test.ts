@@ -24,6 +24,12 @@ test('the visible rows are among them', () => {
   expect(rows({ count: 0 })).toEqual({ first: 0, last: 0, beforePx: 0, afterPx: 0 })
 })
 
+test('a short list is whole wherever it is', () => {
+  for (const scrolledPx of [-9000, 9000])
+    expect(windowInSteps({ count: 16, rowPx: 32, scrolledPx, viewPx: 640 })).toMatchObject({ first: 0, last: 16 })
+  expect(windowInSteps({ count: 17, rowPx: 32, scrolledPx: -9000, viewPx: 640 }).last).toBe(0)
+})
+
 test('in steps, the visible rows and some beside them are there, and a scroll by a row renders others each eighth time', () => {
   const windows = new Set<number>()
   for (let row = 0; row < 80; row++) {
