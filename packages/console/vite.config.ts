@@ -25,7 +25,19 @@ function firstModules(modules: Modules): ReadonlySet<string> {
 }
 
 /** Modules of the query library that its index names, and that the first page does not use. */
-const LATER = /\/(useQueries|queriesObserver|useMutation|mutationObserver)\.js$/
+const LATER = /\/(useQueries|queriesObserver)\.js$/
+
+const NO_MUTATION_CACHE = `${import.meta.dirname}/src/data/no-mutation-cache.ts`
+
+/** Leaves out the query library's cache of mutations, which its client makes whether or not it is used. */
+const withoutMutations: Plugin = {
+  name: 'without-mutations',
+  enforce: 'pre',
+  resolveId: (source, importer = '') =>
+    source === './mutationCache.js' && importer.endsWith('/query-core/build/modern/queryClient.js')
+      ? NO_MUTATION_CACHE
+      : null,
+}
 
 /** The console's own modules, without those of the page of a run, which are many, and of the editor, which few dialogs open. */
 const OWN = /\/packages\/(console|protocol)\/(?!src\/(ui\/editor|routes\/run|waterfall)\/)/
@@ -64,7 +76,7 @@ const compiledAhead: Plugin = {
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [visibleJsx, react(), compiledAhead],
+  plugins: [visibleJsx, withoutMutations, react(), compiledAhead],
   // Leaves out what the client does on Node alone.
   define: { 'globalThis.process': 'undefined' },
   worker: { format: 'es' },

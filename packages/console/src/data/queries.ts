@@ -5,7 +5,6 @@ import { ApiError, type CallOptions, type Calls, type Client, type Input, type P
 import {
   type InfiniteData,
   keepPreviousData,
-  MutationCache,
   QueryCache,
   QueryClient,
   type UseInfiniteQueryResult,
@@ -41,7 +40,6 @@ const isTemporary = (error: Error) => error instanceof ApiError && (error.status
 /** The cache of everything that was read. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteFailure }),
-  mutationCache: new MutationCache({ onError: noteFailure }),
   defaultOptions: {
     queries: {
       staleTime: STALE_MS,
@@ -54,7 +52,6 @@ export const queryClient = new QueryClient({
       placeholderData: keepPreviousData,
       structuralSharing: false,
     },
-    mutations: { networkMode: 'always' },
   },
 })
 

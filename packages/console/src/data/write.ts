@@ -1,33 +1,67 @@
 // Writes for components, by the id of an operation. Not in the first script: the first page writes nothing.
 
 import type { Calls, Input } from '@perdure/client'
-import { type UseMutationResult, useMutation } from '@tanstack/react-query'
-import { useCallback } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { writeClient } from '../session/session.ts'
-import { callOf, type OperationId, type ReadId, renew } from './queries.ts'
+import { callOf, noteFailure, type OperationId, type ReadId, renew } from './queries.ts'
 
 export interface Callbacks<Reply> {
   onSuccess?(reply: Reply): void
   onError?(error: Error): void
 }
 
-export type Write<Id extends ReadId> = Omit<
-  UseMutationResult<Calls[Id]['reply'], Error, Input<Id>>,
-  'mutate' | 'mutateAsync'
-> & { mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void }
+/** What came of the newest call. */
+interface Outcome<Reply> {
+  data?: Reply | undefined
+  error: Error | null
+  isPending: boolean
+}
+
+export interface Write<Id extends ReadId> extends Outcome<Calls[Id]['reply']> {
+  mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void
+  /** Forgets what came of the calls before. */
+  reset(): void
+}
+
+const NOTHING = { error: null, isPending: false } as const
 
 /**
  * Writes: `mutate(input)`. Afterwards the reads of `renews` are read again. The callbacks are called although the component
- * is gone by then, as a dialog is: those of react-query's own `mutate` are not.
+ * is gone by then, as a dialog is.
  */
 export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId[] = []): Write<Id> {
-  const { mutateAsync, ...rest } = useMutation<Calls[Id]['reply'], Error, Input<Id>>({
-    mutationFn: input => callOf(writeClient(), id)(input, {}),
-    onSuccess: () => renew(...renews),
-  })
-  const mutate: Write<Id>['mutate'] = useCallback(
-    (input, { onSuccess, onError = () => {} } = {}) => void mutateAsync(input).then(onSuccess, onError),
-    [mutateAsync],
-  )
-  return { ...rest, mutate }
+  type Reply = Calls[Id]['reply']
+  const [outcome, setOutcome] = useState<Outcome<Reply>>(NOTHING)
+  const newest = useRef(0)
+  const options = useRef({ id, renews })
+  options.current = { id, renews }
+  const mutate = useCallback((input: Input<Id>, { onSuccess, onError }: Callbacks<Reply> = {}) => {
+    const { id, renews } = options.current
+    const call = ++newest.current
+    const settle = (next: Outcome<Reply>) => {
+      if (call === newest.current) setOutcome(next)
+    }
+    const write = async () => {
+      const data = (await callOf(writeClient(), id)(input, {})) as Reply
+      await renew(...renews)
+      return data
+    }
+    settle({ error: null, isPending: true })
+    write().then(
+      data => {
+        settle({ ...NOTHING, data })
+        onSuccess?.(data)
+      },
+      (error: Error) => {
+        noteFailure(error)
+        settle({ error, isPending: false })
+        onError?.(error)
+      },
+    )
+  }, [])
+  const reset = useCallback(() => {
+    newest.current++
+    setOutcome(NOTHING)
+  }, [])
+  return { ...outcome, mutate, reset }
 }

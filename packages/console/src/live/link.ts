@@ -191,7 +191,7 @@ function deliver(topic: ListTopic, batch: Batch): void {
   const mergeMs = performance.now() - from
   setTimeout(() => {
     const now = performance.now()
-    sampling.noteFlush({ isTooMuch: batch.isSampled, tookMs: mergeMs + now - renderFrom, now })
+    sampling.noteFlush({ topic, isTooMuch: batch.isSampled, tookMs: mergeMs + now - renderFrom, now })
     if (live.isSampling || !sampling.isOn(now)) return
     setLive({ isSampling: true })
     endSampling()

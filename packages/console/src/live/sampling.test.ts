@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { Sampling } from './sampling.ts'
 
-const quick = { isTooMuch: false, tookMs: 50 }
-const slow = { isTooMuch: false, tookMs: 51 }
+const quick = { topic: 'runs', isTooMuch: false, tookMs: 50 }
+const slow = { ...quick, tookMs: 51 }
 
 test('two slow flushes in a row begin it, one alone does not', () => {
   const sampling = new Sampling()
   for (const [i, flush] of [slow, quick, slow, quick].entries()) sampling.noteFlush({ ...flush, now: i })
   expect(sampling.isOn(4)).toBe(false)
-  for (const now of [4, 5]) sampling.noteFlush({ ...slow, now })
+  sampling.noteFlush({ ...slow, now: 4 })
+  // A quick flush of another topic in between says nothing about this one.
+  sampling.noteFlush({ ...quick, topic: 'events', now: 4 })
+  sampling.noteFlush({ ...slow, now: 5 })
   expect(sampling.isOn(6)).toBe(true)
   expect(sampling.leftMs(6)).toBe(4999)
   expect(sampling.isOn(5005)).toBe(false)
@@ -17,7 +20,7 @@ test('two slow flushes in a row begin it, one alone does not', () => {
 
 test('too many frames begin it at once, and each flush of them prolongs it', () => {
   const sampling = new Sampling()
-  for (const now of [0, 4000]) sampling.noteFlush({ isTooMuch: true, tookMs: 1, now })
+  for (const now of [0, 4000]) sampling.noteFlush({ ...quick, isTooMuch: true, now })
   expect(sampling.isOn(8999)).toBe(true)
   sampling.noteFlush({ ...quick, now: 8999 })
   expect(sampling.isOn(9000)).toBe(false)

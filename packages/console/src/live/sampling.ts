@@ -7,6 +7,7 @@ const SLOW_FLUSHES_MIN = 2
 const SAMPLING_MS = 5000
 
 export interface Flush {
+  topic: string
   /** More frames came in the last second than the page can show. */
   isTooMuch: boolean
   tookMs: number
@@ -14,7 +15,8 @@ export interface Flush {
 }
 
 export class Sampling {
-  #slowFlushes = 0
+  /** By topic: slow flushes in a row. */
+  readonly #slow = new Map<string, number>()
   #until = Number.NEGATIVE_INFINITY
   #hasMissed = false
 
@@ -29,9 +31,10 @@ export class Sampling {
   }
 
   /** A flush was shown. Sampling begins, or goes on, while flushes are too much. */
-  noteFlush({ isTooMuch, tookMs, now }: Flush): void {
-    this.#slowFlushes = tookMs > FLUSH_MS_MAX ? this.#slowFlushes + 1 : 0
-    if (isTooMuch || this.#slowFlushes >= SLOW_FLUSHES_MIN) this.#until = now + SAMPLING_MS
+  noteFlush({ topic, isTooMuch, tookMs, now }: Flush): void {
+    const slow = tookMs > FLUSH_MS_MAX ? (this.#slow.get(topic) ?? 0) + 1 : 0
+    this.#slow.set(topic, slow)
+    if (isTooMuch || slow >= SLOW_FLUSHES_MIN) this.#until = now + SAMPLING_MS
   }
 
   /** How long sampling goes on; 0 once it is over. */
