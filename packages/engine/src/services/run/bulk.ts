@@ -90,7 +90,7 @@ export class Bulk {
     return job.id
   }
 
-  /** The runs that the filter of a new job matches; undefined if it takes too long to count them. */
+  /** The runs that the filter of a new job matches; undefined if they cannot be counted in time. */
   async #found({
     namespace,
     ...job
@@ -100,9 +100,9 @@ export class Bulk {
     const cancelTimer = clock.after(FOUND_MS_MAX, () => given.abort())
     try {
       return sumOf(await store.in(namespace).statusCounts(filterOf(job), given.signal))
-    } catch (error) {
-      if (given.signal.aborted) return undefined
-      throw error
+    } catch {
+      // A store that is too busy to count can still take the job.
+      return undefined
     } finally {
       cancelTimer()
     }
