@@ -10,7 +10,7 @@ export interface Callbacks<Reply> {
   onError?(error: Error): void
 }
 
-/** What came of the newest call. */
+/** The result of the newest call. */
 interface Outcome<Reply> {
   data?: Reply | undefined
   error: Error | null
@@ -19,7 +19,7 @@ interface Outcome<Reply> {
 
 export interface Write<Id extends ReadId> extends Outcome<Calls[Id]['reply']> {
   mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void
-  /** Forgets what came of the calls before. */
+  /** Forgets the results of the calls before. */
   reset(): void
 }
 
