@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { serveBrokenPage } from '../../kit/browser/broken-page.ts'
 import { checkLeaks } from '../../kit/browser/leaks.ts'
 import { openPage } from '../../kit/browser/page.ts'
-import { openEngine } from '../../kit/index.ts'
+import { openEngine, until } from '../../kit/index.ts'
 
 const engine = await openEngine()
 /** The policy that the engine sends with the console. */
@@ -26,7 +26,8 @@ async function opened(script: string, { expected = [], csp = policy }: Options =
   const checks: (() => void)[] = []
   const page = await openPage(origin, { expected, atEnd: check => checks.push(check) })
   await page.goto(url)
-  await page.waitForFunction('document.title === "done"')
+  // Playwright's own wait for an expression evaluates it in the page, whose policy forbids that.
+  await until(async () => (await page.title()) === 'done')
   // A report of the page from now on comes after its faults.
   await page.evaluate('new Promise(resolve => setTimeout(resolve))')
   return { page, check: () => checks[0]?.() }

@@ -103,11 +103,14 @@ describe('perdure dev with a runner', () => {
     )
 
   test('shows where to look, and gives the runner the engine but not its secrets', async () => {
-    await answers('one')
+    // A run that ends before the reporter follows the engine has no line.
+    await until(async () => {
+      await answers('one')
+      return /^run {4}\| run_\w{26} {2}greet {2}succeeded after /m.test(dev.output())
+    })
     await dev.says(/^dev {4}\| {3}interface {4}http:\S+\/openapi\.json$/m)
     await dev.says(/^runner \| pid \d+ ENGINE_URL$/m)
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)
-    await dev.says(/^run {4}\| run_\w{26} {2}greet {2}succeeded after /m)
     await dev.says(/^dev {4}\| {3}webhooks {5}may go to 127\.0\.0\.0\/8,::1 /m)
     await dev.says(/^dev {4}\| {3}console {2}http:\S+\/console\/$/m)
     // Without a terminal there are no colours.

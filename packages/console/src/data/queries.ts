@@ -5,6 +5,7 @@ import { ApiError, type CallOptions, type Calls, type Client, type Input, type P
 import {
   type InfiniteData,
   keepPreviousData,
+  type Query,
   QueryCache,
   QueryClient,
   type UseInfiniteQueryResult,
@@ -55,14 +56,16 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** A read that is under way has the token of before. */
+const mayBeRefused = ({ state }: Query) => state.status === 'error' || state.fetchStatus === 'fetching'
+
 /** Reads again what was refused once actions are unlocked. A read with the token of a session that has ended is given up. */
 let wasUnlocked = false
 onSession(() => {
   const { status, unlockedUntil } = currentSession()
   if (status === 'signed-out') void queryClient.cancelQueries()
   const isUnlocked = unlockedUntil !== undefined
-  if (isUnlocked && !wasUnlocked)
-    void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+  if (isUnlocked && !wasUnlocked) void queryClient.refetchQueries({ type: 'active', predicate: mayBeRefused })
   wasUnlocked = isUnlocked
 })
 
