@@ -82,6 +82,8 @@ test('/console/go leads to the key and to the audit entry of an id', async () =>
   await page.getByRole('row', { name: /key\.revoke/ }).waitFor()
   expect(await page.getByRole('row', { name: /key\.create/ }).count()).toBe(0)
   await page.goto(`${engine.url}/console/go/${second}`)
+  await page.waitForURL(/\/n\/default\/keys/)
+  await page.locator('h1').waitFor()
   await page.getByRole('button', { name: 'Unlock' }).click()
   await page.getByLabel('A secret key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
