@@ -13,6 +13,7 @@ const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read ke
 const engine = await openEngine()
 const app = unique('many')
 await engine.runner({ app, workflows: { batch: () => returned(1), other: () => returned(2) } })
+const PATIENCE = { timeout: 10_000 }
 /** Further than any control of a page. */
 const TABS_MAX = 80
 /** Three pages of the list. */
@@ -38,7 +39,7 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   const place = async () => (await page.locator('tr[data-active]').getAttribute('aria-rowindex')) ?? ''
   for (let at = 3; at <= 152; at++) {
     await page.keyboard.press('j')
-    await expect.poll(place).toBe(String(at))
+    await expect.poll(place, PATIENCE).toBe(String(at))
   }
   const scrolled = () => page.evaluate<number>('document.querySelector("[data-scroller]").scrollTop')
   const [top, key] = [await scrolled(), await active()]
@@ -47,7 +48,7 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   await page.getByRole('heading', { level: 1, name: /batch/ }).waitFor()
   await page.goBack()
   await page.getByText('1 run selected').waitFor()
-  await expect.poll(active).toBe(key)
+  await expect.poll(active, PATIENCE).toBe(key)
   expect(Math.abs((await scrolled()) - top)).toBeLessThan(64)
 })
 
