@@ -8,6 +8,7 @@ import { type BenchBrowser, consoleUrl, type Tab, untilTrue } from './browser.ts
 const OPENINGS = 5
 const CHANGES = 12
 const KEYS = 40
+const SETTLE_MS = 1000
 
 /** Notes when the first row is painted, in the page's own time: its origin is the beginning of the navigation. */
 const NOTE_FIRST_ROW = `new MutationObserver((_, observer) => {
@@ -90,6 +91,8 @@ export async function changesAndKeys(origin: string, browser: BenchBrowser, bars
   }
   bars.time('change to a cached page, p95', percentiles(await times()).p95, { barMs: 100, slowness })
   await page.locator('tbody tr[data-key]').first().waitFor()
+  // The list is read again after the change.
+  await page.waitForTimeout(SETTLE_MS)
   for (let i = 0; i < KEYS; i++) {
     await page.evaluate('void window.noteKey()')
     await page.keyboard.press('j')

@@ -106,13 +106,15 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
   }
   const imported = await send('rows.uploaded', { file: 'customers.csv' })
   await ended(client, imported.runId)
+  const synced: string[] = []
+  for (let n = 0; n < 46; n++) synced.push((await send('customer.changed', { customer: 'acct-17' })).runId)
+  await fillLimits(send)
+  await fireNightly(client)
   const started: { runId: string; eventId: string }[] = []
   for (let n = 1; n <= 9; n++) {
     const card = n % 3 === 0 ? { card: 'refused' } : {}
     started.push(await send('order.placed', { customer: `acct-${10 + (n % 4)}`, total: 20 * n, ...card }))
   }
-  const synced: string[] = []
-  for (let n = 0; n < 12; n++) synced.push((await send('customer.changed', { customer: 'acct-17' })).runId)
   const offer = await send('offer.wanted', { customer: 'acct-12' })
   await client.putSchedule({
     id: 'weekly-report',
@@ -120,7 +122,7 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
   })
   await pause(SETTLE_MS)
   const again = await client.replayRun({ id: offer.runId })
-  await client.pauseRun({ id: synced[11] ?? '' })
+  await client.pauseRun({ id: synced.at(-1) ?? '' })
   const [order, refused] = [started[0], started[2]]
   const pictures: Record<string, Picture> = {
     run: { path: `/runs/${order?.runId}` },
@@ -128,7 +130,7 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
     overview: { path: '/' },
     steps: { path: `/runs/${imported.runId}`, act: unfold },
     failed: { path: `/runs/${refused?.runId}?step=charge-card` },
-    held: { path: `/runs/${synced[9]}` },
+    held: { path: `/runs/${synced[42]}` },
     diff: { path: `/runs/${again.id}?diff=${offer.runId}` },
     workflows: { path: '/workflows' },
     workflow: { path: '/workflows/shop/process-order' },
@@ -145,6 +147,23 @@ async function fillRuns(client: Client): Promise<{ pictures: Record<string, Pict
   return { pictures, since }
 }
 
+type Send = (name: string, data: unknown) => Promise<unknown>
+
+/** Events that a debounce and a batch collect, and runs of which each is the only one. */
+async function fillLimits(send: Send): Promise<void> {
+  for (let n = 0; n < 5; n++) await send('profile.viewed', { customer: 'acct-11' })
+  for (let n = 0; n < 12; n++) await send('comment.written', { thread: 'roadmap', n })
+  for (const warehouse of ['Berlin', 'Lyon']) await send('stock.counted', { warehouse })
+}
+
+/** Runs of the past for the schedule of the workflow. */
+async function fireNightly(client: Client): Promise<void> {
+  const { items } = await client.listSchedules({ source: 'workflow' })
+  const [schedule] = items
+  if (schedule === undefined) throw new Error('the workflow has no schedule')
+  for (let n = 0; n < 3; n++) await client.fireSchedule({ id: schedule.id })
+}
+
 /** Waits for the end of the import. */
 async function ended(client: Client, id: string): Promise<void> {
   const deadline = Date.now() + IMPORT_MS_MAX
@@ -156,16 +175,11 @@ async function ended(client: Client, id: string): Promise<void> {
   }
 }
 
-/** Unfolds the bad rows of the import, and goes to the third. */
+/** Unfolds one region of the import, zooms to it, and selects its bad row. */
 async function unfold(page: Page): Promise<void> {
-  await page.getByRole('row', { name: /9998 steps, 11 failed/ }).waitFor()
-  await page.getByRole('button', { name: 'Only failed' }).click()
-  await page
-    .getByRole('row', { name: /^import-row-/ })
-    .first()
-    .click()
-  await page.getByRole('treegrid').focus()
-  for (const key of ['ArrowRight', 'n', 'n', 'n']) await page.keyboard.press(key)
+  const region = page.getByRole('row', { name: /^import-delta-.* 1 failed/ })
+  await region.click()
+  for (const key of ['ArrowRight', 'z', 'n', '-', '-']) await page.keyboard.press(key)
   // A ring around the whole timeline would hide its look.
-  await page.evaluate('document.activeElement.blur()')
+  await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
 }

@@ -47,31 +47,41 @@ const processOrder = createWorkflow(
   },
 )
 
-/** With the first and the last step of the import, as many as a run may have. */
-const ROWS = 9998
-/** Steps that run side by side. */
-const SIDE_BY_SIDE = 1000
-/** Every so many rows are bad: eleven of all. */
-const BAD_EVERY = 900
+/** Rows of each region, which run side by side. With the first step and the last there are as many as a run may have. */
+const REGIONS = {
+  alps: 1000,
+  coast: 1000,
+  delta: 12,
+  east: 1000,
+  fens: 1000,
+  gorge: 1000,
+  hills: 1000,
+  isles: 1000,
+  lakes: 1000,
+  moors: 1000,
+  north: 986,
+}
 
 const importRows = createWorkflow(
   { name: 'import-rows', triggers: { event: 'rows.uploaded' }, retry: { maxAttempts: 1 } },
   async ({ step }) => {
     await step.run('read-file', () => pause(200))
-    const importRow = (row: number) =>
-      step.run(`import-row-${row}`, async () => {
-        await pause((row % 40) * 20)
-        if (row % BAD_EVERY === BAD_EVERY - 1) throw new NonRetriableError(`row ${row} has no customer`)
-        return { row }
-      })
+    let rows = 0
     let bad = 0
-    for (let first = 0; first < ROWS; first += SIDE_BY_SIDE) {
-      const count = Math.min(SIDE_BY_SIDE, ROWS - first)
-      const rows = await Promise.allSettled(Array.from({ length: count }, (_, n) => importRow(first + n)))
-      bad += rows.filter(({ status }) => status === 'rejected').length
+    for (const [region, count] of Object.entries(REGIONS)) {
+      const badRow = Math.floor(count * 0.7)
+      const importRow = (row: number) =>
+        step.run(`import-${region}-${row}`, async () => {
+          await pause(100 + (row % 40) * 20)
+          if (row === badRow) throw new NonRetriableError(`row ${row} of ${region} has no customer`)
+          return { row }
+        })
+      const imported = await Promise.allSettled(Array.from({ length: count }, (_, row) => importRow(row)))
+      rows += count
+      bad += imported.filter(({ status }) => status === 'rejected').length
     }
     await step.run('write-report', () => pause(200))
-    return { rows: ROWS, bad }
+    return { rows, bad }
   },
 )
 
@@ -96,9 +106,38 @@ const nightlyReport = createWorkflow(
   async ({ step }) => step.run('sum-up', () => 42),
 )
 
+/** Events of one customer within a minute become one run. */
+const refreshProfile = createWorkflow(
+  {
+    name: 'refresh-profile',
+    triggers: { event: 'profile.viewed' },
+    debounce: { period: '10m', key: 'event.data.customer' },
+  },
+  async ({ step }) => step.run('refresh', () => 1),
+)
+
+const sendDigest = createWorkflow(
+  {
+    name: 'send-digest',
+    triggers: { event: 'comment.written' },
+    batch: { maxSize: 50, timeout: '1h', key: 'event.data.thread' },
+  },
+  async ({ step }) => step.run('send', () => 1),
+)
+
+/** One at a time for each warehouse. */
+const countStock = createWorkflow(
+  {
+    name: 'count-stock',
+    triggers: { event: 'stock.counted' },
+    singleton: { mode: 'skip', key: 'event.data.warehouse' },
+  },
+  async ({ step }) => step.run('count', () => pause(280_000)),
+)
+
 const runner = await serve({
   app: 'shop',
-  workflows: [processOrder, importRows, syncCustomer, makeOffer, nightlyReport],
+  workflows: [processOrder, importRows, syncCustomer, makeOffer, nightlyReport, refreshProfile, sendDigest, countStock],
   port: 0,
 })
 await runner.ready

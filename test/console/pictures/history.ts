@@ -1,9 +1,8 @@
 // Runs of the last 30 days for the store of the pictures, so that charts and percentiles have something to show.
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
-import type { RunStatus } from '../../packages/engine/src/domain/model/run.ts'
-import { closeOpened } from '../../test/kit/cleanup.ts'
-import { type SeededRun, seedRuns } from '../../test/kit/engine/seed-runs.ts'
+import type { RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
+import { type SeededRun, seedRuns } from '../../kit/engine/seed-runs.ts'
 
 const DAY_MS = 86_400_000
 const WINDOW_MS = 30 * DAY_MS
@@ -27,7 +26,6 @@ export async function writeHistory(storeFile: string): Promise<void> {
   for (const ending of ['', '-wal', '-shm']) rmSync(storeFile + ending, { force: true })
   // The log of the database has what is not in its file yet.
   for (const ending of ['', '-wal']) if (existsSync(file + ending)) copyFileSync(file + ending, storeFile + ending)
-  await closeOpened()
 }
 
 function runOf(i: number, from: number): SeededRun {

@@ -1,0 +1,125 @@
+// The pictures of the console, from processes of a shop: an engine, its runners and their history. Every test run takes those of the
+// README, to throw them away; `npm run pictures` takes all of them, in light and dark, into docs/images.
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createClient } from 'perdure/client'
+import type { Page, Request } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { startEngine, startRunner } from '../../../examples/shared/processes.ts'
+import { openPage } from '../../kit/browser/page.ts'
+import { onCleanup, until } from '../../kit/index.ts'
+import { fill, type Picture, SECRET_KEY } from './fill.ts'
+import { writeHistory } from './history.ts'
+
+const isForDocs = process.env.PERDURE_PICTURES === '1'
+/** The README shows them. */
+const OF_README = ['run', 'steps', 'send', 'held', 'diff', 'overview']
+const SIZE = { width: 1440, height: 900 }
+const BYTES_MAX = 300_000
+/** A page without a request for so long has read everything. */
+const QUIET_MS = 500
+const READ_MS_MAX = 30_000
+/** Streams, and the script of the worker, whose end a page does not see. */
+const UNENDING = /\/stream$|\/shared-worker-/
+const TEST_MS_MAX = 600_000
+
+const folder = isForDocs
+  ? fileURLToPath(new URL('../../../docs/images/', import.meta.url))
+  : mkdtempSync(join(tmpdir(), 'perdure-pictures-'))
+if (!isForDocs) onCleanup(() => rmSync(folder, { recursive: true }))
+
+const engine = await startEngine({
+  ENGINE_API_KEYS: JSON.stringify([{ label: 'ada', namespace: 'default', kind: 'secret', key: SECRET_KEY }]),
+})
+onCleanup(() => engine.stop())
+await engine.restart(() => writeHistory(engine.storeFile))
+const env = { ENGINE_URL: engine.url, ENGINE_API_KEY: SECRET_KEY }
+const client = createClient({ url: engine.url, apiKey: SECRET_KEY })
+const runner = await startRunner(new URL('./runner.ts', import.meta.url), env)
+onCleanup(async () => {
+  // No run takes the place of the one that ends with the runner.
+  await client.pauseWorkflow({ app: 'shop', name: 'sync-customer' })
+  await runner.stop()
+})
+
+test(
+  'takes the pictures',
+  async () => {
+    const { pictures, close } = await fill(client, engine.url)
+    onCleanup(close)
+    const names = isForDocs ? Object.keys(pictures) : OF_README
+    for (const scheme of isForDocs ? (['light', 'dark'] as const) : (['light'] as const)) {
+      const page = await openPage(engine.url, { colorScheme: scheme, width: SIZE.width, expected: ['401'] })
+      await page.setViewportSize(SIZE)
+      const reads = followReads(page)
+      await unlock(page)
+      for (const name of names) {
+        const file = join(folder, `console-${name}-${scheme}.png`)
+        await take(page, reads, { picture: pictures[name] as Picture, file })
+        expect(statSync(file).size, file).toBeLessThanOrEqual(BYTES_MAX)
+      }
+    }
+  },
+  TEST_MS_MAX,
+)
+
+interface Reads {
+  /** Resolves when the page has read everything. */
+  done(): Promise<void>
+}
+
+/** Follows the requests of a page, but for its stream. */
+function followReads(page: Page): Reads {
+  const underWay = new Set<Request>()
+  let changedAt = Date.now()
+  const end = (request: Request) => {
+    underWay.delete(request)
+    changedAt = Date.now()
+  }
+  page.on('requestfinished', end).on('requestfailed', end)
+  page.on('request', request => {
+    if (!UNENDING.test(new URL(request.url()).pathname)) underWay.add(request)
+  })
+  const again = page.getByRole('button', { name: 'Try again' })
+  return {
+    async done() {
+      changedAt = Date.now()
+      const isQuiet = async () => {
+        // An engine on a busy machine refuses some reads.
+        if ((await again.count()) > 0) await again.first().click()
+        const isShown = (await page.locator('[aria-busy], h1').count()) === 1
+        return isShown && underWay.size === 0 && Date.now() - changedAt > QUIET_MS
+      }
+      await until(isQuiet, { what: `the end of the reads of ${page.url()}`, deadlineMs: READ_MS_MAX })
+    },
+  }
+}
+
+async function take(page: Page, reads: Reads, { picture, file }: { picture: Picture; file: string }): Promise<void> {
+  // The address changes without a load, which would lock the actions.
+  await page.evaluate(
+    `history.pushState(null, '', '/console/n/default${picture.path}'); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+  // There the pointer changes nothing.
+  await page.mouse.move(1, SIZE.height - 1)
+  await reads.done()
+  if (picture.act) {
+    await picture.act(page)
+    await reads.done()
+  }
+  await page.screenshot({ path: file })
+}
+
+/** Signs in, and unlocks the actions. */
+async function unlock(page: Page): Promise<void> {
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+}
