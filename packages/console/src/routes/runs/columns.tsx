@@ -103,7 +103,7 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run
       : parentRunId !== undefined
         ? ['child of', parentRunId, parentRunId.slice(-8)]
         : cron !== undefined
-          ? ['cron', cron]
+          ? ['cron', cron, cron.replace(/^TZ=\S+\s+/, '')]
           : ['', eventName ?? '']
   return (
     <span title={`${what} ${detail}`.trim()}>

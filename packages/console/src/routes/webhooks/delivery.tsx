@@ -65,14 +65,16 @@ export function DeliveryView({ id }: { id: string }) {
                     'Endpoint',
                     delivery.endpointId && (
                       <Link target={{ to: 'endpoint', params: { id: delivery.endpointId } }}>
-                        {delivery.endpointId}
+                        <code>{delivery.endpointId}</code>
                       </Link>
                     ),
                   ],
                   [
                     'Run',
                     delivery.sourceRunId && (
-                      <Link target={{ to: 'run', params: { id: delivery.sourceRunId } }}>{delivery.sourceRunId}</Link>
+                      <Link target={{ to: 'run', params: { id: delivery.sourceRunId } }}>
+                        <code>{delivery.sourceRunId}</code>
+                      </Link>
                     ),
                   ],
                   ['App', delivery.app],
