@@ -16,7 +16,7 @@ const INPUTS: Record<string, unknown> = {
   startBulk: {
     body: { action: 'pause', filter: { workflow: 'order', status: 'queued', parentRunId: 'run_1' }, dryRun: true },
   },
-  getRunFacets: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z' },
+  getRunFacets: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' },
   replayRun: { id: 'run_1', body: { input: { n: 1 } } },
   retryRunFromStep: { id: 'run_1', body: { step: 'charge' } },
   startRun: { app: 'shop', name: 'order', body: { input: {}, dryRun: true } },
@@ -43,11 +43,24 @@ const INPUTS: Record<string, unknown> = {
     until: '2026-01-02T00:00:00Z',
   },
   listSchedules: { source: 'api' },
-  getWorkflowStats: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' },
-  listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1' },
+  getWorkflowStats: {
+    app: 'shop',
+    workflow: 'order',
+    since: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
+    trend: 32,
+  },
+  listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1', until: '2026-01-02T00:00:00Z' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
   listLimits: { app: 'shop', workflow: 'order', kind: 'singleton' },
-  listErrors: { app: 'shop', workflow: 'order', since: '2026-01-01T00:00:00Z', trend: 24 },
+  listErrors: {
+    app: 'shop',
+    workflow: 'order',
+    since: '2026-01-01T00:00:00Z',
+    until: '2026-01-02T00:00:00Z',
+    trend: 24,
+    runners: 10,
+  },
 }
 /** Operations without an id. */
 const LISTS = /^list|Facets$|Series$|Stats$/

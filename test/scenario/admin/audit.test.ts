@@ -66,6 +66,16 @@ describe('every action is recorded', () => {
       { id, action: 'pause', runId, actor: 'night shift', createdAt: at(1000) },
       { id, action: 'pause', runId, actor: 'ops', createdAt: at(0) },
     ])
+    // `since` contains its time, `until` does not; pages stay in the window.
+    const window = `?runId=${runId}&since=${at(0)}&until=${at(1000)}`
+    expect(await entries(window)).toEqual(found.slice(-1))
+    expect(await entries(`?runId=${runId}&since=${at(1)}`)).toEqual(found.slice(0, -1))
+    expect(await entries(`?runId=${runId}&until=${at(0)}`)).toEqual([])
+    const first = await viewer.get(`/control-actions?runId=${runId}&until=${at(1001)}&limit=5`)
+    expect(first.json).toEqual(found.slice(0, 5))
+    const cursor = encodeURIComponent(first.headers.get('x-next-cursor') as string)
+    expect(await entries(`?runId=${runId}&until=${at(1001)}&limit=5&cursor=${cursor}`)).toEqual(found.slice(5))
+    expect(await viewer.get('/control-actions?until=x')).toMatchObject({ status: 400, code: 'invalid_request' })
   })
 
   test('of a blank actor is refused', async () => {

@@ -263,6 +263,12 @@ test('error finds the failures of one cause', async () => {
   expect((await spans(2))[0]).toEqual([2, 0])
   expect((await spans(48))[0]?.reduce((sum, count) => sum + count, 0)).toBe(2)
   expect((await api.get('/errors?trend=x')).status).toBe(400)
+  // Up to a time, which is the end of the trend too.
+  expect(await groups(`since=${firstAt}&until=${firstAt}&app=shop`)).toEqual([])
+  const early = await groups(`since=${firstAt}&until=${lastAt}&app=shop&trend=1`)
+  expect(early).toMatchObject([{ fingerprint, count: 1, lastAt: firstAt, lastRunId: first, trend: [1] }])
+  expect((await groups(`until=${lastAt}&app=shop`)).map(({ count }) => count)).toEqual([1, 1])
+  expect((await api.get('/errors?until=x')).text).toContain('until')
   // A failure before the time is not counted, but says since when the group is known.
   const late = await groups(`since=${lastAt}&app=shop`)
   expect(late).toHaveLength(2)
@@ -273,6 +279,26 @@ test('error finds the failures of one cause', async () => {
   expect(await groups(`since=${new Date(clock.now() + 1).toISOString()}`)).toEqual([])
   await history.run('mail', 'letter', { ends: 'failed', message: '😀'.repeat(201) })
   expect(await groups('app=mail')).toMatchObject([{ count: 1, message: '😀'.repeat(200) }])
+})
+
+test('groups of errors count their failures by runner, with the SDKs that these are registered with', async () => {
+  const [app, name] = ['fleet', 'load']
+  const refuse = () => ({ status: 400, body: { error: { message: 'no' }, logs: [] } })
+  const fail = async (runner: string) => {
+    const { runId } = await history.send({ app, name, runner })
+    await api.reaches(runId, 'failed')
+  }
+  const [old, other] = ['fleet-1', 'fleet-2']
+  const first = await history.engine.runner({ app, runner: old, workflows: { [name]: refuse } })
+  await first.register(api, { sdkName: 'sdk-of-test', version: '1.2.3' })
+  await history.engine.runner({ app, runner: other, workflows: { [name]: refuse } })
+  for (const runner of [other, old, old]) await fail(runner)
+  const runners = async (count: number) =>
+    ((await api.get(`/errors?app=${app}&runners=${count}`)).json as { runners: unknown }[]).map(group => group.runners)
+  const ofOld = { runnerId: old, count: 2, sdkName: 'sdk-of-test', version: '1.2.3' }
+  expect(await runners(10)).toEqual([[ofOld, { runnerId: other, count: 1 }]])
+  expect(await runners(1)).toEqual([[ofOld]])
+  expect((await api.get('/errors?runners=some')).text).toContain('runners must be')
 })
 
 test('runner finds the runs that are pinned to it', async () => {

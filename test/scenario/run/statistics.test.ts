@@ -14,6 +14,7 @@ const { api, clock } = history
 const time = (at: number) => new Date(at).toISOString()
 const series = async (query = '') => (await api.get(`/runs/series?${query}`)).json as RunSeriesPoint[]
 const stats = async (query = '') => (await api.get(`/workflows/stats?${query}`)).json as WorkflowStats[]
+const trends = async (query: string) => (await stats(query)).map(({ workflow, trend }) => [workflow, trend])
 const facets = async (query = '') => (await api.get(`/runs/facets?${query}`)).json as RunFacets
 
 /** Lets time pass in minutes, in which the engine counts and removes, until there is no run. */
@@ -76,6 +77,28 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     ).toEqual([4, ...Array(11).fill(0)])
   }
   await expectSeries()
+  const expectTrends = async () => {
+    const spans = { at: time(from), spanMs: HOUR }
+    // Their order is that of ended runs, which changes later.
+    expect(new Map((await trends(`${window}&trend=4`)) as [string, unknown][])).toEqual(
+      new Map([
+        ['order', { ...spans, started: [3, 0, 0, 0], failed: [1, 0, 0, 0] }],
+        ['letter', { ...spans, started: [1, 0, 1, 0], failed: [0, 0, 0, 0] }],
+        ['refund', { ...spans, started: [0, 0, 1, 0], failed: [0, 0, 0, 0] }],
+        ['stepped', { ...spans, started: [1, 0, 0, 0], failed: [0, 0, 0, 0] }],
+      ]),
+    )
+    // Spans begin at multiples of their length; what was before the window is not in the first one.
+    const [order] = await trends(
+      `since=${time(from + 5 * MINUTE)}&until=${time(from + 4 * HOUR)}&workflow=order&trend=4`,
+    )
+    expect(order).toBeUndefined()
+    const [[, letter] = []] = await trends(`${window}&workflow=letter&trend=2`)
+    const first = from - (from % (3 * HOUR))
+    const inFirst = from + 2 * HOUR < first + 3 * HOUR ? 2 : 1
+    expect(letter).toMatchObject({ at: time(first), spanMs: 3 * HOUR, started: [inFirst, 2 - inFirst] })
+  }
+  await expectTrends()
   const counts = { queued: 0, running: 0, waiting: 1, paused: 0, succeeded: 4, failed: 1, cancelled: 1 }
   expect((await facets()).status).toEqual(counts)
   expect(await facets(`since=${time(ended)}`)).toMatchObject({ status: { succeeded: 0, cancelled: 1, waiting: 1 } })
@@ -88,6 +111,17 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     workflow: expect.arrayContaining([{ app: 'shop', workflow: 'order', runs: 3 }]),
     waitingFor: { event: 1, sleep: 0 },
   })
+  // With an end, runs in flight count where they were created.
+  const nothing = { ...counts, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 }
+  expect((await facets(window)).status).toEqual(counts)
+  expect((await facets(`since=${time(from)}&until=${time(from + HOUR)}`)).status).toEqual({
+    ...nothing,
+    succeeded: 4,
+    failed: 1,
+  })
+  const later = await facets(`since=${time(from + HOUR)}&until=${time(from + 4 * HOUR)}`)
+  expect(later).toMatchObject({ status: { ...nothing, cancelled: 1, waiting: 1 }, waitingFor: { event: 1 } })
+  expect((await facets(`since=${time(from + 3 * HOUR)}&until=${time(from + 4 * HOUR)}`)).status).toEqual(nothing)
   expect(await facets('workflow=refund')).toMatchObject({
     status: { cancelled: 1, succeeded: 0 },
     app: [{ app: 'shop', runs: 1 }],
@@ -123,7 +157,8 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   expect(
     (await stats(`since=${time(from + HOUR)}&until=${time(ended + HOUR)}`)).map(({ workflow }) => workflow),
   ).toEqual(['refund', 'letter'])
-  expect(await api.get('/workflows/stats?until=5')).toMatchObject({ status: 400, code: 'invalid_request' })
+  for (const query of ['workflows/stats?until=5', 'workflows/stats?trend=many', 'runs/facets?until=x'])
+    expect(await api.get(`/${query}`), query).toMatchObject({ status: 400, code: 'invalid_request' })
 
   clock.jump(3 * DAY)
   await pass(async () => (await api.get(`/runs/${cancelled.id}`)).status === 404)
@@ -131,6 +166,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   // Its wait has timed out.
   await api.reaches(waiting.id, 'succeeded')
   await expectSeries()
+  await expectTrends()
   expect((await facets()).status).toEqual({ ...counts, waiting: 0, succeeded: 5 })
   expect(await stats()).toMatchObject([{ workflow: 'letter', started: 0, succeeded: 1, inFlight: 0 }])
 })

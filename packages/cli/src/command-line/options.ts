@@ -30,6 +30,12 @@ export const countedSinceOption = (what: string) =>
   new Option('--since <time>', `count the ${what} since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const untilOption = (what = 'runs') =>
   new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
+const TREND_SPANS_MAX = 48
+export const trendOption = (what: string) =>
+  new Option(
+    '--trend <n>',
+    `count the ${what} in equal spans of the time too, at most n, at most ${TREND_SPANS_MAX}`,
+  ).argParser(wholeNumber(`a whole number from 1 to ${TREND_SPANS_MAX}`, 1, TREND_SPANS_MAX))
 export const attributesOption = (what: string) =>
   new Option('--attribute <key:value>', `${what}; may be given several times`).argParser<string[]>(
     (text, others = []) => {

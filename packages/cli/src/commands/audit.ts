@@ -3,7 +3,7 @@
 import { CONTROL_ACTIONS, type ControlAction } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../command-line/ids.ts'
-import { limitOption, sinceOption } from '../command-line/options.ts'
+import { limitOption, sinceOption, untilOption } from '../command-line/options.ts'
 import { engineCommand, list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
 import { relative } from '../output/time.ts'
@@ -17,17 +17,27 @@ export function auditCommand(program: Command): void {
     .option('--run <id>', 'only actions on this run, or that created it as a fork')
     .option('--actor <label>', 'only actions of the API key with this label')
     .addOption(sinceOption('actions'))
+    .addOption(untilOption('actions'))
     .addOption(limitOption('entries', 100))
-  engineCommand<{ action?: ControlAction['action']; run?: string; actor?: string; since?: string; limit: number }>(
+  engineCommand<Options>(
     command,
     ['perdure audit --run run_01K...', 'perdure audit --action cancel --json | jq -r .actor'],
     async session => {
-      const { action, run, actor, since, limit } = session.options
+      const { action, run, actor, since, until, limit } = session.options
       const runId = run && (await wholeId(session, run))
-      const rows = session.client.pages.listControlActions({ action, runId, actor, since, limit }, session)
+      const rows = session.client.pages.listControlActions({ action, runId, actor, since, until, limit }, session)
       return list(session, rows, COLUMNS, { limit })
     },
   )
+}
+
+interface Options {
+  action?: ControlAction['action']
+  run?: string
+  actor?: string
+  since?: string
+  until?: string
+  limit: number
 }
 
 const COLUMNS: Column<ControlAction>[] = [

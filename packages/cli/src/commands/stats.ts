@@ -8,7 +8,7 @@ import {
   type WorkflowStats,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { appOption, limitOption, sinceOption, untilOption } from '../command-line/options.ts'
+import { appOption, limitOption, sinceOption, trendOption, untilOption } from '../command-line/options.ts'
 import { engineCommand, group, list, show } from '../command-line/session.ts'
 import { type Column, table } from '../output/table.ts'
 import { duration, relative } from '../output/time.ts'
@@ -39,14 +39,15 @@ export function statsCommands(program: Command): void {
       .option('--workflow <name>', 'only runs of this workflow')
       .addOption(sinceOption(what))
 
-  engineCommand<Scope & { until?: string; limit: number }>(
+  engineCommand<Scope & { until?: string; limit: number; trend?: number }>(
     scoped('workflows', 'count the runs of each workflow since yesterday, the busiest first', 'or ended runs')
       .addOption(untilOption('or ended runs'))
-      .addOption(limitOption('workflows', 100)),
+      .addOption(limitOption('workflows', 100))
+      .addOption(trendOption('runs of each workflow')),
     ['perdure stats workflows', 'perdure stats workflows --since 7d --json | jq .lastFailure'],
     async session => {
-      const { app, workflow, since, until, limit } = session.options
-      const query = { app, workflow, since, until, limit }
+      const { app, workflow, since, until, limit, trend } = session.options
+      const query = { app, workflow, since, until, limit, trend }
       return list(session, await session.client.getWorkflowStats(query, session), WORKFLOW_COLUMNS)
     },
   )
@@ -73,12 +74,16 @@ export function statsCommands(program: Command): void {
     },
   )
 
-  engineCommand<Scope>(
-    scoped('facets', 'count runs by status, app, workflow and what they wait for', 'that are in flight, or ended'),
+  engineCommand<Scope & { until?: string }>(
+    scoped(
+      'facets',
+      'count runs by status, app, workflow and what they wait for',
+      'that are in flight, or ended',
+    ).addOption(untilOption('or ended runs')),
     ['perdure stats facets', 'perdure stats facets --app shop --json | jq .waitingFor'],
     async session => {
-      const { app, workflow, since } = session.options
-      const facets = await session.client.getRunFacets({ app, workflow, since }, session)
+      const { app, workflow, since, until } = session.options
+      const facets = await session.client.getRunFacets({ app, workflow, since, until }, session)
       return show(session, facets, () => table(rowsOf(facets), FACET_COLUMNS, session.terminal))
     },
   )
@@ -109,6 +114,7 @@ const WORKFLOW_COLUMNS: Column<WorkflowStats>[] = [
   ...TALLY_COLUMNS,
   { title: 'IN FLIGHT', cell: stats => String(stats.inFlight) },
   { title: 'HELD', cell: stats => String(stats.held), leave: 1 },
+  { title: 'TREND', cell: ({ trend }) => trend?.started.join(' '), leave: 5 },
   { title: 'LAST FAILURE', cell: ({ lastFailure }) => lastFailure && relative(lastFailure.at), leave: 4 },
 ]
 

@@ -192,6 +192,8 @@ export interface ControlQuery {
   actor?: string
   /** Only entries created at or after this time. */
   since?: number
+  /** Only entries created before this time. */
+  until?: number
   /** Only entries older than the one with this id. */
   before?: string
   limit: number

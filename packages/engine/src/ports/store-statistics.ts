@@ -5,6 +5,7 @@ import type { RunStatus } from '../domain/model/run.ts'
 import type { Durations } from '../domain/view/durations.ts'
 import type { SeriesStep } from '../domain/view/rollup-span.ts'
 import type { RunTally } from '../domain/view/run-tally.ts'
+import type { TrendSpans } from '../domain/view/trend-spans.ts'
 import type { PostTally } from '../domain/webhook/attempt-tally.ts'
 
 export interface RunScope {
@@ -39,6 +40,8 @@ export interface RunTotalsQuery extends RunScope {
   until?: number | undefined
   /** Counts alone are quicker to read: the tallies then lack durations. */
   countsOnly?: boolean
+  /** The runs of each workflow are counted in these spans too. */
+  trend?: TrendSpans | undefined
 }
 
 export interface RunTotals {
@@ -52,6 +55,14 @@ export interface WorkflowTally {
   app: string
   workflow: string
   tally: RunTally
+  /** With a trend in the query. */
+  trend?: WorkflowTrend
+}
+
+/** In each span of a trend the runs that were created, and those that failed. */
+export interface WorkflowTrend {
+  started: number[]
+  failed: number[]
 }
 
 /** Live runs of a workflow with one status that wait for the same kind of thing. */
@@ -61,6 +72,8 @@ export interface LiveRuns {
   status: RunStatus
   waitingKind: WaitingFor['kind'] | undefined
   runs: number
+  /** Number of these runs that were created between the times. */
+  created: number
 }
 
 /** The last failed run of a workflow. */
@@ -82,8 +95,12 @@ export interface ErrorGroupsQuery {
   workflow?: string | undefined
   /** Only runs that failed then or later. */
   since: number
+  /** Only runs that failed before. */
+  until?: number | undefined
   limit: number
   trend?: Trend | undefined
+  /** How many runners are counted for each group. */
+  runners?: number | undefined
 }
 
 /** Failed runs with one fingerprint. */
@@ -103,6 +120,8 @@ export interface ErrorGroup {
   lastRunner?: string
   /** The failures in each span of the trend. */
   trend?: number[]
+  /** The runners of the last passes, that of most failures first. */
+  runners?: { runnerId: string; count: number }[]
 }
 
 /** Callbacks of one step that ended, in the newest ended runs. */

@@ -22,4 +22,17 @@ export const ErrorGroupSchema = Type.Object({
   trend: Type.Optional(
     Type.Array(count(), { description: 'Failures in each span of time, the oldest first; with the parameter `trend`' }),
   ),
+  runners: Type.Optional(
+    Type.Array(
+      Type.Object({
+        runnerId: Type.String(),
+        count: count('Failures whose last pass was sent to the runner'),
+        sdkName: optionalText(
+          'The SDK that the runner is registered with now; absent for a runner that is not registered any more',
+        ),
+        version: optionalText('Version of that SDK'),
+      }),
+      { description: 'The runners of the last passes, the one with most failures first; with the parameter `runners`' },
+    ),
+  ),
 })

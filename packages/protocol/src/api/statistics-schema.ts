@@ -48,6 +48,17 @@ export const WorkflowStatsSchema = Type.Object({
   steps: Type.Array(StepStatsSchema, {
     description: 'The steps that took longest together in the newest 200 ended runs that match, at most 20',
   }),
+  trend: Type.Optional(
+    Type.Object(
+      {
+        at: timestamp('When the first span begins; runs from before the window are not in it'),
+        spanMs: Type.Integer({ description: 'The length of a span' }),
+        started: Type.Array(count(), { description: 'Runs that were created in each span, the oldest first' }),
+        failed: Type.Array(count(), { description: 'Runs that failed in each span' }),
+      },
+      { description: 'The runs over time; with the parameter `trend`' },
+    ),
+  ),
 })
 
 const counts = (names: readonly string[], description: string) =>

@@ -121,6 +121,7 @@ export const control = {
       },
       actor: { kind: 'name', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
       since: { kind: 'timestamp', description: 'Only actions at or after this time' },
+      until: { kind: 'timestamp', description: 'Only actions before this time' },
       cursor: CURSOR_PARAM,
       limit: {
         kind: 'integer',

@@ -172,20 +172,31 @@ export const runs = {
     query: {
       app: APP_PARAM,
       workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only failures of this workflow' },
-      since: { kind: 'timestamp', description: 'Only runs that failed at or after this time; by default 24 hours ago' },
+      since: {
+        kind: 'timestamp',
+        description: 'Only runs that failed at or after this time; by default 24 hours before `until`',
+      },
+      until: { kind: 'timestamp', description: 'Only runs that failed before this time; by default up to now' },
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Groups' },
       trend: {
         kind: 'integer',
         minimum: 1,
         maximum: 48,
-        description: 'Counts the failures of each group in so many equal spans from `since` to now, too',
+        description: 'Counts the failures of each group in so many equal spans from `since` to `until`, too',
+      },
+      runners: {
+        kind: 'integer',
+        minimum: 1,
+        maximum: 10,
+        description:
+          'Counts the failures of each group by runner, too: so many runners with the most failures are given',
       },
     },
     reply: ok('The groups', Type.Array(api.ErrorGroupSchema)),
     examples: [
       {
         summary: 'Failures of the shop',
-        query: { app: 'shop', trend: '6' },
+        query: { app: 'shop', trend: '6', runners: '3' },
         reply: [
           {
             fingerprint: '3f9a1c0d5e7b2846',
@@ -201,6 +212,10 @@ export const runs = {
             lastRunId: sample.RUN_ID,
             lastRunner: 'shop-1',
             trend: [0, 0, 1, 0, 0, 2],
+            runners: [
+              { runnerId: 'shop-1', count: 2, sdkName: '@perdure/sdk', version: '0.1.0' },
+              { runnerId: 'shop-2', count: 1 },
+            ],
           },
         ],
       },

@@ -67,12 +67,19 @@ export const statistics = {
       app: APP_PARAM,
       workflow: WORKFLOW_PARAM,
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Workflows' },
+      trend: {
+        kind: 'integer',
+        minimum: 1,
+        maximum: 48,
+        description:
+          'Counts the runs of each workflow over time, too: in the shortest spans of 5 or 15 minutes, of 1, 3 or 6 hours, or of days of which at most so many contain the window',
+      },
     },
     reply: ok('The workflows', Type.Array(api.WorkflowStatsSchema)),
     examples: [
       {
         summary: 'The workflows of the shop today',
-        query: { app: 'shop' },
+        query: { app: 'shop', trend: '6' },
         reply: [
           {
             app: 'shop',
@@ -88,6 +95,12 @@ export const statistics = {
               message: 'card 4711 was refused',
             },
             steps: [{ name: 'charge-card', count: 40, totalMs: 21004, p95Ms: 1488 }],
+            trend: {
+              at: '2025-02-28T12:00:00.000Z',
+              spanMs: 21_600_000,
+              started: [4, 0, 8, 22, 8],
+              failed: [0, 0, 0, 2, 0],
+            },
           },
         ],
       },
@@ -98,10 +111,14 @@ export const statistics = {
     method: 'GET',
     path: '/runs/facets',
     summary: 'Count runs by status, app, workflow, and what they wait for',
-    description: `Counts runs that ended since a time, and all runs in flight. \`since\` counts as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
+    description: `Counts runs that ended since a time, and all runs in flight; with \`until\` only those in flight that were created in the window, as [\`GET /runs\`](#get-runs) finds them. \`since\` and \`until\` count as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
     access: 'read',
     query: {
       since: { kind: 'timestamp', description: 'Only runs that ended at or after this time, or are in flight' },
+      until: {
+        kind: 'timestamp',
+        description: 'Only runs that ended before this time, or were created in the window and are in flight',
+      },
       app: APP_PARAM,
       workflow: WORKFLOW_PARAM,
     },

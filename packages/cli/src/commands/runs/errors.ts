@@ -2,7 +2,14 @@
 
 import type { ErrorGroup } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { appOption, limitOption, sinceOption, wholeNumber } from '../../command-line/options.ts'
+import {
+  appOption,
+  limitOption,
+  sinceOption,
+  trendOption,
+  untilOption,
+  wholeNumber,
+} from '../../command-line/options.ts'
 import { engineCommand, list } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { relative } from '../../output/time.ts'
@@ -15,25 +22,38 @@ export function errorsCommand(runs: Command): void {
     .addOption(appOption())
     .option('--workflow <name>', 'only failures of this workflow')
     .addOption(sinceOption('failures'))
+    .addOption(untilOption('failures'))
     .addOption(limitOption('groups', 100))
-    .addOption(trendOption())
-  engineCommand<{ app?: string; workflow?: string; since?: string; limit: number; trend?: number }>(
+    .addOption(trendOption('failures of each group'))
+    .addOption(runnersOption())
+  engineCommand<Options>(
     command,
     ['perdure runs errors --since 2h', 'perdure runs errors --json | jq -r .fingerprint'],
     async session => {
-      const { app, workflow, since, limit, trend } = session.options
-      return list(session, await session.client.listErrors({ app, workflow, since, limit, trend }, session), COLUMNS)
+      const { app, workflow, since, until, limit, trend, runners } = session.options
+      const query = { app, workflow, since, until, limit, trend, runners }
+      return list(session, await session.client.listErrors(query, session), COLUMNS)
     },
   )
 }
 
-const SPANS_MAX = 48
+interface Options {
+  app?: string
+  workflow?: string
+  since?: string
+  until?: string
+  limit: number
+  trend?: number
+  runners?: number
+}
 
-const trendOption = () =>
+const RUNNERS_MAX = 10
+
+const runnersOption = () =>
   new Option(
-    '--trend <n>',
-    `count the failures of each group in n equal spans of the time too, at most ${SPANS_MAX}`,
-  ).argParser(wholeNumber(`a whole number from 1 to ${SPANS_MAX}`, 1, SPANS_MAX))
+    '--runners <n>',
+    `count the failures of each group by runner too: the n runners with most of them, at most ${RUNNERS_MAX}`,
+  ).argParser(wholeNumber(`a whole number from 1 to ${RUNNERS_MAX}`, 1, RUNNERS_MAX))
 
 const COLUMNS: Column<ErrorGroup>[] = [
   { title: 'ERROR', cell: group => group.fingerprint, whole: true },
@@ -44,5 +64,9 @@ const COLUMNS: Column<ErrorGroup>[] = [
   { title: 'STEP', cell: group => group.stepName },
   { title: 'LAST', cell: group => relative(group.lastAt) },
   { title: 'LAST RUN', cell: group => group.lastRunId, whole: true },
+  {
+    title: 'RUNNERS',
+    cell: ({ runners }) => runners?.map(({ runnerId, count }) => `${runnerId}: ${count}`).join(', '),
+  },
   { title: 'MESSAGE', cell: group => group.message },
 ]

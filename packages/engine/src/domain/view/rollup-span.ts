@@ -40,15 +40,16 @@ export function totalSince(since: number, now: number): number {
 const END = spanStart('1d', Number.MAX_SAFE_INTEGER)
 
 /**
- * Ranges that together contain everything from a time of `totalSince` on, and before another one, with few spans; all time
- * without times.
+ * Ranges that together contain everything from a time of `totalSince` on, and before another one, with few spans, none of them
+ * longer than `longest`; all time without times.
  */
-export function totalRanges(since: number | undefined, until = END): SpanRange[] {
-  if (since === undefined && until === END) return [{ span: 'all', from: 0, until: END }]
+export function totalRanges(since: number | undefined, until = END, longest: RollupSpan = 'all'): SpanRange[] {
+  if (since === undefined && until === END && longest === 'all') return [{ span: 'all', from: 0, until: END }]
   const from = since ?? 0
+  if (longest === '5m') return [{ span: '5m', from, until }]
   const hour = Math.min(Math.ceil(from / HOUR_MS) * HOUR_MS, until)
   const lastHour = Math.max(spanStart('1h', until), hour)
-  const day = Math.min(Math.ceil(hour / DAY_MS) * DAY_MS, lastHour)
+  const day = longest === '1h' ? lastHour : Math.min(Math.ceil(hour / DAY_MS) * DAY_MS, lastHour)
   const lastDay = Math.max(spanStart('1d', until), day)
   const ranges: SpanRange[] = [
     { span: '5m', from, until: hour },

@@ -45,7 +45,7 @@ export function controlActionsQuery(namespace: string, query: ControlQuery): Que
 
 function newestIds(
   namespace: string,
-  { action, runId, actor, since, before, limit }: ControlQuery,
+  { action, runId, actor, since, until, before, limit }: ControlQuery,
   column: 'run_id' | 'new_run_id' | undefined,
 ): Query {
   const terms = ['namespace = ?']
@@ -58,9 +58,10 @@ function newestIds(
   if (column !== undefined) add(`${column} = ?`, runId)
   add('action = ?', action)
   add('actor = ?', actor)
-  // Ids contain the time, so that an index answers both bounds.
+  // Ids contain the time, so that an index answers all bounds.
   add('id >= ?', since === undefined ? undefined : earliestId('act', since))
-  add('id < ?', before)
+  // A page behind the first one is in the window already.
+  add('id < ?', before ?? (until === undefined ? undefined : earliestId('act', until)))
   const sql = `SELECT id FROM control_actions WHERE ${terms.join(' AND ')} ORDER BY id DESC LIMIT ?`
   return { sql, params: [...params, limit] }
 }

@@ -1,6 +1,7 @@
 // Groups of failed runs by the fingerprint of their error (docs/errors.md#fingerprints), with their numbers over time. Called by the
 // reads. One index has all that is counted.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
@@ -8,7 +9,7 @@ import type { Query, Row, Value } from '../description/values.ts'
 /** Failures that are grouped at most, the newest. */
 const FAILURES_MAX = 20_000
 
-/** The groups, the largest first, each with the error of its last run and, if the query wants it, its trend. */
+/** The groups, the largest first, each with the error of its last run and, if the query wants them, its trend and its runners. */
 export async function errorGroupsOf(
   read: (query: Query) => Promise<Row[]>,
   namespace: string,
@@ -18,8 +19,14 @@ export async function errorGroupsOf(
   if (rows.length === 0) return []
   const [lasts, firsts] = [await read(lastErrorsQuery(rows)), await read(firstEndsQuery(namespace, rows))]
   const groups = errorGroups(rows, lasts, firsts)
-  const { trend } = query
-  return trend ? withTrends(groups, await read(trendsQuery(namespace, { ...query, trend }, rows)), trend) : groups
+  const { trend, runners } = query
+  const trends = trend && trendsOf(groups, await read(trendsQuery(namespace, { ...query, trend }, rows)), trend)
+  const counts = runners && (await runnersOf(await read(runnersQuery(namespace, query, rows))))
+  return groups.map(group => {
+    const key = keyOf(group)
+    const largest = counts && largestRunners(counts.get(key), runners)
+    return { ...group, ...(trends && { trend: trends.get(key) as number[] }), ...(largest && { runners: largest }) }
+  })
 }
 
 /** Rows of fingerprint, app, workflow, number, first and last end, and the last end and its run's id as one text. */
@@ -45,9 +52,31 @@ function trendsQuery(namespace: string, query: ErrorGroupsQuery & { trend: Trend
   }
 }
 
-function newestFailures(namespace: string, query: ErrorGroupsQuery): { failures: string; params: Value[] } {
+/** Rows of fingerprint, app, workflow and the last passes of the same failures, for groups of the rows. */
+function runnersQuery(namespace: string, query: ErrorGroupsQuery, groups: readonly Row[]): Query {
+  const { failures, params } = newestFailures(namespace, query, 'last_pass')
+  const keys = [...new Set(groups.map(([key]) => key as string))]
+  // One text for each group: a row for each failure would take twice as long.
+  return {
+    sql: `SELECT error_key, app, workflow, string_agg(last_pass, ',')
+      FROM ${failures} WHERE last_pass IS NOT NULL AND error_key IN (${keys.map(() => '?').join(', ')})
+      GROUP BY 1, 2, 3`,
+    params: [...params, ...keys],
+  }
+}
+
+/** The newest failures, with the columns of their index, or with another one, for which each row is read. */
+function newestFailures(
+  namespace: string,
+  query: ErrorGroupsQuery,
+  column = 'id',
+): { failures: string; params: Value[] } {
   const terms = ['namespace = ?', 'error_key IS NOT NULL', 'finished_at >= ?']
   const params: Value[] = [namespace, query.since]
+  if (query.until !== undefined) {
+    terms.push('finished_at < ?')
+    params.push(query.until)
+  }
   for (const name of ['app', 'workflow'] as const) {
     const value = query[name]
     if (value === undefined) continue
@@ -55,7 +84,7 @@ function newestFailures(namespace: string, query: ErrorGroupsQuery): { failures:
     terms.push(`${name} || '' = ?`)
     params.push(value)
   }
-  const failures = `(SELECT error_key, app, workflow, finished_at, id FROM runs WHERE ${terms.join(' AND ')}
+  const failures = `(SELECT error_key, app, workflow, finished_at, ${column} FROM runs WHERE ${terms.join(' AND ')}
         ORDER BY finished_at DESC LIMIT ?) AS newest`
   return { failures, params: [...params, FAILURES_MAX] }
 }
@@ -96,25 +125,41 @@ function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: read
   })
 }
 
-/** The groups with the number of failures in each span, from rows of `trendsQuery`. */
-function withTrends(groups: readonly ErrorGroup[], rows: readonly Row[], { spans }: Trend): ErrorGroup[] {
-  const keyOf = (...parts: unknown[]) => JSON.stringify(parts)
-  const trends = new Map(
-    groups.map(({ fingerprint, app, workflow }) => [
-      keyOf(fingerprint, app, workflow),
-      new Array<number>(spans).fill(0),
-    ]),
-  )
-  for (const [fingerprint, app, workflow, span, count] of rows) {
-    const trend = trends.get(keyOf(fingerprint, app, workflow))
+/** The number of failures in each span, by group, from rows of `trendsQuery`. */
+function trendsOf(groups: readonly ErrorGroup[], rows: readonly Row[], { spans }: Trend): Map<string, number[]> {
+  const trends = new Map(groups.map(group => [keyOf(group), new Array<number>(spans).fill(0)]))
+  for (const row of rows) {
+    const [fingerprint, app, workflow, span, count] = row as [string, string, string, number, number]
+    const trend = trends.get(keyOf({ fingerprint, app, workflow }))
     // A run may end after the time up to which the spans go: it is in the last one.
-    const at = Math.min(span as number, spans - 1)
-    if (trend) trend[at] = (trend[at] ?? 0) + (count as number)
+    const at = Math.min(span, spans - 1)
+    if (trend) trend[at] = (trend[at] ?? 0) + count
   }
-  return groups.map(group => {
-    const { fingerprint, app, workflow } = group
-    return { ...group, trend: trends.get(keyOf(fingerprint, app, workflow)) as number[] }
-  })
+  return trends
+}
+
+/** The number of failures by runner, by group, from rows of `runnersQuery`. The event loop turns between groups. */
+async function runnersOf(rows: readonly Row[]): Promise<Map<string, Map<string, number>>> {
+  const groups = new Map<string, Map<string, number>>()
+  for (const [fingerprint, app, workflow, passes] of rows as [string, string, string, string][]) {
+    const counts = new Map<string, number>()
+    // The databases have different functions for JSON, so that it is parsed here.
+    for (const { runner } of JSON.parse(`[${passes}]`) as PassSent[]) counts.set(runner, (counts.get(runner) ?? 0) + 1)
+    groups.set(keyOf({ fingerprint, app, workflow }), counts)
+    await nextTurn()
+  }
+  return groups
+}
+
+function largestRunners(counts: ReadonlyMap<string, number> = new Map(), most: number) {
+  return [...counts]
+    .map(([runnerId, count]) => ({ runnerId, count }))
+    .sort((a, b) => b.count - a.count || (a.runnerId < b.runnerId ? -1 : 1))
+    .slice(0, most)
+}
+
+function keyOf({ fingerprint, app, workflow }: Pick<ErrorGroup, 'fingerprint' | 'app' | 'workflow'>): string {
+  return JSON.stringify([fingerprint, app, workflow])
 }
 
 function lastRunIdOf(row: Row): string {

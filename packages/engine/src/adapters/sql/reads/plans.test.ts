@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Query } from '../description/values.ts'
 import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
+import { trendQueries } from '../rollups/trend-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
 import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
@@ -62,6 +63,13 @@ test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 
       series.match(/COVERING INDEX runs_of_status \(namespace=\? AND status=\? AND id>\? AND id<\?\)/g),
     ).toHaveLength(4)
     expect(series.match(/runs_\w+/g)).toHaveLength(4)
+    const spans = { from: 0, spanMs: 3_600_000, count: 2, step: '1h' } as const
+    const [trend, ...rollups] = trendQueries('default', { since: 1, ...scope }, spans).map(planOf)
+    expect(trend).toContain('COVERING INDEX runs_of_status (namespace=? AND status=? AND id>? AND id<?)')
+    for (const plan of rollups)
+      expect(plan).toMatch(
+        /SEARCH run_rollups .*\(span=\? AND namespace=\? AND app=\? AND workflow=\? AND at>\? AND at<\?\)/,
+      )
   },
 )
 

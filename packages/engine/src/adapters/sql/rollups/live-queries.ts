@@ -31,18 +31,13 @@ export function liveQueries(
   return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${NOT_PARKED}`)]
 }
 
-export interface LiveGroup extends LiveRuns {
-  /** Runs created between the times. */
-  created: number
-}
-
 type LiveRow = [app: string, workflow: string, status: LiveRuns['status'], kind: string, runs: number, created: number]
 
 /** The live runs by what they wait for. Those without a wait are what the others leave. */
-export function liveGroups(waiting: readonly Row[], notParked: readonly Row[]): LiveGroup[] {
-  const rest = new Map<string, LiveGroup>()
+export function liveGroups(waiting: readonly Row[], notParked: readonly Row[]): LiveRuns[] {
+  const rest = new Map<string, LiveRuns>()
   const keyOf = ({ app, workflow, status }: LiveRuns) => JSON.stringify([app, workflow, status])
-  const group = (row: Row, waitingKind?: LiveRuns['waitingKind']): LiveGroup => {
+  const group = (row: Row, waitingKind?: LiveRuns['waitingKind']): LiveRuns => {
     const [app, workflow, status, , runs, created] = row as LiveRow
     return { app, workflow, status, runs, created, waitingKind }
   }

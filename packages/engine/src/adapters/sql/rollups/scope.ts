@@ -23,16 +23,24 @@ export interface SummedBy {
 }
 
 /** Sums of the workflows of the scope. The span `all` has one row for each, from which the others are found by key. */
-export function ofWorkflows(namespace: string, { app, workflow }: RunScope, by: SummedBy): Query {
-  const { range, groups, withTimes } = by
+export function ofWorkflows(namespace: string, scope: RunScope, { range, groups, withTimes }: SummedBy): Query {
+  const { from, params } = workflowRows(namespace, scope, range)
+  return { sql: `SELECT ${groups}, ${summedColumns(withTimes)} FROM ${from} GROUP BY ${groups}`, params }
+}
+
+/** The rows of a range of `run_rollups`, each with the row of its workflow as `known`. */
+export function workflowRows(
+  namespace: string,
+  { app, workflow }: RunScope,
+  range: SpanRange,
+): { from: string; params: Value[] } {
   const names = [app, workflow].filter(name => name !== undefined)
   return {
-    sql: `SELECT ${groups}, ${summedColumns(withTimes)} FROM run_rollups AS known CROSS JOIN run_rollups
+    from: `run_rollups AS known CROSS JOIN run_rollups
       WHERE known.span = 'all' AND known.namespace = ?
         ${app === undefined ? '' : 'AND known.app = ?'} ${workflow === undefined ? '' : 'AND known.workflow = ?'}
         AND run_rollups.span = ? AND run_rollups.namespace = known.namespace AND run_rollups.app = known.app
-        AND run_rollups.workflow = known.workflow AND run_rollups.at >= ? AND run_rollups.at < ?
-      GROUP BY ${groups}`,
+        AND run_rollups.workflow = known.workflow AND run_rollups.at >= ? AND run_rollups.at < ?`,
     params: [namespace, ...names, range.span, range.from, range.until],
   }
 }

@@ -9,28 +9,30 @@ import { endGroup, type MarksBefore, uncountedQuery } from './ends.ts'
 import { liveGroups, liveQueries } from './live-queries.ts'
 import { ofWorkflows } from './scope.ts'
 import { addSummedRows } from './summed-rows.ts'
+import { Trends, trendQueries } from './trend-queries.ts'
 
 /** The columns that name a workflow. */
 const NAMES = 'known.app, known.workflow'
 
-/** Rows of live runs, of uncounted ends, and of the roll-ups of each workflow. */
+/** Rows of live runs, of uncounted ends, of the roll-ups of each workflow, and of the trend. */
 export function totalsQueries(namespace: string, query: RunTotalsQuery, before: MarksBefore): Query[] {
-  const { since, until, countsOnly = false, ...scope } = query
+  const { since, until, countsOnly = false, trend, ...scope } = query
   return [
     ...liveQueries(namespace, { since, until, ...scope }),
     uncountedQuery(namespace, scope, before),
     ...totalRanges(since, until).map(range =>
       ofWorkflows(namespace, scope, { range, groups: NAMES, withTimes: !countsOnly }),
     ),
+    ...(trend ? trendQueries(namespace, query, trend) : []),
   ]
 }
 
-export async function runTotals(
-  { since = 0, until = Number.POSITIVE_INFINITY }: RunTotalsQuery,
-  answers: readonly Row[][],
-): Promise<RunTotals> {
+export async function runTotals(query: RunTotalsQuery, answers: readonly Row[][]): Promise<RunTotals> {
+  const { since = 0, until = Number.POSITIVE_INFINITY } = query
   const isInside = (at: number) => at >= since && at < until
-  const [waiting, live, uncounted, ...rollups] = answers as [Row[], Row[], Row[], ...Row[][]]
+  const [waiting, live, uncounted, ...counted] = answers as [Row[], Row[], Row[], ...Row[][]]
+  const ranges = totalRanges(query.since, query.until).length
+  const [rollups, ofTrend] = [counted.slice(0, ranges), counted.slice(ranges)]
   const workflows = new Map<string, WorkflowTally>()
   const of = (app: string, workflow: string): RunTally => {
     const key = JSON.stringify([app, workflow])
@@ -43,9 +45,17 @@ export async function runTotals(
     if (isInside(endedAt)) addTally(of(app, workflow), ended)
     if (isInside(createdAt)) of(app, workflow).started += runs
   }
-  const groups = liveGroups(waiting, live).map(({ created, ...group }) => {
-    of(group.app, group.workflow).started += created
-    return group
-  })
+  const groups = liveGroups(waiting, live)
+  for (const { app, workflow, created } of groups) of(app, workflow).started += created
+  if (query.trend) {
+    const trends = new Trends(query.trend)
+    for (const rows of ofTrend) trends.addRows(rows)
+    for (const { app, workflow, ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
+      const trend = trends.of(app, workflow)
+      if (isInside(endedAt)) trends.add(trend, 'failed', { at: endedAt, runs: ended.failed })
+      if (isInside(createdAt)) trends.add(trend, 'started', { at: createdAt, runs })
+    }
+    for (const each of workflows.values()) each.trend = trends.of(each.app, each.workflow)
+  }
   return { workflows: [...workflows.values()], live: groups }
 }

@@ -71,8 +71,12 @@ export function controlRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mount(app, context, operations.listControlActions, async (request, reply, { cursor, ...query }) => {
     const { namespace } = request.actor
-    const { limit, since, ...filter } = query
-    const scope = { kind: 'actions', namespace, filter: { ...filter, since: since?.toString() } } as const
+    const { limit, since, until, ...filter } = query
+    const scope = {
+      kind: 'actions',
+      namespace,
+      filter: { ...filter, since: since?.toString(), until: until?.toString() },
+    } as const
     const before = decodeCursor(cursor, scope, ([id, ...rest]) =>
       typeof id === 'string' && rest.length === 0 ? id : undefined,
     )

@@ -3,6 +3,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
+import type { Runner } from '../../../domain/model/workflow.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import type { ErrorGroup } from '../../../ports/store-statistics.ts'
@@ -15,24 +16,34 @@ import { briefMessage } from './brief-message.ts'
 const SINCE_DEFAULT_MS = 86_400_000
 
 export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store, clock } = context.deps
+  const { store, clock, registry } = context.deps
 
-  mount(app, context, operations.listErrors, async (request, reply, { app, workflow, limit, since, trend: spans }) => {
-    const reads = store.in(request.actor.namespace)
-    const now = clock.now()
-    const from = since ?? now - SINCE_DEFAULT_MS
-    const trend = spans === undefined ? undefined : { spans, spanMs: Math.max(1, Math.ceil((now - from) / spans)) }
-    const query = { app, workflow, limit, since: from, trend }
+  mount(app, context, operations.listErrors, async (request, reply, { trend: spans, ...asked }) => {
+    const { namespace } = request.actor
+    const reads = store.in(namespace)
+    const end = asked.until ?? clock.now()
+    const since = asked.since ?? end - SINCE_DEFAULT_MS
+    const trend = spans === undefined ? undefined : { spans, spanMs: Math.max(1, Math.ceil((end - since) / spans)) }
+    const query = { ...asked, since, trend }
     const groups = await scan(context, reply, signal => reads.errorGroups(query, signal), {
       tooWide: () => invalid('since', 'leaves too many failures to group: give a later time'),
     })
-    return sendJson(reply, 200, JSON.stringify(groups.map(presentGroup)))
+    const registered = asked.runners === undefined ? [] : registry.runners(namespace, asked.app)
+    return sendJson(reply, 200, JSON.stringify(groups.map(group => presentGroup(group, registered))))
   })
 }
 
-function presentGroup({ firstAt, lastAt, firstSeenAt, lastRunId, error, ...group }: ErrorGroup) {
+/** `registered` has the SDKs of runners. */
+function presentGroup(
+  { firstAt, lastAt, firstSeenAt, lastRunId, error, runners, ...group }: ErrorGroup,
+  registered: readonly Runner[],
+) {
   const { stepName, code } = error
   const message = briefMessage(error)
   const times = { firstAt: timestamp(firstAt), lastAt: timestamp(lastAt), firstSeenAt: timestamp(firstSeenAt) }
-  return { ...group, stepName, code, message, ...times, lastRunId: shownRunId(lastRunId) }
+  const counted = runners?.map(({ runnerId, count }) => {
+    const runner = registered.find(each => each.app === group.app && each.runnerId === runnerId)
+    return { runnerId, count, sdkName: runner?.sdkName, version: runner?.version }
+  })
+  return { ...group, stepName, code, message, ...times, lastRunId: shownRunId(lastRunId), runners: counted }
 }

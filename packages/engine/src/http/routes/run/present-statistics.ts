@@ -14,6 +14,7 @@ import { timestamp } from '../../../domain/text/timestamp.ts'
 import { percentiles } from '../../../domain/view/durations.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
+import type { TrendSpans } from '../../../domain/view/trend-spans.ts'
 import type {
   LastFailure,
   LiveRuns,
@@ -45,17 +46,26 @@ export interface StatsParts {
   steps: readonly StepDurations[]
 }
 
-/** The workflows with the most ended runs, at most `limit`. */
-export function presentWorkflowStats({ totals, failures, steps }: StatsParts, limit: number): WorkflowStats[] {
+/** The workflows with the most ended runs, at most `limit`, each with the runs in the spans of the trend. */
+export function presentWorkflowStats(
+  { totals, failures, steps }: StatsParts,
+  { limit, trend: spans }: { limit: number; trend: TrendSpans | undefined },
+): WorkflowStats[] {
   const live = groupBy(totals.live)
   const failureOf = groupBy(failures)
   const stepsOf = groupBy(steps)
   return totals.workflows
-    .map(({ app, workflow, tally }) => ({ app, workflow, tally, live: live.get(keyOf({ app, workflow })) ?? [] }))
+    .map(({ app, workflow, tally, trend }) => ({
+      app,
+      workflow,
+      tally,
+      trend,
+      live: live.get(keyOf({ app, workflow })) ?? [],
+    }))
     .filter(({ tally, live }) => tally.started + ended(tally) + live.length > 0)
     .sort((a, b) => ended(b.tally) - ended(a.tally) || (keyOf(a) < keyOf(b) ? -1 : 1))
     .slice(0, limit)
-    .map(({ app, workflow, tally, live }) => ({
+    .map(({ app, workflow, tally, trend, live }) => ({
       app,
       workflow,
       ...presentTally(tally),
@@ -63,10 +73,12 @@ export function presentWorkflowStats({ totals, failures, steps }: StatsParts, li
       held: sum(live.filter(({ status, waitingKind }) => status === 'queued' && HELD_BY.includes(waitingKind))),
       ...presentFailure(failureOf.get(keyOf({ app, workflow }))?.[0]),
       steps: presentSteps(stepsOf.get(keyOf({ app, workflow })) ?? []),
+      ...(spans && trend ? { trend: { at: timestamp(spans.from), spanMs: spans.spanMs, ...trend } } : {}),
     }))
 }
 
-export function presentFacets({ workflows, live }: RunTotals): RunFacets {
+/** Counts all live runs, or only those that were created in the window. */
+export function presentFacets({ workflows, live }: RunTotals, withAllLive: boolean): RunFacets {
   const status = Object.fromEntries(RUN_STATUSES.map(status => [status, 0])) as Record<string, number>
   const waitingFor = Object.fromEntries(WAITING_KINDS.map(kind => [kind, 0])) as Record<string, number>
   const ofApp = new Map<string, number>()
@@ -79,8 +91,9 @@ export function presentFacets({ workflows, live }: RunTotals): RunFacets {
   }
   for (const each of workflows) for (const name of TERMINAL_STATUSES) add(each, name, each.tally[name])
   for (const each of live) {
-    add(each, each.status, each.runs)
-    if (each.waitingKind) waitingFor[each.waitingKind] = (waitingFor[each.waitingKind] ?? 0) + each.runs
+    const runs = withAllLive ? each.runs : each.created
+    add(each, each.status, runs)
+    if (each.waitingKind) waitingFor[each.waitingKind] = (waitingFor[each.waitingKind] ?? 0) + runs
   }
   return {
     status,

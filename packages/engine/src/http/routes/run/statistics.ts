@@ -3,6 +3,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { totalSince } from '../../../domain/view/rollup-span.ts'
+import { trendSpans } from '../../../domain/view/trend-spans.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { Places } from '../../access/places.ts'
@@ -29,28 +30,28 @@ export function statisticsRoutes(app: FastifyInstance, context: HttpContext): vo
     return sendJson(reply, 200, JSON.stringify(presentSeries(query, series)))
   })
 
-  mount(app, context, operations.getWorkflowStats, async (request, reply, { limit, app, workflow, since, until }) => {
+  mount(app, context, operations.getWorkflowStats, async (request, reply, { limit, trend, ...asked }) => {
     const now = clock.now()
-    const query = {
-      app,
-      workflow,
-      since: totalSince(since ?? now - SINCE_DEFAULT_MS, now),
-      until: until === undefined ? undefined : totalSince(until, now),
-    }
+    const { app, workflow } = asked
+    const since = totalSince(asked.since ?? now - SINCE_DEFAULT_MS, now)
+    const until = asked.until === undefined ? undefined : totalSince(asked.until, now)
+    const spans = trend === undefined ? undefined : trendSpans({ since, until: until ?? now + 1 }, trend, now)
+    const query = { app, workflow, since, until, trend: spans }
     const reads = store.in(request.actor.namespace)
     const parts = await read(reply, async signal => ({
       totals: await reads.runTotals(query, signal),
-      failures: await reads.lastFailures(query, signal),
+      failures: await reads.lastFailures({ app, workflow, since, until }, signal),
       steps: await reads.stepDurations({ app, workflow }, signal),
     }))
-    return sendJson(reply, 200, JSON.stringify(presentWorkflowStats(parts, limit)))
+    return sendJson(reply, 200, JSON.stringify(presentWorkflowStats(parts, { limit, trend: spans })))
   })
 
-  mount(app, context, operations.getRunFacets, async (request, reply, { app, workflow, since }) => {
-    const from = since === undefined ? undefined : totalSince(since, clock.now())
-    const query = { app, workflow, since: from, countsOnly: true }
+  mount(app, context, operations.getRunFacets, async (request, reply, { app, workflow, since, until }) => {
+    const now = clock.now()
+    const startOf = (time: number | undefined) => (time === undefined ? undefined : totalSince(time, now))
+    const query = { app, workflow, since: startOf(since), until: startOf(until), countsOnly: true }
     const reads = store.in(request.actor.namespace)
     const totals = await read(reply, signal => reads.runTotals(query, signal))
-    return sendJson(reply, 200, JSON.stringify(presentFacets(totals)))
+    return sendJson(reply, 200, JSON.stringify(presentFacets(totals, until === undefined)))
   })
 }
