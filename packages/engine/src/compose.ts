@@ -147,7 +147,10 @@ function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): 
 }
 
 /** The services beside the lanes, in the order in which they stop. */
-function backgroundServices({ retention }: Config, { core, admin, runners, runs, engines }: HttpParts): Service[] {
+function backgroundServices(
+  { retention }: Config,
+  { core, admin, runners, runs, webhooks, engines }: HttpParts,
+): Service[] {
   const pruner = new Pruner({ ...core, retention })
   const endCounter = new EndCounter(core)
   const { silentRunners, catalogWatch, load } = runners
@@ -158,6 +161,7 @@ function backgroundServices({ retention }: Config, { core, admin, runners, runs,
   return [
     runs.leases,
     admin.watch,
+    webhooks.accepted,
     pruner,
     endCounter,
     silentRunners,

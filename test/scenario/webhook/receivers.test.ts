@@ -214,6 +214,30 @@ describe('change', () => {
   })
 })
 
+describe('the last accepted post', () => {
+  test('is one with a right signature, also a repeat or a handshake, and stays when the receiver changes', async () => {
+    const receiver = await create(here, { scheme: 'slack' })
+    const post = async (body: string, secret = receiver.secret) =>
+      (await postWebhook(engine.api, receiver.slug, { scheme: 'slack', secret, body, at: clock.now() })).status
+    const lastAt = async () => (await listed(here, receiver.id))?.lastAcceptedAt
+    const now = () => new Date(clock.now()).toISOString()
+    expect(await post('{}', 'another secret of somebody')).toBe(401)
+    expect(await lastAt()).toBeUndefined()
+    for (const body of ['{"event_id":"Ev1"}', '{"event_id":"Ev1"}', '{"type":"url_verification","challenge":"c"}']) {
+      clock.jump(1000)
+      await post(body)
+      expect(await lastAt()).toBe(now())
+    }
+    const at = now()
+    clock.jump(1000)
+    expect(await post('{}', 'another secret of somebody')).toBe(401)
+    expect((await patch(here, receiver.id, { name: 'Slack' })).json).toMatchObject({
+      name: 'Slack',
+      lastAcceptedAt: at,
+    })
+  })
+})
+
 describe('rotation', () => {
   test('shows a new secret once; for 24 h both verify, then the new one alone', async () => {
     const receiver = await create(here)
@@ -308,16 +332,18 @@ describe('the secret', () => {
       ((await patch(first.api.as(keyOf('secret', 'default')), receiver.id, { rotateSecret: true })).json as Created)
         .secret
     const [second, secret] = [await rotate(), await rotate()]
+    expect(await status(receiver, secret, first)).toBe(202)
     const before = await list(first.api.as(keyOf('secret', 'default')))
+    expect(before.at(-1)).toHaveProperty('lastAcceptedAt')
     await first.stop()
 
     await expect(restarted(NEW_KEY)).rejects.toThrow('ENGINE_ENCRYPTION_KEY')
     await (await restarted(`${NEW_KEY},${env.ENGINE_ENCRYPTION_KEY}`)).stop()
     const last = await restarted(NEW_KEY)
+    expect(await list(last.api.as(keyOf('secret', 'default')))).toEqual(before)
     expect(await status(receiver, secret, last)).toBe(202)
     expect(await status(receiver, second, last)).toBe(202)
     expect(await status(receiver, receiver.secret, last)).toBe(202)
-    expect(await list(last.api.as(keyOf('secret', 'default')))).toEqual(before)
   })
 
   test('once it is sealed stops the start in another row, or in the clear', async () => {

@@ -207,6 +207,14 @@ export class FaultyStore implements Store {
     return this.#deps.inner.catalog()
   }
 
+  receiversAccepted(posts: Parameters<Store['receiversAccepted']>[0]) {
+    return this.#deps.inner.receiversAccepted(posts)
+  }
+
+  lastAcceptedAt(namespace: string, ids: readonly string[]) {
+    return this.#deps.inner.lastAcceptedAt(namespace, ids)
+  }
+
   in(namespace: string) {
     return this.#deps.inner.in(namespace)
   }

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Sender } from '../ports/sender.ts'
 import type { Ingest } from '../services/event/ingest.ts'
 import { LaneLoop } from '../services/support/lane.ts'
+import { AcceptedPosts } from '../services/webhook/accepted-posts.ts'
 import { DELIVERY_LEASE_MS, Deliverer } from '../services/webhook/deliver.ts'
 import { EndpointTests } from '../services/webhook/endpoint-tests.ts'
 import { Endpoints } from '../services/webhook/endpoints.ts'
@@ -25,6 +26,7 @@ export function createWebhooks(
   const { webhookScheduleMs: scheduleMs, webhookAllowPrivate: allowPrivate, webhookAllow: allowList } = config
   const { vault, ingest, deliveriesMax } = options
   const sender: Sender = options.sender ?? new HttpSender({ clock, allowPrivate, allowList })
+  const accepted = new AcceptedPosts(core)
   const onRoom = () => backends.queue.wake('deliveries', clock.now())
   const deliverer = new Deliverer({ ...core, sender, vault, scheduleMs, deliveriesMax, onRoom })
   return {
@@ -33,7 +35,8 @@ export function createWebhooks(
     endpointTests: new EndpointTests({ ...core, deliverer }),
     deliveries: new Deliveries({ ...core, attemptsMax: deliveryAttemptsOf(config) }),
     receivers: new Receivers({ ...core, vault }),
-    inbound: new Inbound({ ...core, vault, ingest }),
+    accepted,
+    inbound: new Inbound({ ...core, vault, ingest, accepted }),
     work: deliverer,
     lane: new LaneLoop({
       ...laneDeps(core),

@@ -159,6 +159,11 @@ export interface Store {
   /** Whether every stored secret must be sealed: an engine with an encryption key has sealed all that there were. */
   areSecretsSealed(): Promise<boolean>
 
+  /** Stores when receivers last accepted a post; an earlier time than the stored one changes nothing. Does not raise the revision. */
+  receiversAccepted(posts: readonly { id: string; at: number }[]): Promise<void>
+  /** When each of these receivers of the namespace last accepted a post; those that never did are absent. */
+  lastAcceptedAt(namespace: string, receiverIds: readonly string[]): Promise<Map<string, number>>
+
   /** API keys and namespaces. */
   readonly admin: Admin
   /** Only where one process owns the store. */

@@ -35,6 +35,7 @@ import { EngineCapacity } from './support/engine-capacity.ts'
 import { LaneLoop } from './support/lane.ts'
 import { RepeatingTask } from './support/repeating-task.ts'
 import type { Service, Stoppable } from './support/service.ts'
+import { AcceptedPosts } from './webhook/accepted-posts.ts'
 import { Deliverer } from './webhook/deliver.ts'
 import { Vault } from './webhook/vault.ts'
 
@@ -72,6 +73,11 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       keys: new KeyRing({ fixed: [], loopback: true }),
       namespaces: new Namespaces(setting.catalog),
     }),
+  AcceptedPosts: setting => {
+    const posts = new AcceptedPosts(setting)
+    posts.note({ id: 'whr_1' })
+    return posts
+  },
   CatalogWatch: setting => new CatalogWatch({ ...setting, onAppReachable: () => {}, onRead: async () => {} }),
   Pruner: setting => new Pruner({ ...setting, retention: { succeeded: 1000 } }),
   EndCounter: setting => new EndCounter(setting),
@@ -179,7 +185,7 @@ async function setUp(name: string) {
   return { service, clock, calls, expectStopped }
 }
 
-test.each(['RepeatingTask', 'AdminWatch', 'CatalogWatch', 'Pruner', 'EndCounter'])(
+test.each(['RepeatingTask', 'AdminWatch', 'AcceptedPosts', 'CatalogWatch', 'Pruner', 'EndCounter'])(
   '%s gives up a call of the store that never ends at the deadline',
   async name => {
     const { service, clock, calls, expectStopped } = await setUp(name)

@@ -101,6 +101,11 @@ export const WebhookReceiverSchema = Type.Object({
   keepHeaders: Type.Optional(Type.Array(Type.String())),
   enabled: Type.Boolean(),
   oldSecretsUntil,
+  lastAcceptedAt: Type.Optional(
+    timestamp(
+      'Its last post with a right signature: an event, a repeat of one, or a handshake. Other engines know it within a minute',
+    ),
+  ),
   createdAt: timestamp(),
   updatedAt: timestamp(),
 })

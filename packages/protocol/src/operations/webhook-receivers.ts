@@ -12,7 +12,9 @@ export const receivers = {
     summary: 'List webhook receivers',
     access: 'read',
     reply: ok('Every receiver, without its secret', Type.Array(api.WebhookReceiverSchema)),
-    examples: [{ summary: 'Every receiver', reply: [sample.RECEIVER] }],
+    examples: [
+      { summary: 'Every receiver', reply: [{ ...sample.RECEIVER, lastAcceptedAt: '2025-03-01T09:00:00.000Z' }] },
+    ],
   },
 
   createWebhookReceiver: {

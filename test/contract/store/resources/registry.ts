@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import { StaleError } from '../../../../packages/engine/src/domain/model/errors.ts'
 import { flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
+import type { Receiver } from '../../../../packages/engine/src/domain/model/receiver.ts'
 import type { KeptDefinition, Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
 import { DEFINITIONS_MAX } from '../../../../packages/engine/src/domain/registry/definition-history.ts'
 import { anEvent, aRun, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
@@ -25,6 +26,19 @@ const workflow: Workflow = {
   retry: { maxAttempts: 5, initialMs: 1000, factor: 2, maxMs: 300_000, jitter: 0.2 },
   onFailure: false,
   updatedAt: NOW,
+}
+
+const receiver: Receiver = {
+  namespace: NS,
+  id: 'whr_1',
+  slug: 'payments',
+  eventName: 'payment/received',
+  scheme: 'stripe',
+  enabled: true,
+  secret: 'sealed',
+  createdAt: NOW,
+  updatedAt: NOW,
+  version: 1,
 }
 
 export function registryContract(open: OpenStore): void {
@@ -54,6 +68,26 @@ export function registryContract(open: OpenStore): void {
       const { runners, workflows } = await store().catalog()
       expect(runners).toEqual([same])
       expect(workflows).toEqual([workflow])
+    })
+
+    it('keeps the newest time at which a receiver accepted a post, also when it is changed, without a new revision', async () => {
+      const saved = (changed: Partial<Receiver> = {}) =>
+        write(store(), { type: 'receiver.saved', receiver: { ...receiver, ...changed } })
+      const times = (namespace = NS) => store().lastAcceptedAt(namespace, ['whr_1', 'whr_2'])
+      await saved()
+      await saved({ id: 'whr_2', slug: 'never' })
+      const revision = await store().catalogRevision()
+      for (const at of [NOW, NOW + 2, NOW + 1])
+        await store().receiversAccepted([
+          { id: 'whr_1', at },
+          { id: 'whr_3', at },
+        ])
+      expect(await store().catalogRevision()).toBe(revision)
+      await saved({ eventName: 'b', version: 2 })
+      expect(await times()).toEqual(new Map([['whr_1', NOW + 2]]))
+      expect(await times('other')).toEqual(new Map())
+      expect(await store().lastAcceptedAt(NS, [])).toEqual(new Map())
+      expect((await store().catalog()).receivers).toContainEqual({ ...receiver, eventName: 'b', version: 2 })
     })
 
     it('refuses units that were decided on an earlier revision; a heartbeat raises none', async () => {

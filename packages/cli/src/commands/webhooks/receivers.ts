@@ -146,7 +146,12 @@ const COLUMNS: Column<WebhookReceiver>[] = [
   { title: 'STATE', cell: onOff },
   { title: 'SLUG', cell: receiver => receiver.slug, whole: true },
   { title: 'EVENT', cell: receiver => receiver.eventName },
-  { title: 'SCHEME', cell: receiver => receiver.scheme, leave: 4 },
+  { title: 'SCHEME', cell: receiver => receiver.scheme, leave: 5 },
+  {
+    title: 'LAST ACCEPTED',
+    cell: ({ lastAcceptedAt }) => (lastAcceptedAt === undefined ? 'never' : relative(lastAcceptedAt)),
+    leave: 4,
+  },
   { title: 'NAME', cell: receiver => receiver.name, leave: 3 },
   { title: 'APP', cell: receiver => receiver.app, leave: 2 },
   { title: 'TARGET APP', cell: receiver => receiver.targetApp, leave: 1 },

@@ -14,7 +14,8 @@ import { SECRET_BYTES_MIN, type Versioned } from './endpoint.ts'
 export type ReceiverScheme = WebhookReceiver['scheme']
 
 /** The `slug` is part of the public URL: it is unique over all namespaces and never changes. */
-export type Receiver = Versioned & Omit<WebhookReceiver, 'oldSecretsUntil' | 'createdAt' | 'updatedAt'>
+export type Receiver = Versioned &
+  Omit<WebhookReceiver, 'oldSecretsUntil' | 'lastAcceptedAt' | 'createdAt' | 'updatedAt'>
 
 /** The outcome of a POST: an event, a repeat of an earlier one, or the reply to a handshake, as JSON. */
 export type Receipt = { eventId: string } | { deduped: true } | { handshake: JsonText }

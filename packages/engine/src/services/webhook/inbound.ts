@@ -13,12 +13,14 @@ import { secretsAt } from '../../domain/webhook/secrets.ts'
 import { verifySignature } from '../../domain/webhook/signature-verification.ts'
 import type { Core } from '../commit/core.ts'
 import type { IncomingEvent, Ingest } from '../event/ingest.ts'
+import type { AcceptedPosts } from './accepted-posts.ts'
 import { Refusals } from './refusals.ts'
 import type { Vault } from './vault.ts'
 
 export interface InboundDeps extends Pick<Core, 'catalog' | 'clock'> {
   ingest: Pick<Ingest, 'send'>
   vault: Vault
+  accepted: AcceptedPosts
 }
 
 /** The parts of a refused post that are kept. */
@@ -38,7 +40,7 @@ export class Inbound {
    * when no enabled receiver has the slug, `unauthorized` when the signature does not verify.
    */
   async receive(slug: string, post: WebhookPost, address?: string): Promise<Receipt> {
-    const { catalog, clock, vault } = this.#deps
+    const { catalog, clock, vault, accepted } = this.#deps
     let receiver = catalog.receiver(slug)
     // Another engine may just have created or enabled it.
     if (!receiver?.enabled && (await catalog.refresh())) receiver = catalog.receiver(slug)
@@ -58,7 +60,9 @@ export class Inbound {
       throw new EngineError('unauthorized', 'the signature is missing, wrong, or more than 5 minutes off')
     }
     try {
-      return await this.#accept(receiver, post, verdict.messageId)
+      const receipt = await this.#accept(receiver, post, verdict.messageId)
+      accepted.note(receiver)
+      return receipt
     } catch (error) {
       const isInvalid = error instanceof EngineError && ERROR_CODES[error.code] === 'invalid'
       if (isInvalid) this.#refused(receiver, { reason: 'invalid_body' }, about)
@@ -78,6 +82,14 @@ export class Inbound {
       return this.#refusals.list({ namespace, id })
     }
     throw new EngineError('not_found', 'no such webhook receiver')
+  }
+
+  /** When each of these receivers of the namespace last accepted a post; those that never did are absent. */
+  lastAcceptedAt(namespace: string, receivers: readonly Receiver[]): Promise<Map<string, number>> {
+    return this.#deps.accepted.lastAt(
+      namespace,
+      receivers.map(({ id }) => id),
+    )
   }
 
   #refused(receiver: Receiver, cause: RefusalCause, about: About): void {

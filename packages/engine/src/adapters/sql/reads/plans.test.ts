@@ -6,6 +6,7 @@ import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { trendQueries } from '../rollups/trend-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
+import { lastAcceptedQuery } from './receiver-queries.ts'
 import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
 import { holdersQuery } from './runs/run-queries.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
@@ -89,4 +90,11 @@ test.each(['next', 'missed'] as const)('schedules sorted by %s are read along an
     expect(plan).toContain(`flow_rows_${sort} (namespace=?`)
     expect(plan).not.toContain('TEMP B-TREE')
   }
+})
+
+test('the last accepted posts of receivers are looked up by their ids', () => {
+  const plan = planOf(lastAcceptedQuery('default', ['whr_1', 'whr_2']))
+  expect(plan).toMatch(
+    /SEARCH webhook_receivers USING \S* ?(PRIMARY KEY|INDEX sqlite_autoindex_webhook_receivers_\d) \(id=\?\)/,
+  )
 })

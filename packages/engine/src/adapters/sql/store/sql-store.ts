@@ -22,11 +22,12 @@ import type {
   StoreTimes,
 } from '../../../ports/store.ts'
 import type { PositionedEvent, Reads } from '../../../ports/store-reads.ts'
-import type { Task } from '../batches/requests.ts'
+import type { Task, UnitRequest } from '../batches/requests.ts'
 import { LANE_TABLES } from '../claims/lanes.ts'
 import type { Table } from '../description/table.ts'
 import type { Row, Value } from '../description/values.ts'
 import { type EventsSince, eventsSinceQuery } from '../reads/event-queries.ts'
+import { lastAcceptedQuery } from '../reads/receiver-queries.ts'
 import { loadedRun, loadQueries } from '../reads/runs/run-queries.ts'
 import { ScanQueue } from '../reads/scan/scan-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
@@ -43,6 +44,7 @@ import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { BroadcastFairness } from '../write/broadcast-fairness.ts'
+import { appendOperation } from '../write/change-operations.ts'
 import { checkSql, LIVE_RUNS } from '../write/guard-checks.ts'
 import { isLong, longUnitRequest, unitRequest } from '../write/unit-request.ts'
 import type { ClaimedRun, Database } from './database.ts'
@@ -210,6 +212,18 @@ export class SqlStore implements Store {
   async areSecretsSealed(): Promise<boolean> {
     const [row] = await this.#rows('SELECT sealed FROM sealing')
     return row?.[0] === 1
+  }
+
+  async receiversAccepted(posts: readonly { id: string; at: number }[]): Promise<void> {
+    const unit: UnitRequest = [0]
+    for (const { id, at } of posts) appendOperation(unit, 'receiver.accepted', at, id, at)
+    await this.#database.writer.submit(unit, { refusable: true })
+  }
+
+  async lastAcceptedAt(namespace: string, receiverIds: readonly string[]): Promise<Map<string, number>> {
+    if (receiverIds.length === 0) return new Map()
+    const { sql, params } = lastAcceptedQuery(namespace, receiverIds)
+    return new Map((await this.#rows(sql, params)) as [string, number][])
   }
 
   in(namespace: string): Reads {

@@ -2,7 +2,7 @@
 
 import type { Endpoint } from '../../../domain/model/endpoint.ts'
 import type { Receiver } from '../../../domain/model/receiver.ts'
-import { boolean, integer, json, optional, text, unique } from '../description/column.ts'
+import { boolean, integer, json, optional, since, text, unique, unmapped } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 const SECRETS = { secret: text, oldSecrets: optional(json) }
@@ -39,5 +39,7 @@ export const RECEIVERS = table<Receiver>()('webhook_receivers', {
     enabled: boolean,
     ...SECRETS,
     ...VERSIONED,
+    // A statement of its own writes it: it is no part of the catalog.
+    lastAcceptedAt: unmapped(since(2, optional(integer))),
   },
 })

@@ -150,6 +150,9 @@ export const OPERATIONS = {
   'endpoint.delete': 'DELETE FROM webhook_endpoints WHERE id = ? AND namespace = ?',
   'receiver.put': upsert(RECEIVERS),
   'receiver.delete': 'DELETE FROM webhook_receivers WHERE id = ? AND namespace = ?',
+  // Several engines write it: the newest time stays.
+  'receiver.accepted': `UPDATE webhook_receivers SET last_accepted_at = ?i
+    WHERE id = ? AND coalesce(last_accepted_at, 0) < ?i`,
   'sealing.set': 'UPDATE sealing SET sealed = ?i',
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',

@@ -48,7 +48,7 @@ export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext
     check: ({ url }) => {
       if (url !== undefined) checkUrl(url)
     },
-    present: endpoint => presentEndpoint(endpoint, clock.now()),
+    present: async (_, found) => found.map(endpoint => presentEndpoint(endpoint, clock.now())),
   })
 
   mount(app, context, operations.getWebhookEndpointStats, async (request, reply, query) => {

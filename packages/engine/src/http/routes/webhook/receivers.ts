@@ -36,7 +36,10 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
       const fault = keepHeadersFault(keepHeaders ?? [])
       if (fault !== undefined) throw invalid('keepHeaders', fault)
     },
-    present: receiver => presentReceiver(receiver, clock.now()),
+    present: async (namespace, found) => {
+      const accepted = await inbound.lastAcceptedAt(namespace, found)
+      return found.map(receiver => presentReceiver(receiver, accepted.get(receiver.id), clock.now()))
+    },
   })
 
   const receive: Handler<typeof operations.receiveWebhook> = async (request, reply) => {
@@ -85,7 +88,7 @@ function presentRefusal({ at, ...refusal }: Refusal): WebhookRefusal {
   return { at: timestamp(at), ...refusal }
 }
 
-function presentReceiver(receiver: Receiver, now: number): WebhookReceiver {
+function presentReceiver(receiver: Receiver, lastAcceptedAt: number | undefined, now: number): WebhookReceiver {
   return {
     id: receiver.id,
     name: receiver.name,
@@ -97,6 +100,7 @@ function presentReceiver(receiver: Receiver, now: number): WebhookReceiver {
     keepHeaders: receiver.keepHeaders,
     enabled: receiver.enabled,
     oldSecretsUntil: optionalTimestamp(oldSecretsUntil(receiver, now)),
+    lastAcceptedAt: optionalTimestamp(lastAcceptedAt),
     createdAt: timestamp(receiver.createdAt),
     updatedAt: timestamp(receiver.updatedAt),
   }

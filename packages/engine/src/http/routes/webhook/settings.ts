@@ -30,7 +30,8 @@ interface Setting<Row, New, Edit> {
   fixed?: Record<string, string>
   /** Further checks that the schema cannot express. */
   check?(fields: New | Edit): void
-  present(row: Row): object
+  /** The rows of one namespace as replies show them, in their order. */
+  present(namespace: string, rows: readonly Row[]): Promise<object[]>
 }
 
 export function mountSetting<Row, New extends object, Edit extends object>(
@@ -39,12 +40,16 @@ export function mountSetting<Row, New extends object, Edit extends object>(
   setting: Setting<Row, New, Edit>,
 ): void {
   const { noun, service, members, present } = setting
-  const presentSaved = ({ saved, secret }: Saved<Row>) => ({ ...present(saved), secret })
+  const presentSaved = async ({ namespace }: Actor, { saved, secret }: Saved<Row>) => {
+    const [shown] = await present(namespace, [saved])
+    return JSON.stringify({ ...shown, secret })
+  }
   const { list, create, update, remove } = setting.operations
   const [newBody, editBody] = [bodyReader<New>(create), bodyReader<Edit>(update)]
 
   mount(app, context, list, async (request, reply) => {
-    return sendJson(reply, 200, JSON.stringify(service.list(request.actor.namespace).map(present)))
+    const { namespace } = request.actor
+    return sendJson(reply, 200, JSON.stringify(await present(namespace, service.list(namespace))))
   })
 
   mount(app, context, create, async (request, reply) => {
@@ -52,7 +57,7 @@ export function mountSetting<Row, New extends object, Edit extends object>(
     checkFields(setting, fields)
     checkCharacters('secret', (fields as { secret?: string }).secret)
     const saved = await service.create(request.actor, definedMembers(fields, members))
-    return sendJson(reply, 201, JSON.stringify(presentSaved(saved)))
+    return sendJson(reply, 201, await presentSaved(request.actor, saved))
   })
 
   const updateOne: Handler<Operation> = async (request, reply) => {
@@ -60,7 +65,7 @@ export function mountSetting<Row, New extends object, Edit extends object>(
     const edit = editBody(bodyOf(request)?.value)
     checkFields(setting, edit)
     const saved = await service.update(request.actor, id, edit)
-    return sendJson(reply, 200, JSON.stringify(presentSaved(saved)))
+    return sendJson(reply, 200, await presentSaved(request.actor, saved))
   }
   const fixed = { ...setting.fixed, secret: 'cannot be set; rotateSecret makes a new one' }
   mount(app, context, update, updateOne, { fixed })
