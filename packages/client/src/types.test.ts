@@ -1,6 +1,6 @@
 // Compares the table of routes with the protocol's operations, and checks the types derived from them.
 
-import type { Run, RunSummary, TimelineFrame } from '@perdure/protocol'
+import type { ListedRun, Run, TimelineFrame } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import { expect, expectTypeOf, test } from 'vitest'
 import { ROUTES } from './routes.ts'
@@ -20,7 +20,7 @@ test('every operation except the WebSocket and the metrics has a route, and ever
 test('an operation is called with the values of path and query side by side, and with its body', () => {
   expectTypeOf<Client['getRun']>().parameter(0).toEqualTypeOf<{ id: string }>()
   expectTypeOf<Client['getRun']>().returns.resolves.toEqualTypeOf<Run>()
-  expectTypeOf<Client['listRuns']>().returns.resolves.toEqualTypeOf<Page<RunSummary>>()
+  expectTypeOf<Client['listRuns']>().returns.resolves.toEqualTypeOf<Page<ListedRun>>()
   expectTypeOf<Client['streamRun']>().returns.toEqualTypeOf<AsyncGenerator<TimelineFrame, void, undefined>>()
   expectTypeOf<Client['sendEvent']>().parameter(0).toHaveProperty('body')
   expectTypeOf<Client['pages']>().toHaveProperty('listEvents')

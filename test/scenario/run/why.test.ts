@@ -1,6 +1,6 @@
 // `GET /runs/{id}/why`: its explanation of a run at every stage (docs/http-api.md#get-runsidwhy).
 
-import type { RunExplanation } from '@perdure/protocol'
+import type { ListedRun, RunExplanation } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import {
   child,
@@ -122,6 +122,9 @@ test('a run held by its limit shows its place in the queue', async () => {
     position: 1,
     waitingFor: { kind: 'concurrency' },
   })
+  const listed = async (query: string) => (await api.get(`/runs?workflow=${name}&dir=asc${query}`)).json as ListedRun[]
+  expect((await listed('&position=1')).map(({ position }) => position)).toEqual([undefined, 0, 1])
+  expect((await listed('')).map(({ position }) => position)).toEqual([undefined, undefined, undefined])
   open.open()
   for (const runId of runs) await api.succeeded(runId)
 })

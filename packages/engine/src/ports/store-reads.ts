@@ -17,6 +17,7 @@ import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
 import type { DefinitionReads } from './definition-reads.ts'
+import type { QueueReads } from './queue-reads.ts'
 import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'
 import type { ScheduleReads } from './schedule-reads.ts'
 import type { StatisticsReads } from './store-statistics.ts'
@@ -277,12 +278,6 @@ export interface EndpointStats {
   lastDelivery: number
 }
 
-/** The fields that decide the place of a held run in its queue. */
-export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
-
-/** Most held runs that are counted to find a run's place in its queue. */
-export const HELD_COUNTED_MAX = 10_000
-
 export interface TimelinePage {
   /** The run's status when the page was read; undefined if there is no such run. */
   status: RunStatus | undefined
@@ -301,7 +296,7 @@ export type RunStatusNow = RunStatusFrame & Pick<Run, 'workflow' | 'app'>
  * when too many wait, or when its signal is aborted after other scans took its time; else it rejects with the reason of the
  * signal.
  */
-export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads {
+export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, QueueReads {
   /** The events behind a position, oldest first, at most `limit`. A scan. */
   redrivable(query: RedriveQuery & { after: number; limit: number }, signal?: AbortSignal): Promise<RedrivableEvent[]>
   /** The ids under which runs are stored: another one for each id that a caller gave to a run, erased runs included. */
@@ -329,10 +324,6 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads {
   singletons(query: SingletonsQuery, signal?: AbortSignal): Promise<SingletonRun[]>
   /** Names of workflows that runs have and that begin so, in order. */
   workflowNames(query: { prefix: string; limit: number }): Promise<string[]>
-  /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
-  heldBefore(run: HeldRun): Promise<number>
-  /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
-  firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
   /** The newest progress of the run, if it has one. */
   progress(runId: string): Promise<(RunProgress & { runId: string; workflow: string; app: string }) | undefined>
   /** In index order. */

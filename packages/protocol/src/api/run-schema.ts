@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
-import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, countOrMore, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { StepStatusSchema } from './step-schema.ts'
 import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
@@ -64,6 +64,16 @@ export const RunSummarySchema = Type.Object({
   error: Type.Optional(RunErrorSchema),
   waitingFor: Type.Optional(WaitingForSchema),
   attributes: Type.Optional(AttributesSchema),
+})
+
+/** A row of `GET /runs`. */
+export const ListedRunSchema = Type.Object({
+  ...RunSummarySchema.properties,
+  position: Type.Optional(
+    countOrMore(
+      'Number of waiting runs of the same limit and key before this run; only with `position=1`. A text such as `10000+` where not all could be counted',
+    ),
+  ),
 })
 
 /** The newest progress that the handler of a run reported. */

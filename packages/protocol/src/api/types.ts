@@ -7,6 +7,7 @@ export type RunStatus = Static<typeof schema.RunStatusSchema>
 export type RunError = Static<typeof schema.RunErrorSchema>
 export type WaitingFor = Static<typeof schema.WaitingForSchema>
 export type RunSummary = Static<typeof schema.RunSummarySchema>
+export type ListedRun = Static<typeof schema.ListedRunSchema>
 export type Run = Static<typeof schema.RunSchema>
 export type RunResult = Static<typeof schema.RunResultSchema>
 export type RunExplanation = Static<typeof schema.RunExplanationSchema>

@@ -10,6 +10,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   RunStatus: api.RunStatusSchema,
   Run: api.RunSchema,
   RunSummary: api.RunSummarySchema,
+  ListedRun: api.ListedRunSchema,
   RunError: api.RunErrorSchema,
   WaitingFor: api.WaitingForSchema,
   Attributes: AttributesSchema,

@@ -107,6 +107,11 @@ export const runs = {
         description:
           'A list that reads too many runs to fill a page is answered after 2 s with the runs found by then, and with `X-Next-Cursor` to continue',
       },
+      position: {
+        kind: 'flag',
+        description:
+          'Gives the runs that a concurrency limit or a throttle holds their `position`. Of each queue on the page up to 10,000 runs are counted, of more than ten queues 100,000 in all',
+      },
       sort: {
         kind: 'enum',
         values: RUN_SORT_KEYS,
@@ -118,7 +123,7 @@ export const runs = {
       limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
       cursor: CURSOR_PARAM,
     },
-    reply: { ...page('A page of runs', api.RunSummarySchema), partial: true },
+    reply: { ...page('A page of runs', api.ListedRunSchema), partial: true },
     errors: ['invalid_cursor'],
     examples: [
       {
@@ -135,6 +140,11 @@ export const runs = {
         summary: 'The runs of a customer',
         query: { attribute: 'customer:c-17' },
         reply: [{ ...sample.WAITING, attributes: { customer: 'c-17' } }],
+      },
+      {
+        summary: 'The runs that wait for a slot, with their places in the queue',
+        query: { waitingFor: 'concurrency', position: '1' },
+        reply: [{ ...sample.HELD, position: 41 }],
       },
       {
         summary: 'The runs that one event started',

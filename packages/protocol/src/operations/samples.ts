@@ -34,6 +34,18 @@ export const WAITING = {
   },
 } as const
 
+/** A run that its concurrency limit holds. */
+export const HELD = {
+  id: RUN_ID,
+  workflow: identity.workflow,
+  app: identity.app,
+  status: 'queued',
+  triggerKind: 'event',
+  attempt: 1,
+  createdAt: identity.createdAt,
+  waitingFor: { kind: 'concurrency', key: 'acct-17' },
+} as const
+
 export const EXPLANATION = {
   runId: RUN_ID,
   status: 'waiting',

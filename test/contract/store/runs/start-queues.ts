@@ -94,6 +94,26 @@ export function startQueuesContract(open: OpenStore): void {
       expect(await store().in(NS).heldBefore(low)).toBe(1)
     })
 
+    it('answers how many runs are before each of some, of several queues; one that has left its queue has no place', async () => {
+      const [low, first, second, high] = (await aged(-1, undefined, undefined, 2)) as [Run, Run, Run, Run]
+      const waits = { waitingFor: { kind: 'concurrency' as const }, startQueue: undefined }
+      const inOther = inQueue({ ...waits, waitsForSlot: 's' })
+      const alone = inQueue({ startQueue: 'u' })
+      await queued(inQueue({ ...waits, waitsForSlot: 's', createdAt: NOW - 1 }), inOther, alone)
+      await write(store(), { type: 'startQueue.woken', id: 't', count: 1, at: NOW })
+      await claim(NOW)
+      const places = await store().in(NS).heldBeforeEach([low, second, first, high, inOther, alone, aRun()])
+      const known = [low, second, first, inOther, alone].map(({ id }) => [id, places.get(id)?.count])
+      expect(known).toEqual([
+        [low.id, 2],
+        [second.id, 1],
+        [first.id, 0],
+        [inOther.id, 1],
+        [alone.id, 0],
+      ])
+      expect(places.size).toBe(known.length)
+    })
+
     it('is claimed in its order when many runs are due at once', async () => {
       const runs = await aged(undefined, 3, undefined, 7)
       await wake(NOW, STARTS_WOKEN_MAX)

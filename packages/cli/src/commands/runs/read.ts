@@ -3,6 +3,7 @@
 import type { Client } from '@perdure/client'
 import {
   type Attributes,
+  type ListedRun,
   RUN_SORT_KEYS,
   type Run,
   type RunSummary,
@@ -46,6 +47,7 @@ interface ListOptions {
   since?: string
   until?: string
   partial?: true
+  position?: true
   sort?: (typeof RUN_SORT_KEYS)[number]
   dir?: (typeof SORT_DIRECTIONS)[number]
   limit: number
@@ -79,6 +81,7 @@ export function readCommands(runs: Command): void {
     .addOption(sinceOption())
     .addOption(untilOption())
     .option('--partial', 'let a long search take many requests, instead of giving up after 5 s')
+    .option('--position', 'show how many runs are before each that a limit or a throttle holds')
     .addOption(new Option('--sort <by>', 'sort key').choices(RUN_SORT_KEYS))
     .addOption(new Option('--dir <direction>', 'sort direction').choices(SORT_DIRECTIONS))
     .addOption(limitOption('runs', 30))
@@ -87,6 +90,7 @@ export function readCommands(runs: Command): void {
     [
       'perdure runs list --workflow order --status queued,waiting',
       'perdure runs list --status failed --since 2h',
+      'perdure runs list --waiting-for concurrency --position',
       'perdure runs list --attribute customer:c-17 --attribute plan:pro',
       'perdure runs list --query ada@example.org --deep',
       'perdure runs list --limit 1000 --json | jq -r .id',
@@ -113,7 +117,7 @@ async function listRuns(session: Session<ListOptions>): Promise<undefined> {
     [options.event, options.replayOf, options.parent].map(id => id && wholeId(session, id)),
   )
   const ids = options.ids && (await Promise.all(options.ids.map(id => wholeId(session, id))))
-  const { deep, since, until, partial, sort, dir, limit } = options
+  const { deep, since, until, partial, position, sort, dir, limit } = options
   const filters = {
     app,
     workflow,
@@ -128,14 +132,14 @@ async function listRuns(session: Session<ListOptions>): Promise<undefined> {
     ids,
     attribute,
   }
-  const query: ListParams = { ...filters, q, deep, since, until, partial, sort, dir, limit }
+  const query: ListParams = { ...filters, q, deep, since, until, partial, position, sort, dir, limit }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 
 export const took = ({ durationMs }: { durationMs?: number }) =>
   durationMs === undefined ? undefined : duration(durationMs)
 
-const RUN_COLUMNS: Column<RunSummary>[] = [
+const RUN_COLUMNS: Column<ListedRun>[] = [
   { title: 'ID', cell: run => run.id, whole: true },
   { title: 'STATUS', cell: statusCell, whole: true },
   { title: 'WORKFLOW', cell: run => run.workflow },
@@ -145,8 +149,10 @@ const RUN_COLUMNS: Column<RunSummary>[] = [
   { title: 'NOTE', cell: runNote },
 ]
 
-function runNote({ error, waitingFor, currentStepName }: RunSummary): string | undefined {
-  return error ? errorNote(error) : (waitingFor?.error ?? waiting(waitingFor) ?? currentStepName)
+function runNote({ error, waitingFor, currentStepName, position }: ListedRun): string | undefined {
+  const before = position === undefined ? '' : `, ${position} before it`
+  const waits = waiting(waitingFor)
+  return error ? errorNote(error) : (waitingFor?.error ?? (waits && waits + before) ?? currentStepName)
 }
 
 function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): string[] {

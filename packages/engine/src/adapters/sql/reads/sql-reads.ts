@@ -14,7 +14,6 @@ import type {
   BufferRun,
   BulkResultsQuery,
   EventQuery,
-  HeldRun,
   PartOfRuns,
   PassReports,
   PositionedEvent,
@@ -85,10 +84,9 @@ import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { groupQueries, limitQueries, limitRows, singletonOf, singletonsQuery } from './runs/limit-queries.ts'
 import { searchOf } from './runs/page.ts'
+import { firstInStartQueueQuery, HeldBeforeEach, heldBeforeQuery } from './runs/queue-queries.ts'
 import {
   erasedQuery,
-  firstInStartQueueQuery,
-  heldBeforeQuery,
   holdersQuery,
   logsQuery,
   runQuery,
@@ -223,8 +221,16 @@ export class SqlReads implements Reads {
   workflowNames: Reads['workflowNames'] = async ({ prefix, limit }) =>
     (await this.#rows(workflowNamesQuery(this.#namespace, prefix, limit))).map(([name]) => name as string)
 
-  async heldBefore(run: HeldRun): Promise<number> {
-    return (await this.#rows(heldBeforeQuery(run)))[0]?.[0] as number
+  heldBefore: Reads['heldBefore'] = async run => (await this.#rows(heldBeforeQuery(run)))[0]?.[0] as number
+
+  heldBeforeEach: Reads['heldBeforeEach'] = async (runs, signal) => {
+    const each = new HeldBeforeEach(runs)
+    // The queues of most pages are one read.
+    if (await each.isDone(this.#read)) return each.places
+    return this.#scan(signal, async read => {
+      while (!(await each.isDone(read)));
+      return each.places
+    })
   }
 
   async firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {

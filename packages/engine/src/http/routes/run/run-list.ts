@@ -1,5 +1,6 @@
 // Lists runs and counts them (docs/http-api.md#get-runs, docs/http-api.md#runstats).
 
+import type { ListedRun } from '@perdure/protocol'
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type EngineError, invalid } from '../../../domain/model/errors.ts'
@@ -7,19 +8,23 @@ import { timeOfId } from '../../../domain/text/ids.ts'
 import { timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
-import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { PartOfRuns, Reads, RunFilter, RunQuery } from '../../../ports/store-reads.ts'
+import { type EveryField, runSummary } from '../../../domain/view/run-summary.ts'
+import type { HeldBefore } from '../../../ports/queue-reads.ts'
+import type { PartOfRuns, Reads, RunFilter, RunQuery, RunView } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
+import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
 /** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
 type Filters = {
-  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor' | 'partial'>]: RunFilter[Name]
+  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor' | 'partial' | 'position'>]: RunFilter[Name]
 }
+
+type Places = ReadonlyMap<string, HeldBefore>
 
 /** The workflows that a pattern may stand for: the runs of each are read, a page at most. */
 const WORKFLOWS_MAX = 50
@@ -29,7 +34,7 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
 
   mount(app, context, operations.listRuns, async (request, reply, query) => {
     const { namespace } = request.actor
-    const { sort, dir, limit, cursor, partial } = query
+    const { sort, dir, limit, cursor, partial, position: withPosition } = query
     const given = filterOf(query)
     const scope = scopeOf(namespace, query, given)
     const after = decodeCursor(cursor, scope, readPosition(sort))
@@ -38,10 +43,14 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     // One row more than the limit shows whether there is a next page.
     const list: RunQuery = { ...filter, sort, dir, after, limit: limit + 1 }
     const reads = store.in(namespace)
-    const listed = (signal: AbortSignal): Promise<PartOfRuns> =>
-      partial
-        ? upTo(context, enough => reads.partOfRuns(list, { signal, enough }))
-        : reads.runs(list, signal).then(runs => ({ runs }))
+    const listed = async (signal: AbortSignal): Promise<PartOfRuns & { places?: Places }> => {
+      const part = partial
+        ? await upTo(context, enough => reads.partOfRuns(list, { signal, enough }))
+        : { runs: await reads.runs(list, signal) }
+      if (!withPosition) return part
+      const held = part.runs.slice(0, limit).filter(({ status }) => status === 'queued')
+      return { ...part, places: await reads.heldBeforeEach(held, signal) }
+    }
     // A list in parts that takes so long waits for a single read: to narrow it would not help.
     const found = await scan(context, reply, listed, partial ? {} : { tooWide: () => tooWide(list) })
     const page = found.runs.slice(0, limit)
@@ -52,7 +61,7 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     if (!isMore && found.lookedTo && sort === 'started') {
       reply.header('x-scanned-to', timestampText(timeOfId(found.lookedTo.id)))
     }
-    return sendJson(reply, 200, JSON.stringify(page.map(runSummary)))
+    return sendJson(reply, 200, JSON.stringify(page.map(run => listedRun(run, found.places))))
   })
 
   mount(app, context, operations.getRunStats, async (request, reply, { app, since }) => {
@@ -62,6 +71,11 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     })
     return sendJson(reply, 200, JSON.stringify(runStats(counts)))
   })
+}
+
+function listedRun(run: RunView, places: Places | undefined): EveryField<ListedRun> {
+  const place = places?.get(run.id)
+  return { ...runSummary(run), position: place && countText(place) }
 }
 
 /** A beginning of names, and a star. A star alone would narrow nothing: it is a name. */
@@ -78,7 +92,7 @@ async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<Ru
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */
 function filterOf(query: ListQuery): Filters {
-  const { sort, dir, limit, cursor, partial, q, deep, ...filter } = query
+  const { sort, dir, limit, cursor, partial, position, q, deep, ...filter } = query
   return q ? { ...filter, q, deep } : { ...filter, q: undefined, deep: undefined }
 }
 

@@ -18,6 +18,7 @@ import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
+import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
 
 type ListQuery = QueryValues<typeof operations.listWebhookDeliveries.query>
@@ -74,11 +75,6 @@ export function webhookDeliveryRoutes(app: FastifyInstance, context: HttpContext
 }
 
 const checkRedeliver = validator(operations.redeliverWebhooks.body.schema)
-
-/** A number, or as a text the least that it can be. */
-function countText({ count, isPart }: { count: number; isPart: boolean }): number | string {
-  return isPart ? `${count}+` : count
-}
 
 /** The source run under the id by which it is stored. */
 async function sourceOf(reads: Reads, { sourceRunId }: DeliveryFilter): Promise<Pick<DeliveryFilter, 'sourceRunId'>> {

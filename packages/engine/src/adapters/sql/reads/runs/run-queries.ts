@@ -1,14 +1,13 @@
-// Queries about one run, its log lines, and the queue in which it is held, and what their rows mean. Called by the store and its
-// reads; the list of runs, and limits, have files of their own.
+// Queries about one run and its log lines, and what their rows mean. Called by the store and its reads; the list of runs, limits,
+// and the queues of held runs have files of their own.
 
 import type { LoadedRun } from '../../../../domain/run/state.ts'
-import { HELD_COUNTED_MAX, type HeldRun, type LogsQuery, type RunView } from '../../../../ports/store-reads.ts'
+import type { LogsQuery, RunView } from '../../../../ports/store-reads.ts'
 import type { Query, Row } from '../../description/values.ts'
 import { LOGS } from '../../tables/logs.ts'
 import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FINAL_STATUSES } from '../../tables/statuses.ts'
 import { STEPS } from '../../tables/steps.ts'
-import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
 
 /** The id of the run, if the namespace has it. */
@@ -41,17 +40,6 @@ export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun
   return { run: RUNS.fromRow(run), steps: steps.map(STEPS.fromRow), rootLogged }
 }
 
-/** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
-export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: HeldRun): Query {
-  const queue = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
-  return {
-    sql: `SELECT count(*) FROM (
-      SELECT 1 FROM runs WHERE ${queue} = ? AND lease_owner IS NULL
-        AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
-    params: [waitsForSlot ?? startQueue ?? null, priority, priority, id, HELD_COUNTED_MAX],
-  }
-}
-
 /** Rows with the ids of the runs that hold the slot, the oldest first. */
 export function holdersQuery(namespace: string, slotId: string, limit: number): Query {
   const holders = SLOT_COLUMNS.map(
@@ -61,11 +49,6 @@ export function holdersQuery(namespace: string, slotId: string, limit: number): 
     sql: `SELECT id FROM (${holders.join(' UNION ')}) AS holders ORDER BY id LIMIT ?`,
     params: [...holders.flatMap(() => [slotId, namespace]), limit],
   }
-}
-
-/** One row with id and priority of the first run in the start queue of a throttle, or none. */
-export function firstInStartQueueQuery(throttleId: string): Query {
-  return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
 }
 
 /** Which of the ids callers gave to runs, and where these are stored. An erased run is among them. */

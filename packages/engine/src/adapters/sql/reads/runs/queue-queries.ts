@@ -1,0 +1,95 @@
+// Queries about the queues in which runs are held, of slots and of throttles, and what their rows mean. Called by the reads.
+
+import {
+  HELD_COUNTED_MAX,
+  HELD_OF_PAGE_COUNTED_MAX,
+  type HeldBefore,
+  type HeldRun,
+} from '../../../../ports/queue-reads.ts'
+import type { Query, Row } from '../../description/values.ts'
+import { QUEUE_ORDER } from '../../tables/runs.ts'
+import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
+
+/** A queue, and the runs whose places in it are wanted. */
+interface Queue {
+  column: 'waits_for_slot' | 'start_queue'
+  id: string
+  runIds: string[]
+}
+
+/** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
+export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: HeldRun): Query {
+  const queue = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
+  return {
+    sql: `SELECT count(*) FROM (
+      SELECT 1 FROM runs WHERE ${queue} = ? AND lease_owner IS NULL
+        AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
+    params: [waitsForSlot ?? startQueue ?? null, priority, priority, id, HELD_COUNTED_MAX],
+  }
+}
+
+/** One row with id and priority of the first run in the start queue of a throttle, or none. */
+export function firstInStartQueueQuery(throttleId: string): Query {
+  return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
+}
+
+/** Finds the places of runs in their queues, a few queues at a time. */
+export class HeldBeforeEach {
+  readonly places = new Map<string, HeldBefore>()
+  readonly #left: Queue[]
+  /** Runs that are counted of each queue. */
+  readonly #countMax: number
+
+  constructor(runs: readonly HeldRun[]) {
+    this.#left = queuesOf(runs)
+    this.#countMax = Math.min(HELD_COUNTED_MAX, Math.floor(HELD_OF_PAGE_COUNTED_MAX / Math.max(1, this.#left.length)))
+  }
+
+  /** Makes one read of a bounded size; true when no queue is left. */
+  async isDone(read: (queries: Query[]) => Promise<Row[][]>): Promise<boolean> {
+    const queues = this.#left.splice(0, Math.max(1, Math.floor(HELD_COUNTED_MAX / this.#countMax)))
+    if (queues.length === 0) return true
+    const found = await read(queues.map(queue => placesQuery(queue, this.#countMax)))
+    for (const [i, rows] of found.entries()) this.#note(queues[i] as Queue, rows)
+    return this.#left.length === 0
+  }
+
+  /** A run that was not met is behind all that were counted, or is not in the queue any more. */
+  #note({ runIds }: Queue, rows: readonly Row[]): void {
+    const count = this.#countMax
+    const places = new Map(rows as [string, number][])
+    const isPart = rows.some(row => row[1] === count + 1)
+    for (const runId of runIds) {
+      const place = places.get(runId)
+      if (place !== undefined && place <= count) this.places.set(runId, { count: place - 1, isPart: false })
+      else if (isPart) this.places.set(runId, { count, isPart })
+    }
+  }
+}
+
+function queuesOf(runs: readonly HeldRun[]): Queue[] {
+  const queues = new Map<string, Queue>()
+  for (const { id: runId, waitsForSlot, startQueue } of runs) {
+    const id = waitsForSlot ?? startQueue
+    if (id === undefined) continue
+    const column = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
+    const queue = queues.get(`${column} ${id}`) ?? { column, id, runIds: [] }
+    queue.runIds.push(runId)
+    queues.set(`${column} ${id}`, queue)
+  }
+  return [...queues.values()]
+}
+
+/** Rows with id and place, from 1, of the wanted runs among the first `count` of their queue, and of the one behind these. */
+function placesQuery({ column, id, runIds }: Queue, count: number): Query {
+  // Few sizes of the list, so that few statements are prepared.
+  const size = 2 ** Math.ceil(Math.log2(runIds.length))
+  const ids = Array.from({ length: size }, (_, i) => runIds[i] ?? (runIds[0] as string))
+  return {
+    sql: `SELECT id, place FROM (
+        SELECT id, row_number() OVER (ORDER BY ${QUEUE_ORDER}) AS place FROM runs
+        WHERE ${column} = ? AND lease_owner IS NULL ORDER BY ${QUEUE_ORDER} LIMIT ?) AS first
+      WHERE place = ? OR id IN (${ids.map(() => '?').join(', ')})`,
+    params: [id, count + 1, count + 1, ...ids],
+  }
+}

@@ -1,0 +1,29 @@
+// The part of the reads about the queues in which runs are held: of a concurrency slot, or of a throttle.
+
+import type { Run } from '../domain/model/run.ts'
+
+/** The fields that decide the place of a held run in its queue. */
+export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
+
+/** Most held runs of a queue that are counted to find the places of runs in it. */
+export const HELD_COUNTED_MAX = 10_000
+/** Most held runs that are counted for the runs of one page, of all their queues together. */
+export const HELD_OF_PAGE_COUNTED_MAX = 100_000
+
+/** How many runs come before a run in its queue; at least so many, where not all could be counted. */
+export interface HeldBefore {
+  count: number
+  isPart: boolean
+}
+
+export interface QueueReads {
+  /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
+  heldBefore(run: HeldRun): Promise<number>
+  /**
+   * The same of each run, by id. A run that is not in its queue any more is left out. Each queue is read once, up to
+   * `HELD_COUNTED_MAX` or, of many queues, up to its share of `HELD_OF_PAGE_COUNTED_MAX`.
+   */
+  heldBeforeEach(runs: readonly HeldRun[], signal?: AbortSignal): Promise<Map<string, HeldBefore>>
+  /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
+  firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+}
