@@ -75,7 +75,7 @@ const gated = new Promise<null>(resolve => {
   open = () => resolve(null)
 })
 
-test('the position of a held run and its holders move while its page is open', async () => {
+test('the position of a held run and its holders move while its page, or the list, is open', async () => {
   const name = unique('line')
   const gates = [gate(), gate()]
   const opened = (invoke: Invoke) => gates[(invoke.event.data as { at: number }).at]?.opened
@@ -89,12 +89,21 @@ test('the position of a held run and its holders move while its page is open', a
   const page = await openPage(url)
   await page.goto(pageOf(`runs/${ids[2]}`))
   await page.getByText(', 1 before it').waitFor()
+  const list = await openPage(url)
+  await list.clock.install()
+  await list.goto(pageOf(`runs?workflow=${name}`))
+  const row = list.getByRole('row', { name: new RegExp(ids[2]?.slice(-8) as string) })
+  await row.getByText('slot, 1 before it').waitFor()
   const holder = (id: string | undefined) => page.getByRole('link', { name: new RegExp(id?.slice(-8) as string) })
   await holder(ids[0]).waitFor()
   gates[0]?.open()
   await page.getByText(', next in line').waitFor()
   await holder(ids[1]).waitFor()
   expect(await holder(ids[0]).count()).toBe(0)
+  // The row itself has no frame: the list is read again some seconds after the others.
+  await list.getByRole('row', { name: new RegExp(`succeeded.*${ids[0]?.slice(-8)}`) }).waitFor()
+  await list.clock.runFor(11_000)
+  await row.getByText('slot, next in line').waitFor()
   gates[1]?.open()
   await page.getByText('It succeeded after').waitFor()
 })

@@ -45,7 +45,7 @@ const given = <Values extends object>(values: Values): Values =>
 const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>>, get: Get) => Call | undefined>> = {
   overview: (_, get) => ({ id: 'getWorkflowStats', input: given({ since: since(get), until: until(get) }) }),
   runs: (_, get) => {
-    const { partial: _partial, ...input } = listInput(get)
+    const { partial: _partial, position: _position, ...input } = listInput(get)
     return { id: 'listRuns', input }
   },
   run: params => ({ id: 'getRun', input: { id: id(params) } }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNew, merge, needsRead, newestOf } from './merge.ts'
+import { isNew, merge, movesQueues, needsRead, newestOf, withoutPosition } from './merge.ts'
 
 const run = (id: string, status: 'queued' | 'waiting' = 'queued') => ({
   id,
@@ -35,6 +35,17 @@ test('while frames are sampled, a row changes its status alone', () => {
   const { items } = merge(pages, frames, { isSampled: true }).pages.pages[0] ?? { items: [] }
   expect(items).toEqual([{ ...run('run_1'), status: 'running' }, run('run_2')])
   expect(items[1]).toBe(pages.pages[0]?.items[1])
+})
+
+test('frames move the places in queues that rows show; a row with a frame, or that was not read again, has none', () => {
+  const held = { ...run('run_1'), position: 4 }
+  const list = { pages: [{ items: [held, run('run_2')] }], pageParams: [] }
+  expect(movesQueues(list, [frame('run_9', 'succeeded')])).toBe(true)
+  expect(movesQueues(list, [{ ...frame('run_9', 'running'), kind: 'progress' }])).toBe(false)
+  expect(movesQueues(pages, [frame('run_9', 'succeeded')])).toBe(false)
+  expect(merge(list, [frame('run_1', 'queued')], whole).pages.pages[0]?.items[0]).not.toHaveProperty('position')
+  expect(withoutPosition(held)).not.toHaveProperty('position')
+  expect(withoutPosition(run('run_2'))).toEqual(run('run_2'))
 })
 
 test('frames of runs that have no row come back, and change nothing', () => {

@@ -41,7 +41,7 @@ function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run
   // A run that has ended stays ended: the frame is older than the row.
   if (ENDED.includes(run.status) && !isEnd) return run
   if (isSampled) return run.status === status ? run : { ...run, status }
-  const { waitingFor, currentStepName, ...rest } = run
+  const { waitingFor, currentStepName, position: _position, ...rest } = run
   const at = String(frame.ts)
   const startedAt = (frame.startedAt as string | undefined) ?? run.startedAt ?? (status === 'queued' ? undefined : at)
   return {
@@ -55,6 +55,21 @@ function withFrame(run: Run, frame: LiveFrame, { isSampled }: MergeOptions): Run
     ...(isEnd && startedAt !== undefined ? { finishedAt: at, durationMs: durationOf(frame, startedAt) } : {}),
     ...(status === 'failed' && frame.error ? { error: frame.error as NonNullable<Run['error']> } : {}),
   }
+}
+
+/** The row without its place in a queue, which other runs change. */
+export function withoutPosition(run: Run): Run {
+  if (run.position === undefined) return run
+  const { position: _position, ...rest } = run
+  return rest
+}
+
+/** Whether frames move places in queues that rows show: a run that starts or ends is before others no more. */
+export function movesQueues(pages: Pages, frames: readonly LiveFrame[]): boolean {
+  return (
+    frames.some(({ kind }) => kind === 'run_status') &&
+    pages.pages.some(({ items }) => items.some(({ position }) => position !== undefined))
+  )
 }
 
 function durationOf({ durationMs, ts }: LiveFrame, startedAt: string): number {

@@ -15,6 +15,7 @@ export function listInput(get: Get, now = engineNow()): ListInput {
   const input = {
     limit: PAGE_ROWS,
     partial: true,
+    position: true,
     q: get('q'),
     deep: get('deep') === undefined ? undefined : true,
     app: get('app'),

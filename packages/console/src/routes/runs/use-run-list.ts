@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { readPage } from '../../data/queries.ts'
 import { type LiveRules, useLiveList } from '../../ui/live-list/use-live-list.ts'
 import { noteProgress } from './live-progress.ts'
-import { isNew, merge, needsRead, newestOf } from './merge.ts'
+import { isNew, merge, movesQueues, needsRead, newestOf, withoutPosition } from './merge.ts'
 import type { ListInput } from './query.ts'
 
 /** The list, and how often its runs reported their progress, which is not in the rows. */
@@ -27,10 +27,12 @@ function rulesOf(onProgress: () => void): LiveRules<'listRuns'> {
       const merged = merge(pages, frames, { isSampled })
       const newest = newestOf(pages)
       const added = merged.unknown.filter(frame => isNew(frame, newest, input)).map(({ runId }) => String(runId))
+      const isOld = movesQueues(pages, frames)
       return needsRead(input)
-        ? { pages: merged.pages, added: [], mayHaveMore: added.length > 0 }
-        : { pages: merged.pages, added }
+        ? { pages: merged.pages, added: [], isOld: isOld || added.length > 0 }
+        : { pages: merged.pages, added, isOld }
     },
-    readRows: async ids => (await readPage('listRuns', { ids, limit: ids.length } as ListInput)).items,
+    readRows: async ids => (await readPage('listRuns', { ids, limit: ids.length, position: true } as ListInput)).items,
+    unread: withoutPosition,
   }
 }

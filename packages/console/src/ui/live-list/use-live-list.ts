@@ -21,7 +21,7 @@ import { type Batch, useTopic } from '../../live/use-live.ts'
 import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 
 const REFETCH_MS_MIN = 2000
-/** From a frame that does not say whether its row belongs to the list to the read that does. */
+/** From a frame that does not say what it changes in the list to the read that does. */
 const UNSURE_MS = 10_000
 /** New rows that are counted one by one. */
 const NEWS_MAX = 10_000
@@ -37,13 +37,15 @@ export interface LiveRules<Id extends PagesId> {
   merge(pages: Pages<Item<Id>>, batch: Batch, input: Input<Id>): Merged<Item<Id>>
   /** Reads rows by their keys; absent: rows that the first page does not have stay as they are. */
   readRows?(keys: readonly string[]): Promise<readonly Item<Id>[]>
+  /** A row that a renewal of the list has left out, without what only a read renews. */
+  unread?(row: Item<Id>): Item<Id>
 }
 
 export interface Merged<Row> {
   pages: Pages<Row>
   added: readonly string[]
-  /** Rows may have come in of which frames do not say whether they belong to the list: it is read again some seconds later. */
-  mayHaveMore?: boolean
+  /** Rows may have come in, or rows may have changed, of which frames do not say it: the list is read again some seconds later. */
+  isOld?: boolean
 }
 
 export function useLiveList<Id extends PagesId>(
@@ -103,7 +105,7 @@ export function useLiveList<Id extends PagesId>(
       const merged = rules.merge(pages, batch, input)
       if (merged.pages !== pages) setPages(id, input, merged.pages)
       news.add(merged.added)
-      if (merged.mayHaveMore) readLater()
+      if (merged.isOld) readLater()
     },
     onGap: async openedAt => {
       if (pagesOf(id, input) === undefined) await refetch({ cancelRefetch: false })
@@ -176,7 +178,7 @@ async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, 
   setPages(
     id,
     input,
-    replaceRows(now, row => byKey.get(rules.keyOf(row)) ?? row),
+    replaceRows(now, row => byKey.get(rules.keyOf(row)) ?? rules.unread?.(row) ?? row),
   )
   const last = newestAt(now, rules.madeAt)
   news.add(first.items.filter(row => rules.madeAt(row) > last).map(rules.keyOf))

@@ -26,9 +26,11 @@ export async function readAll(input: Input<'listRuns'>, { format, onPage }: Expo
   const parts = format === 'csv' ? [CSV_HEAD] : []
   let count = 0
   let cursor: string | undefined
+  // Places in queues would be counted for each page.
+  const list = { ...input, position: undefined }
   do {
     const limit = Math.min(PAGE_ROWS, EXPORT_MAX - count)
-    const page: Page<Item<'listRuns'>> = await readPage('listRuns', { ...input, limit, cursor })
+    const page: Page<Item<'listRuns'>> = await readPage('listRuns', { ...list, limit, cursor })
     parts.push(linesOf(page.items, format))
     count += page.items.length
     cursor = page.nextCursor
