@@ -1,9 +1,10 @@
-// The axis of the timeline: skipped idle time, the critical path, moving it by the pointer, and how many passes it draws.
+// The axis of the timeline: its strip and its height, skipped idle time, the critical path, moving it by the pointer, and how many
+// passes it draws.
 
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
 import { openPage } from '../../kit/browser/page.ts'
-import { flow, openEngine, returned, run, unique } from '../../kit/index.ts'
+import { flow, openEngine, returned, run, unique, wait } from '../../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -21,6 +22,59 @@ const ORDER = `[...document.querySelectorAll('[role=row] [data-kind=run], [title
   .map(element => [element.getBoundingClientRect().left, element.dataset.kind ?? 'cut'])
   .sort(([a], [b]) => a - b)
   .map(([, what]) => what)`
+
+/** Where the strip draws the last of two steps, and where the row of that step has its bar, in pixels of the page. */
+const DRAWN = `(() => {
+  const canvas = document.querySelector('canvas')
+  const { width, height } = canvas
+  const { data } = canvas.getContext('2d').getImageData(0, height / 2, width, height / 2)
+  const painted = Array.from({ length: width }, (_, x) => x).filter(x =>
+    Array.from({ length: height / 2 }, (_, y) => data[(y * width + x) * 4 + 3]).some(alpha => alpha > 128))
+  const { left } = canvas.getBoundingClientRect()
+  const bar = document.querySelector('#step-row-1 [data-kind]').getBoundingClientRect()
+  return { strip: [left + painted[0], left + painted.at(-1) + 1], row: [bar.left, bar.right] }
+})()`
+
+test.each([380, 1280])(
+  'a bar is in the strip where it is in its row, at %i px, and has the colours of the theme',
+  async width => {
+    const page = await openPage(url, { width })
+    await openBundle(page, url, [
+      { name: 'before', fromMs: 0, toMs: 1000 },
+      { name: 'after', fromMs: 300, toMs: 600 },
+    ])
+    await page.getByRole('searchbox', { name: 'Filter steps by name' }).waitFor()
+    const { strip, row } = await page.evaluate<{ strip: number[]; row: number[] }>(DRAWN)
+    for (const i of [0, 1]) expect(Math.abs((strip[i] as number) - (row[i] as number))).toBeLessThan(2)
+    const drawing = () => page.evaluate<string>('document.querySelector("canvas").toDataURL()')
+    const light = await drawing()
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await expect.poll(drawing).not.toBe(light)
+  },
+)
+
+test('the timeline is as high as its rows, keeps its height while the run goes on, and says why no step is shown', async () => {
+  const [name, approved] = [unique('grows'), unique('approved')]
+  const row = (i: number) => run(`row-${i}`, () => i)
+  const stages = [[0, 1, 2, 3, 4].map(row), wait('approval', approved), row(5), wait('another', unique('never'))]
+  await engine.runner({ workflows: { [name]: flow(stages) } })
+  const { runId } = await api.send({ name })
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/runs/${runId}`)
+  const grid = page.getByRole('treegrid')
+  const rows = async () => (await grid.evaluate(element => element.clientHeight)) / 26
+  await page.getByRole('row', { name: /^approval/ }).waitFor()
+  await expect.poll(rows).toBe(6)
+  await api.send({ name: approved })
+  await page.getByRole('row', { name: /^row-0…5, 6 steps/ }).waitFor()
+  await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('4')
+  expect(await rows()).toBe(6)
+  await page.getByRole('button', { name: 'Only failed' }).click()
+  await page.getByRole('heading', { name: 'No steps with these filters' }).waitFor()
+  expect(await rows()).toBe(0)
+  await page.getByRole('button', { name: 'Drop Only failed' }).click()
+  await expect.poll(rows).toBe(3)
+})
 
 test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it with its length', async () => {
   const page = await openPage(url)
@@ -99,5 +153,10 @@ test('numbers of a part say that there is more: replays of a run, and the passes
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByRole('button', { name: 'The first 200 passes: draw more' }).click()
   await expect.poll(() => page.getByRole('button', { name: /passes: draw more/ }).count()).toBe(0)
-  expect(await page.getByTitle(/^pass 20[1-6]/).count()).toBe(6)
+  // Passes that begin in the same pixels are one mark.
+  const titles = await page
+    .getByTitle(/^pass(es)? \d+/)
+    .evaluateAll(marks => marks.map(mark => mark.getAttribute('title') ?? ''))
+  const numbers = titles.map(title => /^passe?s? (\d+)(?: to (\d+))?/.exec(title) ?? [])
+  expect(numbers.reduce((sum, [, first, last = first]) => sum + Number(last) - Number(first) + 1, 0)).toBe(206)
 })

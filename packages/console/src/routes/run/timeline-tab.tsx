@@ -6,6 +6,7 @@ import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
+import { FilteredEmpty } from '../../ui/states/empty.tsx'
 import { nextStop, passStretches } from '../../waterfall/pass-walk.ts'
 import { spansOfFrames, spansOfRecords } from '../../waterfall/passes.ts'
 import { spanAround, zoomAt } from '../../waterfall/scale.ts'
@@ -54,6 +55,7 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
               <Overview bars={drawn.bars} axis={axis} span={span} endMs={drawn.openMs} onSpan={setSpan} />
               <Waterfall
                 rows={rows}
+                rowsMin={timeline.rowsMin}
                 axis={axis}
                 span={span}
                 endMs={drawn.openMs}
@@ -67,6 +69,7 @@ export function TimelineTab({ view, drawn, onRetry }: TimelineTabProps) {
                 onZoom={zoomTo}
                 onSpan={setSpan}
               />
+              {rows.length === 0 && <NoRows timeline={timeline} />}
             </>
           )}
         </div>
@@ -105,6 +108,18 @@ function NoSteps({ view }: { view: RunView }) {
       {view.isLive ? 'No step has been reported yet: the line above says why.' : 'The run ended without a step.'}
     </p>
   )
+}
+
+/** The run has steps, and none is shown. */
+function NoRows({ timeline: { filter, setFilter } }: { timeline: Timeline }) {
+  const [get, set] = useQuery('run')
+  const filters = [
+    ...(filter === '' ? [] : [{ label: `name:${filter}`, drop: () => setFilter('') }]),
+    ...(get('hide') === 'done' ? [{ label: 'Hide done', drop: () => set({ hide: undefined }) }] : []),
+    ...(get('only') === 'failed' ? [{ label: 'Only failed', drop: () => set({ only: undefined }) }] : []),
+  ]
+  if (filters.length === 0) return <p className={css.none}>No step had begun by then.</p>
+  return <FilteredEmpty what="steps" filters={filters} />
 }
 
 /** The part of the axis around a row. */

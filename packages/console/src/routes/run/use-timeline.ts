@@ -1,7 +1,7 @@
 // The state of the timeline: rows, axis, zoom, folds and selection, as the URL has them.
 
 import { useQueries, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { renew } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { useQuery } from '../../router/router.tsx'
@@ -76,6 +76,8 @@ function useBarTime({ steps, frames, run }: RunView): number {
 
 export interface Timeline {
   rows: readonly Row[]
+  /** The most rows that there were since the reader chose what to show: while a run goes on, the page keeps room for them. */
+  rowsMin: number
   axis: Axis
   span: Span
   setSpan(span: Span): void
@@ -106,6 +108,8 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
     () => rowsOf(bars, { open, hideDone, onlyFailed, filter, children, ...(order && { order }) }),
     [bars, open, hideDone, onlyFailed, filter, children, order],
   )
+  const choice = [openText, hideDone, onlyFailed, filter, get('seq'), view.hasAllSteps].join()
+  const rowsMin = useMost(rows.length, choice)
   useEffect(() => {
     const wanted = rows.flatMap(row => (row.kind === 'bar' && row.isOpen ? [row.bar.childRunId as string] : []))
     const ids = [...new Set(wanted)].slice(0, CHILDREN_MAX)
@@ -135,9 +139,17 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
     [open, set],
   )
   return {
-    ...{ rows, axis, span, setSpan, selected, select, toggle, critical },
+    ...{ rows, rowsMin, axis, span, setSpan, selected, select, toggle, critical },
     ...{ filter, setFilter },
   }
+}
+
+/** The largest count since the choice changed. */
+function useMost(count: number, choice: string): number {
+  const most = useRef({ count, choice })
+  if (most.current.choice !== choice) most.current = { count, choice }
+  most.current.count = Math.max(most.current.count, count)
+  return most.current.count
 }
 
 /** How the URL names a row: a step by its name, all else by its key. */

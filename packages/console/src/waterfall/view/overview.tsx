@@ -1,12 +1,15 @@
-// The whole run in a strip, as a canvas, with a brush over the part that the waterfall shows. Dragging selects a part,
-// dragging the brush moves it. The keys of the page do the same without a pointer.
+// The whole run in a strip, as a canvas, with a brush over the part that the waterfall shows. The strip has the columns of the
+// rows below it, so that a bar is above its row's bar while all is shown. Dragging selects a part, dragging the brush moves it.
+// The keys of the page do the same without a pointer.
 
 import { type PointerEvent, useEffect, useRef } from 'react'
+import { durationText } from '../../ui/duration.ts'
 import { colourOf } from '../../ui/status.tsx'
 import type { Axis } from '../idle.ts'
 import type { Bar } from '../model.ts'
 import { clampSpan, fractionOf, type Span } from '../scale.ts'
 import css from './overview.module.css'
+import { useTheme } from './use-theme.ts'
 import { useWidth } from './use-width.ts'
 
 const HEIGHT_PX = 44
@@ -23,19 +26,25 @@ export function Overview({ bars, axis, span, endMs, onSpan }: OverviewProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
+  const theme = useTheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours.
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, { bars, axis, endMs, width })
-  }, [bars, axis, endMs, width])
+  }, [bars, axis, endMs, width, theme])
   const drag = useBrush(box, { axis, span, onSpan })
   const left = Math.max(fractionOf(span.fromMs, axis.all), 0)
   const right = Math.min(fractionOf(span.toMs, axis.all), 1)
   const isAll = left <= 0 && right >= 1
   return (
-    <div ref={box} className={css.overview} aria-hidden="true" {...drag}>
-      <canvas ref={canvas} className={css.canvas} height={HEIGHT_PX} />
-      {!isAll && <div className={css.shade} style={{ left: 0, width: `${left * 100}%` }} />}
-      {!isAll && <div className={css.shade} style={{ left: `${right * 100}%`, right: 0 }} />}
-      {!isAll && <div className={css.brush} style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }} />}
+    <div className={css.overview} aria-hidden="true">
+      <span className={css.name}>Whole run</span>
+      <div ref={box} className={css.track} data-strip {...drag}>
+        <canvas ref={canvas} className={css.canvas} height={HEIGHT_PX} />
+        {!isAll && <div className={css.shade} style={{ left: 0, width: `${left * 100}%` }} />}
+        {!isAll && <div className={css.shade} style={{ left: `${right * 100}%`, right: 0 }} />}
+        {!isAll && <div className={css.brush} style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }} />}
+      </div>
+      <span className={css.took}>{durationText(axis.timeOf(axis.all.toMs))}</span>
     </div>
   )
 }

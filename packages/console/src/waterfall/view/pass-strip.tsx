@@ -3,14 +3,22 @@
 import { memo } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { visibleText } from '../../ui/visible-text.ts'
+import { type PassMark, passMarks } from '../pass-marks.ts'
 import type { PassSpan } from '../passes.ts'
 import css from './pass-strip.module.css'
 import { placeOf, type Track } from './segments.tsx'
 
-/** Passes that are drawn at most. */
-const PASSES_MAX = 400
+/** A mark and the gap beside it. */
+const MARK_PX = 3
 
-export const PassStrip = memo(function PassStrip({ passes, track }: { passes: readonly PassSpan[]; track: Track }) {
+export interface PassStripProps {
+  passes: readonly PassSpan[]
+  track: Track
+  /** The width of the track; 0 before it is known. */
+  width: number
+}
+
+export const PassStrip = memo(function PassStrip({ passes, track, width }: PassStripProps) {
   const [first] = passes
   if (!first) return null
   const queued = first.fromMs > 0 ? placeOf(track, 0, first.fromMs) : undefined
@@ -24,14 +32,14 @@ export const PassStrip = memo(function PassStrip({ passes, track }: { passes: re
             title={`queued for ${durationText(first.fromMs)} before the first pass`}
           />
         )}
-        {shownOf(passes, track).map(({ pass, place, number }) => (
+        {passMarks(passes, { ...track, marksMax: Math.ceil(width / MARK_PX) }).map(mark => (
           <span
-            key={number}
+            key={mark.first}
             className={css.pass}
-            data-failed={pass.hasFailed || undefined}
-            data-open={pass.toMs === undefined || undefined}
-            style={place}
-            title={titleOf(pass, number)}
+            data-failed={mark.failed > 0 || undefined}
+            data-open={mark.toMs === undefined || undefined}
+            style={placeOf(track, mark.fromMs, mark.toMs ?? track.endMs)}
+            title={mark.first === mark.last ? titleOfOne(mark) : titleOfMany(mark)}
           />
         ))}
       </div>
@@ -39,18 +47,19 @@ export const PassStrip = memo(function PassStrip({ passes, track }: { passes: re
   )
 })
 
-function shownOf(passes: readonly PassSpan[], track: Track) {
-  return passes
-    .flatMap((pass, i) => {
-      const place = placeOf(track, pass.fromMs, pass.toMs ?? track.endMs)
-      return place === undefined ? [] : [{ pass, place, number: i + 1 }]
-    })
-    .slice(0, PASSES_MAX)
-}
+const runnerText = ({ runner }: PassMark) => (runner === undefined ? '' : ` on ${visibleText(runner.slice(0, 80))}`)
 
 /** "pass 2 on shop-1, sent at 1.2 s, answered after 40 ms". */
-export function titleOf({ fromMs, toMs, runner, hasFailed }: PassSpan, number: number): string {
-  const by = runner === undefined ? '' : ` on ${visibleText(runner.slice(0, 80))}`
+function titleOfOne(mark: PassMark): string {
+  const { first, fromMs, toMs, failed } = mark
   const answer = toMs === undefined ? 'no answer yet' : `answered after ${durationText(toMs - fromMs)}`
-  return `pass ${number}${by}, sent at ${durationText(fromMs)}, ${answer}${hasFailed ? ', failed' : ''}`
+  return `pass ${first}${runnerText(mark)}, sent at ${durationText(fromMs)}, ${answer}${failed > 0 ? ', failed' : ''}`
+}
+
+/** "passes 12 to 40 on shop-1, from 1.2 s to 1.24 s, 1 failed". */
+function titleOfMany(mark: PassMark): string {
+  const { first, last, fromMs, toMs, failed } = mark
+  const end = toMs === undefined ? 'now' : durationText(toMs)
+  const tail = failed > 0 ? `, ${failed} failed` : ''
+  return `passes ${first} to ${last}${runnerText(mark)}, from ${durationText(fromMs)} to ${end}${tail}`
 }

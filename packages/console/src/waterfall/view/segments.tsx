@@ -5,7 +5,7 @@ import { durationText } from '../../ui/duration.ts'
 import { visibleText } from '../../ui/visible-text.ts'
 import type { Fold } from '../folds.ts'
 import type { Axis } from '../idle.ts'
-import type { Bar, Segment } from '../model.ts'
+import type { Bar, Segment, SegmentKind } from '../model.ts'
 import { fractionOf, type Span } from '../scale.ts'
 import css from './segments.module.css'
 
@@ -17,13 +17,18 @@ export interface Track {
   endMs: number
 }
 
+interface Place {
+  left: string
+  width: string
+}
+
 /** A stretch in percent of the track, cut at its edges; undefined when it is beyond them. */
-export function placeOf({ axis, span }: Track, fromMs: number, toMs: number) {
+export function placeOf({ axis, span }: Track, fromMs: number, toMs: number): Place | undefined {
   const left = fractionOf(axis.place(fromMs), span)
   const right = fractionOf(axis.place(toMs), span)
   if (right < 0 || left > 1) return undefined
   const from = Math.max(left, -0.01)
-  return { left: `${from * 100}%`, width: `${(Math.min(right, 1.01) - from) * 100}%` } satisfies CSSProperties
+  return { left: `${from * 100}%`, width: `${(Math.min(right, 1.01) - from) * 100}%` }
 }
 
 /** The segments of one bar, or a caret at the edge beyond which it is. */
@@ -41,12 +46,18 @@ export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
           data-status={bar.status}
           data-open={segment.toMs === undefined || undefined}
           data-carried={bar.carried || undefined}
-          style={segment.kind === 'point' ? { left: place.left } : place}
+          style={styleOf(segment.kind, place)}
           title={titleOf(segment, track.endMs)}
         />
       )
     )
   })
+}
+
+/** A short segment at the end of the track is drawn whole there; a diamond is whole at both ends. */
+function styleOf(kind: SegmentKind, { left, width }: Place): CSSProperties {
+  if (kind === 'point') return { left: `clamp(5px, ${left}, 100% - 5px)` }
+  return { left: `min(${left}, 100% - ${kind === 'failed' ? 10 : 3}px)`, width }
 }
 
 function titleOf({ kind, attempt, fromMs, toMs, error }: Segment, endMs: number): string {

@@ -8,6 +8,7 @@ import { type MouseEvent, memo, type PointerEvent, useEffect, useMemo, useRef, u
 import { durationText } from '../../ui/duration.ts'
 import type { Row } from '../folds.ts'
 import type { Axis, Cut } from '../idle.ts'
+import { passMarks } from '../pass-marks.ts'
 import type { PassSpan } from '../passes.ts'
 import { fractionOf, pan, type Span, ticksOf, zoomAt } from '../scale.ts'
 import { PassStrip } from './pass-strip.tsx'
@@ -19,6 +20,8 @@ import css from './waterfall.module.css'
 
 export interface WaterfallProps {
   rows: readonly Row[]
+  /** The height is at least that of so many rows. */
+  rowsMin: number
   axis: Axis
   span: Span
   /** Where open segments end. */
@@ -38,8 +41,12 @@ export interface WaterfallProps {
 
 /** Room for the label of a mark. */
 const TICK_PX = 90
-/** Vertical lines that are drawn at most. */
-const LINES_MAX = 200
+/** A phone has room for so many short labels. */
+const TICKS_MIN = 3
+/** The height at which the rows scroll. */
+const HEIGHT_MAX = '62vh'
+/** The smallest distance of two lines of passes. */
+const LINE_PX = 6
 /** How long a row that was scrolled to may take to be drawn. */
 const REVEAL_FRAMES_MAX = 60
 
@@ -48,6 +55,8 @@ export function Waterfall(props: WaterfallProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const { first, end, reveal } = useWindow(scroller, rows.length, ROW_PX)
   const track = useMemo(() => ({ axis, span, endMs }), [axis, span, endMs])
+  const ticks = useRef<HTMLDivElement>(null)
+  const width = useWidth(ticks)
   const place = useMemo(() => rows.findIndex(({ key }) => key === selected), [rows, selected])
   useEffect(() => {
     reveal(place)
@@ -66,8 +75,8 @@ export function Waterfall(props: WaterfallProps) {
   const pointer = usePointer(scroller, props)
   return (
     <div className={css.waterfall} {...pointer}>
-      <AxisView axis={axis} span={span} />
-      <PassStrip passes={props.passes} track={track} />
+      <AxisView axis={axis} span={span} box={ticks} width={width} />
+      <PassStrip passes={props.passes} track={track} width={width} />
       <div
         ref={scroller}
         role="treegrid"
@@ -76,6 +85,7 @@ export function Waterfall(props: WaterfallProps) {
         aria-activedescendant={place >= first && place < end ? rowId(place) : undefined}
         tabIndex={0}
         className={css.scroller}
+        style={{ minHeight: `min(${props.rowsMin * ROW_PX}px, ${HEIGHT_MAX})`, maxHeight: HEIGHT_MAX }}
       >
         <div role="row" aria-rowindex={1} className={css.hidden}>
           <span role="columnheader">Step</span>
@@ -83,7 +93,7 @@ export function Waterfall(props: WaterfallProps) {
           <span role="columnheader">Took</span>
         </div>
         <div role="presentation" className={css.rows} style={{ height: `${rows.length * ROW_PX}px` }}>
-          <Lines axis={axis} span={span} passes={props.passes} momentMs={props.momentMs} />
+          <Lines track={track} width={width} passes={props.passes} momentMs={props.momentMs} />
           {rows.slice(first, end).map((row, i) => (
             <RowView
               key={row.key}
@@ -129,10 +139,17 @@ function useZoomReveal({ rows, track, first, end, reveal }: Shown): void {
 
 const rowId = (place: number) => `step-row-${place}`
 
-const AxisView = memo(function AxisView({ axis, span }: { axis: Axis; span: Span }) {
-  const box = useRef<HTMLDivElement>(null)
-  const width = useWidth(box)
-  const marks = axis.cuts.length > 0 ? cutTicks(axis, span) : ticksOf(span, Math.max(2, Math.floor(width / TICK_PX)))
+interface AxisProps {
+  axis: Axis
+  span: Span
+  /** The element that is as wide as the track. */
+  box: React.RefObject<HTMLDivElement | null>
+  width: number
+}
+
+const AxisView = memo(function AxisView({ axis, span, box, width }: AxisProps) {
+  const marks =
+    axis.cuts.length > 0 ? cutTicks(axis, span) : ticksOf(span, Math.max(TICKS_MIN, Math.floor(width / TICK_PX)))
   // A label that does not fit before the end is left out.
   const shown = marks.filter(({ ms }) => (1 - fractionOf(ms, span)) * width > TICK_PX / 2)
   return (
@@ -154,27 +171,23 @@ function cutTicks(axis: Axis, span: Span) {
   return starts
     .map(ms => ({ ms: axis.place(ms), label: durationText(ms) }))
     .filter(({ ms }) => ms >= span.fromMs && ms <= span.toMs)
-    .slice(0, LINES_MAX)
 }
 
-type LinesProps = Pick<WaterfallProps, 'axis' | 'span' | 'passes' | 'momentMs'>
+type LinesProps = Pick<WaterfallProps, 'passes' | 'momentMs'> & { track: Track; width: number }
 
 /** The lines behind the rows: passes that were sent, and stretches that were cut out. */
-const Lines = memo(function Lines({ axis, span, passes, momentMs }: LinesProps) {
-  const shown = passes
-    .map(({ fromMs }) => fractionOf(axis.place(fromMs), span))
-    .filter(at => at >= 0 && at <= 1)
-    .slice(0, LINES_MAX)
+const Lines = memo(function Lines({ track, width, passes, momentMs }: LinesProps) {
+  const { axis, span } = track
+  const shown = passMarks(passes, { ...track, marksMax: Math.ceil(width / LINE_PX) })
   return (
     <div className={css.lines} data-lines aria-hidden="true">
-      {shown.map((at, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two passes may start in one millisecond.
-        <span key={i} className={css.pass} style={{ left: `${at * 100}%` }} />
+      {shown.map(({ first, fromMs }) => (
+        <span key={first} className={css.pass} style={{ left: `${fractionOf(axis.place(fromMs), span) * 100}%` }} />
       ))}
       {momentMs !== undefined && (
         <span className={css.moment} style={{ left: `${fractionOf(axis.place(momentMs), span) * 100}%` }} />
       )}
-      {axis.cuts.slice(0, LINES_MAX).map(cut => (
+      {axis.cuts.map(cut => (
         <CutMark key={cut.fromMs} cut={cut} span={span} />
       ))}
     </div>
