@@ -169,7 +169,6 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
         </label>
       </div>
       <div>
-        <span className={css.label}>Data</span>
         <div className={css.editor}>
           <Suspense fallback={<pre>{first.data}</pre>}>
             <JsonEditor text={first.data} label="Data of the event" onChange={data => onChange({ data })} />

@@ -7,11 +7,13 @@ import { bracketMatching, defaultHighlightStyle, foldGutter, syntaxHighlighting 
 import { EditorState } from '@codemirror/state'
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
+import css from './json-editor.module.css'
 import { highlighting, theme } from './theme.ts'
 
 export interface JsonEditorProps {
   /** The text to begin with; later changes of it are ignored. */
   text: string
+  /** Shown above it. */
   label: string
   onChange(text: string): void
 }
@@ -53,5 +55,13 @@ export default function JsonEditor({ text, label, onChange }: JsonEditorProps) {
     view.focus()
     return () => view.destroy()
   }, [label])
-  return <div ref={host} />
+  return (
+    <div>
+      {/* Its content has the same name for screen readers. */}
+      <p className={css.label} aria-hidden="true">
+        {label}
+      </p>
+      <div ref={host} />
+    </div>
+  )
 }
