@@ -17,7 +17,7 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
-import { isAbout, targetOf } from './targets.ts'
+import { isAbout, restOf, targetOf } from './targets.ts'
 
 /** From a change of a run to the next read. */
 const RENEWAL_MS = 10_000
@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
   { id: 'on', header: 'On', width: '284px', render: entry => <On entry={entry} /> },
   { id: 'run', header: 'Run', width: '216px', render: entry => <Runs entry={entry} /> },
-  { id: 'detail', header: 'Detail', isSecondary: true, render: ({ detail }) => <Detail detail={detail} /> },
+  { id: 'detail', header: 'Detail', isSecondary: true, render: entry => <Detail entry={entry} /> },
 ]
 
 export default function AuditPage() {
@@ -147,11 +147,16 @@ function Runs({ entry: { runId, newRunId } }: { entry: Entry }) {
 const DETAIL_MAX = 300
 const BULK_ID = /^blk_\w{1,64}$/
 
-function Detail({ detail }: { detail: unknown }) {
-  if (detail === undefined) return null
-  const { bulkId } = detail as { bulkId?: unknown }
-  if (typeof bulkId === 'string' && BULK_ID.test(bulkId)) return <BulkJob id={bulkId} detail={detail as BulkCounts} />
-  const text = JSON.stringify(detail).slice(0, DETAIL_MAX)
+/** The detail, without the name that the column On has. */
+function Detail({ entry }: { entry: Entry }) {
+  const rest = restOf(entry)
+  if (rest === undefined) return null
+  const { bulkId } = rest
+  if (typeof bulkId === 'string' && BULK_ID.test(bulkId))
+    return <Link target={{ to: 'bulk', params: { id: bulkId } }}>{bulkId}</Link>
+  const counts = countsText(rest)
+  if (counts !== undefined) return <Visible text={counts} />
+  const text = JSON.stringify(rest).slice(0, DETAIL_MAX)
   return (
     <code title={text}>
       <Visible text={text} />
@@ -167,12 +172,9 @@ interface BulkCounts {
   failed?: number
 }
 
-/** A bulk job, with its counts once it has ended. */
-function BulkJob({ id, detail: { status, matched, done, skipped, failed } }: { id: string; detail: BulkCounts }) {
-  return (
-    <>
-      <Link target={{ to: 'bulk', params: { id } }}>{id}</Link>
-      {matched !== undefined && ` ${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`}
-    </>
-  )
+/** The counts of a bulk job that has ended. */
+function countsText(rest: BulkCounts): string | undefined {
+  const { status, matched, done, skipped, failed } = rest
+  if (matched === undefined) return undefined
+  return `${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`
 }

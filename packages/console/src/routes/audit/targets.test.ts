@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAbout, targetOf } from './targets.ts'
+import { isAbout, restOf, targetOf } from './targets.ts'
 
 test.each([
   ['endpoint.update', { id: 'whe_1' }, 'whe_1', { to: 'endpoint', params: { id: 'whe_1' } }],
@@ -19,6 +19,17 @@ test('nothing is made of an action on a run, and of a detail that has other memb
   expect(targetOf({ action: 'retry_from_step', detail: { step: 'charge' } })).toBeUndefined()
   for (const detail of [undefined, null, 'x', { id: 5 }, []])
     expect(targetOf({ action: 'endpoint.create', detail })).toBeUndefined()
+})
+
+test.each([
+  ['schedule.put', { id: 'weekly' }, undefined],
+  ['key.revoke', { id: 'key_1', kind: 'read', label: 'ada' }, { id: 'key_1', kind: 'read' }],
+  ['workflow.pause', { app: 'a', workflow: 'a' }, { app: 'a' }],
+  ['bulk.cancel', { bulkId: 'blk_1', done: 3 }, { done: 3 }],
+  ['replay', { bulkId: 'blk_1' }, { bulkId: 'blk_1' }],
+  ['retry_from_step', undefined, undefined],
+] as const)('the detail of %s, %j, has no second name of what it is about', (action, detail, rest) => {
+  expect(restOf({ action, detail })).toEqual(rest)
 })
 
 test('an entry is about the ids in its detail', () => {

@@ -14,33 +14,56 @@ export interface AuditTarget {
 
 type Texts = Readonly<Record<string, string | undefined>>
 
-const OF: Readonly<Record<string, (texts: Texts) => AuditTarget | undefined>> = {
-  endpoint: ({ id }) => named(id, id => ({ to: 'endpoint', params: { id } })),
-  receiver: ({ id }) => named(id, id => ({ to: 'receiver', params: { id } })),
-  key: ({ id, label }) => named(label ?? id, () => ({ to: 'keys', query: { id } })),
-  schedule: ({ id }) => named(id, () => ({ to: 'schedules' })),
-  scheduled_event: ({ id }) => named(id),
-  event: ({ eventId }) => named(eventId, id => ({ to: 'event', params: { id } })),
-  workflow: ofWorkflow,
-  buffer: ofWorkflow,
-  app: ({ app }) => named(app, app => ({ to: 'workflows', query: { app } })),
-  bulk: ({ bulkId }) => named(bulkId, id => ({ to: 'bulk', params: { id } })),
+interface Kind {
+  /** The members of the detail that may name it; the first that is there does. */
+  names: readonly string[]
+  /** Its page, if it has one. `name` is its name. */
+  target?(name: string, texts: Texts): Target
 }
 
-function named(text: string | undefined, target?: (text: string) => Target): AuditTarget | undefined {
-  if (text === undefined) return undefined
-  return target ? { text, target: target(text) } : { text }
+const WORKFLOW: Kind = {
+  names: ['workflow'],
+  target: (name, { app = '' }) => ({ to: 'workflow', params: { app, name } }),
 }
 
-function ofWorkflow({ app, workflow }: Texts): AuditTarget | undefined {
-  if (app === undefined || workflow === undefined) return undefined
-  return { text: workflow, target: { to: 'workflow', params: { app, name: workflow } } }
+const KINDS: Readonly<Record<string, Kind>> = {
+  endpoint: { names: ['id'], target: id => ({ to: 'endpoint', params: { id } }) },
+  receiver: { names: ['id'], target: id => ({ to: 'receiver', params: { id } }) },
+  key: { names: ['label', 'id'], target: (_, { id }) => ({ to: 'keys', query: { id } }) },
+  schedule: { names: ['id'], target: () => ({ to: 'schedules' }) },
+  scheduled_event: { names: ['id'] },
+  event: { names: ['eventId'], target: id => ({ to: 'event', params: { id } }) },
+  workflow: WORKFLOW,
+  buffer: WORKFLOW,
+  app: { names: ['app'], target: app => ({ to: 'workflows', query: { app } }) },
+  bulk: { names: ['bulkId'], target: id => ({ to: 'bulk', params: { id } }) },
 }
 
 /** Nothing for actions on runs, which have columns of their own. */
-export function targetOf({ action, detail }: Entry): AuditTarget | undefined {
-  const [kind = ''] = action.split('.')
-  return Object.hasOwn(OF, kind) ? OF[kind]?.(textsOf(detail)) : undefined
+export function targetOf(entry: Entry): AuditTarget | undefined {
+  const found = naming(entry)
+  if (found === undefined) return undefined
+  const { kind, texts, member } = found
+  const text = texts[member] as string
+  return kind.target ? { text, target: kind.target(text, texts) } : { text }
+}
+
+/** The detail without the member that names what the entry is about; undefined when nothing else is in it. */
+export function restOf(entry: Entry): Readonly<Record<string, unknown>> | undefined {
+  const { detail } = entry
+  if (typeof detail !== 'object' || detail === null) return undefined
+  const member = naming(entry)?.member
+  const rest = Object.entries(detail).filter(([name]) => name !== member)
+  return rest.length === 0 ? undefined : Object.fromEntries(rest)
+}
+
+function naming({ action, detail }: Entry) {
+  const [name = ''] = action.split('.')
+  const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
+  if (kind === undefined || (kind === WORKFLOW && textsOf(detail).app === undefined)) return undefined
+  const texts = textsOf(detail)
+  const member = kind.names.find(each => texts[each] !== undefined)
+  return member === undefined ? undefined : { kind, texts, member }
 }
 
 /** Whether the entry has this id, is about the resource of this id, or made or tested it. */
