@@ -60,7 +60,7 @@ test('the overview goes on with the runs; j goes to its sentences', async () => 
   const page = await openPage(url)
   await page.goto(overview)
   await page.getByRole('heading', { name: 'In flight' }).waitFor()
-  const waiting = page.getByRole('link', { name: /waiting/ })
+  const waiting = page.getByRole('link', { name: /^waiting/ })
   await waiting.getByText('0').waitFor()
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   const patient = await runner({ app, workflows: { [name]: flow([wait('w', `${name}.never`)]) } })

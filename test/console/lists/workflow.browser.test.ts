@@ -1,4 +1,4 @@
-// The page of a workflow: which step costs is whole on a laptop and on a phone, and its newest runs repeat nothing that all have in common.
+// The list of workflows: whole in every width, with the runs over time. The page of a workflow: which step costs is whole on a laptop and on a phone, and its newest runs repeat nothing that all have in common.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
@@ -76,4 +76,33 @@ test('charts of durations say that no run ended, until one has', async () => {
   }
   await expect.poll(counted, { timeout: 10_000 }).toBe(1)
   expect(await nothing.count()).toBe(0)
+})
+
+/** Texts of the table that are cut. */
+const CUT = `[...document.querySelectorAll('table[aria-label="Workflows"] :is(th, td, td *)')]
+  .filter(each => each.clientWidth > 2 && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).overflow === 'hidden')
+  .map(each => each.textContent)`
+
+test('the list of workflows is whole in every width, and has the runs over time as a text too', async () => {
+  const [app, name] = [unique('shop-of-the-north'), unique('send-the-weekly-report')]
+  const refuse = () => {
+    throw Object.assign(new Error('no'), { retriable: false })
+  }
+  const registration = {
+    retry: { maxAttempts: 1 },
+    triggers: [{ event: name, if: 'event.data.total > 10' }, { cron: '0 9 * * 1-5' }],
+  }
+  await runner({ app, workflows: { [name]: { handler: flow([run('a', refuse)]), registration } } })
+  await api.failed((await api.send({ name, app, data: { total: 11 } })).runId)
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/workflows?app=${app}`)
+  const row = page.getByRole('row', { name })
+  for (const width of [1280, 1440, 1920, 380]) {
+    await page.setViewportSize({ width, height: 800 })
+    await row.getByText(/next in /).waitFor()
+    const text = /^1 run in 1 of 25 parts of the time, most in part 2[45]; 1 failed, in 1 part$/
+    expect(await row.getByRole('img', { name: text }).isVisible(), `${width} px`).toBe(true)
+    expect(await page.evaluate(CUT), `${width} px`).toEqual([])
+  }
+  expect(await axeViolations(page)).toEqual([])
 })

@@ -27,8 +27,11 @@ test.each([
   ['/', '/?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   ['/workflows', '/workflows?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   ['/workflows/shop/order', '/workflows/shop/order?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
+  ['/errors', '/errors?since=2026-04-30T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
+  ['/errors/3f9a', '/errors/3f9a?since=2026-04-01T12:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
+  ['/audit?since=1h', '/audit?since=2026-05-01T11:00:00.000Z&until=2026-05-01T12:00:00.000Z'],
   // A page whose window has no end.
-  ['/audit?since=1h', '/audit?since=2026-05-01T11:00:00.000Z'],
+  ['/keys?since=1h', '/keys?since=2026-05-01T11:00:00.000Z'],
 ])('%s is pinned as %s', (path, expected) => {
   expect(pinned(`${root}/n/default${path}`)).toBe(`${root}/n/default${expected}`)
 })

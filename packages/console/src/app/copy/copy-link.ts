@@ -9,6 +9,8 @@ const DEFAULT_WINDOWS: { readonly [Name in RouteName]?: string } = {
   workflows: '24h',
   workflow: '24h',
   endpoint: '24h',
+  errors: '24h',
+  errorGroup: '30d',
 }
 
 const isRelative = (value: string) => /^\d{1,6}[smhd]$/.test(value)

@@ -79,11 +79,17 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   runners: (_, get) => ({ id: 'listRunners', input: given({ app: get('app') }) }),
   errors: (_, get) => ({
     id: 'listErrors',
-    input: given({ app: get('app'), workflow: get('workflow'), since: since(get) }),
+    input: given({ app: get('app'), workflow: get('workflow'), since: since(get), until: until(get) }),
   }),
   errorGroup: ({ fingerprint }, get) => ({
     id: 'listRuns',
-    input: given({ error: fingerprint, app: get('app'), workflow: get('workflow'), since: since(get) }),
+    input: given({
+      error: fingerprint,
+      app: get('app'),
+      workflow: get('workflow'),
+      since: since(get),
+      until: until(get),
+    }),
   }),
   deliveries: (_, get) => ({
     id: 'listWebhookDeliveries',
@@ -108,6 +114,7 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
       runId: get('run'),
       actor: get('actor'),
       since: since(get),
+      until: until(get),
     }),
   }),
   keys: () => ({ id: 'listApiKeys', input: {} }),

@@ -9,6 +9,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
+import { untilField } from '../../ui/states/filter-fields.ts'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -40,9 +41,11 @@ const COLUMNS: readonly Column<Entry>[] = [
 
 export default function AuditPage() {
   const [get, set] = useQuery('audit')
-  const [action, runId, actor, since, target] = [get('action'), get('run'), get('actor'), get('since'), get('target')]
+  const [action, runId, actor, target] = [get('action'), get('run'), get('actor'), get('target')]
+  const [since, until] = [get('since'), get('until')]
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
+  const end = useMemo(() => sinceParam(until, engineNow()), [until])
   const query = usePages('listControlActions', {
     // The engine does not look into details: with a target the log is walked.
     limit: target === undefined ? 100 : 1000,
@@ -50,12 +53,13 @@ export default function AuditPage() {
     runId,
     actor,
     since: from,
+    until: end,
   })
   const entries = itemsOf(query)
   // Older pages stay as they are: a renewal reads all pages again.
   useRenewal(() => renew('listControlActions'), { afterMs: RENEWAL_MS, enabled: (query.data?.pages.length ?? 0) <= 1 })
   const seen = [...new Set(entries.map(({ action }) => action))].sort()
-  const filters = (['action', 'run', 'actor', 'since', 'target'] as const).flatMap(name => {
+  const filters = (['action', 'run', 'actor', 'since', 'until', 'target'] as const).flatMap(name => {
     const value = get(name)
     return value === undefined ? [] : [{ label: `${name}:${value}`, drop: () => set({ [name]: undefined }) }]
   })
@@ -73,8 +77,9 @@ export default function AuditPage() {
             label: 'Since',
             value: since,
             choices: ['1h', '24h', '7d', '30d'],
-            onChange: since => set({ since }),
+            onChange: since => set({ since, until: undefined }),
           },
+          ...untilField(until, until => set({ until })),
         ]}
       />
       <Panel isFlush>

@@ -13,7 +13,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
-import { activeFilters, useWorkflowFields } from '../../ui/states/filter-fields.ts'
+import { activeFilters, untilField, useWorkflowFields } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
@@ -25,12 +25,15 @@ import { shortName } from '../../ui/visible-text.ts'
 import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
 import { type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-actions.tsx'
+import { ranWords, runnersText, runnerWords } from './runners.ts'
 
 type Group = Calls['listErrors']['reply'][number]
 
 const MESSAGE_MAX = 300
 /** Parts of the time in the trend of a group. */
 const TREND_SPANS = 24
+/** Runners of a group, those with most of its failures. */
+const RUNNERS = 10
 /** From a change of a run to the next read of the groups. */
 const RENEWAL_MS = 10_000
 const WINDOWS = ['1h', '24h', '7d', '30d']
@@ -51,7 +54,7 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     id: 'where',
     header: 'Where',
-    width: '24%',
+    width: '20%',
     render: ({ workflow, stepName }) => (
       <span title={stepName}>
         {workflow}
@@ -59,7 +62,7 @@ const COLUMNS: readonly Column<Group>[] = [
       </span>
     ),
   },
-  { id: 'app', header: 'App', width: '120px', isSecondary: true, render: ({ app }) => app },
+  { id: 'app', header: 'App, runners', width: '15%', isSecondary: true, render: group => <RanOn group={group} /> },
   {
     id: 'first',
     header: 'First seen',
@@ -73,7 +76,9 @@ const COLUMNS: readonly Column<Group>[] = [
 
 export default function ErrorsPage() {
   const { params } = usePage()
-  const { groups, bar, filters, since } = useGroups(params.fingerprint === undefined ? WINDOW_OF_LIST : WINDOW_OF_GROUP)
+  const { groups, bar, filters, since, until } = useGroups(
+    params.fingerprint === undefined ? WINDOW_OF_LIST : WINDOW_OF_GROUP,
+  )
   const navigate = useNavigate()
   const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
@@ -82,6 +87,7 @@ export default function ErrorsPage() {
       <GroupPage
         fingerprint={params.fingerprint}
         group={groups.data?.find(each => each.fingerprint === params.fingerprint)}
+        until={until}
       />
     )
   return (
@@ -97,7 +103,9 @@ export default function ErrorsPage() {
                 columns={COLUMNS}
                 rows={rows}
                 keyOf={({ fingerprint }) => fingerprint}
-                onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query: { since } })}
+                onOpen={({ fingerprint }) =>
+                  navigate({ to: 'errorGroup', params: { fingerprint }, query: { since, until } })
+                }
                 menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
               />
             ) : filters.length > 0 ? (
@@ -121,12 +129,15 @@ export default function ErrorsPage() {
 function useGroups(windowDefault: string) {
   const [get, set] = useQuery('errors')
   const [app, workflow, since] = [get('app'), get('workflow'), get('since') ?? windowDefault]
+  const until = get('until')
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
-  const groups = useRead('listErrors', { app, workflow, since: from, trend: TREND_SPANS })
+  const end = useMemo(() => sinceParam(until, engineNow()), [until])
+  const scope = { app, workflow, since: from, until: end }
+  const groups = useRead('listErrors', { ...scope, trend: TREND_SPANS, runners: RUNNERS })
   useRenewal(() => renew('listErrors'), { afterMs: RENEWAL_MS })
   const fields = useWorkflowFields(get, set)
-  const filters = activeFilters(['app', 'workflow', 'since'], get, set)
+  const filters = activeFilters(['app', 'workflow', 'since', 'until'], get, set)
   const bar = (
     <FilterBar
       label="Filter errors"
@@ -138,20 +149,22 @@ function useGroups(windowDefault: string) {
           value: since,
           choices: WINDOWS,
           isRequired: true,
-          onChange: since => set({ since }),
+          onChange: since => set({ since, until: undefined }),
         },
+        ...untilField(until, until => set({ until })),
       ]}
     />
   )
-  return { groups, bar, filters, since }
+  return { groups, bar, filters, since, until: end }
 }
 
 function Message({ group: { message, code, fingerprint } }: { group: Group }) {
-  const since = useQuery('errors')[0]('since')
+  const [get] = useQuery('errors')
+  const query = { since: get('since'), until: get('until') }
   const text = message.slice(0, MESSAGE_MAX)
   return (
     <span title={text}>
-      <Link target={{ to: 'errorGroup', params: { fingerprint }, query: { since } }}>
+      <Link target={{ to: 'errorGroup', params: { fingerprint }, query }}>
         <Visible text={text} />
       </Link>{' '}
       <span className={css.mute}>{code}</span>
@@ -159,7 +172,17 @@ function Message({ group: { message, code, fingerprint } }: { group: Group }) {
   )
 }
 
-function lookAt({ workflow, stepName, message, code, count }: Group): Look {
+function RanOn({ group: { app, runners = [] } }: { group: Group }) {
+  const text = runnersText(runners, RUNNERS)
+  return (
+    <span title={runners.map(runnerWords).join('\n')}>
+      {app}
+      {text && <span className={css.mute}>, {text}</span>}
+    </span>
+  )
+}
+
+function lookAt({ workflow, stepName, message, code, count, runners = [] }: Group): Look {
   return {
     head: (
       <>
@@ -170,6 +193,7 @@ function lookAt({ workflow, stepName, message, code, count }: Group): Look {
       <>
         <PeekPart name={code ?? 'Error'} text={message} />
         <PeekPart name="Runs" text={String(count)} />
+        <PeekPart name="Runners" text={runners.map(runnerWords).join('\n') || undefined} />
       </>
     ),
   }
@@ -179,9 +203,15 @@ function lookAtRun({ id, workflow, error }: Run): Look {
   return { head: <b>{shortName(workflow)}</b>, body: <PeekPart name={id} text={error?.message ?? 'no error'} /> }
 }
 
-function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group | undefined }) {
+interface GroupPageProps {
+  fingerprint: string
+  group: Group | undefined
+  until: string | undefined
+}
+
+function GroupPage({ fingerprint, group, until }: GroupPageProps) {
   const navigate = useNavigate()
-  const query = usePages('listRuns', { error: fingerprint, limit: 100 })
+  const query = usePages('listRuns', { error: fingerprint, until, limit: 100 })
   const columns = useMemo(
     () =>
       runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0)
@@ -196,7 +226,7 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
       actions={
         <>
           <GroupActions fingerprint={fingerprint} />
-          <Link target={{ to: 'runs', query: { error: fingerprint } }}>Open in runs</Link>
+          <Link target={{ to: 'runs', query: { error: fingerprint, until } }}>Open in runs</Link>
         </>
       }
     >
@@ -215,7 +245,7 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
               ['Code', group.code],
               ['Runs', group.count],
               ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
-              ['Runner of the last', group.lastRunner && <LastRunner key="r" of={group} />],
+              ['Runners', group.runners && group.runners.length > 0 && <Runners key="r" of={group} />],
               ['First seen', <Moment key="f" at={group.firstSeenAt} />],
               ['Last seen', <Moment key="l" at={group.lastAt} />],
             ]}
@@ -242,14 +272,21 @@ function GroupPage({ fingerprint, group }: { fingerprint: string; group: Group |
   )
 }
 
-/** The runner of the last failure, with the SDK that it has now. */
-function LastRunner({ of: { app, lastRunner = '' } }: { of: Group }) {
-  const runner = useRead('listRunners', { app }).data?.find(({ runnerId }) => runnerId === lastRunner)
-  const sdk = [runner?.sdkName, runner?.version].filter(Boolean).join(' ')
+/** The runners of a group with the failures on each. */
+function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
+  const others = count - runners.reduce((sum, runner) => sum + runner.count, 0)
   return (
-    <>
-      <Visible text={lastRunner} />
-      <span className={css.mute}>{runner ? sdk && ` with ${sdk} now` : ' is not registered any more'}</span>
-    </>
+    <ul className={css.runners}>
+      {runners.map(({ runnerId, ...runner }) => (
+        <li key={runnerId}>
+          <Visible text={runnerId} />
+          <span className={css.mute}>
+            : {ranWords(runner)}
+            {runnerId === lastRunner && ', the last'}
+          </span>
+        </li>
+      ))}
+      {others > 0 && <li className={css.mute}>{others} on others, or on none</li>}
+    </ul>
   )
 }

@@ -4,6 +4,7 @@ import type { Calls } from '@perdure/client'
 import type { ReactNode } from 'react'
 import type { Item } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
+import type { Query } from '../../router/routes.ts'
 import { durationText } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -17,12 +18,21 @@ import css from './overview.module.css'
 const LOOKS_MAX = 3
 const LATE_MS = 60_000
 
+/** The window as the URL has it, and the time of its beginning. */
+export interface LookWindow {
+  window: Pick<Query<'overview'>, 'since' | 'until'>
+  from: string | undefined
+}
+
 export interface Look {
   key: string
   sentence: ReactNode
 }
 
-export function errorLooks(groups: readonly Calls['listErrors']['reply'][number][], from: string | undefined): Look[] {
+export function errorLooks(
+  groups: readonly Calls['listErrors']['reply'][number][],
+  { window: query, from }: LookWindow,
+): Look[] {
   if (groups.length === 0) return []
   const fresh = from === undefined ? [] : groups.filter(({ firstSeenAt }) => firstSeenAt >= from)
   const runs = groups.reduce((sum, { count }) => sum + count, 0)
@@ -31,7 +41,7 @@ export function errorLooks(groups: readonly Calls['listErrors']['reply'][number]
       key: 'errors',
       sentence: (
         <>
-          <Link target={{ to: 'errors' }}>
+          <Link target={{ to: 'errors', query }}>
             {runs} {runs === 1 ? 'run' : 'runs'} failed in {groups.length} {groups.length === 1 ? 'group' : 'groups'}
           </Link>
           {fresh.length > 0 && `, ${fresh.length} of them new`}
@@ -43,7 +53,7 @@ export function errorLooks(groups: readonly Calls['listErrors']['reply'][number]
       sentence: (
         <>
           <Status status="failed" word={String(count)} />{' '}
-          <Link target={{ to: 'errorGroup', params: { fingerprint } }} title={message}>
+          <Link target={{ to: 'errorGroup', params: { fingerprint }, query }} title={message}>
             {message.slice(0, 100)}
           </Link>{' '}
           <span className={css.mute}>{workflow}</span>
@@ -107,7 +117,10 @@ export function disagreementLooks(runners: readonly Calls['listRunners']['reply'
 }
 
 /** By host, the one with most deliveries first. */
-export function deliveryLooks(exhausted: readonly Item<'listWebhookDeliveries'>[], isMore: boolean): Look[] {
+export function deliveryLooks(
+  exhausted: readonly Item<'listWebhookDeliveries'>[],
+  { window, isMore }: Pick<LookWindow, 'window'> & { isMore: boolean },
+): Look[] {
   const counts = new Map<string, number>()
   for (const { url } of exhausted) counts.set(hostOf(url), (counts.get(hostOf(url)) ?? 0) + 1)
   return [...counts]
@@ -117,7 +130,7 @@ export function deliveryLooks(exhausted: readonly Item<'listWebhookDeliveries'>[
       key: `deliveries ${host}`,
       sentence: (
         <>
-          <Link target={{ to: 'deliveries', query: { status: 'exhausted' } }}>
+          <Link target={{ to: 'deliveries', query: { status: 'exhausted', ...window } }}>
             {count}
             {isMore ? ' or more' : ''} {count === 1 ? 'delivery' : 'deliveries'}
           </Link>{' '}
@@ -177,10 +190,13 @@ export function laneLooks(engines: readonly Calls['listEngines']['reply'][number
 }
 
 /** Schedules with instants in the window that did not fire. */
-export function missedLooks(schedules: readonly Item<'listSchedules'>[], from: string | undefined): Look[] {
+export function missedLooks(
+  schedules: readonly Item<'listSchedules'>[],
+  { window: { until = '~' }, from }: LookWindow,
+): Look[] {
   return schedules
     .flatMap(({ id, workflow, missed }) =>
-      missed && missed.until >= (from ?? '')
+      missed && missed.until >= (from ?? '') && missed.until < until
         ? [
             {
               key: `missed ${id}`,

@@ -4,6 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
+import { Link } from '../../router/router.tsx'
 import { ErrorBanner, Waiting } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { isLimit } from '../limits/limit.ts'
@@ -13,6 +14,7 @@ import {
   errorLooks,
   heldLooks,
   type Look,
+  type LookWindow,
   laneLooks,
   limitLooks,
   missedLooks,
@@ -25,42 +27,77 @@ import css from './overview.module.css'
 export const SOONEST = { sort: 'next', limit: 50 } as const
 const MISSED_READ = 10
 
-export function NeedsALook({ from }: { from: string | undefined }) {
-  const errors = useRead('listErrors', { since: from })
-  const runners = useRead('listRunners', {})
-  const exhausted = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, limit: 100 })
-  const schedules = usePages('listSchedules', SOONEST)
+export function NeedsALook(props: LookWindow) {
+  return props.window.until === undefined ? <LooksOfNow {...props} /> : <LooksOfThen {...props} />
+}
+
+/** Reads what happened in the window. */
+function usePast({ window: { until }, from }: LookWindow) {
+  const errors = useRead('listErrors', { since: from, until })
+  const deliveries = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, until, limit: 100 })
   const missed = usePages('listSchedules', { sort: 'missed', limit: MISSED_READ })
-  const stats = useRead('getWorkflowStats', { since: from, limit: 200 })
+  return { errors, deliveries, 'missed schedules': missed }
+}
+
+/** The sentences of a window of the past. The state of limits, runners and schedules is known for now alone. */
+function LooksOfThen(props: LookWindow) {
+  const past = usePast(props)
+  const looks = [
+    ...errorLooks(past.errors.data ?? [], props),
+    ...deliveryLooks(itemsOf(past.deliveries), { ...props, isMore: past.deliveries.hasNextPage }),
+    ...missedLooks(itemsOf(past['missed schedules']), props),
+  ]
+  return (
+    <Panel title="Needs a look">
+      <Looks parts={past} looks={looks} none="Nothing. No run failed then, and no delivery spent its attempts." />
+      <p className={`${css.mute} ${css.sentences} ${css.note}`}>
+        This is of then. How limits, runners, schedules and lanes were is not known:{' '}
+        <Link target={{ to: 'overview' }}>see how they are now</Link>.
+      </p>
+    </Panel>
+  )
+}
+
+function LooksOfNow(props: LookWindow) {
+  const { errors, deliveries, ...past } = usePast(props)
+  const runners = useRead('listRunners', {})
+  const schedules = usePages('listSchedules', SOONEST)
+  const stats = useRead('getWorkflowStats', { since: props.from, limit: 200 })
   const limits = useRead('listLimits', {})
   const engines = useRead('listEngines', {})
   const held = limits.data?.filter(isLimit) ?? []
-  const parts: Record<string, Part> = {
-    errors,
-    limits,
-    workflows: stats,
-    runners,
-    deliveries: exhausted,
-    schedules,
-    'missed schedules': missed,
-    engines,
-  }
-  const looks: Look[] = [
-    ...errorLooks(errors.data ?? [], from),
+  const parts = { errors, limits, workflows: stats, runners, deliveries, schedules, ...past, engines }
+  const looks = [
+    ...errorLooks(errors.data ?? [], props),
     ...limitLooks(held),
     ...heldLooks(stats.data ?? [], held),
     ...runnerLooks(runners.data ?? []),
     ...disagreementLooks(runners.data ?? []),
-    ...deliveryLooks(itemsOf(exhausted), exhausted.hasNextPage),
+    ...deliveryLooks(itemsOf(deliveries), { ...props, isMore: deliveries.hasNextPage }),
     ...scheduleLooks(itemsOf(schedules), schedules.hasNextPage),
-    ...missedLooks(itemsOf(missed), from),
+    ...missedLooks(itemsOf(past['missed schedules']), props),
     ...laneLooks(engines.data ?? []),
   ]
   return (
     <Panel title="Needs a look">
-      <Faults parts={parts} />
-      {looks.length > 0 ? <Sentences looks={looks} /> : <None parts={Object.values(parts)} />}
+      <Looks parts={parts} looks={looks} none="Nothing. No run failed, no runner is silent, nothing is late." />
     </Panel>
+  )
+}
+
+interface LooksProps {
+  parts: Readonly<Record<string, Part>>
+  looks: readonly Look[]
+  /** The sentence when all was read and nothing needs a look. */
+  none: string
+}
+
+function Looks({ parts, looks, none }: LooksProps) {
+  return (
+    <>
+      <Faults parts={parts} />
+      {looks.length > 0 ? <Sentences looks={looks} /> : <None parts={Object.values(parts)} text={none} />}
+    </>
   )
 }
 
@@ -85,10 +122,10 @@ function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
 }
 
 /** No sentence: because all is well, or because not everything was read. */
-function None({ parts }: { parts: readonly Part[] }) {
+function None({ parts, text }: { parts: readonly Part[]; text: string }) {
   if (parts.some(({ error }) => error !== null)) return null
   if (parts.some(({ data }) => data === undefined)) return <Waiting rows={2} />
-  return <p className={css.mute}>Nothing. No run failed, no runner is silent, nothing is late.</p>
+  return <p className={css.mute}>{text}</p>
 }
 
 /** The keys j and k go from one sentence to the next, and Enter follows its link. */

@@ -1,7 +1,7 @@
 // The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
-import { Fragment, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
@@ -59,10 +59,10 @@ export default function OverviewPage() {
     >
       <Series from={from} until={until} />
       <div className={css.sides}>
-        <NeedsALook from={from} />
-        <InFlight />
-        <Workflows from={from} />
-        <Upcoming />
+        <NeedsALook window={{ since, until }} from={from} />
+        <InFlight isPinned={until !== undefined} />
+        <Workflows window={{ since, until }} from={from} />
+        <Upcoming isPinned={until !== undefined} />
       </div>
     </Page>
   )
@@ -119,30 +119,44 @@ function FirstRun() {
   )
 }
 
-const IN_FLIGHT = ['queued', 'running', 'waiting', 'paused'] as const
-
-function InFlight() {
+/** `isPinned`: the page shows a time of the past, for which nobody knows what was in flight. */
+function InFlight({ isPinned }: { isPinned: boolean }) {
   const facets = useRead('getRunFacets', {})
   return (
-    <Panel title="In flight">
+    <Panel title={isPinned ? 'In flight now' : 'In flight'}>
       <Loaded query={facets} rows={2}>
         {({ status, waitingFor }) => (
           <ul className={css.list}>
-            {IN_FLIGHT.map(each => (
-              <Fragment key={each}>
-                <li>
-                  <Link target={{ to: 'runs', query: { status: each } }}>
-                    <Status status={each} /> {status[each] ?? 0}
-                  </Link>
-                </li>
-                {each === 'queued' && <Kinds of={waitingFor} areHeld />}
-                {each === 'waiting' && <Kinds of={waitingFor} areHeld={false} />}
-              </Fragment>
-            ))}
+            <InState status="queued" runs={status.queued} />
+            <Kinds of={waitingFor} areHeld />
+            {/* The filter `running` finds runs that wait, too. */}
+            <InState
+              status="running"
+              word="running or waiting"
+              runs={Number(status.running ?? 0) + Number(status.waiting ?? 0)}
+            />
+            <li className={css.inner}>
+              <Link target={{ to: 'runs', query: { status: 'waiting' } }}>
+                <Status status="waiting" /> {status.waiting ?? 0}
+              </Link>
+            </li>
+            <Kinds of={waitingFor} areHeld={false} />
+            <InState status="paused" runs={status.paused} />
           </ul>
         )}
       </Loaded>
     </Panel>
+  )
+}
+
+/** A link to the runs of a status, with their number. */
+function InState({ status, word, runs = 0 }: { status: string; word?: string; runs?: unknown }) {
+  return (
+    <li>
+      <Link target={{ to: 'runs', query: { status } }}>
+        <Status status={status} {...(word && { word })} /> {String(runs)}
+      </Link>
+    </li>
   )
 }
 
@@ -151,7 +165,7 @@ function Kinds({ of, areHeld }: { of: Readonly<Record<string, unknown>>; areHeld
   return Object.entries(of)
     .filter(([kind, runs]) => HELD.includes(kind) === areHeld && Number(runs) > 0)
     .map(([kind, runs]) => (
-      <li key={kind} className={css.inner}>
+      <li key={kind} className={areHeld ? css.inner : css.inmost}>
         <Link target={{ to: 'runs', query: { waiting: kind } }}>
           {String(runs)} for {kind}
         </Link>
@@ -159,10 +173,10 @@ function Kinds({ of, areHeld }: { of: Readonly<Record<string, unknown>>; areHeld
     ))
 }
 
-function Upcoming() {
+function Upcoming({ isPinned }: { isPinned: boolean }) {
   const query = usePages('listSchedules', SOONEST)
   return (
-    <Panel title="Next schedules">
+    <Panel title={isPinned ? 'Next schedules, from now' : 'Next schedules'}>
       <Loaded query={query} rows={2}>
         {() => {
           const next = nextFires(itemsOf(query), SHOWN)

@@ -3,7 +3,9 @@
 import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
+import { countedUntil } from '../../data/time/counted.ts'
 import { Link } from '../../router/router.tsx'
+import type { Query } from '../../router/routes.ts'
 import { durationText } from '../../ui/duration.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
@@ -16,9 +18,13 @@ const SHOWN = 5
 const LIMIT = 200
 const HEADS = ['Workflow', 'Runs', 'Failed', 'p95', 'Change'] as const
 
-export function Workflows({ from }: { from: string | undefined }) {
-  const stats = useRead('getWorkflowStats', { since: from, limit: LIMIT })
-  const before = useMemo(() => windowBefore(from, engineNow()), [from])
+export type Window = Pick<Query<'overview'>, 'since' | 'until'>
+
+/** `window`: as the URL has it; `from` is the time of its beginning. */
+export function Workflows({ window, from }: { window: Window; from: string | undefined }) {
+  const { until } = window
+  const stats = useRead('getWorkflowStats', { since: from, until: countedUntil(until), limit: LIMIT })
+  const before = useMemo(() => windowBefore(from, until === undefined ? engineNow() : Date.parse(until)), [from, until])
   // After the first, since each takes the engine long over many runs.
   const enabled = before !== undefined && stats.data !== undefined
   const earlier = useRead('getWorkflowStats', { ...before, limit: LIMIT }, { enabled })
@@ -33,7 +39,7 @@ export function Workflows({ from }: { from: string | undefined }) {
               {byTrouble(rows, earlier.data ?? [])
                 .slice(0, SHOWN)
                 .map(each => (
-                  <Row key={`${each.row.app}/${each.row.workflow}`} of={each} />
+                  <Row key={`${each.row.app}/${each.row.workflow}`} of={each} window={window} />
                 ))}
             </PlainTable>
           )
@@ -43,19 +49,22 @@ export function Workflows({ from }: { from: string | undefined }) {
   )
 }
 
-function Row({ of: { row, beforeMs, change } }: { of: Compared<Stats> }) {
+function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; window: Window }) {
   const { app, workflow, started, failed, p95Ms } = row
   return (
     <tr>
       <td title={workflow}>
-        <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>
+        <Link target={{ to: 'workflow', params: { app, name: workflow }, query: window }}>{workflow}</Link>
       </td>
       <td>{started}</td>
       <td>
         {failed === 0 ? (
           0
         ) : (
-          <Link target={{ to: 'runs', query: { app, workflow, status: 'failed' } }} aria-label={`${failed} failed`}>
+          <Link
+            target={{ to: 'runs', query: { app, workflow, status: 'failed', ...window } }}
+            aria-label={`${failed} failed`}
+          >
             {failed}
           </Link>
         )}

@@ -1,7 +1,10 @@
 // The facets beside the list: how many runs there are by status, workflow, app and kind of wait, in the window of the list. A count is
 // a filter. They come from statistics, so that they cost no search.
 
+import { useMemo } from 'react'
 import { useRead } from '../../data/queries.ts'
+import { engineNow } from '../../data/time/clock.ts'
+import { countedUntil } from '../../data/time/counted.ts'
 import type { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { shortName } from '../../ui/visible-text.ts'
@@ -28,11 +31,11 @@ interface Facet {
 
 export default function Facets({ input: { since, until, app, workflow }, get, set }: FacetsProps) {
   const isPattern = workflow !== undefined && /.\*$/su.test(workflow)
-  // Counts are of one workflow, or of all, and up to now.
-  const isCounted = !isPattern && until === undefined
-  const given = Object.entries({ since, app, workflow }).filter(([, value]) => value !== undefined)
-  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: isCounted })
-  if (!data || !isCounted) return null
+  const end = useMemo(() => endOf(since !== undefined, until?.toString()), [since, until])
+  const given = Object.entries({ since, until: end, app, workflow }).filter(([, value]) => value !== undefined)
+  // Counts are of one workflow, or of all.
+  const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
+  if (!data || isPattern) return null
   const facets: Facet[] = [
     { name: 'status', title: 'Status', counts: Object.entries(asFiltered(data.status)) },
     { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },
@@ -53,13 +56,27 @@ export default function Facets({ input: { since, until, app, workflow }, get, se
   )
 }
 
+/** A list without an end goes on with the time. */
+const AHEAD_MS = 86_400_000
+
+/**
+ * The end of the counts, not before that of the list. With an end the runs in flight that were created in the window are counted, which
+ * are those in the list; without a beginning all are.
+ */
+function endOf(hasBeginning: boolean, until: string | undefined): string | undefined {
+  if (until === undefined && !hasBeginning) return undefined
+  return countedUntil(until ?? new Date(engineNow() + AHEAD_MS).toISOString())
+}
+
 interface FacetListProps {
   facet: Facet
   value: string | undefined
   onChange(value: string | undefined): void
 }
 
-function FacetList({ facet: { title, counts }, value, onChange }: FacetListProps) {
+function FacetList({ facet: { name: parameter, title, counts }, value, onChange }: FacetListProps) {
+  const labelOf = (name: string) =>
+    parameter === 'status' && name === 'running' ? 'running or waiting' : shortName(name)
   const shown = counts.filter(([name, runs]) => runs > 0 || name === value).sort(([, a], [, b]) => b - a)
   if (shown.length === 0) return null
   return (
@@ -70,10 +87,10 @@ function FacetList({ facet: { title, counts }, value, onChange }: FacetListProps
           key={name}
           kind="bare"
           aria-pressed={value === name}
-          title={shortName(name)}
+          title={labelOf(name)}
           onClick={() => onChange(value === name ? undefined : name)}
         >
-          <span>{shortName(name)}</span> <small>{grouped(runs)}</small>
+          <span>{labelOf(name)}</span> <small>{grouped(runs)}</small>
         </Button>
       ))}
       {shown.length > SHOWN_MAX && <small>{shown.length - SHOWN_MAX} more</small>}

@@ -17,7 +17,8 @@ export type Set = (changes: { readonly [Key in Name]?: string | undefined }, opt
 const STATUSES = [
   [undefined, 'All'],
   ['queued', 'Queued'],
-  ['running', 'Running'],
+  // The engine answers runs that wait, too.
+  ['running', 'Running or waiting'],
   ['waiting', 'Waiting'],
   ['paused', 'Paused'],
   ['succeeded', 'Succeeded'],

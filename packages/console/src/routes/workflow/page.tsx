@@ -1,10 +1,13 @@
 // One workflow: its definition in words and how it changed, its runs over time, which step costs, what holds its runs back, its
 // errors and its newest runs.
 
+import type { Input } from '@perdure/client'
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { useMemo, useState } from 'react'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { countedUntil } from '../../data/time/counted.ts'
 import { Link, useNavigate, usePage, useQuery } from '../../router/router.tsx'
+import type { Query } from '../../router/routes.ts'
 import { durationText } from '../../ui/duration.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -12,6 +15,7 @@ import { JsonTree } from '../../ui/json/json-tree.tsx'
 import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
+import { untilField } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
@@ -44,7 +48,7 @@ export default function WorkflowPage() {
   const from = useMovingWindow(since, RENEWAL)
   const until = get('until')
   const definitions = useRead('listWorkflows', { app })
-  const stats = useRead('getWorkflowStats', { app, workflow: name, since: from, until }).data?.[0]
+  const stats = useRead('getWorkflowStats', { app, workflow: name, since: from, until: countedUntil(until) }).data?.[0]
   const definition = definitions.data?.find(each => each.name === name)
   // The engine refuses the read for a workflow that is not registered, which may have runs.
   const past = usePages(
@@ -77,9 +81,7 @@ export default function WorkflowPage() {
             isRequired: true,
             onChange: since => set({ since, until: undefined }),
           },
-          ...(until === undefined
-            ? []
-            : [{ name: 'until', label: 'Until', value: until, onChange: (until?: string) => set({ until }) }]),
+          ...untilField(until, until => set({ until })),
         ]}
       />
       <Panel title="Definition">
@@ -104,7 +106,7 @@ export default function WorkflowPage() {
       <History changes={changes} shown={shown} />
       {definition && <Holds app={app} workflow={name} />}
       {stats && stats.steps.length > 0 && <Steps steps={stats.steps} />}
-      <Errors app={app} workflow={name} since={from} />
+      <Errors scope={{ app, workflow: name, since: from, until }} window={{ since, until }} />
       <NewestRuns app={app} workflow={name} />
       {definition && (
         <Panel title="Registration">
@@ -173,9 +175,9 @@ function Steps({ steps }: { steps: Stats['steps'] }) {
   )
 }
 
-function Errors({ app, workflow, since }: { app: string; workflow: string; since: string | undefined }) {
+function Errors({ scope, window: query }: { scope: Input<'listErrors'>; window: Query<'errorGroup'> }) {
   const navigate = useNavigate()
-  const groups = useRead('listErrors', { app, workflow, since })
+  const groups = useRead('listErrors', scope)
   if (groups.data?.length === 0) return null
   const columns: readonly Column<NonNullable<typeof groups.data>[number]>[] = [
     { id: 'count', header: 'Runs', width: '72px', align: 'end', render: ({ count }) => <strong>{count}</strong> },
@@ -183,7 +185,7 @@ function Errors({ app, workflow, since }: { app: string; workflow: string; since
       id: 'message',
       header: 'Error',
       render: ({ fingerprint, message }) => (
-        <Link target={{ to: 'errorGroup', params: { fingerprint } }} title={message}>
+        <Link target={{ to: 'errorGroup', params: { fingerprint }, query }} title={message}>
           {message}
         </Link>
       ),
@@ -200,7 +202,7 @@ function Errors({ app, workflow, since }: { app: string; workflow: string; since
             columns={columns}
             rows={rows}
             keyOf={({ fingerprint }) => fingerprint}
-            onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint } })}
+            onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query })}
           />
         )}
       </Loaded>

@@ -2,18 +2,22 @@
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { countedUntil } from '../../data/time/counted.ts'
 import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
+import { TrendSpark } from '../../ui/chart/trend-spark.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
+import { untilField } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { definitionWords, triggerWords } from './definition-words.ts'
 import { keyOf, nextStarts, serversOf } from './served.ts'
@@ -29,6 +33,9 @@ const RENEWAL: MovingWindowOptions = {
 
 /** The schedules of workflows that fire soonest; those behind them have no instant in the list. */
 const SCHEDULES = { source: 'workflow', sort: 'next', limit: 200 } as const
+
+/** Bars of a trend at most: the week has 29 and the month 31. */
+const TREND_SPANS = 32
 
 interface Row extends WorkflowDefinition {
   stats: Stats | undefined
@@ -48,14 +55,20 @@ const COLUMNS: readonly Column<Row>[] = [
       </Link>
     ),
   },
-  { id: 'app', header: 'App, runners', width: '140px', isSecondary: true, render: row => <ServedBy row={row} /> },
+  { id: 'app', header: 'App, runners', width: '128px', isSecondary: true, render: row => <ServedBy row={row} /> },
   { id: 'triggers', header: 'Starts on', render: row => <Triggers row={row} /> },
-  { id: 'runs', header: 'Runs', width: '64px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
-  { id: 'success', header: 'Success', width: '84px', align: 'end', render: ({ stats }) => successText(stats) },
+  { id: 'runs', header: 'Runs', width: '60px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
+  {
+    id: 'trend',
+    header: 'Trend',
+    width: '112px',
+    render: ({ stats }) => stats?.trend && <TrendSpark {...stats.trend} />,
+  },
+  { id: 'success', header: 'Success', width: '78px', align: 'end', render: ({ stats }) => successText(stats) },
   {
     id: 'p50',
     header: 'p50',
-    width: '76px',
+    width: '72px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) => duration(stats?.p50Ms),
@@ -63,16 +76,16 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'p95',
     header: 'p95',
-    width: '76px',
+    width: '72px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) => duration(stats?.p95Ms),
   },
-  { id: 'flight', header: 'In flight', width: '84px', align: 'end', render: ({ stats }) => stats?.inFlight || '' },
+  { id: 'flight', header: 'In flight', width: '74px', align: 'end', render: ({ stats }) => stats?.inFlight || '' },
   {
     id: 'held',
     header: 'Held',
-    width: '64px',
+    width: '56px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) => stats?.held || '',
@@ -80,7 +93,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'failure',
     header: 'Last failure',
-    width: '108px',
+    width: '104px',
     align: 'end',
     isSecondary: true,
     render: ({ stats }) =>
@@ -99,8 +112,11 @@ export default function WorkflowsPage() {
   const navigate = useNavigate()
   const [app, q, since = '24h'] = [get('app'), get('q'), get('since')]
   const definitions = useRead('listWorkflows', { app })
+  const until = get('until')
   const from = useMovingWindow(since, RENEWAL)
-  const stats = useRead('getWorkflowStats', { app, since: from, until: get('until'), limit: 200 }).data ?? []
+  const stats =
+    useRead('getWorkflowStats', { app, since: from, until: countedUntil(until), limit: 200, trend: TREND_SPANS })
+      .data ?? []
   const nextAt = nextStarts(itemsOf(usePages('listSchedules', SCHEDULES)))
   const runners = useRead('listRunners', { app }).data
   const servers = runners && serversOf(runners)
@@ -125,6 +141,7 @@ export default function WorkflowsPage() {
             isRequired: true,
             onChange: since => set({ since, until: undefined }),
           },
+          ...untilField(until, until => set({ until })),
         ]}
       />
       <Panel isFlush>
@@ -139,14 +156,16 @@ export default function WorkflowsPage() {
               })
             if (rows.length > 0)
               return (
-                <ListTable
-                  label="Workflows"
-                  columns={COLUMNS}
-                  rows={rows}
-                  keyOf={keyOf}
-                  look={lookAt}
-                  onOpen={({ app, name }) => navigate({ to: 'workflow', params: { app, name } })}
-                />
+                <WholeRows count={rows.length}>
+                  <ListTable
+                    label="Workflows"
+                    columns={COLUMNS}
+                    rows={rows}
+                    keyOf={keyOf}
+                    look={lookAt}
+                    onOpen={({ app, name }) => navigate({ to: 'workflow', params: { app, name } })}
+                  />
+                </WholeRows>
               )
             if (filters.length > 0) return <FilteredEmpty what="workflows" filters={filters} />
             return (
@@ -172,7 +191,10 @@ function Triggers({ row: { triggers, nextAt } }: { row: Row }) {
       {text}
       {nextAt !== undefined && (
         <span className={css.mute}>
-          , next <Moment at={nextAt} />
+          ,{' '}
+          <span className={css.next}>
+            next <Moment at={nextAt} />
+          </span>
         </span>
       )}
     </span>

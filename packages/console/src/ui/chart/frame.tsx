@@ -49,6 +49,14 @@ export interface ChartFrameProps<Point extends TimePoint> {
   columns: readonly (readonly [head: string, textOf: (point: Point) => string | number])[]
 }
 
+/** Where the last span ends: now, unless the window is of the past. */
+function endText(points: readonly TimePoint[], nowMs: number): string {
+  const [before, last] = points.slice(-2).map(({ at }) => Date.parse(at))
+  if (before === undefined || last === undefined) return 'now'
+  const endMs = last + (last - before)
+  return endMs > nowMs ? 'now' : clockText(endMs, nowMs)
+}
+
 export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point>) {
   const { label, points, nowMs, kinds, most, lines, marks = [], onMark, bars, over } = props
   const maxMs = longestOf(points, lines)
@@ -92,7 +100,7 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
       <Marks marks={marks} {...(onMark && { onOpen: onMark })} />
       <div className={css.axis} aria-hidden="true">
         <span>{points[0] && clockText(Date.parse(points[0].at), nowMs)}</span>
-        <span>now</span>
+        <span>{endText(points, nowMs)}</span>
       </div>
       <table className="visually-hidden">
         <caption>{label}</caption>

@@ -28,6 +28,11 @@ export function useWorkflowFields(get: Get<'workflow' | 'app'>, set: Set<'workfl
   ]
 }
 
+/** The field for the end of a window, which only a link sets. */
+export function untilField(value: string | undefined, onChange: FilterField['onChange']): FilterField[] {
+  return value === undefined ? [] : [{ name: 'until', label: 'Until', value, onChange }]
+}
+
 /** The filters of these parameters that hold, each with the way to drop it. */
 export function activeFilters<Name extends string>(
   names: readonly Name[],

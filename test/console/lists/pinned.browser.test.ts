@@ -1,0 +1,95 @@
+// Links with an absolute window show what they showed: the overview, the errors, the audit log and the counts beside the runs leave out
+// what came later.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { flow, openEngine, returned, run, unique, wait } from '../../kit/index.ts'
+
+const { api, url, runner } = await openEngine()
+const at = (path: string) => `${url}/console/n/default${path}`
+const [app, name, parked] = [unique('shop'), unique('order'), unique('parked')]
+const refuse = () => {
+  throw Object.assign(new Error('the card was refused'), { retriable: false })
+}
+await runner({
+  app,
+  workflows: {
+    [name]: { handler: flow([run('charge', refuse)]), registration: { retry: { maxAttempts: 1 } } },
+    [parked]: flow([wait('w', `${parked}.never`)]),
+    fine: () => returned(1),
+  },
+})
+const { runId: waitingId } = await api.send({ name: parked })
+await api.reaches(waitingId, 'waiting')
+await api.post(`/runs/${waitingId}/pause`)
+const first = (await api.failed((await api.send({ name })).runId)).finishedAt as string
+const until = new Date(Date.parse(first) + 1).toISOString()
+const since = new Date(Date.parse(first) - 3_600_000).toISOString()
+await api.post(`/runs/${waitingId}/resume`)
+await api.failed((await api.send({ name })).runId)
+await api.reaches(waitingId, 'waiting')
+const pinned = `since=${since}&until=${until}`
+
+test('a pinned overview shows what happened then, and says what is of now', async () => {
+  const page = await openPage(url)
+  await page.goto(at(`/?${pinned}`))
+  const looks = page.getByRole('region', { name: 'Needs a look' })
+  await looks.getByRole('link', { name: '1 run failed in 1 group' }).waitFor()
+  await looks.getByText('This is of then.').waitFor()
+  const inFlight = page.getByRole('region', { name: 'In flight now' })
+  await inFlight.getByRole('link', { name: 'running or waiting 1', exact: true }).waitFor()
+  const workflows = page.getByRole('table', { name: 'Workflows of the window' })
+  await workflows.getByRole('row', { name }).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await looks.getByRole('link', { name: '1 run failed in 1 group' }).click()
+  const row = page.getByRole('row', { name: 'the card was refused' })
+  await row.getByRole('cell', { name: '1', exact: true }).waitFor()
+  expect(await page.getByLabel('Until').inputValue()).toBe(until)
+  await row.getByRole('link').first().click()
+  await page.getByRole('heading', { name: 'Group' }).waitFor()
+  expect(await page.getByRole('row').and(page.locator('[data-key]')).count()).toBe(1)
+  await page.goto(at(`/?since=${since}&until=${first}`))
+  await looks.getByText('Nothing. No run failed then').waitFor()
+  await page.goto(at(`/?since=${since}&until=${new Date(Date.parse(since) + 60_000).toISOString()}`))
+  await page
+    .getByText('No workflow ran.')
+    .or(workflows.getByRole('row', { name: parked }))
+    .waitFor()
+  expect(await workflows.getByRole('row', { name }).count()).toBe(0)
+  await looks.getByRole('link', { name: 'see how they are now' }).click()
+  await looks.getByRole('link', { name: '2 runs failed in 1 group' }).waitFor()
+  // The number of the link is that of the rows of its list.
+  await page.getByRole('link', { name: 'running or waiting 1', exact: true }).click()
+  await page.getByRole('row', { name: parked }).waitFor()
+  expect(await page.getByRole('row').and(page.locator('[data-key]')).count()).toBe(1)
+})
+
+test('errors are shown with their runners, and up to a time, as the audit log is', async () => {
+  const page = await openPage(url)
+  await page.goto(at('/errors'))
+  const row = page.getByRole('row', { name: 'the card was refused' })
+  await row.getByRole('cell', { name: '2', exact: true }).waitFor()
+  await row.getByRole('cell', { name: `${app}, 1 runner` }).waitFor()
+  await row.getByRole('link').first().click()
+  await page.getByText(/: 2 runs.*, the last/).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await page.goto(at(`/audit?${pinned}`))
+  await page.getByRole('row', { name: 'pause' }).waitFor()
+  expect(await page.getByRole('row', { name: 'resume' }).count()).toBe(0)
+  await page.getByLabel('Until').fill('')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: 'resume' }).waitFor()
+})
+
+test('the counts beside the runs are those of the window: runs in flight count where they were created', async () => {
+  const page = await openPage(url, { width: 1600 })
+  const facets = page.getByRole('complementary', { name: 'Facets' })
+  // The engine counts in spans of five minutes: this window ends before all runs.
+  await page.goto(at(`/runs?since=${since}&until=${new Date(Date.parse(since) + 60_000).toISOString()}&app=${app}`))
+  await page.getByText('No runs with these filters').waitFor()
+  expect(await facets.getByRole('button').count()).toBe(0)
+  await page.goto(at(`/runs?since=${since}&app=${app}`))
+  await facets.getByRole('button', { name: 'running or waiting 1', exact: true }).click()
+  await page.getByRole('row', { name: parked }).waitFor()
+  expect(await page.getByRole('row').and(page.locator('[data-key]')).count()).toBe(1)
+})
