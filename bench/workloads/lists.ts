@@ -116,15 +116,18 @@ function statistics({ recentFrom, until }: Sample): string[] {
     `/workflows/stats?since=${recent}`,
     `/workflows/stats?since=${month}`,
     `/workflows/stats?since=${month}&workflow=workflow-3`,
+    `/workflows/stats?since=${time(weekBefore(until))}&trend=32`,
     '/runs/facets',
     `/runs/facets?since=${recent}`,
     `/errors?since=${recent}`,
     `/errors?since=${month}`,
+    `/errors?since=${month}&trend=24&runners=10`,
   ]
 }
 
 const monthBefore = (at: number) => at - 30 * DAY_MS
 const daysBefore = (at: number) => at - 2 * DAY_MS
+const weekBefore = (at: number) => at - 7 * DAY_MS
 
 const NOTES = [
   'written straight into the database; all requests go through the API',
@@ -193,6 +196,7 @@ function short(path: string, { recentFrom, until }: Sample): string {
     [recentFrom, 'recent'],
     [monthBefore(until), 'month'],
     [daysBefore(until), '2d'],
+    [weekBefore(until), 'week'],
     [until, 'now'],
   ]
   const named = names.reduce((text, [at, name]) => text.replaceAll(new Date(at).toISOString(), name), path)
