@@ -20,7 +20,8 @@ test('while the engine shuts down one banner says so, actions are disabled, and 
     ({ pathname }) => !pathname.startsWith('/console/') && pathname !== '/stream',
     route => {
       if (!isDown) return route.continue()
-      const error = { code: 'unavailable', message: 'the engine is shutting down' }
+      const message = 'the engine is shutting down'
+      const error = { code: 'unavailable', message, details: { reason: 'shutting_down' } }
       return route.fulfill({ status: 503, json: { error } })
     },
   )

@@ -28,12 +28,13 @@ const RETRIES_MAX = 2
 const STALE_MS = 5000
 
 /** An engine that shuts down refuses every call: it is away, until it or another one answers. */
-const SHUTS_DOWN = 'the engine is shutting down'
+const isShuttingDown = (error: Error) =>
+  error instanceof ApiError && (error.details as { reason?: string } | undefined)?.reason === 'shutting_down'
 
 /** Acts on every failed call, besides showing its error: a refused token ends the session, a lost engine is sought. */
 export function noteFailure(error: Error): void {
   if (error instanceof ApiError && error.status === 401) callRefused()
-  else if (error.name === 'ConnectionError' || error.message === SHUTS_DOWN) unreachable(error)
+  else if (error.name === 'ConnectionError' || isShuttingDown(error)) unreachable(error)
 }
 
 const isTemporary = (error: Error) => error instanceof ApiError && (error.status >= 500 || error.status === 429)
@@ -65,9 +66,17 @@ onSession(() => {
   const { status, unlockedUntil } = currentSession()
   if (status === 'signed-out') void queryClient.cancelQueries()
   const isUnlocked = unlockedUntil !== undefined
-  if (isUnlocked && !wasUnlocked) void queryClient.refetchQueries({ type: 'active', predicate: mayBeRefused })
+  if (isUnlocked && !wasUnlocked) void readRefusedAgain()
   wasUnlocked = isUnlocked
 })
+
+/** A first read that is under way is cancelled before: the cache would wait for its answer instead of reading again. */
+async function readRefusedAgain(): Promise<void> {
+  const refused = new Set(queryClient.getQueryCache().findAll({ type: 'active', predicate: mayBeRefused }))
+  const predicate = (query: Query) => refused.has(query)
+  await queryClient.cancelQueries({ predicate })
+  await queryClient.refetchQueries({ predicate })
+}
 
 const failedCalls = new WeakMap<Error, Call>()
 /** The call that failed with this error. */

@@ -233,7 +233,7 @@ describe('closing', () => {
     const { timers, port, held, answer, closed } = await inFlight()
     const late = await send(port, '{"name":"late"}')
     expect(late.status).toBe(503)
-    expect(await late.json()).toMatchObject({ error: { code: 'unavailable' } })
+    expect(await late.json()).toMatchObject({ error: { code: 'unavailable', details: { reason: 'shutting_down' } } })
     expect(late.headers.get('retry-after')).toBe('1')
     expect(late.headers.get('connection')).toBe('close')
     held[0]?.()

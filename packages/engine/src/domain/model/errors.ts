@@ -48,6 +48,11 @@ export class EngineError extends Error {
   }
 }
 
+/** The refusal of an engine that shuts down: `details.reason` distinguishes it from a dependency that does not answer. */
+export function shuttingDown(): EngineError {
+  return new EngineError('unavailable', 'the engine is shutting down', { details: { reason: 'shutting_down' } })
+}
+
 /** Bad input, naming the field. */
 export function invalid(field: string, problem: string): EngineError {
   return new EngineError('invalid_request', `${field} ${problem}`, { details: { field } })

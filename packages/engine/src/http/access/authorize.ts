@@ -3,7 +3,7 @@
 
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import { EngineError } from '../../domain/model/errors.ts'
+import { shuttingDown } from '../../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
 import { authenticate, credentialsOf, isStillAuthorized } from './auth.ts'
 import type { HttpContext } from './context.ts'
@@ -16,7 +16,7 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
   return (request, reply, done) => {
     if (!operation.unlogged && deps.log.isLevelEnabled(logLevel)) logAccess(deps.log, logLevel, request, reply)
     if (drain.started) {
-      done(new EngineError('unavailable', 'the engine is shutting down'))
+      done(shuttingDown())
       return
     }
     drain.enter(reply.raw)

@@ -16,7 +16,7 @@ import {
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { EngineError } from '../../domain/model/errors.ts'
+import { EngineError, shuttingDown } from '../../domain/model/errors.ts'
 import { every } from '../../ports/clock.ts'
 import type { Actor } from '../../services/commit/audit.ts'
 import { authenticate, credentialsOf, isStillAuthorized } from '../access/auth.ts'
@@ -172,7 +172,7 @@ export class ConnectHub {
       return new EngineError('invalid_request', `the only WebSocket is ${PATH}`)
     }
     if (this.#isClosing || this.#deps.connections.isDraining) {
-      return new EngineError('unavailable', 'the engine is shutting down')
+      return shuttingDown()
     }
     if (this.#connections.size >= this.#limits.socketsMax)
       return new EngineError('overloaded', `${this.#limits.socketsMax} sockets are open, which is the most`)
