@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, onCleanup, openEngine, openRunner, returned, tempStoreFile, until, wait } from '../kit/index.ts'
+import { flow, gate, onCleanup, openEngine, openRunner, returned, tempStoreFile, until, wait } from '../kit/index.ts'
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
@@ -52,6 +52,31 @@ test('a read key reads; actions unlock with a secret key, and lock again', async
   const kept = await page.evaluate<string>(KEPT)
   expect(kept).not.toContain(READ.key)
   expect(kept).not.toContain(SECRET.key)
+})
+
+test('a read that is under way while actions are unlocked is read again, although it is refused', async () => {
+  const engine = await keyed()
+  const page = await openPage(engine.url, { expected: ['401', '403', 'ERR_ABORTED'] })
+  const [held, released] = [gate(), gate()]
+  let reads = 0
+  await page.route(
+    ({ pathname }) => pathname === '/keys',
+    async route => {
+      held.open()
+      if (++reads === 1) await released.opened
+      await route.continue().catch(() => {})
+    },
+  )
+  await page.goto(`${engine.url}/console/n/default/keys`)
+  await page.getByLabel('API key').fill(READ.key)
+  await page.keyboard.press('Enter')
+  await held.opened
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(SECRET.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  released.open()
+  await page.getByRole('row', { name: /ada.*read/ }).waitFor()
 })
 
 test('under a read key the actions of a row and of a run are disabled; unlocked, a run is cancelled; locked again, the token is gone', async () => {
