@@ -61,6 +61,10 @@ test('all that match are replayed once the number is typed; the counts are those
   await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
   await page.getByRole('link', { name: 'All bulk jobs' }).click()
   await page.getByRole('row', { name: /replay.*app:/ }).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  const look = page.getByRole('complementary', { name: 'A look at a row of Bulk jobs' })
+  await look.getByText(`${RUNS} done, 0 skipped, 0 failed of ${RUNS}`).waitFor()
   expect(await axeViolations(page)).toEqual([])
 })
 

@@ -17,8 +17,8 @@ const webhooks = new Webhooks(api)
 const at = (path: string) => `${engine.url}/console/n/default/webhooks/${path}`
 
 /** A page on which the secret key signed in and unlocked the actions. */
-async function unlocked(path: string): Promise<Page> {
-  const page = await openPage(engine.url, { expected: ['401'] })
+async function unlocked(path: string, expected: readonly string[] = []): Promise<Page> {
+  const page = await openPage(engine.url, { expected: ['401', ...expected] })
   await page.goto(at(path))
   await page.getByLabel('API key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
@@ -41,7 +41,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   const dialog = page.getByRole('dialog')
   const secret = await dialog.getByText(/^whsec_/).innerText()
   await page.getByRole('button', { name: 'I have stored it' }).click()
-  await page.getByRole('row', { name: /no post in 24 h/ }).waitFor()
+  await page.getByRole('row', { name: /enabled.*no post/ }).waitFor()
   expect(await page.content()).not.toContain(secret)
 
   const act = async (label: string) => {
@@ -99,8 +99,13 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   await ended('succeeded')
 
   await page.goto(at('endpoints'))
-  await page.getByRole('row', { name: /33 %/ }).getByRole('link', { name: destination.url }).click()
-  await page.getByText('3 of 9 posts succeeded: 33 %.').waitFor()
+  const row = page.getByRole('row', { name: /33 %.* ms \/ \d+ ms/ })
+  await row.getByRole('link', { name: destination.url }).click()
+  await page
+    .getByText(
+      /3 of 9 posts succeeded: 33 %\. In the newest hour .* half of the posts took at most \d+ ms, and 95 % at most \d/,
+    )
+    .waitFor()
   await page.getByRole('table', { name: 'Posts to this endpoint' }).waitFor({ state: 'attached' })
   // Failed posts are hatched: without a fill they would be black.
   const fill = await page.locator('rect[data-kind=failed]').first().getAttribute('fill')
@@ -139,6 +144,54 @@ test('a receiver shows why it refused posts, and the tab verifies one', async ()
   await verify.click()
   await page.getByText('The signature is right.').waitFor()
   expect(await axeViolations(page)).toEqual([])
+})
+
+test('a receiver is made, its refused fields say why, its secret is shown once, and the list shows its last accepted post', async () => {
+  const taken = (await api.post('/webhook-receivers', { eventName: 'x', slug: 'taken' })).json as WebhookReceiver
+  const page = await unlocked('receivers', ['400', '409'])
+  await page.getByRole('button', { name: 'New receiver…' }).click()
+  const dialog = page.getByRole('dialog')
+  const field = (name: string) => dialog.getByLabel(name)
+  /** The field has the focus, and says why its value was refused. */
+  const refused = async (name: string, why: RegExp) => {
+    await dialog.getByRole('alert').getByText(why).waitFor()
+    expect(await field(name).getAttribute('aria-invalid')).toBe('true')
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-describedby")')).toMatch(/-error$/)
+    expect(await dialog.locator('[aria-invalid]').count()).toBe(1)
+  }
+  await page.keyboard.press('Enter')
+  await refused('Name of its events', /eventName/)
+  await field('Name of its events').fill('repo/pushed.by-form')
+  await field('Signature').selectOption('github')
+  const slug = field('Last part of its address')
+  await slug.fill('A!')
+  await page.keyboard.press('Enter')
+  await refused('Last part of its address', /slug must match/)
+  await slug.fill(taken.slug)
+  await page.keyboard.press('Enter')
+  await refused('Last part of its address', /another receiver's/)
+  expect(await axeViolations(page)).toEqual([])
+  await field('Secret, when the provider made it').fill('a secret that GitHub has')
+  await dialog.getByText('The same as a command').click()
+  await dialog.getByText('--secret @secret.txt').waitFor()
+  expect(await dialog.getByText('a secret that GitHub has').count()).toBe(0)
+  await field('Secret, when the provider made it').fill('')
+  await slug.fill('by-form')
+  await page.keyboard.press('Enter')
+  const secret = await dialog.getByText(/^[0-9a-f]{64}$/).innerText()
+  await dialog.getByText(`${engine.url}/webhooks/by-form`).waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  const row = page.getByRole('row', { name: /by-form/ })
+  await row.getByText('never').waitFor()
+  expect(await page.content()).not.toContain(secret)
+  const post = { scheme: 'github', secret, body: '{}', at: Date.now() } as const
+  expect((await postWebhook(engine.api, 'by-form', post)).status).toBe(202)
+  await row.getByText('never').waitFor({ state: 'detached', timeout: 30_000 })
+  const [listed] = ((await api.get('/webhook-receivers')).json as WebhookReceiver[]).filter(
+    one => one.slug === 'by-form',
+  )
+  expect(await row.locator('time').first().getAttribute('datetime')).toBe(listed?.lastAcceptedAt)
 })
 
 test('a rotation names the time until which the old secret counts, for endpoints and receivers', async () => {
@@ -182,6 +235,7 @@ test('on an open engine the buttons that need a key say so, with the command tha
   const page = await openPage(open.url)
   for (const [path, name] of [
     ['endpoints', 'New endpoint…'],
+    ['receivers', 'New receiver…'],
     ['deliveries?status=failed', 'Redeliver all that match…'],
   ] as const) {
     await page.goto(`${open.url}/console/n/default/webhooks/${path}`)
@@ -193,9 +247,11 @@ test('on an open engine the buttons that need a key say so, with the command tha
   expect(await axeViolations(page)).toEqual([])
 })
 
-test('an endpoint that does not exist is not said to be the first', async () => {
+test('an endpoint or a receiver that does not exist is not said to be the first', async () => {
   const page = await unlocked('endpoints/whe_unknown')
   await page.getByText('No endpoint has this id').waitFor()
   await page.getByRole('link', { name: 'All endpoints' }).waitFor()
   expect(await page.getByText('No endpoint yet').count()).toBe(0)
+  await page.goto(at('receivers/whr_unknown'))
+  await page.getByText('No receiver has this id').waitFor()
 })

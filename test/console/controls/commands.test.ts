@@ -25,6 +25,9 @@ const INPUTS: Record<string, unknown> = {
   resumeWorkflow: { app: 'shop', name: 'order' },
   createWebhookEndpoint: { body: { url: 'https://a.example', eventKinds: ['run.failed'], app: 'shop', name: 'ops' } },
   updateWebhookEndpoint: { id: 'whe_1', body: { enabled: false, rotateSecret: true } },
+  createWebhookReceiver: {
+    body: { eventName: 'repo/pushed', scheme: 'github', slug: 'pushes', name: 'ops', app: 'shop' },
+  },
   updateWebhookReceiver: { id: 'whr_1', body: { enabled: true, rotateSecret: true } },
   listWebhookDeliveries: {
     status: 'failed',

@@ -2,7 +2,7 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { hmacSha256, sha256 } from '../../../packages/console/src/routes/webhooks/hmac.ts'
+import { hmacSha256, sha256 } from '../../../packages/console/src/routes/webhooks/receivers/hmac.ts'
 
 const bytesOf = (length: number, seed: number) => Uint8Array.from({ length }, (_, i) => (i * 31 + seed * 7) % 256)
 const LENGTHS = [0, 1, 32, 54, 55, 56, 57, 63, 64, 65, 119, 120, 128, 1000, 100_003]

@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Scheme, verifyPost } from '../../../packages/console/src/routes/webhooks/verify-post.ts'
+import { type Scheme, verifyPost } from '../../../packages/console/src/routes/webhooks/receivers/verify-post.ts'
 
 const SECRET = 'a secret of two sides'
 const STANDARD = `whsec_${Buffer.alloc(24, 7).toString('base64')}`

@@ -122,6 +122,11 @@ export const PERDURE: Words = {
   testWebhookEndpoint: one('webhooks', 'endpoints', 'test'),
   deleteWebhookEndpoint: one('webhooks', 'endpoints', 'delete'),
   listWebhookReceivers: () => ['webhooks', 'receivers', 'list'],
+  createWebhookReceiver: ({ body: { eventName, scheme, slug, name, app, secret } }) => [
+    ...['webhooks', 'receivers', 'create', eventName],
+    // A secret on the command line would be in its history.
+    ...options({ scheme, slug, name, app, secret: secret && '@secret.txt' }),
+  ],
   updateWebhookReceiver: ({ id, body }) => ['webhooks', 'receivers', 'update', id, ...switches(body)],
   deleteWebhookReceiver: one('webhooks', 'receivers', 'delete'),
 }

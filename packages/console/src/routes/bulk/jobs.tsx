@@ -7,7 +7,10 @@ import { Moment } from '../../ui/moment.tsx'
 import { Empty } from '../../ui/states/empty.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { grouped } from '../runs/bulk/actions.ts'
 import { filterText, JobStatus } from './job-text.tsx'
@@ -63,6 +66,7 @@ export function Jobs() {
           query={query}
           columns={COLUMNS}
           keyOf={({ id }) => id}
+          look={lookAt}
           onOpen={({ id }) => navigate({ to: 'bulk', params: { id } })}
           empty={
             <Empty title="No bulk job in the last 30 days">
@@ -76,4 +80,28 @@ export function Jobs() {
       </Panel>
     </Page>
   )
+}
+
+function lookAt({ id, status, action, filter, actor, createdAt, finishedAt, ...counts }: Bulk): Look {
+  const { matched, done, skipped, failed } = counts
+  return {
+    head: (
+      <>
+        <JobStatus status={status} /> <b>{action}</b>
+      </>
+    ),
+    body: (
+      <>
+        <PeekPart name="Runs" text={filterText(filter)} />
+        <PeekPart
+          name="Results"
+          text={`${grouped(done)} done, ${grouped(skipped)} skipped, ${grouped(failed)} failed of ${grouped(matched)}`}
+        />
+        <PeekPart name="By" text={actor} />
+        <PeekPart name="Started" text={exactTime(Date.parse(createdAt))} />
+        <PeekPart name="Ended" text={finishedAt && exactTime(Date.parse(finishedAt))} />
+        <PeekPart name="Id" text={id} />
+      </>
+    ),
+  }
 }

@@ -21,7 +21,7 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
-import { KeyedButton, whyNoKeyedWrite } from './keyed.tsx'
+import { KeyedButton, whyNoKeyedWrite } from './parts/keyed.tsx'
 import { RedeliverAll, useRedeliverAll } from './redeliver-all.tsx'
 import { useDeliveryList } from './use-delivery-list.ts'
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     id: 'next',
     header: 'Next',
-    width: '104px',
+    width: '124px',
     align: 'end',
     isSecondary: true,
     render: ({ nextAttemptAt }) => <Moment at={nextAttemptAt} />,

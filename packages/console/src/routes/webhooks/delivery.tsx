@@ -15,7 +15,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { AttemptSchedule, Attempts } from './attempts.tsx'
-import { KeyedButton } from './keyed.tsx'
+import { KeyedButton } from './parts/keyed.tsx'
 
 export function DeliveryView({ id }: { id: string }) {
   const query = useLiveDelivery(id)
@@ -61,22 +61,8 @@ export function DeliveryView({ id }: { id: string }) {
                   ['Status', <Status key="s" status={delivery.status} />],
                   ['Event', delivery.eventKind],
                   ['To', delivery.url],
-                  [
-                    'Endpoint',
-                    delivery.endpointId && (
-                      <Link target={{ to: 'endpoint', params: { id: delivery.endpointId } }}>
-                        <code>{delivery.endpointId}</code>
-                      </Link>
-                    ),
-                  ],
-                  [
-                    'Run',
-                    delivery.sourceRunId && (
-                      <Link target={{ to: 'run', params: { id: delivery.sourceRunId } }}>
-                        <code>{delivery.sourceRunId}</code>
-                      </Link>
-                    ),
-                  ],
+                  ['Endpoint', delivery.endpointId && <IdLink key="e" to="endpoint" id={delivery.endpointId} />],
+                  ['Run', delivery.sourceRunId && <IdLink key="r" to="run" id={delivery.sourceRunId} />],
                   ['App', delivery.app],
                   ['Created', <Moment key="c" at={delivery.createdAt} />],
                   ['Next attempt', delivery.nextAttemptAt && <Moment at={delivery.nextAttemptAt} />],
@@ -113,4 +99,12 @@ function useLiveDelivery(id: string) {
     },
   })
   return query
+}
+
+function IdLink({ to, id }: { to: 'endpoint' | 'run'; id: string }) {
+  return (
+    <Link target={{ to, params: { id } }}>
+      <code>{id}</code>
+    </Link>
+  )
 }

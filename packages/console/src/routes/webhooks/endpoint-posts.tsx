@@ -21,14 +21,38 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   if (!points) return null
   const { succeeded, failed } = totalOf(points)
-  if (succeeded + failed === 0) return <span className={css.mute}>no post in 24 h</span>
-  const newest = points.findLast(({ p95Ms }) => p95Ms !== undefined)?.p95Ms
-  const slow = newest === undefined ? '' : `p95 ${durationText(newest)} ±9 %`
+  if (succeeded + failed === 0) return <span className={css.mute}>no post</span>
+  const newest = newestAnswered(points)
+  const slow = newest ? `, p95 ${durationText(newest.p95Ms)} ±9 %` : ''
   return (
-    <span className={css.day} title={`${succeeded} of ${succeeded + failed} posts in 24 h succeeded; ${slow}`}>
-      {shareText(succeeded, failed)} <Sparkline label={`Durations of 24 hours, ${slow}`} points={points} />
+    <span className={css.day} title={`${succeeded} of ${succeeded + failed} posts in 24 h succeeded`}>
+      <span>{shareText(succeeded, failed)}</span> <Sparkline label={`Durations of 24 hours${slow}`} points={points} />
     </span>
   )
+}
+
+/** The percentiles of the newest hour of 24 in which posts were answered. */
+export function LatencyOfDay({ endpointId }: { endpointId: string }) {
+  const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
+  const newest = points && newestAnswered(points)
+  if (!newest) return null
+  return (
+    <span title={`In ${latencyText(newest, 'hour')}`}>
+      {durationText(newest.p50Ms)} / {durationText(newest.p95Ms)}
+    </span>
+  )
+}
+
+interface Answered extends Point {
+  p50Ms: number
+  p95Ms: number
+}
+
+const isAnswered = (point: Point): point is Answered => point.p50Ms !== undefined && point.p95Ms !== undefined
+const newestAnswered = (points: readonly Point[]) => points.filter(isAnswered).at(-1)
+
+function latencyText({ p50Ms, p95Ms }: Answered, span: string): string {
+  return `the newest ${span} with answers half of the posts took at most ${durationText(p50Ms)}, and 95 % at most ${durationText(p95Ms)} (±9 %)`
 }
 
 /** The posts to one endpoint in a window of time. */
@@ -62,7 +86,9 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
       <Loaded query={query}>
         {points => (
           <>
-            <p className={css.share}>{sentenceOf(points)}</p>
+            <p className={css.share}>
+              {[sentenceOf(points), ...latencySentences(points, SPANS[input.step])].join(' ')}
+            </p>
             <PostChart label="Posts to this endpoint" points={points} nowMs={engineNow()} />
           </>
         )}
@@ -75,6 +101,18 @@ function sentenceOf(points: readonly Point[]): string {
   const { succeeded, failed } = totalOf(points)
   if (succeeded + failed === 0) return 'No post in this window.'
   return `${succeeded} of ${succeeded + failed} posts succeeded: ${shareText(succeeded, failed)}.`
+}
+
+const SPANS = { '5m': 'five minutes', '1h': 'hour', '1d': 'day' } as const
+
+/** How long the posts of the newest span took, and those of the slowest one. */
+function latencySentences(points: readonly Point[], span: string): string[] {
+  const answered = points.filter(isAnswered)
+  const newest = answered.at(-1)
+  if (!newest) return []
+  const slowest = Math.max(...answered.map(({ p95Ms }) => p95Ms))
+  const other = slowest > newest.p95Ms ? [`In the slowest ${span} 95 % took at most ${durationText(slowest)}.`] : []
+  return [`In ${latencyText(newest, span)}.`, ...other]
 }
 
 function totalOf(points: readonly Point[]): { succeeded: number; failed: number } {

@@ -5,8 +5,8 @@ import { Page } from '../../ui/states/page.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryView } from './delivery.tsx'
 import { Endpoints } from './endpoints.tsx'
-import { OpenEngineNote } from './keyed.tsx'
-import { Receivers } from './receivers.tsx'
+import { OpenEngineNote } from './parts/keyed.tsx'
+import { Receivers } from './receivers/receivers.tsx'
 import css from './webhooks.module.css'
 
 const KINDS = [

@@ -10,7 +10,7 @@ export interface RenewalOptions {
   /** From a frame to the read. */
   afterMs: number
   /** Whose frames count. Default: `runs`. */
-  topic?: 'runs' | 'deliveries'
+  topic?: 'runs' | 'deliveries' | 'events'
   /** Events count as well as runs. */
   withEvents?: boolean
   /** Reads only while true. Default: true. */

@@ -1,13 +1,13 @@
 // A form that checks the signature of a post in this tab: neither the secret nor the post leaves it.
 
 import { type FormEvent, useState } from 'react'
-import { engineNow } from '../../data/time/clock.ts'
-import { Button } from '../../ui/button.tsx'
-import { Polite } from '../../ui/overlay/polite.tsx'
-import { Panel } from '../../ui/states/page.tsx'
-import { Status } from '../../ui/status.tsx'
+import { engineNow } from '../../../data/time/clock.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Polite } from '../../../ui/overlay/polite.tsx'
+import { Panel } from '../../../ui/states/page.tsx'
+import { Status } from '../../../ui/status.tsx'
+import css from '../parts/form.module.css'
 import { type Scheme, type Verdict, verifyPost } from './verify-post.ts'
-import css from './webhooks.module.css'
 
 export function VerifyPanel({ scheme }: { scheme: Scheme }) {
   const [secret, setSecret] = useState('')
@@ -21,7 +21,7 @@ export function VerifyPanel({ scheme }: { scheme: Scheme }) {
   return (
     <Panel title="Verify a post">
       <form className={css.form} onSubmit={check}>
-        <p className={css.mute}>Checked in this tab, as {scheme} signs. Nothing of it is sent anywhere.</p>
+        <p className={css.hint}>Checked in this tab, as {scheme} signs. Nothing of it is sent anywhere.</p>
         <label>
           Secret
           <input type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />

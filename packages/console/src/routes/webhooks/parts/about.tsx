@@ -1,9 +1,10 @@
 // One endpoint or receiver in full, with the secrets that count.
 
 import type { Calls } from '@perdure/client'
-import { Facts } from '../../ui/facts.tsx'
-import { Moment } from '../../ui/moment.tsx'
-import { Panel } from '../../ui/states/page.tsx'
+import { Facts } from '../../../ui/facts.tsx'
+import { Moment } from '../../../ui/moment.tsx'
+import { CopyButton } from '../../../ui/overlay/copy.tsx'
+import { Panel } from '../../../ui/states/page.tsx'
 import { SecretsInUse } from './secrets.tsx'
 
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
@@ -34,16 +35,25 @@ export function AboutEndpoint({ of: endpoint }: { of: Endpoint }) {
 }
 
 export function AboutReceiver({ of: receiver, address }: { of: Receiver; address: string }) {
-  const { id, eventName, targetApp, scheme, enabled, oldSecretsUntil, createdAt } = receiver
+  const { id, eventName, app, targetApp, scheme, keepHeaders, enabled } = receiver
+  const { oldSecretsUntil, lastAcceptedAt, createdAt } = receiver
   return (
     <Panel title="Receiver">
       <Facts
         facts={[
           ['State', enabled ? 'enabled' : 'disabled'],
-          ['Address', address],
+          [
+            'Address',
+            <span key="address">
+              {address} <CopyButton text={address} label="Copy the address" />
+            </span>,
+          ],
           ['Event', eventName],
+          ['App of its events', app],
           ['For the app', targetApp ?? 'every app'],
           ['Signature', scheme],
+          ['Headers that it keeps', keepHeaders?.join(', ')],
+          ['Last accepted', lastAcceptedAt === undefined ? 'never' : <Moment key="accepted" at={lastAcceptedAt} />],
           [
             'Secrets',
             <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="the old and the new are both taken" />,

@@ -1,10 +1,10 @@
 // Changes of endpoints and receivers, and redeliveries: they need a secret key on an open engine too. The pages of webhooks say so
 // before anything is pressed.
 
-import { type Session, useSession, whyNoWrite } from '../../session/session.ts'
-import { Button, type ButtonProps } from '../../ui/button.tsx'
-import { Snippet } from '../../ui/states/empty.tsx'
-import { Panel } from '../../ui/states/page.tsx'
+import { type Session, useSession, whyNoWrite } from '../../../session/session.ts'
+import { Button, type ButtonProps } from '../../../ui/button.tsx'
+import { Snippet } from '../../../ui/states/empty.tsx'
+import { Panel } from '../../../ui/states/page.tsx'
 
 /** Why nothing about webhooks can be changed now; undefined when it can be. */
 export function whyNoKeyedWrite(session: Session): string | undefined {

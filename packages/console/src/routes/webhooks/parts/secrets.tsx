@@ -1,7 +1,7 @@
 // A secret that was just made, and the time until which the ones before it count as well.
 
-import { useNow } from '../../data/time/clock.ts'
-import { agoText, clockText, exactTime } from '../../ui/time.ts'
+import { useNow } from '../../../data/time/clock.ts'
+import { agoText, clockText, exactTime } from '../../../ui/time.ts'
 
 /** The part of a reply that made a secret. */
 export interface NewSecret {
@@ -12,10 +12,10 @@ export interface NewSecret {
 export const hasSecret = (reply: object): reply is NewSecret => (reply as { secret?: unknown }).secret !== undefined
 
 /** Where the secret belongs and, after a rotation, until when `overlap` holds. */
-export function SecretUse({ of: { oldSecretsUntil }, overlap }: { of: NewSecret; overlap: string }) {
+export function SecretUse({ of: { oldSecretsUntil }, use, overlap }: { of: NewSecret; use: string; overlap: string }) {
   return (
     <>
-      The other side needs it to check signatures.{' '}
+      {use}{' '}
       {oldSecretsUntil !== undefined && (
         <>
           {overlap} until <Until at={oldSecretsUntil} />.

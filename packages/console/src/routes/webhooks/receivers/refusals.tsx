@@ -1,14 +1,14 @@
 // The last posts that a receiver refused, with the reason of each in words.
 
 import type { Calls } from '@perdure/client'
-import { useRead } from '../../data/queries.ts'
-import { Button } from '../../ui/button.tsx'
-import { Moment } from '../../ui/moment.tsx'
-import { Empty } from '../../ui/states/empty.tsx'
-import { Loaded } from '../../ui/states/loaded.tsx'
-import { Panel } from '../../ui/states/page.tsx'
-import { type Column, DataTable } from '../../ui/table/data-table.tsx'
-import { WholeRows } from '../../ui/table/whole-rows.tsx'
+import { useRead } from '../../../data/queries.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Moment } from '../../../ui/moment.tsx'
+import { Empty } from '../../../ui/states/empty.tsx'
+import { Loaded } from '../../../ui/states/loaded.tsx'
+import { Panel } from '../../../ui/states/page.tsx'
+import { type Column, DataTable } from '../../../ui/table/data-table.tsx'
+import { WholeRows } from '../../../ui/table/whole-rows.tsx'
 import { reasonText } from './refusal-words.ts'
 
 type Refusal = Calls['listWebhookRefusals']['reply'][number]
