@@ -129,8 +129,8 @@ class Caller {
     return this.#follow({ request, isOver }, call)
   }
 
-  #follow(source: Source, { signal }: CallOptions): AsyncGenerator<Frame, void, undefined> {
-    return follow(this.#connection, source, { ...DEFAULT_STREAM, ...this.#options.stream, signal })
+  #follow(source: Source, { signal, onOpen }: CallOptions): AsyncGenerator<Frame, void, undefined> {
+    return follow(this.#connection, source, { ...DEFAULT_STREAM, ...this.#options.stream, signal, onOpen })
   }
 
   #send(route: Route, input: RawInput, call: CallOptions) {

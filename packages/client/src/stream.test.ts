@@ -160,8 +160,11 @@ describe('a follower', () => {
     const server = await openServer(frames([frame(1)], 'ends'), frames([frame(2, 'failed')], 'drops'), hangs)
     const client = createClient({ url: server.url, stream: quick })
     const seqs: number[] = []
-    for await (const { seq } of client.streamRuns()) if (seqs.push(seq) === 2) break
+    let opened = 0
+    const onOpen = () => opened++
+    for await (const { seq } of client.streamRuns({}, { onOpen })) if (seqs.push(seq) === 2) break
     expect(seqs).toEqual([1, 2])
+    expect(opened).toBe(2)
     expect(server.seen.map(({ path }) => path)).toEqual(['/runs/stream', '/runs/stream'])
   })
 })

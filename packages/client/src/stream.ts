@@ -30,7 +30,7 @@ export type Frame = { seq?: number } & Record<string, unknown>
 export async function* follow(
   connection: Connection,
   source: Source,
-  settings: StreamSettings & { signal: AbortSignal | undefined },
+  settings: StreamSettings & { signal: AbortSignal | undefined; onOpen?: (() => void) | undefined },
 ): AsyncGenerator<Frame, void, undefined> {
   const { retryMs, retryMsMax, attemptsMax, signal } = settings
   let last: Frame | undefined
@@ -42,6 +42,7 @@ export async function* follow(
     const onOpen = () => {
       everOpen = true
       openedAt = performance.now()
+      settings.onOpen?.()
     }
     try {
       for await (const frame of connect(connection, request, { ...settings, onOpen })) {

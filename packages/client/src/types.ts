@@ -10,6 +10,8 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Replaces the client's deadline. Streams have none. */
   timeoutMs?: number
+  /** Called when a stream is connected, and again after each reconnect: what happens from then on is in its frames. */
+  onOpen?(): void
 }
 
 /** One page of a list. */

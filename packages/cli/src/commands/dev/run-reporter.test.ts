@@ -1,6 +1,6 @@
 // The lines of `perdure dev` about runs, on an engine in this process.
 
-import { createClient } from '@perdure/client'
+import { type Client, createClient } from '@perdure/client'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   discovered,
@@ -19,10 +19,15 @@ import { RunReporter } from './run-reporter.ts'
 const { api, url, workflow } = await scenario({ realTime: true })
 
 /** A reporter and its lines, once it is connected. */
-async function reporter({ stillMs = 60_000, engine = { api, url }, apiKey = '' } = {}) {
+async function reporter({
+  stillMs = 60_000,
+  engine = { api, url },
+  apiKey = '',
+  as = (client: Client) => client,
+} = {}) {
   const lines: string[] = []
   const stop = new AbortController()
-  const client = createClient({ url: engine.url, ...(apiKey && { apiKey }) })
+  const client = as(createClient({ url: engine.url, ...(apiKey && { apiKey }) }))
   const options = { client, write: (line: string) => void lines.push(line), paint: painter(false), stillMs }
   const over = new RunReporter({ ...options, signal: stop.signal }).report()
   onTestFinished(async () => {
@@ -91,6 +96,49 @@ test('a run of an earlier start that stands still says why', async () => {
   const { says, lines } = await reporter({ stillMs: 50 })
   await says(new RegExp(`^${runId}.* has not moved for 50ms: Step "gate"`))
   expect(lines.some(line => line.startsWith(runId) && line.endsWith('started'))).toBe(false)
+})
+
+/** A client that runs this before or after each look at the unfinished runs. */
+const looking =
+  (when: 'before' | 'after', act: () => Promise<unknown>) =>
+  (client: Client): Client => ({
+    ...client,
+    listRuns: async (...call) => {
+      if (when === 'before') await act()
+      const page = await client.listRuns(...call)
+      if (when === 'after') await act()
+      return page
+    },
+  })
+
+test('a run that starts and ends while the unfinished ones are read is reported once', async () => {
+  const { name } = await workflow(flow([]))
+  let runId: string | undefined
+  const send = async () => {
+    if (runId !== undefined) return
+    runId = (await api.send({ name })).runId
+    await api.succeeded(runId)
+  }
+  const { lines, says } = await reporter({ as: looking('after', send) })
+  await says(new RegExp(`  ${name}  succeeded`))
+  expect(lines.filter(line => line.startsWith(`${runId}  ${name}  started`))).toHaveLength(1)
+  expect(lines.filter(line => line.startsWith(`${runId}  ${name}  succeeded`))).toHaveLength(1)
+})
+
+test('a run that starts before the unfinished ones are read is reported as started once', async () => {
+  const go = unique('go')
+  const { name } = await workflow(flow([wait('gate', go)]))
+  let runId: string | undefined
+  const send = async () => {
+    if (runId !== undefined) return
+    runId = (await api.send({ name })).runId
+    await api.reaches(runId, 'waiting')
+  }
+  const { lines, says } = await reporter({ as: looking('before', send) })
+  await says(new RegExp(`  ${name}  started`))
+  await api.send({ name: go })
+  await says(new RegExp(`  ${name}  succeeded`))
+  expect(lines.filter(line => line.startsWith(`${runId}  ${name}  started`))).toHaveLength(1)
 })
 
 test('an engine with API keys that refuses says what to set', async () => {

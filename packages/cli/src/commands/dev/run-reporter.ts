@@ -23,8 +23,8 @@ const STILL_MS = 5_000
 const RUNS_MAX = 1_000
 /** Timelines that are read at once. The runs beyond it have only their lines of start and end. */
 const TIMELINES_MAX = 50
-/** Unfinished runs of an earlier start that are watched too, of each status. */
-const EARLIER_MAX = 20
+/** Unfinished runs that are watched when the stream opens, of each status. */
+const UNFINISHED_MAX = 20
 const STACK_LINES_MAX = 12
 const isEnd = (status: string) => (TERMINAL_STATUSES as readonly string[]).includes(status)
 
@@ -50,6 +50,8 @@ export class RunReporter {
   /** Runs that have been reported to the end: the stream of all runs may be later than their timeline. */
   readonly #over = new Set<string>()
   #timelines = 0
+  /** When the stream of all runs was opened first. */
+  #openedAt: number | undefined
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -59,8 +61,9 @@ export class RunReporter {
   async report(): Promise<void> {
     const { client, signal, write } = this.#options
     try {
-      await this.#watchEarlier()
-      for await (const frame of client.streamRuns({}, { signal })) this.#moved(frame)
+      // The stream first: a run that starts and ends while the earlier ones are read is in its frames.
+      const onOpen = () => void this.#watchUnfinished().catch(() => {})
+      for await (const frame of client.streamRuns({}, { signal, onOpen })) this.#moved(frame)
     } catch (error) {
       if (signal.aborted) return
       const isRefused = error instanceof ApiError && error.status === 401
@@ -71,12 +74,24 @@ export class RunReporter {
     }
   }
 
-  /** Watches runs that were under way before: one of them may stand still because its code is gone. */
-  async #watchEarlier(): Promise<void> {
+  /**
+   * Watches runs that are under way when the stream opens: one of them may stand still because its code is gone. A run that began
+   * since is reported as started, because its frames come when it is known already.
+   */
+  async #watchUnfinished(): Promise<void> {
     const { client, signal } = this.#options
+    // The engine of `perdure dev` is on this machine, and has its clock.
+    this.#openedAt ??= Date.now()
     for (const status of ['queued', 'running'] as const)
-      for (const run of (await client.listRuns({ status, limit: EARLIER_MAX }, { signal })).items) {
-        this.#watchStillness(this.#add({ id: run.id, workflow: run.workflow, status: run.status, seq: 0 }))
+      for (const { id, workflow, status: now, createdAt } of (
+        await client.listRuns({ status, limit: UNFINISHED_MAX }, { signal })
+      ).items) {
+        if (this.#runs.has(id) || this.#over.has(id)) continue
+        const run = this.#add({ id, workflow, status: now, seq: 0 })
+        this.#watchStillness(run)
+        if (Date.parse(createdAt) < this.#openedAt) continue
+        this.#writeLine(run, 'started')
+        this.#read(run)
       }
   }
 
