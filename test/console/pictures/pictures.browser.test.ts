@@ -52,7 +52,7 @@ test(
     onCleanup(close)
     const names = isForDocs ? Object.keys(pictures) : OF_README
     for (const scheme of isForDocs ? (['light', 'dark'] as const) : (['light'] as const)) {
-      const page = await openPage(engine.url, { colorScheme: scheme, width: SIZE.width, expected: ['401'] })
+      const page = await openPage(engine.url, { colorScheme: scheme, width: SIZE.width, expected: ['401', '503'] })
       await page.setViewportSize(SIZE)
       const reads = followReads(page)
       await unlock(page)
