@@ -12,7 +12,12 @@ const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read ke
 
 const engine = await openEngine()
 const app = unique('many')
-await engine.runner({ app, workflows: { batch: () => returned(1), other: () => returned(2) } })
+/** Three lines of a card on a phone. */
+const LONG = `import-the-orders-${'of-every-region-'.repeat(6)}`
+await engine.runner({
+  app,
+  workflows: { batch: () => returned(1), other: () => returned(2), [LONG]: () => returned(3) },
+})
 const PATIENCE = { timeout: 10_000 }
 /** Further than any control of a page. */
 const TABS_MAX = 80
@@ -20,6 +25,7 @@ const TABS_MAX = 80
 const RUNS = 300
 const sent = await Promise.all(Array.from({ length: RUNS }, () => engine.api.send({ name: 'batch', app })))
 for (const { runId } of sent) await engine.api.succeeded(runId)
+for (let i = 0; i < 20; i++) await engine.api.send({ name: LONG, app })
 await engine.api.send({ name: 'other', app })
 
 test('among many runs: qualifiers narrow the list, a run far below is opened, back restores scroll, row and selection', async () => {
@@ -50,6 +56,61 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   await page.getByText('1 run selected').waitFor()
   await expect.poll(active, PATIENCE).toBe(key)
   expect(Math.abs((await scrolled()) - top)).toBeLessThan(64)
+})
+
+/** Runs in the page: scrolls up a few hundred times, and finds cards that moved by something else than the scroll. */
+const JUMPS = `(async () => {
+  const scroller = document.querySelector('[data-scroller]')
+  const frames = () => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  const card = key => document.querySelector('tr[data-key="' + key + '"]')
+  const jumps = []
+  while (scroller.scrollTop > 300) {
+    const first = [...document.querySelectorAll('tr[data-key]')].find(each => each.getBoundingClientRect().top > 0)
+    const [key, top] = [first.dataset.key, first.getBoundingClientRect().top]
+    scroller.scrollTop -= 200
+    await frames()
+    const moved = card(key).getBoundingClientRect().top - top
+    if (Math.abs(moved - 200) > 1) jumps.push(moved)
+  }
+  return jumps
+})()`
+
+test('on a phone cards are as high as their texts; scrolling up past cards of other heights makes no jump, and back restores the place', async () => {
+  const page = await openPage(engine.url, { width: 380 })
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  const heightOf = async (name: string) => {
+    const card = page.locator('tbody tr[data-key]').filter({ hasText: name }).first()
+    await card.scrollIntoViewIfNeeded()
+    return (await card.boundingBox())?.height ?? 0
+  }
+  const [long, other] = [await heightOf(LONG), await heightOf('other')]
+  expect(long).toBeGreaterThanOrEqual(other + 40)
+  expect(
+    await page
+      .locator('tr[data-key] td')
+      .evaluateAll(cells => cells.filter(each => each.scrollHeight > each.clientHeight + 1).length),
+  ).toBe(0)
+  const scrollTo = (top: number) => page.evaluate(`document.querySelector('[data-scroller]').scrollTop = ${top}`)
+  const scrolled = () => page.evaluate<number>('document.querySelector("[data-scroller]").scrollTop')
+  await scrollTo(9000)
+  await page.locator('tr[data-key]').filter({ hasText: 'batch' }).first().waitFor()
+  expect(await page.evaluate(JUMPS)).toEqual([])
+  // From the top the heights of all cards above are known.
+  for (let top = 0; top < 4000; top += 400) {
+    await scrollTo(top)
+    await page.evaluate('new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  }
+  const card = page.locator('tr[data-key]').filter({ hasText: 'batch' }).nth(14)
+  const key = await card.getAttribute('data-key')
+  const top = await page.locator(`tr[data-key="${key}"]`).evaluate(each => each.getBoundingClientRect().top)
+  await page.locator(`tr[data-key="${key}"] a`).first().click()
+  await page.getByRole('heading', { level: 1, name: /batch/ }).waitFor()
+  await page.goBack()
+  await expect.poll(() => page.evaluate('document.activeElement.dataset.key'), PATIENCE).toBe(key)
+  expect(await scrolled()).toBeGreaterThan(2000)
+  await expect
+    .poll(() => page.locator(`tr[data-key="${key}"]`).evaluate(each => each.getBoundingClientRect().top), PATIENCE)
+    .toBeCloseTo(top, -1)
 })
 
 test('a bulk job takes the number typed; its counts add up with its results and the audit log', async () => {

@@ -3,7 +3,6 @@
 import { useSyncExternalStore } from 'react'
 
 const narrow = matchMedia('(max-width: 640px)')
-const phone = matchMedia('(max-width: 480px)')
 const wide = matchMedia('(min-width: 1500px)')
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
@@ -12,19 +11,12 @@ const following = (media: MediaQueryList) => (listener: () => void) => {
   return () => media.removeEventListener('change', listener)
 }
 const followNarrow = following(narrow)
-const followPhone = following(phone)
 const followWide = following(wide)
 const followStill = following(still)
 
 /** Whether the window is as narrow as a phone: lists become cards. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(followNarrow, () => narrow.matches)
-}
-
-/** The cards that lists become in a narrow window: on a phone their texts need one line more. */
-export function useCards(): 'card' | 'narrowCard' | undefined {
-  const isPhone = useSyncExternalStore(followPhone, () => phone.matches)
-  return useNarrow() ? (isPhone ? 'narrowCard' : 'card') : undefined
 }
 
 /** Whether there is room for a column beside a list. */

@@ -2,25 +2,26 @@
 // cards.
 
 import { useEffect, useRef, useState } from 'react'
-import { useCards } from '../media.ts'
 import styles from './data-table.module.css'
 import { TableHead } from './table-head.tsx'
 import type { DataTableProps } from './table-props.ts'
 import { type RowActions, TableRow } from './table-row.tsx'
 import { useActiveRow } from './use-active-row.ts'
+import { usePlaces } from './use-places.ts'
 import { useWindow } from './use-window.ts'
 
 export type { Column, DataTableProps } from './table-props.ts'
 
-const ROW_PX = { comfortable: 32, dense: 26, card: 64, narrowCard: 94 }
+const ROW_PX = { comfortable: 32, dense: 26 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
   const { onMore, onOpen, onPeek } = props
-  const rowPx = ROW_PX[useCards() ?? (isDense ? 'dense' : 'comfortable')]
+  const rowPx = ROW_PX[isDense ? 'dense' : 'comfortable']
   const table = useRef<HTMLTableElement>(null)
-  const { first, last, beforePx, afterPx } = useWindow(table, { count: rows.length, rowPx })
-  const active = useActiveRow(props, table, rowPx)
+  const places = usePlaces(table, { label, rows, keyOf, rowPx })
+  const { first, last, beforePx, afterPx } = useWindow(table, { count: rows.length, places })
+  const active = useActiveRow(props, table, places)
   const on = useRowActions(props, active)
   const isNearEnd = last >= rows.length
   useEffect(() => {

@@ -5,12 +5,13 @@ import { useKeys } from '../../keys/keys.ts'
 import { currentLocation } from '../../router/history.ts'
 import { useKept } from '../kept.ts'
 import { copyText } from '../overlay/copy.tsx'
+import type { Places } from './places.ts'
 import { rangeOf, toggled } from './selection.ts'
 import type { DataTableProps } from './table-props.ts'
 
 type Table = { current: HTMLTableElement | null }
 
-export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowPx: number) {
+export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, places: Places) {
   const { label, rows, keyOf, onActive, selection } = props
   const [key, setKey] = useKept<string | undefined>(`active:${label}`, undefined)
   const anchor = useRef<number>(undefined)
@@ -31,7 +32,7 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowP
     const row = rows[next]
     if (row === undefined) return
     activate(keyOf(row))
-    focusRow(table.current, { index: next, key: keyOf(row), rowPx })
+    focusRow(table.current, { index: next, key: keyOf(row), places })
   }
   const select = (at: number, isRange: boolean) => {
     const row = rows[at]
@@ -41,7 +42,7 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, rowP
     if (!isRange || from === undefined) selection.onChange(toggled(selection.keys, keyOf(row)))
     else selection.onChange(new Set([...selection.keys, ...rangeOf(rows, from, at).map(keyOf)]))
   }
-  useFocusOnReturn({ table, index, key, rowPx })
+  useFocusOnReturn({ table, index, key, places })
   useRowKeys(props, { table, index, move, select })
   return { key, set: activate, select }
 }
@@ -90,7 +91,7 @@ function useRowKeys<Row>(props: DataTableProps<Row>, { table, index, move, selec
 interface Place {
   index: number
   key: string
-  rowPx: number
+  places: Places
 }
 
 /** On the way back to the list, the row that was opened has the focus again. */
@@ -98,28 +99,29 @@ function useFocusOnReturn({
   table,
   index,
   key,
-  rowPx,
+  places,
 }: { table: Table; key: string | undefined } & Omit<Place, 'key'>) {
   const isDone = useRef(currentLocation().cause !== 'back')
   useEffect(() => {
     if (isDone.current || index < 0 || key === undefined) return
     isDone.current = true
-    focusRow(table.current, { index, key, rowPx })
-  }, [table, index, key, rowPx])
+    focusRow(table.current, { index, key, places })
+  }, [table, index, key, places])
 }
 
 function rowElement(table: HTMLTableElement | null, key: string): HTMLElement | undefined {
   return table?.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(key)}"]`) ?? undefined
 }
 
-/** Focuses a row, which is scrolled to first: it may not be in the document yet. */
-function focusRow(table: HTMLTableElement | null, { index, key, rowPx }: Place): void {
+/** Focuses a row, and scrolls to it. It may not be in the document yet: then its place is scrolled to first. */
+function focusRow(table: HTMLTableElement | null, { index, key, places }: Place): void {
   const scroller = table?.closest('[data-scroller]')
   if (!table || !scroller) return
-  const headPx = table.tHead?.offsetHeight ?? 0
-  const top = table.getBoundingClientRect().top - scroller.getBoundingClientRect().top + headPx + index * rowPx
-  if (top < headPx) scroller.scrollBy({ top: top - headPx })
-  else if (top + rowPx > scroller.clientHeight) scroller.scrollBy({ top: top + rowPx - scroller.clientHeight })
+  if (!rowElement(table, key)) {
+    const headPx = table.tHead?.offsetHeight ?? 0
+    const top = table.getBoundingClientRect().top - scroller.getBoundingClientRect().top + headPx + places.topOf(index)
+    scroller.scrollBy({ top: top - (top < 0 ? headPx : scroller.clientHeight / 2) })
+  }
   focusWhenThere(table, key, FRAMES_MAX)
 }
 
@@ -128,6 +130,8 @@ const FRAMES_MAX = 20
 
 function focusWhenThere(table: HTMLTableElement, key: string, framesLeft: number): void {
   const row = rowElement(table, key)
-  if (row) row.focus({ preventScroll: true })
-  else if (framesLeft > 0) requestAnimationFrame(() => focusWhenThere(table, key, framesLeft - 1))
+  if (row) {
+    row.focus({ preventScroll: true })
+    row.scrollIntoView({ block: 'nearest' })
+  } else if (framesLeft > 0) requestAnimationFrame(() => focusWhenThere(table, key, framesLeft - 1))
 }

@@ -2,18 +2,21 @@
 // are painted soon, and then some beside them.
 
 import { useLayoutEffect, useRef, useState } from 'react'
+import type { Places } from './places.ts'
 import { windowInSteps, windowOf } from './window.ts'
 
 /** Above the first row of every list there is at least the top bar, the title and the head of the table. */
 const ABOVE_PX = 120
+/** The window moves by steps of so many pixels for each row of a step. */
+const ROW_PX = 32
 
 /** The rows of the list to render, renewed as the nearest `data-scroller` scrolls. */
 export function useWindow(
   list: { current: HTMLElement | null },
-  { count, rowPx }: { count: number; rowPx: number },
+  { count, places }: { count: number; places: Places },
 ): ReturnType<typeof windowOf> {
   const [range, setRange] = useState(() =>
-    windowOf({ count, rowPx, scrolledPx: 0, viewPx: innerHeight - ABOVE_PX, overscan: 0 }),
+    windowOf({ count, places, scrolledPx: 0, viewPx: innerHeight - ABOVE_PX, overscan: 0 }),
   )
   const isPainted = useRef(false)
   useLayoutEffect(() => {
@@ -24,9 +27,14 @@ export function useWindow(
       frame = 0
       if (!list.current) return
       const scrolledPx = scroller.getBoundingClientRect().top - list.current.getBoundingClientRect().top
-      const next = windowInSteps({ count, rowPx, scrolledPx, viewPx: scroller.clientHeight })
+      const next = windowInSteps({ count, places, rowPx: ROW_PX, scrolledPx, viewPx: scroller.clientHeight })
       setRange(last =>
-        last.first === next.first && last.last === next.last && last.afterPx === next.afterPx ? last : next,
+        last.first === next.first &&
+        last.last === next.last &&
+        last.beforePx === next.beforePx &&
+        last.afterPx === next.afterPx
+          ? last
+          : next,
       )
     }
     const onScroll = () => {
@@ -51,6 +59,6 @@ export function useWindow(
       resized.disconnect()
       scroller.removeEventListener('scroll', onScroll)
     }
-  }, [list, count, rowPx])
+  }, [list, count, places])
   return range
 }

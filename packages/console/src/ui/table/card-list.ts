@@ -1,0 +1,60 @@
+// The cards of a list on a phone. Each is as high as its texts: its height is measured while it is in the document. What is on the
+// screen stays in its place while cards above it turn out to have other heights than was guessed. Loaded on phones alone.
+
+import { CardHeights } from './card-heights.ts'
+import type { Places } from './places.ts'
+
+/** Within so many pixels of its top a list shows what comes in there. */
+const AT_TOP_PX = 8
+
+/** The first card on the screen, and its distance from the top of the list. */
+interface Anchor {
+  key: string
+  top: number
+}
+
+export class CardList {
+  readonly #heights = new CardHeights()
+  #anchor: Anchor | undefined
+
+  placesOf(keys: readonly string[]): Places {
+    return this.#heights.placesOf(keys)
+  }
+
+  /** Measures the cards in the document. Answers whether the places have changed. Called after every rendering, before it is painted. */
+  measure(table: HTMLElement, scroller: Element): boolean {
+    const cards = cardsOf(table)
+    const hasChanged = this.#heights.note(cards.map(card => [keyOf(card), card.getBoundingClientRect().height]))
+    const anchor = this.#anchor && cards.find(card => keyOf(card) === this.#anchor?.key)
+    const moved = anchor ? topIn(table, anchor) - (this.#anchor as Anchor).top : 0
+    if (moved !== 0 && scroller.scrollTop > AT_TOP_PX) scroller.scrollTop += moved
+    this.look(table, scroller)
+    return hasChanged
+  }
+
+  /** Notes which card is the first on the screen. */
+  look(table: HTMLElement, scroller: Element): void {
+    const { top } = scroller.getBoundingClientRect()
+    const first = cardsOf(table).find(card => card.getBoundingClientRect().bottom > top)
+    this.#anchor = first && { key: keyOf(first), top: topIn(table, first) }
+  }
+
+  /** Forgets what was on the screen: the list is shown anew. */
+  leave(): void {
+    this.#anchor = undefined
+  }
+}
+
+const lists = new Map<string, CardList>()
+
+/** The cards of a list by its name and width. They outlive its page, so that the way back finds each where it was. */
+export function cardListOf(name: string): CardList {
+  const list = lists.get(name) ?? new CardList()
+  lists.set(name, list)
+  return list
+}
+
+const cardsOf = (table: HTMLElement) => [...table.querySelectorAll<HTMLElement>('tr[data-key]')]
+const keyOf = ({ dataset }: HTMLElement) => dataset.key as string
+const topIn = (table: HTMLElement, card: HTMLElement) =>
+  card.getBoundingClientRect().top - table.getBoundingClientRect().top

@@ -1,0 +1,60 @@
+// The places of the rows of a list: rows of one height, or on a phone cards of which each has its own.
+
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
+import { useNarrow } from '../media.ts'
+import { evenPlaces, type Places } from './places.ts'
+
+/** The height that a card is taken to have until the script for cards is there. */
+const CARD_PX = 72
+
+type Cards = typeof import('./card-list.ts')
+let loaded: Cards | undefined
+
+export interface PlacesOptions<Row> {
+  label: string
+  rows: readonly Row[]
+  keyOf(row: Row): string
+  /** The height of a row that is no card. */
+  rowPx: number
+}
+
+export function usePlaces<Row>(table: RefObject<HTMLElement | null>, options: PlacesOptions<Row>): Places {
+  const { label, rows, keyOf, rowPx } = options
+  const isNarrow = useNarrow()
+  const list = useCards(isNarrow)?.cardListOf(`${label} ${innerWidth}`)
+  const [changes, setChanges] = useState(0)
+  const even = useMemo(() => evenPlaces(isNarrow ? CARD_PX : rowPx), [isNarrow, rowPx])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other heights are other places; keys are constant.
+  const places = useMemo(() => list?.placesOf(rows.map(keyOf)), [list, rows, changes])
+  // Each rendering may have brought cards into the document, or changed their heights.
+  useLayoutEffect(() => {
+    const scroller = table.current?.closest('[data-scroller]')
+    if (list && table.current && scroller && list.measure(table.current, scroller)) setChanges(count => count + 1)
+  })
+  useEffect(() => {
+    const scroller = table.current?.closest('[data-scroller]')
+    if (!list || !scroller) return
+    const look = () => table.current && list.look(table.current, scroller)
+    scroller.addEventListener('scroll', look, { passive: true })
+    return () => {
+      scroller.removeEventListener('scroll', look)
+      list.leave()
+    }
+  }, [table, list])
+  return places ?? even
+}
+
+/** The script for cards, once it is there. */
+function useCards(isNarrow: boolean): Cards | undefined {
+  const [cards, setCards] = useState(loaded)
+  useEffect(() => {
+    if (!isNarrow || loaded) return
+    const keep = (part: Cards) => {
+      loaded = part
+      setCards(part)
+    }
+    // Without it the cards have the guessed places.
+    import('./card-list.ts').then(keep, () => {})
+  }, [isNarrow])
+  return isNarrow ? (loaded ?? cards) : undefined
+}
