@@ -38,6 +38,8 @@ export interface Bounds {
   passesMax: number
   deliveriesMax: number
   timersMax: number
+  /** Replaces how long a slice of a bulk action looks for its runs. */
+  bulkSearchMs?: number
   /** Replaces single bounds of the HTTP interface. */
   http?: Partial<HttpLimits>
 }
@@ -125,7 +127,7 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const schedules = new Schedules({ ...core, ingest, assertActive })
-  const timers = createTimers(core, { ingest, schedules, runs, assertActive, timersMax: bounds.timersMax })
+  const timers = createTimers(core, { ...bounds, ingest, schedules, runs, assertActive })
   const health = new Health({ ...core, queue: core.backends.queue })
   const { live } = core
   const engines = new Engines({

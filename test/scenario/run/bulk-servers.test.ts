@@ -1,8 +1,9 @@
 // Bulk actions on both databases: what a dry run counts, what a job does to each run, once, whichever engine works it off
 // (docs/concepts.md#many-runs-at-once).
 
-import type { Bulk, BulkDetail, BulkPreview, ControlAction, RunStatus } from '@perdure/protocol'
+import type { Bulk, BulkDetail, BulkPreview, BulkRequest, ControlAction, RunStatus } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { seedRuns } from '../../kit/engine/seed-runs.ts'
 import {
   type Api,
   EngineProcess,
@@ -22,6 +23,8 @@ import {
 const KEY = 'secret-key-of-ops'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
 const env = { ENGINE_API_KEYS: keys, ENGINE_QUEUE: 'memory' }
+type BulkFilter = NonNullable<BulkRequest['filter']>
+
 /** Two slices of a job. */
 const RUNS = 90
 
@@ -34,6 +37,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     const name = unique('many')
     const failing = step('StepRun', 'charge', { error: { message: 'declined' }, retriable: false })
     const runner = await openRunner({
+      runner: unique('r'),
       workflows: {
         [name]: (invoke, record) => {
           const second = { fail: failing, wait: wait('w', `never-${name}`) }[invoke.event.data as string]
@@ -47,7 +51,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       await api.reaches(runId, status)
       return runId
     }
-    return { app: runner.app, name, record: runner.record, start }
+    return { app: runner.app, name, runner: runner.runner as string, record: runner.record, start }
   }
 
   const bulk = async (body: object) => {
@@ -112,6 +116,48 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     for (const id of pro) expect((await api.run(id)).status).toBe('cancelled')
   })
 
+  test('every other filter of the list selects the runs that the list shows', async () => {
+    const { app, name, runner, start } = await openApp()
+    const waiting = [await start('wait', 'waiting'), await start('wait', 'waiting')]
+    const noted = await start('Note of Ada', 'succeeded')
+    const failed = await start('fail', 'failed')
+    const fork = (await api.post(`/runs/${failed}/replay`)).json as { id: string }
+    await api.failed(fork.id)
+    const { eventId } = await api.send({ name, app, runner, data: 'wait' })
+    await until(async () => (await api.runs(`?runner=${runner}&status=waiting`)).length === 1)
+    const filters: [BulkFilter, number][] = [
+      [{ app, q: name.toUpperCase() }, 6],
+      [{ app, q: 'note of' }, 0],
+      [{ app, q: 'note of', deep: true }, 1],
+      [{ app, waitingFor: 'event' }, 3],
+      [{ app, waitingFor: 'event', status: 'failed' }, 0],
+      [{ app, workflow: `${name.slice(0, -2)}*` }, 6],
+      [{ app, workflow: `${name}-none-*` }, 0],
+      [{ app, runner }, 1],
+      [{ eventId: eventId as string }, 1],
+      [{ replayOf: failed }, 1],
+    ]
+    for (const [filter, matched] of filters) {
+      const { deep, ...texts } = filter
+      const query = new URLSearchParams({ ...(texts as Record<string, string>), ...(deep && { deep: '1' }) })
+      expect(await preview({ action: 'replay', filter }), `${query}`).toMatchObject({ matched })
+      expect((await api.runs(`?${query}`)).length, `${query}`).toBe(matched)
+    }
+    const job = async (action: string, filter: BulkFilter) => {
+      const done = await ended(await bulk({ action, filter }))
+      expect(done.filter).toEqual(filter)
+      return done
+    }
+    const replayed = await job('replay', { app, q: 'NOTE of', deep: true })
+    expect(replayed.results.map(({ runId }) => runId)).toEqual([noted])
+    expect(await job('cancel', { workflow: `${name}-none-*` })).toMatchObject({ matched: 0, done: 0 })
+    const cancelled = await job('cancel', { app, workflow: `${name}*`, waitingFor: 'event' })
+    expect(cancelled).toMatchObject({ matched: 3, done: 3, skipped: 0 })
+    for (const id of waiting) expect((await api.run(id)).status).toBe('cancelled')
+    const [entry] = (await api.get('/control-actions?action=bulk.cancel&limit=1')).json as ControlAction[]
+    expect(entry?.detail).toMatchObject({ filter: { app, workflow: `${name}*`, waitingFor: 'event' }, done: 3 })
+  })
+
   test('pause and resume by ids: an id counts once, an unknown one is skipped', async () => {
     const { start } = await openApp()
     const ids = [await start('wait', 'waiting'), await start('wait', 'waiting')]
@@ -160,6 +206,10 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       [{ action: 'cancel', filter: { status: 'gone' } }, 'filter.status'],
       [{ action: 'cancel', filter: { attribute: 'plan' } }, 'filter.attribute'],
       [{ action: 'cancel', filter: { attribute: [] } }, 'filter.attribute'],
+      [{ action: 'cancel', filter: { waitingFor: 'rain' } }, 'filter.waitingFor'],
+      [{ action: 'cancel', filter: { q: '' } }, 'filter.q'],
+      [{ action: 'cancel', filter: { q: 'x'.repeat(257) } }, 'filter.q'],
+      [{ action: 'cancel', filter: { app: 'a', deep: true } }, 'filter.deep'],
       [{ action: 'cancel', ids: [] }, 'ids'],
       [{ action: 'cancel', ids: Array(1001).fill('run_1') }, 'ids'],
       [{ action: 'cancel', ids: ['run_1'], input: 1 }, 'input'],
@@ -204,7 +254,11 @@ test.each(Object.entries(OPENERS))(
     await Promise.all(Array.from({ length: RUNS }, () => api.postText('/events', body)))
     await until(async () => (await api.get(`/runs?app=${runner.app}&status=queued,running&limit=1`)).text === '[]')
     const begin = async (at: Api) =>
-      ((await at.post('/bulk', { action: 'replay', filter: { workflow: name } })).json as { bulkId: string }).bulkId
+      (
+        (await at.post('/bulk', { action: 'replay', filter: { workflow: `${name}*`, q: name } })).json as {
+          bulkId: string
+        }
+      ).bulkId
     const startedWith = async (at: Api) =>
       ((await at.get('/control-actions?action=bulk.replay&limit=1')).json as ControlAction[])[0]?.detail
     const bulkId = await begin(api)
@@ -228,3 +282,23 @@ test.each(Object.entries(OPENERS))(
     expect(((await next.get('/bulk?limit=1')).json as Bulk[])[0]).toMatchObject({ status: 'stopped' })
   },
 )
+
+test('a job whose runs are few among many goes on in short slices; a count that takes too long names what to narrow', async () => {
+  const few = (i: number) => i % 700 === 5
+  const storeFile = await seedRuns(3000, i => (few(i) ? { status: 'paused', app: 'rare' } : { status: 'succeeded' }))
+  const { api } = await openEngine({ storeFile, bounds: { bulkSearchMs: 0, http: { bulkScanMs: 1 } } })
+  const filter = { q: 'RARE', deep: true }
+  for (const [given, field] of [
+    [{ q: 'RARE' }, 'filter.q'],
+    [filter, 'filter.deep'],
+  ] as const) {
+    const counted = () => api.post('/bulk', { action: 'cancel', filter: given, dryRun: true })
+    // In so little time a count may not have begun.
+    const { status, json } = await until(async () => [await counted()].find(answer => answer.status !== 503))
+    expect([status, json]).toMatchObject([400, { error: { code: 'invalid_request', details: { field } } }])
+  }
+  const { bulkId } = (await api.post('/bulk', { action: 'cancel', filter })).json as { bulkId: string }
+  const read = async () => (await api.get(`/bulk/${bulkId}`)).json as BulkDetail
+  const done = await until(async () => (await read()).status === 'done' && read(), { what: 'the end of the job' })
+  expect(done).toMatchObject({ matched: 5, done: 5, skipped: 0, failed: 0 })
+})

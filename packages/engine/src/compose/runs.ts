@@ -95,11 +95,11 @@ function createHttpCheckpoints({ backends: { bus, isShared }, clock, store, owne
 
 /** The parts that due rows act on. */
 type Timed = Pick<TimersDeps, 'ingest' | 'schedules' | 'timersMax'> &
-  Pick<BulkSliceDeps, 'assertActive'> & { runs: Pick<RunsPart, 'interrupt' | 'withdraw'> }
+  Pick<BulkSliceDeps, 'assertActive' | 'bulkSearchMs'> & { runs: Pick<RunsPart, 'interrupt' | 'withdraw'> }
 
-export function createTimers(core: EngineCore, { runs, assertActive, ...firing }: Timed) {
+export function createTimers(core: EngineCore, { runs, assertActive, bulkSearchMs, ...firing }: Timed) {
   const { interrupt, withdraw } = runs
-  const slices = new BulkSlices({ ...core, interrupt, withdraw, assertActive })
+  const slices = new BulkSlices({ ...core, interrupt, withdraw, assertActive, bulkSearchMs })
   const work = new Timers({ ...core, ...firing, bulk: row => slices.work(row) })
   const claim = (claim: Claim) => core.store.claimTimers(claim)
   return {

@@ -371,7 +371,7 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
   replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
-  /** How many runs of each status match the filter. */
+  /** How many runs of each status match the filter, all seen at one moment; with `q`, each is seen when it is looked at. */
   statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts>
   /** Rows of bulk actions, newest first. */
   bulkJobs(query: BulkJobsQuery): Promise<FlowRow[]>

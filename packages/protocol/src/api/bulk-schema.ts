@@ -7,21 +7,26 @@ import {
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_MAX,
   NAME_CHARS_MAX,
+  RUNNER_ID_CHARS_MAX,
 } from '../wire/bounds.ts'
-import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
-import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, FINGERPRINT_PATTERN, RUN_TYPES } from './values.ts'
+import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, FINGERPRINT_PATTERN, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000
-const RUN_ID_CHARS_MAX = 128
+const ID_CHARS_MAX = 128
+/** Longest text of a search. */
+export const SEARCH_CHARS_MAX = 256
 
 /** An attribute as lists are filtered by it: the value begins after the first colon. */
 const AttributeFilter = name(ATTRIBUTE_KEY_CHARS_MAX + 1 + ATTRIBUTE_VALUE_CHARS_MAX)
 
 export const BulkFilterSchema = Type.Object({
   app: Type.Optional(name(APP_NAME_CHARS_MAX)),
-  workflow: Type.Optional(name(NAME_CHARS_MAX)),
+  workflow: Type.Optional(
+    name(NAME_CHARS_MAX, 'Only runs of this workflow; `sync-*` stands for those that begin with `sync-`, 50 at most'),
+  ),
   status: Type.Optional(
     Type.Union([RunStatusSchema, Type.Array(RunStatusSchema, { minItems: 1, maxItems: 7 })], {
       description: 'One status or several; `running` also matches waiting',
@@ -36,12 +41,22 @@ export const BulkFilterSchema = Type.Object({
       description: 'Only failed runs with this fingerprint of `GET /errors`',
     }),
   ),
-  parentRunId: Type.Optional(name(RUN_ID_CHARS_MAX, 'Only children of this run')),
+  parentRunId: Type.Optional(name(ID_CHARS_MAX, 'Only children of this run')),
+  eventId: Type.Optional(name(ID_CHARS_MAX, 'Only runs started by this event')),
+  replayOf: Type.Optional(name(ID_CHARS_MAX, 'Only runs forked from this run')),
+  runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Only runs that are pinned to this runner')),
+  waitingFor: Type.Optional(
+    Type.Enum([...WAITING_KINDS], {
+      description: 'Only runs that wait for this when the job reaches them: the `kind` of their `waitingFor`',
+    }),
+  ),
   attribute: Type.Optional(
     Type.Union([AttributeFilter, Type.Array(AttributeFilter, { minItems: 1, maxItems: ATTRIBUTES_MAX })], {
       description: 'One attribute as `key:value`, or several, all of which the run must have',
     }),
   ),
+  q: Type.Optional(name(SEARCH_CHARS_MAX, 'Only runs whose id, workflow or app contains this text, ignoring case')),
+  deep: optionalFlag('Extends `q`, without which it is refused, to the JSON of input, result and error'),
 })
 
 /** Either `filter`, with at least one member, or `ids`. */
@@ -49,7 +64,7 @@ export const BulkRequestSchema = Type.Object({
   action: text(...BULK_ACTIONS),
   filter: Type.Optional(BulkFilterSchema),
   ids: Type.Optional(
-    Type.Array(name(RUN_ID_CHARS_MAX), {
+    Type.Array(name(ID_CHARS_MAX), {
       minItems: 1,
       maxItems: BULK_IDS_MAX,
       description: 'The runs; each counts once',

@@ -26,7 +26,7 @@ export const bulk = {
     path: '/bulk',
     summary: 'Cancel, pause, resume, replay or retry many runs, as a job that survives restarts',
     description:
-      'Only runs created before the reply are touched, each at most once. A dry run answers exact counts and a sample, and changes nothing.',
+      'Only runs created before the reply are touched, each at most once. A dry run answers exact counts and a sample, and changes nothing; one that has to look at too many runs is cancelled 30 s after its arrival with `invalid_request`. A run that does not match the filter any more when the job reaches it is left as it is.',
     access: 'secret',
     body: { schema: api.BulkRequestSchema, required: true },
     reply: { status: 202, description: 'The job is on disk and under way', schema: api.BulkStartedSchema },
@@ -36,6 +36,11 @@ export const bulk = {
       {
         summary: 'Replay every failed order',
         body: { action: 'replay', filter: { workflow: 'fulfil-order', status: 'failed' } },
+        reply: { bulkId: BULK_ID },
+      },
+      {
+        summary: 'Cancel what waits for a slot of one customer',
+        body: { action: 'cancel', filter: { waitingFor: 'concurrency', attribute: 'customer:c-17' } },
         reply: { bulkId: BULK_ID },
       },
       {

@@ -91,7 +91,7 @@ export const runs = {
       },
       q: {
         kind: 'text',
-        maxLength: 256,
+        maxLength: api.SEARCH_CHARS_MAX,
         description:
           'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
       },

@@ -102,6 +102,8 @@ const FILTERS: RunFilter[] = [
   { status: ['succeeded', 'failed'], app: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
   { app: 'mail', workflow: 'refund', status: ['failed'] },
+  { workflows: [] },
+  { workflows: [], q: 'order' },
   { app: 'mail', workflows: ['order', 'refund'], status: ['failed'], since: NOW + 5 },
   { attribute: ['customer:c-2', 'items:1'], status: ['running', 'failed'], since: NOW + 5, q: 'o' },
   { attribute: ['vip:false'], replayOf: 'run_a' },
@@ -137,10 +139,17 @@ export function runListsContract(open: OpenStore): void {
       expect(await found('x')).toEqual([])
     })
 
-    it('are in the order of the query, under every filter, for any page size', async () => {
+    it('are in the order of the query, under every filter, for any page size; so many have each status', async () => {
       const runs = RUNS
       await write(store(), ...runs.map(run => created(run)))
       await write(store(), created(aRun({ namespace: 'other' })))
+      for (const filter of FILTERS) {
+        const counts = await store().in(NS).statusCounts(filter)
+        for (const status of RUN_STATUSES) {
+          const expected = runs.filter(run => run.status === status && matches(run, filter))
+          expect(counts[status], `${JSON.stringify(filter)} ${status}`).toBe(expected.length)
+        }
+      }
       for (const sort of SORTS) {
         for (const dir of DIRS) {
           for (const filter of FILTERS) {
@@ -191,6 +200,10 @@ export function runListsContract(open: OpenStore): void {
         const expected = ids(sorted(rare, sort, 'desc'))
         expect(await walked(store(), { q: 'RARE', sort }, 2), sort).toEqual(expected)
         expect(await walked(store(), { app: 'rare', q: 'w-', deep: true, sort }, 2), sort).toEqual(expected)
+      }
+      for (const filter of [{ q: 'RARE' }, { app: 'rare', q: 'w-', deep: true }]) {
+        const counts = Object.values(await store().in(NS).statusCounts(filter))
+        expect(counts.reduce((sum, count) => sum + count)).toBe(rare.length)
       }
     })
 

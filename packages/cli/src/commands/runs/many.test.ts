@@ -7,7 +7,7 @@ import { ran } from '../../ran.testkit.ts'
 
 const PARENT = 'run_01JD8Z5Q4M7V0X3Y6B9C2E5G8H'
 
-test('attributes and a parent select runs; a preview counts them and starts nothing', async () => {
+test('attributes, a parent, waits, patterns and texts select runs; a preview counts them and starts nothing', async () => {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
     let body = ''
@@ -19,10 +19,19 @@ test('attributes and a parent select runs; a preview counts them and starts noth
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--parent', PARENT, '--preview']
-  const { code, stdout } = await ran(['runs', 'cancel', ...given, '--url', url])
+  const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--parent', PARENT]
+  const others = ['--waiting-for', 'concurrency', '--workflow', 'sync-*', '--query', 'A-4711', '--deep', '--preview']
+  const { code, stdout } = await ran(['runs', 'cancel', ...given, ...others, '--url', url])
   expect(code).toBe(0)
   expect(stdout).toContain('3 matched, 2 to act on, 1 would be skipped')
-  const filter = { attribute: ['customer:c-17', 'plan:pro'], parentRunId: PARENT }
-  expect(bodies).toEqual([`POST /bulk ${JSON.stringify({ action: 'cancel', filter, dryRun: true })}`])
+  expect(bodies.map(body => JSON.parse(body.replace('POST /bulk ', '')))).toEqual([
+    {
+      action: 'cancel',
+      filter: {
+        ...{ attribute: ['customer:c-17', 'plan:pro'], parentRunId: PARENT },
+        ...{ waitingFor: 'concurrency', workflow: 'sync-*', q: 'A-4711', deep: true },
+      },
+      dryRun: true,
+    },
+  ])
 })

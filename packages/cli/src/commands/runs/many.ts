@@ -1,7 +1,14 @@
 // `perdure runs cancel|pause|resume|replay|retry` with a filter instead of an id: many runs at once, as a job of the engine.
 
-import type { Bulk, BulkPreview, BulkRequest, RunStatus } from '@perdure/protocol'
-import type { Command } from 'commander'
+import {
+  type Bulk,
+  type BulkPreview,
+  type BulkRequest,
+  type RunStatus,
+  WAITING_KINDS,
+  type WaitingFor,
+} from '@perdure/protocol'
+import { type Command, Option } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { wholeId } from '../../command-line/ids.ts'
@@ -26,6 +33,12 @@ export interface ManyOptions {
   error?: string
   attribute?: string[]
   parent?: string
+  event?: string
+  replayOf?: string
+  runner?: string
+  waitingFor?: WaitingFor['kind']
+  query?: string
+  deep?: true
   preview?: true
   yes?: true
 }
@@ -33,13 +46,14 @@ export interface ManyOptions {
 type Filter = NonNullable<BulkRequest['filter']>
 
 const POLL_MS = 500
-const OPTIONS = '--app, --workflow, --status, --run-type, --since, --until, --error, --attribute or --parent'
+const OPTIONS =
+  '--app, --workflow, --status, --run-type, --since, --until, --error, --attribute, --parent, --event, --replay-of, --runner, --waiting-for or --query'
 
 /** Adds the options that select many runs. */
 export function manyOptions(command: Command): Command {
   return command
     .addOption(appOption())
-    .option('--workflow <name>', 'only runs of this workflow')
+    .option('--workflow <name>', 'only runs of this workflow; sync-* stands for those that begin so')
     .addOption(statusesOption())
     .addOption(runTypeOption())
     .addOption(sinceOption())
@@ -47,6 +61,12 @@ export function manyOptions(command: Command): Command {
     .option('--error <fingerprint>', 'only failed runs with this fingerprint of `perdure runs errors`')
     .addOption(attributesOption('only runs with this attribute'))
     .option('--parent <id>', 'only children of this run')
+    .option('--event <id>', 'only runs started by this event')
+    .option('--replay-of <id>', 'only runs forked from this run')
+    .option('--runner <id>', 'only runs that are pinned to this runner')
+    .addOption(new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS))
+    .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
+    .option('--deep', 'extend --query to inputs, results and errors')
     .option('--preview', 'count the runs, and change none')
     .option('-y, --yes', 'do not ask for confirmation')
 }
@@ -65,8 +85,10 @@ export async function actOnMany(
   wanted: Pick<BulkRequest, 'action' | 'input'>,
 ): Promise<number> {
   const { client, options, terminal } = session
-  const parentRunId = options.parent && (await wholeId(session, options.parent))
-  const body = { ...wanted, filter: { ...filterOf(options), ...(parentRunId ? { parentRunId } : {}) } }
+  const [parent, event, replayOf] = await Promise.all(
+    [options.parent, options.event, options.replayOf].map(id => id && wholeId(session, id)),
+  )
+  const body = { ...wanted, filter: filterOf({ ...options, parent, event, replayOf }) }
   const isAsked = terminal.interactive && !options.yes
   if (options.preview || isAsked) {
     const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, session)) as unknown as BulkPreview
@@ -102,8 +124,14 @@ async function finished({ client, signal }: Session<unknown>, id: string): Promi
   }
 }
 
-function filterOf({ status, app, workflow, runType, since, until, error, attribute, parent }: ManyOptions): Filter {
-  const given = { app, workflow, status, runType, since, until, error, attribute, parentRunId: parent }
+type FilterOptions = { [Name in keyof ManyOptions]: ManyOptions[Name] | undefined }
+
+function filterOf(options: FilterOptions): Filter {
+  const { app, workflow, status, runType, since, until, error, attribute, runner, waitingFor, deep } = options
+  const given: { [Name in keyof Required<Filter>]: Filter[Name] | undefined } = {
+    ...{ app, workflow, status, runType, since, until, error, attribute, runner, waitingFor, deep },
+    ...{ parentRunId: options.parent, eventId: options.event, replayOf: options.replayOf, q: options.query },
+  }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

@@ -6,7 +6,7 @@ import { splice } from '../text/json-splice.ts'
 import { type JsonText, objectMember } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { type FlowRow, firstVersion, flowRowId } from './flow-row.ts'
-import { isTerminal, type Run, type RunStatus } from './run.ts'
+import { isTerminal, type Run, type RunStatus, type WaitingFor } from './run.ts'
 
 export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-failed-step'
 export type BulkOutcome = 'done' | 'skipped' | 'failed'
@@ -18,6 +18,7 @@ export const BULK_KEPT_MS = 30 * 86_400_000
 /** Selects the runs: every field that is present narrows it. Times are epoch ms. */
 export interface BulkFilter {
   app?: string
+  /** A name, or its beginning and a star: `BulkInput` has what that stands for. */
   workflow?: string
   /** `running` also matches waiting. */
   status?: readonly RunStatus[]
@@ -28,6 +29,13 @@ export interface BulkFilter {
   parentRunId?: string
   /** Attributes as `key:value`, all of which the run must have. */
   attribute?: readonly string[]
+  waitingFor?: WaitingFor['kind']
+  runner?: string
+  eventId?: string
+  replayOf?: string
+  /** Part of the id, the workflow or the app; with `deep` of input, result and error too. */
+  q?: string
+  deep?: boolean
 }
 
 export interface BulkJob {
@@ -61,6 +69,8 @@ export function matchedOf({ status, found = 0 }: Pick<BulkJob, 'status' | 'found
 /** The part of a request that never changes and may be large. */
 export interface BulkInput {
   ids?: readonly string[]
+  /** The workflows that the pattern of the filter stands for. */
+  workflows?: readonly string[]
   input?: JsonText
 }
 
@@ -106,15 +116,15 @@ export function bulkJob({ key, namespace, state }: Pick<FlowRow, 'key' | 'namesp
 }
 
 /** The rows of a new job. */
-export function newBulkRows(job: BulkJob, { ids, input }: BulkInput): FlowRow[] {
+export function newBulkRows(job: BulkJob, { ids, workflows, input }: BulkInput): FlowRow[] {
   const row = bulkRow(job, firstVersion(job.id), job.createdAt)
-  if (ids === undefined && input === undefined) return [row]
+  if (ids === undefined && workflows === undefined && input === undefined) return [row]
   const { dueAt: _, availableAt: __, ...fixed } = row
   const given: FlowRow = {
     ...fixed,
     id: inputRowId(job),
     policy: 'bulkInput',
-    state: splice({ ids }, { input }),
+    state: splice({ ids, workflows }, { input }),
   }
   return [row, given]
 }
@@ -122,9 +132,9 @@ export function newBulkRows(job: BulkJob, { ids, input }: BulkInput): FlowRow[] 
 /** Reads the row that `newBulkRows` stored beside the job's, the input to the letter. */
 export function bulkInput(row: Pick<FlowRow, 'state'> | undefined): BulkInput {
   if (!row) return {}
-  const { ids } = JSON.parse(row.state) as { ids?: string[] }
+  const { ids, workflows } = JSON.parse(row.state) as { ids?: string[]; workflows?: string[] }
   const input = objectMember(row.state, 'input')
-  return { ...(ids && { ids }), ...(input === undefined ? {} : { input }) }
+  return { ...(ids && { ids }), ...(workflows && { workflows }), ...(input === undefined ? {} : { input }) }
 }
 
 const live = RUN_STATUSES.filter(status => !isTerminal(status))
@@ -157,7 +167,31 @@ export function orderOf(action: BulkAction): 'asc' | 'desc' {
   return action === 'cancel' || action === 'pause' ? 'desc' : 'asc'
 }
 
-/** The filter with the runs left out that were created after the job. */
-export function filterOf({ filter = {}, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>): BulkFilter {
-  return { ...filter, until: Math.min(filter.until ?? Number.MAX_SAFE_INTEGER, createdAt + 1) }
+/** A filter with the names of workflows instead of a pattern. */
+export type RunsFilter = BulkFilter & Pick<BulkInput, 'workflows'>
+
+/** The filter as lists take it. */
+export function runsFilter({ filter = {}, workflows }: { filter?: BulkFilter } & BulkInput): RunsFilter {
+  if (!workflows) return filter
+  const { workflow: _, ...others } = filter
+  return { ...others, workflows }
+}
+
+/** The same, with the runs left out that were created after the job. */
+export function filterOf({ filter, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>, given: BulkInput): RunsFilter {
+  const until = Math.min(filter?.until ?? Number.MAX_SAFE_INTEGER, createdAt + 1)
+  return runsFilter({ ...given, filter: { ...filter, until } })
+}
+
+/** The statuses of the filter whose runs the action applies to. */
+export function eligibleStatuses(action: BulkAction, { status }: Pick<BulkFilter, 'status'>): readonly RunStatus[] {
+  if (!status) return ELIGIBLE[action]
+  const wanted = status.includes('running') ? [...status, 'waiting'] : status
+  return ELIGIBLE[action].filter(each => wanted.includes(each))
+}
+
+/** Whether a run that the filter has found still has the status and waits for what the filter wants. */
+export function isStillMatched({ status, waitingFor }: BulkFilter, run: Pick<Run, 'status' | 'waitingFor'>): boolean {
+  if (waitingFor !== undefined && run.waitingFor?.kind !== waitingFor) return false
+  return status === undefined || status.includes(run.status) || (run.status === 'waiting' && status.includes('running'))
 }

@@ -28,8 +28,13 @@ import { type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
 /** Runs of one slice, and of those under way at once. */
 const SLICE = 50
 const IN_FLIGHT = 8
+/** How long a slice looks for its runs, if few match: far shorter than the lease of the job's row. */
+const SEARCH_MS = 2000
 
-export type BulkSliceDeps = BulkStepsDeps & AuditDeps & Pick<Core, 'announcer'>
+export interface BulkSliceDeps extends BulkStepsDeps, AuditDeps, Pick<Core, 'announcer'> {
+  /** How long a slice looks for its runs. Default: `SEARCH_MS`. */
+  bulkSearchMs?: number | undefined
+}
 
 /** Another engine, or a stop, took the job over. */
 class JobLost extends Error {}
@@ -68,7 +73,8 @@ export class BulkSlices {
     }
   }
 
-  async #next(job: BulkJob, { ids }: BulkInput): Promise<Slice> {
+  async #next(job: BulkJob, given: BulkInput): Promise<Slice> {
+    const { ids } = given
     if (ids) {
       const from = job.at ?? 0
       const at = from + SLICE
@@ -76,15 +82,28 @@ export class BulkSlices {
     }
     const reads = this.#deps.store.in(job.namespace)
     const position = job.after === undefined ? {} : { after: { id: job.after } }
-    const dir = orderOf(job.action)
-    const runs = await reads.runs({ ...filterOf(job), dir, limit: SLICE, ...position })
-    const last = runs.at(-1)
+    const list = { ...filterOf(job, given), dir: orderOf(job.action), limit: SLICE, ...position }
+    const { runs, lookedTo } = await this.#inTime(enough => reads.partOfRuns(list, { enough }))
+    // Where few runs match, the job moves by those that were looked at.
+    const last = runs.length === SLICE ? runs.at(-1) : lookedTo
     // The job's own forks of its first millisecond match its filter too.
     const sources = runs.filter(run => run.createdAt >= job.createdAt).flatMap(({ replayOf }) => replayOf ?? [])
     const made = await reads.bulkResults(job.id, { runIds: sources, limit: sources.length })
     const own = new Set(made.map(({ newRunId }) => newRunId))
     const runIds = runs.map(({ id }) => id).filter(id => !own.has(id))
-    return { runIds, ...(last && runs.length === SLICE && { next: { after: last.id } }) }
+    return { runIds, ...(last && { next: { after: last.id } }) }
+  }
+
+  /** Lets a search answer what it has found when its time is over. */
+  async #inTime<T>(search: (enough: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, bulkSearchMs = SEARCH_MS } = this.#deps
+    const enough = new AbortController()
+    const cancelTimer = clock.after(bulkSearchMs, () => enough.abort())
+    try {
+      return await search(enough.signal)
+    } finally {
+      cancelTimer()
+    }
   }
 
   /** The runs that an engine that died has not reached in this slice. */

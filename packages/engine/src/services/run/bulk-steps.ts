@@ -1,6 +1,6 @@
 // The steps of a bulk action on one run: the decision of the same action on a single run. Called by bulk-slice.
 
-import type { BulkAction, BulkInput, BulkJob } from '../../domain/model/bulk.ts'
+import { type BulkAction, type BulkInput, type BulkJob, isStillMatched } from '../../domain/model/bulk.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -89,13 +89,19 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
 async function onState(
   deps: BulkStepsDeps,
   { job, runId }: Subject,
-  { decide, afterwards }: { decide: (state: RunState) => Unit; afterwards?: () => void },
+  action: { decide: (state: RunState) => Unit; afterwards?: () => void },
 ): Promise<BulkStep> {
+  const { afterwards } = action
   let state = await load(deps, job, runId)
+  // The run may have moved since the slice found it.
+  const decide = (): Unit => {
+    if (isStillMatched(job.filter ?? {}, state.run)) return action.decide(state)
+    throw new EngineError('conflict', `Run ${shownRunId(runId)} does not match the filter any more.`)
+  }
   const reload = async () => {
     state = await load(deps, job, runId)
   }
-  return { decide: () => decide(state), reload, ...(afterwards && { afterwards }) }
+  return { decide, reload, ...(afterwards && { afterwards }) }
 }
 
 /** The source is finished and never changes: there is nothing to guard. */

@@ -11,12 +11,14 @@ import {
   bulkRow,
   bulkRowId,
   ELIGIBLE,
+  eligibleStatuses,
   filterOf,
   forks,
   inputRowId,
   isEligible,
   newBulkRows,
   orderOf,
+  runsFilter,
 } from '../../domain/model/bulk.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
@@ -64,13 +66,17 @@ export class Bulk {
   }
 
   /** Resolves when the job is durable; it begins at once. */
-  async start(actor: Actor, { action, filter, ids, input }: BulkRequest): Promise<string> {
+  async start(actor: Actor, { action, filter, ids, workflows, input }: BulkRequest): Promise<string> {
     const { announcer, clock, ids: idSource, assertActive } = this.#deps
     const { namespace, label, trace } = actor
     if (forks(action)) assertActive(namespace)
     const createdAt = clock.now()
-    const given = { ...(ids && { ids: [...new Set(ids)] }), ...(input === undefined ? {} : { input }) }
-    const found = given.ids ? given.ids.length : await this.#found({ namespace, filter, createdAt })
+    const given: BulkInput = {
+      ...(ids && { ids: [...new Set(ids)] }),
+      ...(workflows && { workflows }),
+      ...(input === undefined ? {} : { input }),
+    }
+    const found = given.ids ? given.ids.length : await this.#found(namespace, filterOf({ filter, createdAt }, given))
     const entry = this.#audit.entry(actor, { action: `bulk.${action}` })
     const job: BulkJob = {
       id: idSource.next('blk', createdAt),
@@ -91,15 +97,12 @@ export class Bulk {
   }
 
   /** The runs that the filter of a new job matches; undefined if they cannot be counted in time. */
-  async #found({
-    namespace,
-    ...job
-  }: Pick<BulkJob, 'namespace' | 'filter' | 'createdAt'>): Promise<number | undefined> {
+  async #found(namespace: string, filter: RunFilter): Promise<number | undefined> {
     const { store, clock } = this.#deps
     const given = new AbortController()
     const cancelTimer = clock.after(FOUND_MS_MAX, () => given.abort())
     try {
-      return sumOf(await store.in(namespace).statusCounts(filterOf(job), given.signal))
+      return sumOf(await store.in(namespace).statusCounts(filter, given.signal))
     } catch {
       // A store that is too busy to count can still take the job.
       return undefined
@@ -110,22 +113,24 @@ export class Bulk {
 
   /** Counts what a job would do now. The signal gives it up. */
   async preview(namespace: string, request: BulkRequest, signal: AbortSignal): Promise<BulkPreview> {
-    const { action, filter, ids } = request
+    const { action, ids } = request
     const reads = this.#deps.store.in(namespace)
     if (ids) return previewOf(action, reads, new Set(ids))
-    const counts = await reads.statusCounts(filter ?? {}, signal)
+    const filter = runsFilter(request)
+    const counts = await reads.statusCounts(filter, signal)
     const matched = sumOf(counts)
-    const found = eligibleRuns(reads, { action, filter: filter ?? {} }, signal)
-    const sample: RunView[] = []
-    let eligible = 0
-    // The statuses say nothing of the step that failed: those runs are looked at.
+    const allowed = ELIGIBLE[action].reduce((sum, status) => sum + counts[status], 0)
+    // The statuses say nothing of the step that failed: all those runs are looked at.
     const isCounted = action !== 'retry-failed-step'
-    for await (const run of found) {
+    const count = isCounted ? Math.min(allowed, SAMPLE_MAX) : allowed
+    const found = { ...filter, status: eligibleStatuses(action, filter) }
+    const sample: RunView[] = []
+    let reached = 0
+    for await (const run of eligibleRuns(reads, { action, filter: found, count }, signal)) {
       if (sample.length < SAMPLE_MAX) sample.push(run)
-      eligible++
-      if (isCounted && sample.length === SAMPLE_MAX) break
+      reached++
     }
-    if (isCounted) eligible = ELIGIBLE[action].reduce((sum, status) => sum + counts[status], 0)
+    const eligible = isCounted ? allowed : reached
     return { matched, eligible, skipped: matched - eligible, sample }
   }
 
@@ -207,20 +212,24 @@ async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[
   return runs
 }
 
+/** The runs of the filter whose state allows the action, among its first `count`. */
 async function* eligibleRuns(
   reads: Reads,
-  { action, filter }: { action: BulkAction; filter: RunFilter },
+  { action, filter, count }: { action: BulkAction; filter: RunFilter; count: number },
   signal: AbortSignal,
 ): AsyncGenerator<RunView> {
-  for (let after: { id: string } | undefined; ; ) {
+  let left = count
+  for (let after: { id: string } | undefined; left > 0; ) {
+    const limit = Math.min(PAGE, left)
     const page: RunView[] = await reads.runs(
-      { ...filter, dir: orderOf(action), limit: PAGE, ...(after && { after }) },
+      { ...filter, dir: orderOf(action), limit, ...(after && { after }) },
       signal,
     )
     yield* page.filter(run => isEligible(action, run))
     const last = page.at(-1)
-    if (!last || page.length < PAGE) return
+    if (!last || page.length < limit) return
     after = { id: last.id }
+    left -= page.length
     signal.throwIfAborted()
   }
 }

@@ -1,16 +1,8 @@
 // Queries about control: the runs that a bulk replay takes, bulk actions with their results, and the audit log of actions. Called by the reads.
 
-import { RUN_STATUSES } from '@perdure/protocol'
 import type { BulkCounts } from '../../../domain/model/bulk.ts'
 import { earliestId } from '../../../domain/text/ids.ts'
-import type {
-  BulkJobsQuery,
-  BulkResultsQuery,
-  ControlQuery,
-  ReplayFilter,
-  RunCounts,
-  RunFilter,
-} from '../../../ports/store-reads.ts'
+import type { BulkJobsQuery, BulkResultsQuery, ControlQuery, ReplayFilter } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
@@ -104,22 +96,6 @@ export function bulkCountsQuery(bulkId: string): Query {
 
 export function bulkCounts(rows: readonly Row[]): BulkCounts {
   return { done: 0, skipped: 0, failed: 0, ...Object.fromEntries(rows) }
-}
-
-/** How many runs of each status the filter matches. */
-export function statusCountsQuery(namespace: string, filter: RunFilter): Query {
-  const { attribute: [attribute, ...others] = [], ...rest } = filter
-  const { terms, params } = runFilter(namespace, others.length === 0 ? rest : { ...rest, attribute: others })
-  if (attribute !== undefined) {
-    terms.push('id IN (SELECT run_id FROM run_attributes WHERE namespace = ? AND attribute = ?)')
-    params.push(namespace, attribute)
-  }
-  return { sql: `SELECT status, count(*) FROM runs WHERE ${terms.join(' AND ')} GROUP BY status`, params }
-}
-
-export function statusCounts(rows: readonly Row[]): RunCounts {
-  const zeros = Object.fromEntries(RUN_STATUSES.map(status => [status, 0]))
-  return { ...zeros, ...Object.fromEntries(rows) } as RunCounts
 }
 
 /** The crons of workflows. */

@@ -1,6 +1,7 @@
 // Reads of few runs take the small index that has only these, not one of all runs of the namespace.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RunFilter } from '../../../ports/store-reads.ts'
 import type { Query } from '../description/values.ts'
 import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { trendQueries } from '../rollups/trend-queries.ts'
@@ -9,6 +10,7 @@ import { migrate } from '../sqlite/migrations.ts'
 import { lastAcceptedQuery } from './receiver-queries.ts'
 import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
 import { holdersQuery } from './runs/run-queries.ts'
+import { statusCountsQuery } from './runs/status-counts.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
 import { sortedSchedules } from './scheduled-page.ts'
 import { relatedRunQueries } from './tree-queries.ts'
@@ -73,6 +75,20 @@ test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 
       )
   },
 )
+
+test.each([
+  [{ eventId: 'e' }, 'runs_of_event (event_id=?)'],
+  [{ replayOf: 'r' }, 'runs_of_source (replay_of=?)'],
+  [{ parentRunId: 'p', waitingFor: 'sleep' }, 'runs_of_parent_run (parent_run_id=?)'],
+  [{ ids: ['run_1'], status: ['failed'] }, 'sqlite_autoindex_runs_1 (id=?)'],
+  [{ error: 'e' }, 'runs_of_error (namespace=? AND error_key=?)'],
+  [{ runner: 'r' }, 'runs_of_runner (namespace=? AND runner=?)'],
+  [{ waitingFor: 'sleep' }, 'COVERING INDEX runs_of_waiting_kind (namespace=? AND waiting_kind=?)'],
+  [{ waitingFor: 'sleep', app: 'shop' }, 'COVERING INDEX runs_of_waiting_kind (namespace=? AND waiting_kind=?)'],
+  [{ status: ['failed'], app: 'shop' }, 'COVERING INDEX runs_of_status (namespace=? AND status=?)'],
+] as [RunFilter, string][])('runs of %o are counted by status along the index of the filter', (filter, index) => {
+  expect(planOf(statusCountsQuery('default', filter))).toContain(index)
+})
 
 test('names of workflows are looked up, one for each', () => {
   const plan = planOf(workflowNamesQuery('default', 'sync-', 51))

@@ -66,8 +66,6 @@ import {
   controlActionsQuery,
   replayableQueries,
   schedulesQuery,
-  statusCounts,
-  statusCountsQuery,
 } from './control-queries.ts'
 import { definitionPage } from './definition-page.ts'
 import { deliveryPage } from './delivery-page.ts'
@@ -95,6 +93,7 @@ import {
   storedIdsQuery,
 } from './runs/run-queries.ts'
 import { countQueries, runCounts } from './runs/run-stats-query.ts'
+import { statusCounts } from './runs/status-counts.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
 import type { ScanQueue } from './scan/scan-queue.ts'
 import { bufferPage, eventSchedulePage, scheduledPage, sortedSchedules } from './scheduled-page.ts'
@@ -359,7 +358,7 @@ export class SqlReads implements Reads {
   }
 
   statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts> {
-    return this.#scanRows(signal, async rows => statusCounts(await rows(statusCountsQuery(this.#namespace, filter))))
+    return this.#scan(signal, read => statusCounts(read, this.#namespace, filter))
   }
 
   bulkJobs: Reads['bulkJobs'] = async query =>

@@ -3,7 +3,7 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type BulkFilter, type BulkResult, forks, matchedOf } from '../../../domain/model/bulk.ts'
-import { invalid } from '../../../domain/model/errors.ts'
+import { type EngineError, invalid } from '../../../domain/model/errors.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
@@ -21,6 +21,7 @@ import { attributes, pathId } from '../../request/query.ts'
 import { timestamp } from '../../request/timestamp.ts'
 import { checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
+import { namesOfPattern } from './workflow-names.ts'
 
 const checkRequest = validator(operations.startBulk.body.schema)
 type WireRequest = ReturnType<typeof checkRequest>
@@ -40,7 +41,7 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
     if (forks(wanted.action)) control.assertActive(actor.namespace)
     const counted = scan(context, reply, signal => bulk.preview(actor.namespace, wanted, signal), {
       timeoutMs: context.limits.bulkScanMs,
-      tooWide: () => invalid('filter', 'matches too many runs to count: give since, until or workflow'),
+      tooWide: () => tooWide(wanted.filter),
     })
     const { sample, ...counts } = await counted
     return sendJson(reply, 200, JSON.stringify({ ...counts, sample: sample.map(runSummary) }))
@@ -98,10 +99,13 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
 }
 
 /** Requires a member, so that an empty filter does not act on every run. */
-function filterOf({ status, since, until, attribute, ...names }: NonNullable<WireRequest['filter']>): BulkFilter {
+function filterOf(given: NonNullable<WireRequest['filter']>): BulkFilter {
+  const { status, since, until, attribute, deep, ...names } = given
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
+  if (deep !== undefined && names.q === undefined) throw invalid('filter.deep', 'is only for a filter with q')
   const filter: BulkFilter = {
     ...names,
+    ...(deep === undefined ? {} : { deep }),
     ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
     ...(since === undefined ? {} : { since: timestamp('filter.since', since) }),
     ...(until === undefined ? {} : { until: timestamp('filter.until', until) }),
@@ -115,16 +119,30 @@ function presentResult({ runId, outcome, newRunId, error }: BulkResult) {
   return { runId: shownRunId(runId), outcome, newRunId, error }
 }
 
-/** The request with the ids under which its runs are stored. */
-async function resolved(reads: Pick<Reads, 'storedIds'>, wanted: BulkRequest): Promise<BulkRequest> {
+/** The request with the ids under which its runs are stored, and the workflows that a pattern stands for. */
+async function resolved(reads: Pick<Reads, 'storedIds' | 'workflowNames'>, wanted: BulkRequest): Promise<BulkRequest> {
   const { ids, filter } = wanted
-  const parent = filter?.parentRunId
-  const [parentRunId] = parent === undefined ? [] : await reads.storedIds([parent])
+  const stored = async (id: string | undefined) => (id === undefined ? undefined : (await reads.storedIds([id]))[0])
+  const [parentRunId, replayOf] = await Promise.all([filter?.parentRunId, filter?.replayOf].map(stored))
+  const workflows = await namesOfPattern(reads, { workflow: filter?.workflow, field: 'filter.workflow' })
   return {
     ...wanted,
     ...(ids && { ids: await reads.storedIds(ids) }),
-    ...(parentRunId !== undefined && { filter: { ...filter, parentRunId } }),
+    ...(filter && {
+      filter: {
+        ...filter,
+        ...(parentRunId === undefined ? {} : { parentRunId }),
+        ...(replayOf === undefined ? {} : { replayOf }),
+      },
+    }),
+    ...(workflows && { workflows }),
   }
+}
+
+function tooWide({ q, deep }: BulkFilter = {}): EngineError {
+  if (q === undefined) return invalid('filter', 'matches too many runs to count: give since, until or workflow')
+  const field = deep ? 'filter.deep' : 'filter.q'
+  return invalid(field, 'has to look at too many runs: narrow the filter with since, until, status, workflow or app')
 }
 
 /** The job without its results. */
@@ -136,6 +154,7 @@ export function presentBulk(job: BulkView) {
     since: optionalTimestamp(filter.since),
     until: optionalTimestamp(filter.until),
     parentRunId: shownRunId(filter.parentRunId),
+    replayOf: shownRunId(filter.replayOf),
   }
   return {
     id,

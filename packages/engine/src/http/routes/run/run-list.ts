@@ -17,6 +17,7 @@ import { scan } from '../../access/scan.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
+import { namesOfPattern } from './workflow-names.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
 /** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
@@ -25,9 +26,6 @@ type Filters = {
 }
 
 type Places = ReadonlyMap<string, HeldBefore>
-
-/** The workflows that a pattern may stand for: the runs of each are read, a page at most. */
-const WORKFLOWS_MAX = 50
 
 export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store } = context.deps
@@ -39,7 +37,6 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     const scope = scopeOf(namespace, query, given)
     const after = decodeCursor(cursor, scope, readPosition(sort))
     const filter = await named(store.in(namespace), given)
-    if (filter === undefined) return sendJson(reply, 200, '[]')
     // One row more than the limit shows whether there is a next page.
     const list: RunQuery = { ...filter, sort, dir, after, limit: limit + 1 }
     const reads = store.in(namespace)
@@ -78,16 +75,10 @@ function listedRun(run: RunView, places: Places | undefined): EveryField<ListedR
   return { ...runSummary(run), position: place && countText(place) }
 }
 
-/** A beginning of names, and a star. A star alone would narrow nothing: it is a name. */
-const WORKFLOW_PATTERN = /.\*$/su
-
-/** The filter with the names that a pattern of workflows stands for; undefined without such a name. */
-async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<RunFilter | undefined> {
-  if (workflow === undefined || !WORKFLOW_PATTERN.test(workflow)) return { ...filter, workflow }
-  const names = await reads.workflowNames({ prefix: workflow.slice(0, -1), limit: WORKFLOWS_MAX + 1 })
-  if (names.length > WORKFLOWS_MAX)
-    throw invalid('workflow', `stands for more than ${WORKFLOWS_MAX} workflows: give more of their names`)
-  return names.length === 0 ? undefined : { ...filter, workflows: names }
+/** The filter with the names that a pattern of workflows stands for. */
+async function named(reads: Reads, { workflow, ...filter }: Filters): Promise<RunFilter> {
+  const workflows = await namesOfPattern(reads, { workflow, field: 'workflow' })
+  return workflows ? { ...filter, workflows } : { ...filter, workflow }
 }
 
 /** An empty `q` matches everything, and `deep` has no effect without `q`. */

@@ -14,6 +14,7 @@ import {
   isOneValue,
   type Listed,
   listedOf,
+  matchesNone,
   nextValueQuery,
   ofStatus,
   walkByKey,
@@ -33,7 +34,7 @@ export interface PageSearch {
 
 export function searchOf(namespace: string, query: RunQuery): PageSearch {
   const listed = listedOf(namespace, query)
-  if (listed.possible.length === 0) return NONE
+  if (matchesNone(listed)) return NONE
   const { sort = 'started', dir, limit, after } = query
   const isDeep = query.q !== undefined && query.deep === true
   const byId = (of: Listed, from: RunPosition | undefined) => new Slices({ walks: walksById(of), after: from, isDeep })

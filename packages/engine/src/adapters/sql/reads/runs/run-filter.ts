@@ -104,6 +104,7 @@ export function havingAll(attributes: readonly string[]): Term {
 }
 
 function oneOf(column: string, values: readonly string[]): Term {
+  if (values.length === 0) return { sql: 'FALSE', params: [], columns: [] }
   const [only] = values
   if (values.length === 1 && only !== undefined) return equals(column, only)
   return { sql: `${column} IN (${values.map(() => '?').join(', ')})`, params: [...values], columns: [column] }

@@ -109,6 +109,11 @@ export function ofStatus(status: RunStatus, listed: Listed): Listed {
   return { ...listed, statuses: [status], possible: [status] }
 }
 
+/** Whether the filter shows that no run can match: no status is possible, or a pattern stands for no workflow. */
+export function matchesNone({ possible, filter }: Listed): boolean {
+  return possible.length === 0 || filter.workflows?.length === 0
+}
+
 /** A filter that leads a walk: an index answers it. */
 interface Lead {
   name: FilterName

@@ -1,0 +1,46 @@
+// Which runs a bulk action still applies to; its step on a run that has moved since its slice found it, on a real store.
+
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import { type BulkFilter, eligibleStatuses, isStillMatched } from '../../domain/model/bulk.ts'
+import type { Run } from '../../domain/model/run.ts'
+import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
+import { Catalog } from '../catalog/catalog.ts'
+import { BulkSteps } from './bulk-steps.ts'
+
+test('a run that does not match the filter any more is refused', async () => {
+  const store = await openSqliteStore({ file: ':memory:' })
+  onTestFinished(() => store.close())
+  const held = run({ status: 'queued', waitingFor: { kind: 'concurrency' } })
+  await store.commit({ guards: [], changes: [{ type: 'run.created', run: held }] })
+  const clock = { now: () => NOW, elapsed: () => NOW, at: () => () => {}, after: () => () => {} }
+  const steps = new BulkSteps({
+    ...{ store, clock, catalog: new Catalog({ deliveryAttemptsMax: 1 }) },
+    ...{ report: () => {}, assertActive: () => {}, interrupt: () => {}, withdraw: () => {} },
+  })
+  const decideUnder = async (filter: BulkFilter) => {
+    const job = { id: 'blk_1', namespace: held.namespace, action: 'cancel', status: 'running', filter } as const
+    const subject = { job: { ...job, auditId: 'act_1', createdAt: NOW }, given: {}, runId: held.id }
+    return (await steps.of({ ...subject, newRun: { id: 'run_new', now: NOW } })).decide()
+  }
+  expect((await decideUnder({ waitingFor: 'concurrency' })).changes).not.toEqual([])
+  await expect(decideUnder({ waitingFor: 'throttle' })).rejects.toThrow('does not match the filter any more')
+})
+
+test.each<[BulkFilter, Pick<Run, 'status' | 'waitingFor'>, boolean]>([
+  [{}, { status: 'queued' }, true],
+  [{ waitingFor: 'concurrency' }, { status: 'queued', waitingFor: { kind: 'concurrency' } }, true],
+  [{ waitingFor: 'concurrency' }, { status: 'running' }, false],
+  [{ waitingFor: 'concurrency' }, { status: 'waiting', waitingFor: { kind: 'event' } }, false],
+  [{ status: ['queued'] }, { status: 'running' }, false],
+  [{ status: ['running'] }, { status: 'waiting' }, true],
+  [{ status: ['waiting'] }, { status: 'running' }, false],
+])('a run that %o has found and that is %o still matches: %s', (filter, run, expected) => {
+  expect(isStillMatched(filter, run)).toBe(expected)
+})
+
+test('an action applies to the statuses that it has in common with the filter', () => {
+  expect(eligibleStatuses('replay', {})).toEqual(['succeeded', 'failed', 'cancelled'])
+  expect(eligibleStatuses('pause', { status: ['running', 'failed'] })).toEqual(['running', 'waiting'])
+  expect(eligibleStatuses('resume', { status: ['failed'] })).toEqual([])
+})
