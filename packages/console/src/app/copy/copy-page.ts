@@ -10,7 +10,9 @@ export async function copyPage(tool: 'perdure' | 'curl'): Promise<void> {
   const { match } = currentLocation()
   const found = match.kind === 'page' ? callOf(match) : undefined
   if (!found) {
-    toast('This page reads nothing from the engine', { isError: true })
+    const isDraft = match.kind === 'page' && match.name === 'sendEvent'
+    const hint = isDraft ? ': the commands that send the draft are below it' : ''
+    toast(`This page reads nothing from the engine${hint}`, { isError: true })
     return
   }
   await copyCommand(found.call, tool)

@@ -44,6 +44,10 @@ test.each([
   expect(read(path, query)?.missing).toEqual(missing)
 })
 
+test('the page of a draft has no read: a command for it would send an event', () => {
+  expect(read('/events/send', 'name=order.placed&like=evt_1')).toBeUndefined()
+})
+
 // No filter of a list is lost in silence, whatever route and parameter are added.
 test.each(Object.keys(ROUTES) as RouteName[])('%s: a filter is in the read, or named', name => {
   for (const key of ROUTES[name].query) {

@@ -1,7 +1,6 @@
 // The read behind each page, for "copy as a command". Loaded when a command is copied.
 
 import type { Call } from '../../data/commands/request.ts'
-import { RawJson } from '../../data/json/parse.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { type PageMatch, ROUTES, type RouteName } from '../../router/routes.ts'
@@ -69,10 +68,8 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
       until: until(get),
     }),
   }),
-  sendEvent: (_, get) => ({
-    id: 'sendEvent',
-    input: { body: given({ name: get('name') ?? 'name', app: get('app'), data: dataOf(get('data')) }) },
-  }),
+  // The draft is not in the address. Its commands, which send it, are on the page.
+  sendEvent: () => undefined,
   event: params => ({ id: 'getEvent', input: { id: id(params) } }),
   schedules: (_, get) => ({ id: 'listSchedules', input: given({ source: get('source') as 'api' | undefined }) }),
   limits: (_, get) => ({ id: 'listLimits', input: given({ app: get('app'), workflow: get('workflow') }) }),
@@ -122,8 +119,4 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   bulks: () => ({ id: 'listBulks', input: {} }),
   bulk: params => ({ id: 'getBulk', input: { id: id(params) } }),
   bundle: () => undefined,
-}
-
-function dataOf(text: string | undefined): RawJson | undefined {
-  return text === undefined ? undefined : new RawJson(text)
 }
