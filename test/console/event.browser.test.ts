@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, unique, wait } from '../kit/index.ts'
+import { flow, openEngine, run, step, unique, wait } from '../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
 
@@ -35,4 +35,34 @@ test('each workflow with its reason, then and now; the woken run; the tree', asy
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Decide it again, now' }).click()
   await page.getByText('The event would start 1 run.').waitFor()
+})
+
+test('a name that nothing knows leads to the near one, with the same data; one that runs wait for is no slip', async () => {
+  const [event, awaited, waiting] = ['invoice.paid', 'invoice.approved', 'waiting'].map(unique) as [
+    string,
+    string,
+    string,
+  ]
+  await runner({
+    workflows: {
+      [unique('books')]: { handler: flow([run('book')]), registration: { triggers: [{ event }] } },
+      [waiting]: flow([
+        step('WaitForEvent', 'approval', { eventName: awaited, if: 'async.data.total == event.data.total' }),
+      ]),
+    },
+  })
+  const { runId } = await api.send({ name: waiting, data: { total: 7 } })
+  await api.reaches(runId, 'waiting')
+  const { eventId } = await api.send({ name: `${event}x`, data: { total: 9 } })
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/events/${eventId}`)
+  await page.getByRole('link', { name: event, exact: true }).click()
+  await page.getByText('starts a run').waitFor()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe(event)
+  expect(await page.getByLabel('Data of the event').innerText()).toBe('{"total":9}')
+
+  await page.goto(`${url}/console/n/default/runs/${runId}`)
+  await page.getByRole('link', { name: `Send ${awaited}…` }).click()
+  await page.getByText('The run that waits for this name would not wake').waitFor()
+  expect(await page.getByText('did you mean').count()).toBe(0)
 })

@@ -93,7 +93,7 @@ test('counts the waits it would wake, filters applied, and wakes none', async ()
     await api.send({ name: other.name }),
   ]
   for (const { runId } of runs) await api.reaches(runId, 'waiting')
-  expect((await dryRun({ name: event, data: { id: 2 } })).waiters).toBe(2)
+  expect(await dryRun({ name: event, data: { id: 2 } })).toMatchObject({ waiters: 2, waited: 3 })
   for (const { runId } of runs) expect((await api.run(runId)).status).toBe('waiting')
   expect((await api.send({ name: event, data: { id: 2 } })).woke).toBe(2)
 })

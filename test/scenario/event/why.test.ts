@@ -163,6 +163,14 @@ describe('what was decided then', () => {
       woken: [{ runId: runs[1]?.runId, stepName: 'mine' }],
       workflows: [],
     })
+    const unmet = await api.send({ name: event, data: { id: 3 } })
+    expect((await why(unmet.eventId)).sentence).toBe(
+      `The event started nothing: 1 run waited for "${event}" with a condition that it does not meet.`,
+    )
+    expect(await why(unmet.eventId, '?now=1')).toMatchObject({
+      sentence: `The event would start nothing: 1 run waits for "${event}" with a condition that it does not meet.`,
+      waited: 1,
+    })
   })
 
   test('an emitted event is explained too', async () => {

@@ -154,6 +154,7 @@ export const DryRunReplySchema = Type.Object({
   deduped: optionalFlag('The dedupe id was used before: nothing would happen'),
   suspended: optionalFlag('The namespace is suspended: nothing would start'),
   waiters: count('Number of waiting runs that the event would wake'),
+  waited: Type.Optional(count('Number of runs that wait for the name, if not all of them would be woken')),
   workflows: Type.Array(DryRunWorkflowSchema, {
     description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',
   }),

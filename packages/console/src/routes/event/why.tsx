@@ -1,7 +1,7 @@
 // Explains an event: what it did at each workflow and why it started nothing there, then or now; and who it woke.
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -58,7 +58,7 @@ export function WhyPanel({ id }: { id: string }) {
 }
 
 function Explained({ explanation }: { explanation: EventExplanation }) {
-  const { sentence, workflows, woken = [], waited, nearest = [], name, warnings = [], left } = explanation
+  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [], left } = explanation
   return (
     <>
       <p className={css.note}>{sentence}</p>
@@ -71,7 +71,18 @@ function Explained({ explanation }: { explanation: EventExplanation }) {
         />
       ) : (
         <Empty title={`No workflow has a trigger for ${shortName(name)}`}>
-          {nearest.length > 0 && <p>Names that are near: {nearest.map(shortName).join(', ')}.</p>}
+          {waited === undefined && nearest.length > 0 && (
+            <p>
+              Send it to{' '}
+              {nearest.map((other, no) => (
+                <Fragment key={other}>
+                  {no > 0 && ', '}
+                  <Link target={{ to: 'sendEvent', query: { like: eventId, name: other } }}>{shortName(other)}</Link>
+                </Fragment>
+              ))}{' '}
+              instead.
+            </p>
+          )}
         </Empty>
       )}
       {woken.length > 0 && (

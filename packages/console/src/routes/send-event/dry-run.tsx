@@ -38,15 +38,13 @@ export function DryRun({ body, name, onName }: DryRunProps) {
           <div className={css.form}>
             {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
             {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
-            {reply.workflows.length === 0 && <NoTrigger name={name} onName={onName} />}
+            {reply.workflows.length === 0 && (
+              <NoTrigger name={name} isAwaited={reply.waiters > 0 || reply.waited !== undefined} onName={onName} />
+            )}
             {reply.workflows.map(verdict => (
               <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
             ))}
-            <p className={css.mute}>
-              {reply.waiters === 0
-                ? 'No run waits for it.'
-                : `It would wake ${reply.waiters} waiting ${reply.waiters === 1 ? 'run' : 'runs'}.`}
-            </p>
+            <p className={css.mute}>{wakesOf(reply)}</p>
             {reply.warnings?.map(warning => (
               <p key={warning} className={css.problem}>
                 {warning}
@@ -66,10 +64,23 @@ function summaryOf({ deduped, suspended, workflows }: DryRunReply): string {
   return `Workflows that the event matches: ${matching}`
 }
 
-function NoTrigger({ name, onName }: Pick<DryRunProps, 'name' | 'onName'>) {
+function wakesOf({ waiters, waited }: DryRunReply): string {
+  if (waited === undefined)
+    return waiters === 0
+      ? 'No run waits for it.'
+      : `It would wake ${waiters} waiting ${waiters === 1 ? 'run' : 'runs'}.`
+  const unmet = 'with this data the condition of the wait is false'
+  if (waiters > 0)
+    return `It would wake ${waiters} of the ${waited} runs that wait for this name: for the others ${unmet}.`
+  if (waited === 1) return `The run that waits for this name would not wake: ${unmet}.`
+  return `None of the ${waited} runs that wait for this name would wake: ${unmet}.`
+}
+
+/** Guesses no other name for one that runs wait for. */
+function NoTrigger({ name, isAwaited, onName }: Pick<DryRunProps, 'name' | 'onName'> & { isAwaited: boolean }) {
   const workflows = useRead('listWorkflows', {}, { staleMs: 30_000 }).data ?? []
   const names = workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? []))
-  const guess = nearest(name, names)
+  const guess = isAwaited ? undefined : nearest(name, names)
   return (
     <p>
       No workflow has a trigger for <strong>{name}</strong>

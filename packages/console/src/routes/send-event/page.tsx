@@ -42,7 +42,7 @@ export default function SendEventPage() {
     return <SendEvent first={{ name: get('name') ?? '', app: get('app') ?? '', data: get('data') ?? '{}' }} />
   }
   return source.data ? (
-    <SendEvent key={like} first={draftOf(source.data, isHidden)} />
+    <SendEvent key={like} first={draftOf({ ...source.data, name: get('name') ?? source.data.name }, isHidden)} />
   ) : (
     <Page title="Send an event">
       <Loaded query={source}>{() => null}</Loaded>

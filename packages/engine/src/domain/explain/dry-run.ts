@@ -30,10 +30,17 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
     dryRun: true,
     ...(decided.suspended ? { suspended: true } : {}),
     waiters: decided.woke,
+    ...waitedOf(input, decided),
     workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
     ...nearestTo(input.event, input.catalog),
     ...(decided.warnings.length === 0 ? {} : { warnings: decided.warnings }),
   }
+}
+
+/** The number of runs that wait for the name, if the event would not wake all of them. */
+function waitedOf({ event, assumptions }: FanoutInput, { woke }: Fanout): Pick<DryRunReply, 'waited'> {
+  const waited = new Set(assumptions.waiters.get(event.name)?.map(({ runId }) => runId)).size
+  return waited > woke ? { waited } : {}
 }
 
 function describe(workflow: Workflow, subject: EventSubject, eventName: string, decided: Fanout): DryRunWorkflow {

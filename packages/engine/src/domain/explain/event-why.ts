@@ -37,7 +37,7 @@ export function explainDecision(event: Event, catalog: CatalogView, woken: reado
     name: event.name,
     decidedAt: timestamp(receivedAt),
     now: false,
-    sentence: sentenceOf({ event, catalog, workflows, woke, isNow: false }),
+    sentence: sentenceOf({ event, catalog, workflows, woke, waited: decided.waited, isNow: false }),
     woke,
     ...(decided.waited === undefined ? {} : { waited: decided.waited }),
     ...(woken.length === 0 ? {} : { woken: [...woken] }),
@@ -63,14 +63,15 @@ export function explainNow(
       : otherApp(name, app, scope)
   })
   const workflows = [...verdicts, ...others].sort(byWorkflow)
-  const { waiters: woke, suspended, warnings } = reply
+  const { waiters: woke, waited, suspended, warnings } = reply
   return {
     eventId: event.id,
     name: event.name,
     decidedAt: timestamp(at),
     now: true,
-    sentence: sentenceOf({ event, catalog, workflows, woke, isNow: true }),
+    sentence: sentenceOf({ event, catalog, workflows, woke, waited, isNow: true }),
     woke,
+    ...(waited === undefined ? {} : { waited }),
     ...(suspended ? { suspended } : {}),
     workflows,
     ...nearestTo(event, catalog),
@@ -179,10 +180,12 @@ interface Explained {
   catalog: CatalogView
   workflows: readonly EventVerdict[]
   woke: number
+  /** The number of runs that wait, or waited, for the name, if not all of them are woken. */
+  waited: number | undefined
   isNow: boolean
 }
 
-function sentenceOf({ event, catalog, workflows, woke, isNow }: Explained): string {
+function sentenceOf({ event, catalog, workflows, woke, waited, isNow }: Explained): string {
   const started = workflows.filter(({ outcome }) => outcome === 'run').length
   const joined = workflows.filter(({ outcome }) => outcome === 'debounced' || outcome === 'batched').length
   const effects = [
@@ -193,6 +196,10 @@ function sentenceOf({ event, catalog, workflows, woke, isNow }: Explained): stri
   const would = isNow ? 'would ' : ''
   if (effects.length > 0) return `The event ${would}${effects.join(' and ')}.`
   const nothing = `The event ${isNow ? 'would start' : 'started'} nothing: `
+  if (workflows.length === 0 && waited !== undefined) {
+    const wait = isNow ? (waited === 1 ? 'waits' : 'wait') : 'waited'
+    return `${nothing}${counted(waited, 'run')} ${wait} for ${JSON.stringify(event.name)} with a condition that it does not meet.`
+  }
   if (workflows.length === 0) {
     const [nearest] = nearestTo(event, catalog).nearest ?? []
     const guess = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`
