@@ -1,7 +1,7 @@
 // Bulk jobs in the console: all runs that match are counted first, the number is typed, the page of the job shows progress,
 // survives a reload and stops the job; its counts are those of the audit log. The failed ones are done again.
 
-import type { Bulk, ControlAction } from '@perdure/protocol'
+import type { Bulk, BulkPreview, ControlAction } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
 import { openEngine, returned, unique, until } from '../kit/index.ts'
@@ -14,6 +14,10 @@ const sent = await Promise.all(Array.from({ length: RUNS }, () => engine.api.sen
 for (const { runId } of sent) await engine.api.succeeded(runId)
 
 const jobs = async () => (await engine.api.get('/bulk')).json as Bulk[]
+const countOf = async (filter: object) => {
+  const { json } = await engine.api.post('/bulk', { action: 'replay', filter, dryRun: true })
+  return (json as BulkPreview).matched
+}
 const audited = async (action: string) =>
   (await engine.api.get(`/control-actions?action=${action}`)).json as ControlAction[]
 
@@ -68,16 +72,20 @@ test('all that match are replayed once the number is typed; the counts are those
   expect(await axeViolations(page)).toEqual([])
 })
 
-test('a filter that a bulk job does not have is named, and a selection of rows goes by their ids', async () => {
+test('all that match a text and a pattern are counted, and a selection of rows goes by their ids', async () => {
   const page = await openPage(engine.url, { colorScheme: 'dark' })
-  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&q=order`)
+  await page.goto(`${engine.url}/console/n/default/runs?app=${app}&workflow=ord*&q=RUN_&deep=1`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
   const boxes = page.getByRole('checkbox', { name: /Select row/ })
   await boxes.nth(0).click()
   await boxes.nth(3).click({ modifiers: ['Shift'] })
   await page.getByText('4 runs selected').waitFor()
   const all = page.getByRole('button', { name: 'Select all that match' })
-  expect(await all.getAttribute('title')).toBe('a bulk action cannot filter by text')
+  await all.click()
+  await page.getByText(`All ${await countOf({ app })} runs that match`).waitFor()
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await boxes.nth(0).click()
+  await boxes.nth(3).click({ modifiers: ['Shift'] })
   expect(await page.getByRole('button', { name: 'Cancel…' }).getAttribute('aria-disabled')).toBe('true')
   await page.getByRole('button', { name: 'Replay…' }).click()
   await page.getByRole('button', { name: 'Replay 4', exact: true }).click()

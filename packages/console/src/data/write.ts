@@ -5,6 +5,9 @@ import { useCallback, useRef, useState } from 'react'
 import { writeClient } from '../session/session.ts'
 import { callOf, noteFailure, type OperationId, type ReadId, renew } from './queries.ts'
 
+/** The engine gives up the count of a bulk action after 30 s, and says what to narrow: that answer is waited for. */
+const WRITE_TIMEOUT_MS = 45_000
+
 export interface Callbacks<Reply> {
   onSuccess?(reply: Reply): void
   onError?(error: Error): void
@@ -42,7 +45,7 @@ export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId
       if (call === newest.current) setOutcome(next)
     }
     const write = async () => {
-      const data = (await callOf(writeClient(), id)(input, {})) as Reply
+      const data = (await callOf(writeClient(), id)(input, { timeoutMs: WRITE_TIMEOUT_MS })) as Reply
       await renew(...renews)
       return data
     }

@@ -46,6 +46,8 @@ export interface ManyOptions {
 type Filter = NonNullable<BulkRequest['filter']>
 
 const POLL_MS = 500
+/** The engine gives up a count after 30 s, and says what to narrow: that answer is waited for. */
+const COUNT_TIMEOUT_MS = 45_000
 const OPTIONS =
   '--app, --workflow, --status, --run-type, --since, --until, --error, --attribute, --parent, --event, --replay-of, --runner, --waiting-for or --query'
 
@@ -91,7 +93,8 @@ export async function actOnMany(
   const body = { ...wanted, filter: filterOf({ ...options, parent, event, replayOf }) }
   const isAsked = terminal.interactive && !options.yes
   if (options.preview || isAsked) {
-    const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, session)) as unknown as BulkPreview
+    const patient = { signal: session.signal, timeoutMs: COUNT_TIMEOUT_MS }
+    const counted = (await client.startBulk({ body: { ...body, dryRun: true } }, patient)) as unknown as BulkPreview
     if (options.preview) return preview(session, counted)
     if (!(await terminal.confirm(`${wanted.action} ${runsText(counted.eligible)}?`))) {
       terminal.say('nothing was changed')

@@ -33,10 +33,12 @@ export function filterText(filter: Bulk['filter']): string {
     .join(' ')
 }
 
-/** The same filter in the list of runs. */
+/** The same filter in the list of runs; undefined if the list does not have all of it. */
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
-  const { app, workflow, status, runType, since, until, error, parentRunId, attribute } = filter
+  const { app, workflow, status, runType, since, until, error, parentRunId, attribute, ...more } = filter
+  const { waitingFor, q, deep, ...others } = more
+  if (Object.keys(others).length > 0 || [attribute].flat().length > 1) return undefined
   return {
     app,
     workflow,
@@ -47,5 +49,8 @@ export function runsQuery(filter: Bulk['filter']) {
     error,
     parent: parentRunId,
     attribute: [attribute].flat()[0],
+    waiting: waitingFor,
+    q,
+    deep: deep ? '1' : undefined,
   }
 }

@@ -11,13 +11,13 @@ test('the members that a bulk job has are its filter, without the order and the 
   expect(of({ status: 'failed' })).toEqual({ filter: { status: 'failed' } })
 })
 
-test('without a member, or with one that a bulk job does not have, it says why', () => {
-  expect(of({})).toEqual({ because: 'give a filter first, such as a status' })
-  expect(of({ status: 'failed', q: 'A-4711', waitingFor: 'sleep', attribute: ['a:b'] })).toEqual({
-    because: 'a bulk action cannot filter by text and waiting:',
-  })
+test('texts, waits and patterns of workflows are members too', () => {
+  const input = { workflow: 'sync-*', q: 'A-4711', deep: true, waitingFor: 'sleep', attribute: ['a:b'] }
+  expect(of(input)).toEqual({ filter: input })
+  expect(of({ app: 'shop', q: '', deep: true })).toEqual({ filter: { app: 'shop' } })
 })
 
-test('a bulk action is of one workflow', () => {
-  expect(of({ workflow: 'sync-*' })).toEqual({ because: 'a bulk action needs the whole name of a workflow' })
+test('without a member, it says why', () => {
+  for (const input of [{}, { deep: true }])
+    expect(of(input)).toEqual({ because: 'give a filter first, such as a status' })
 })
