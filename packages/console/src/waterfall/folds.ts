@@ -49,7 +49,12 @@ export interface RowOptions {
 }
 
 /** Children are unfolded to this depth. */
-export const CHILD_DEPTH_MAX = 8
+const CHILD_DEPTH_MAX = 8
+
+/** Whether a row can have rows below it: a fold, or a step that started a child. */
+export function canOpen(row: Row): boolean {
+  return row.kind === 'fold' || (row.bar.childRunId !== undefined && row.depth < CHILD_DEPTH_MAX)
+}
 
 /** The rows in the order in which they are drawn. */
 export function rowsOf(bars: readonly Bar[], options: RowOptions): Row[] {
@@ -84,8 +89,9 @@ function addRows(rows: Row[], bars: readonly Bar[], level: Level): void {
 
 function addBar(rows: Row[], bar: Bar, { key, ...level }: Level & { key: string }): void {
   const { options, depth, runId } = level
-  const isOpen = bar.childRunId !== undefined && depth < CHILD_DEPTH_MAX && options.open.has(key)
-  rows.push({ kind: 'bar', key, depth, bar, isOpen, ...(runId === undefined ? {} : { runId }) })
+  const row: Row = { kind: 'bar', key, depth, bar, isOpen: false, ...(runId === undefined ? {} : { runId }) }
+  const isOpen = canOpen(row) && options.open.has(key)
+  rows.push({ ...row, isOpen })
   const childRunId = bar.childRunId as string
   const children = isOpen ? options.children?.get(childRunId) : undefined
   if (children) addRows(rows, children, { options, prefix: `${key}/`, depth: depth + 1, runId: childRunId })

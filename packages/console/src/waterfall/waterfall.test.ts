@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { barsOf, indexFrames } from './bars.ts'
 import { criticalPath } from './critical-path.ts'
-import { rowsOf } from './folds.ts'
+import { canOpen, rowsOf } from './folds.ts'
 import { axisWithoutIdle } from './idle.ts'
 import type { TimelineFrame, WaterfallStep } from './model.ts'
 import { memoOf, nextStop, passStretches, stretchAt } from './pass-walk.ts'
@@ -88,8 +88,8 @@ describe('bars', () => {
       { kind: 'backoff', attempt: 1, fromMs: 60, toMs: 892 },
       { kind: 'run', attempt: 2, fromMs: 892, toMs: 900 },
     ])
-    expect(barName(BARS[1] as never, 5)).toBe(
-      'charge, succeeded, attempt 2 of 5, started at 10 milliseconds, took 890 milliseconds',
+    expect(barName(BARS[1] as never)).toBe(
+      'charge, succeeded, attempt 2, started at 10 milliseconds, took 890 milliseconds',
     )
   })
 
@@ -149,6 +149,13 @@ describe('rows', () => {
     const parent = barsOf([step('ship', 0, 5, 9, { op: 'RunWorkflow', childRunId: 'run_2' })], INDEX, ORIGIN)
     const rows = rowsOf(parent, { open: new Set(['id-ship-0']), children: new Map([['run_2', BARS]]) })
     expect(rows.map(({ key, depth }) => [key, depth])).toContainEqual(['id-ship-0/id-charge-1', 1])
+  })
+
+  it('offer no child below depth 8', () => {
+    const down = barsOf([step('down', 0, 5, 9, { op: 'RunWorkflow', childRunId: 'run_2' })], INDEX, ORIGIN)
+    const keys = Array.from({ length: 12 }, (_, i) => Array.from({ length: i + 1 }, () => 'id-down-0').join('/'))
+    const rows = rowsOf(down, { open: new Set(keys), children: new Map([['run_2', down]]) })
+    expect(rows.map(canOpen)).toEqual([...Array.from({ length: 8 }, () => true), false])
   })
 })
 

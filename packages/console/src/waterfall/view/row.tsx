@@ -10,7 +10,7 @@ import { durationText } from '../../ui/duration.ts'
 import { glyphOf } from '../../ui/status.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
-import type { Row } from '../folds.ts'
+import { canOpen, type Row } from '../folds.ts'
 import { barName, foldName, opOf } from '../row-name.ts'
 import css from './row.module.css'
 import { BarSegments, FoldStrip, type Track } from './segments.tsx'
@@ -24,7 +24,7 @@ export interface RowProps {
   id: string
   track: Track
   isSelected: boolean
-  /** Whether the step is on the critical path; undefined when the path is not shown. */
+  /** Whether the step is on the critical path; undefined when the path is not shown, and for steps of children. */
   isCritical: boolean | undefined
   onSelect(key: string): void
   onToggle(key: string): void
@@ -49,7 +49,11 @@ export const RowView = memo(function RowView(props: RowProps) {
       onClick={() => onSelect(row.key)}
       onDoubleClick={() => onZoom(row.key)}
     >
-      <span role="gridcell" className={css.name} style={{ paddingInlineStart: `${6 + row.depth * 14}px` }}>
+      <span
+        role="gridcell"
+        className={css.name}
+        style={{ paddingInlineStart: `calc(6px + ${row.depth} * var(--indent))` }}
+      >
         <Toggle row={row} onToggle={onToggle} />
         {row.kind === 'bar' ? <BarLabel row={row} /> : <FoldLabel row={row} />}
       </span>
@@ -66,11 +70,6 @@ export const RowView = memo(function RowView(props: RowProps) {
     </div>
   )
 })
-
-/** Whether a row has rows below it: a fold, or a step that started a child. */
-export function canOpen(row: Row): boolean {
-  return row.kind === 'fold' || row.bar.childRunId !== undefined
-}
 
 function Toggle({ row, onToggle }: { row: Row; onToggle: (key: string) => void }) {
   if (!canOpen(row)) return <span className={css.fold} />
@@ -95,7 +94,7 @@ function BarLabel({ row }: { row: Extract<Row, { kind: 'bar' }> }) {
       <span aria-hidden="true" className={css.op} data-status={bar.status}>
         {bar.status === 'succeeded' ? opOf(bar.op).glyph : glyphOf(bar.status)}
       </span>
-      <span className={css.text}>
+      <span className={css.text} title={bar.label.slice(0, 200)}>
         <Visible text={bar.label.slice(0, 200)} />
       </span>
       {bar.attempt > 1 && <span className={css.count}>×{bar.attempt}</span>}

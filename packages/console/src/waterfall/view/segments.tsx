@@ -34,7 +34,8 @@ export function placeOf({ axis, span }: Track, fromMs: number, toMs: number): Pl
 /** The segments of one bar, or a caret at the edge beyond which it is. */
 export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
   const places = bar.segments.map(segment => placeOf(track, segment.fromMs, segment.toMs ?? track.endMs))
-  if (places.every(place => place === undefined)) return <EdgeCaret bar={bar} track={track} />
+  if (places.every(place => place === undefined))
+    return <EdgeCaret bar={bar} track={track} isPoint={bar.segments[0]?.kind === 'point'} />
   return bar.segments.map((segment, i) => {
     const place = places[i]
     return (
@@ -54,10 +55,13 @@ export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
   })
 }
 
+/** The smallest widths by kind, as in the styles: a notch, and one dot of a sleep. */
+const WIDTH_PX_MIN: Readonly<Partial<Record<SegmentKind, number>>> = { failed: 10, sleep: 7 }
+
 /** A short segment at the end of the track is drawn whole there; a diamond is whole at both ends. */
 function styleOf(kind: SegmentKind, { left, width }: Place): CSSProperties {
-  if (kind === 'point') return { left: `clamp(5px, ${left}, 100% - 5px)` }
-  return { left: `min(${left}, 100% - ${kind === 'failed' ? 10 : 3}px)`, width }
+  if (kind === 'point') return { left: `clamp(7px, ${left}, 100% - 7px)` }
+  return { left: `min(${left}, 100% - ${WIDTH_PX_MIN[kind] ?? 3}px)`, width }
 }
 
 function titleOf({ kind, attempt, fromMs, toMs, error }: Segment, endMs: number): string {
@@ -66,23 +70,26 @@ function titleOf({ kind, attempt, fromMs, toMs, error }: Segment, endMs: number)
   return error === undefined ? head : `${head}\n${visibleText(error.slice(0, 500))}`
 }
 
-function EdgeCaret({ bar, track }: { bar: Bar; track: Track }) {
+interface CaretProps {
+  bar: Pick<Bar, 'fromMs' | 'toMs'>
+  track: Track
+  /** A diamond takes no time. */
+  isPoint?: boolean
+}
+
+/** How long something takes that is beyond the edge of the track. */
+function EdgeCaret({ bar, track, isPoint = false }: CaretProps) {
   const toMs = bar.toMs ?? track.endMs
   const isBefore = track.axis.place(toMs) < track.span.fromMs
-  return (
-    <span className={isBefore ? css.before : css.after}>
-      {isBefore ? '◂ ' : ''}
-      {durationText(toMs - bar.fromMs)}
-      {isBefore ? '' : ' ▸'}
-    </span>
-  )
+  const took = isPoint ? '' : durationText(toMs - bar.fromMs)
+  return <span className={isBefore ? css.before : css.after}>{isBefore ? `◂ ${took}` : `${took} ▸`}</span>
 }
 
 /** When the members of a fold started, as a strip of shades; parts with failures are marked. */
 export function FoldStrip({ fold, track }: { fold: Fold; track: Track }) {
   const toMs = fold.toMs ?? track.endMs
   const place = placeOf(track, fold.fromMs, toMs)
-  if (!place) return null
+  if (!place) return <EdgeCaret bar={fold} track={track} />
   const most = Math.max(...fold.density.map(({ count }) => count), 1)
   const partMs = (toMs - fold.fromMs) / fold.density.length
   return (

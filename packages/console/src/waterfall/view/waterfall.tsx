@@ -7,10 +7,11 @@
 import { type MouseEvent, memo, type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import type { Row } from '../folds.ts'
-import type { Axis, Cut } from '../idle.ts'
+import type { Axis } from '../idle.ts'
 import { passMarks } from '../pass-marks.ts'
 import type { PassSpan } from '../passes.ts'
 import { fractionOf, pan, type Span, ticksOf, zoomAt } from '../scale.ts'
+import { CutLabels, CutMark } from './cuts.tsx'
 import { PassStrip } from './pass-strip.tsx'
 import { ROW_PX, RowView } from './row.tsx'
 import type { Track } from './segments.tsx'
@@ -102,12 +103,15 @@ export function Waterfall(props: WaterfallProps) {
               place={first + i}
               track={track}
               isSelected={row.key === selected}
-              isCritical={critical && row.kind === 'bar' ? critical.has(row.bar.id) : undefined}
+              isCritical={
+                critical && row.kind === 'bar' && row.runId === undefined ? critical.has(row.bar.id) : undefined
+              }
               onSelect={onSelect}
               onToggle={onToggle}
               onZoom={onZoom}
             />
           ))}
+          {axis.cuts.length > 0 && <CutLabels cuts={axis.cuts} span={span} width={width} />}
         </div>
       </div>
     </div>
@@ -169,7 +173,7 @@ const AxisView = memo(function AxisView({ axis, span, box, width }: AxisProps) {
 function cutTicks(axis: Axis, span: Span) {
   const starts = [0, ...axis.cuts.map(({ toMs }) => toMs)]
   return starts
-    .map(ms => ({ ms: axis.place(ms), label: durationText(ms) }))
+    .map(ms => ({ ms: axis.place(ms), label: ms === 0 ? '0' : durationText(ms) }))
     .filter(({ ms }) => ms >= span.fromMs && ms <= span.toMs)
 }
 
@@ -193,22 +197,6 @@ const Lines = memo(function Lines({ track, width, passes, momentMs }: LinesProps
     </div>
   )
 })
-
-function CutMark({ cut, span }: { cut: Cut; span: Span }) {
-  const left = fractionOf(cut.atMs, span)
-  const right = fractionOf(cut.atMs + cut.widthMs, span)
-  if (right < 0 || left > 1) return null
-  const took = durationText(cut.toMs - cut.fromMs)
-  return (
-    <span
-      className={css.cut}
-      title={`${took} in which nothing ran`}
-      style={{ left: `${left * 100}%`, width: `${(right - left) * 100}%` }}
-    >
-      <span className={right > 0.9 ? css.cutTextLeft : css.cutText}>{took}</span>
-    </span>
-  )
-}
 
 /** The pointer: the wheel with the command key zooms where the pointer is, dragging the track moves it. */
 function usePointer(scroller: React.RefObject<HTMLDivElement | null>, { axis, span, onSpan }: WaterfallProps) {
