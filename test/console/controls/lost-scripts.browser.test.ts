@@ -6,6 +6,22 @@ import { openEngine } from '../../kit/index.ts'
 
 const { url } = await openEngine()
 
+test('a page whose script did not come while the engine was away is there as soon as the engine is', async () => {
+  const page = await openPage(url, {
+    expected: ['ERR_CONNECTION_REFUSED', 'dynamically imported module', 'preload CSS'],
+  })
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  await page.route('**/*', route => route.abort('connectionrefused'))
+  await page.getByRole('link', { name: 'Limits' }).click()
+  const notice = page.locator('[data-page]').getByRole('alert')
+  await notice.getByText('The page is loaded as soon as it does').waitFor()
+  expect(await notice.getByRole('button').count()).toBe(0)
+  await page.unroute('**/*')
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+})
+
 test('a page or dialog whose script is gone says so and offers to load anew; the rest goes on', async () => {
   const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
   await page.goto(`${url}/console/n/default/runs`)

@@ -21,7 +21,7 @@ export function App() {
   return (
     <QueryClientProvider client={queryClient}>
       <Shell>
-        <Boundary key={match.kind === 'page' ? `${match.namespace} ${match.name}` : match.kind}>
+        <Boundary key={match.kind === 'page' ? `${match.namespace} ${match.name}` : match.kind} isWholePage>
           <CurrentPage />
         </Boundary>
       </Shell>

@@ -4,6 +4,7 @@
 import { Component, type ReactNode, useEffect, useRef } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import { currentLocation } from '../../router/history.ts'
+import { currentSession, retryNow, useSession } from '../../session/session.ts'
 import { Button } from '../button.tsx'
 import { shortName } from '../visible-text.ts'
 import { isLostScript } from './lost-script.ts'
@@ -75,6 +76,8 @@ interface BoundaryProps {
   children: ReactNode
   /** Closes the notice. Without it, the notice stays. */
   onClose?: () => void
+  /** Nothing else of the page is on the screen, so the page is loaded anew as soon as an engine that was away answers. */
+  isWholePage?: boolean
 }
 
 /** Shows the error of a part that failed to render, and lets the rest of the page live. */
@@ -88,27 +91,51 @@ export class Boundary extends Component<BoundaryProps, { error: Error | undefine
   override render() {
     const { error } = this.state
     if (!error) return this.props.children
-    return <Failed error={error} onClose={this.props.onClose} onRetry={() => this.setState({ error: undefined })} />
+    const { onClose, isWholePage } = this.props
+    const retry = () => this.setState({ error: undefined })
+    return <Failed error={error} onClose={onClose} isWholePage={isWholePage} onRetry={retry} />
   }
 }
 
-interface FailedProps extends Pick<BoundaryProps, 'onClose'> {
+interface FailedProps extends Pick<BoundaryProps, 'onClose' | 'isWholePage'> {
   error: Error
   onRetry(): void
 }
 
-function Failed({ error, onClose, onRetry }: FailedProps) {
+function Failed({ error, onClose, isWholePage, onRetry }: FailedProps) {
   const isLost = isLostScript(error)
+  const isAway = useIsAway(isLost, isWholePage)
   useKeys('Everywhere', onClose ? [{ keys: 'Escape', label: 'Close', run: onClose }] : [])
   return (
     <div className={styles.banner} role="alert">
       <p>
-        <strong>This part of the page failed.</strong>{' '}
-        {isLost ? 'The engine does not answer, or it was updated since this page was opened.' : error.message}
+        <strong>This part of the page failed.</strong> {isLost ? lostText(isAway, isWholePage) : error.message}
       </p>
       {/* Browsers keep the failure of a script, so only a new load of the page helps. */}
-      <Button onClick={isLost ? () => location.reload() : onRetry}>{isLost ? 'Reload' : 'Try again'}</Button>
+      {!isAway && (
+        <Button onClick={isLost ? () => location.reload() : onRetry}>{isLost ? 'Reload' : 'Try again'}</Button>
+      )}
       {onClose && <Button onClick={onClose}>Close</Button>}
     </div>
   )
+}
+
+function lostText(isAway: boolean, isWholePage = false): string {
+  if (!isAway) return 'The engine does not answer, or it was updated since this page was opened.'
+  return `The engine does not answer.${isWholePage ? ' The page is loaded as soon as it does.' : ''}`
+}
+
+/** Whether a script is lost because no engine answers. A load of the page would end in an error of the browser then. */
+function useIsAway(isLost: boolean, isWholePage = false): boolean {
+  const { status } = useSession()
+  const isAway = isLost && status === 'unreachable'
+  const wasAway = useRef(false)
+  useEffect(() => {
+    if (isLost && currentSession().status === 'ready') retryNow()
+  }, [isLost])
+  useEffect(() => {
+    wasAway.current ||= isAway
+    if (isWholePage && wasAway.current && status === 'ready') location.reload()
+  }, [isWholePage, isAway, status])
+  return isAway
 }
