@@ -54,6 +54,21 @@ test('bars grow live, a retry is two attempts, and the wait is explained until i
   await page.getByRole('button', { name: 'Edit and replay…' }).waitFor()
 })
 
+test('the time in a state is of the past: the wait for the next attempt counts up to now', async () => {
+  const name = unique('order')
+  const charge = () => {
+    throw new StepFailure('the bank is closed', { retryAfterMs: 3_600_000 })
+  }
+  await engine.runner({ workflows: { [name]: flow([run('charge', charge)]) } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'waiting')
+  const page = await openPage(url)
+  await page.goto(pageOf(runId))
+  await page.getByText('is tried again').waitFor()
+  const share = page.getByRole('list', { name: 'Time in state' }).getByText('backing off')
+  expect(await share.innerText()).toMatch(/backing off \d+(\.\d+)? m?s /)
+})
+
 test.each(['light', 'dark'] as const)('a failed run and its tabs have no violation in %s', async colorScheme => {
   const { name } = await order(2)
   const runId = await send(name, '{"text":"<img src=x onerror=alert(1)> \\u202e"}')

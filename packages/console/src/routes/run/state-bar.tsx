@@ -15,7 +15,7 @@ const WORDS: Record<string, string> = {
 }
 
 export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
-  const { latest: bars, index, endMs } = drawn
+  const { latest: bars, index, ageMs: endMs } = drawn
   const shares = useMemo(
     () => timeInState({ statuses: index.statuses, bars, originMs: view.originMs, endMs }),
     [index, bars, view.originMs, endMs],

@@ -31,8 +31,10 @@ export interface Drawn {
   /** The bars now, whatever moment is drawn. */
   latest: readonly Bar[]
   index: FrameIndex
-  /** The end of the axis. */
+  /** The end of the axis: a step that is tried again has its next attempt on it. */
   endMs: number
+  /** The end of the run, or now. */
+  ageMs: number
   /** Where open bars end: the end of the axis, or the moment that is drawn. */
   openMs: number
   moment: Moment | undefined
@@ -59,10 +61,11 @@ export function useDrawn(view: RunView): Drawn {
   const shown = useMemo(() => (moment ? barsAt(bars, moment) : bars), [bars, moment])
   const lastMs = useMemo(() => bars.reduce((most, bar) => Math.max(most, bar.toMs ?? bar.fromMs), 0), [bars])
   const ended = run.finishedAt === undefined ? undefined : Date.parse(run.finishedAt) - originMs
-  const endMs = Math.max(ended ?? (view.isLive ? now - originMs : lastMs), lastMs, 1)
+  const ageMs = ended ?? (view.isLive ? now - originMs : lastMs)
+  const endMs = Math.max(ageMs, lastMs, 1)
   return useMemo(
-    () => ({ bars: shown, latest: bars, index, endMs, openMs: moment?.ms ?? endMs, moment, stops }),
-    [shown, bars, index, endMs, moment, stops],
+    () => ({ bars: shown, latest: bars, index, endMs, ageMs, openMs: moment?.ms ?? endMs, moment, stops }),
+    [shown, bars, index, endMs, ageMs, moment, stops],
   )
 }
 
