@@ -55,6 +55,9 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await page.keyboard.press('Escape')
   await row.getByRole('link', { name: `…${first.slice(-8)}` }).waitFor()
   expect(await row.locator('time').count()).toBe(2)
+  await page.setViewportSize({ width: 380, height: 800 })
+  expect(await row.getByRole('link', { name: `…${first.slice(-8)}` }).isVisible()).toBe(true)
+  await page.setViewportSize({ width: 1280, height: 800 })
   expect(await axeViolations(page)).toEqual([])
   await row.getByRole('link', { name, exact: true }).click()
   // Rows are drawn where they are on the screen.

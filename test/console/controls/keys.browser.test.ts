@@ -53,7 +53,7 @@ async function signedIn(path: string): Promise<Page> {
 
 /** The list of keys needs a secret key. */
 async function unlock(page: Page): Promise<void> {
-  await page.getByText('This needs another key').waitFor()
+  await page.getByText('Unlock, on top, takes one.').waitFor()
   await page.getByRole('button', { name: 'Unlock' }).click()
   await page.getByLabel('A secret key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
@@ -198,9 +198,15 @@ test('x and X select; Esc closes, then clears, then goes up to the list as it wa
   await page.getByText('3 runs selected').waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('3 runs selected').waitFor({ state: 'detached' })
+  const focused = () => page.evaluate<string | undefined>('document.activeElement.dataset.key')
+  const opened = await focused()
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/runs\/run_/)
   await page.getByRole('treegrid').waitFor()
+  await page.keyboard.press('.')
+  await page.getByRole('menuitem', { name: /^Cancel/ }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('menuitem').first().waitFor({ state: 'detached' })
   await page.keyboard.press('ArrowDown')
   const inspector = page.getByRole('button', { name: 'Close the inspector' })
   await inspector.waitFor()
@@ -209,6 +215,8 @@ test('x and X select; Esc closes, then clears, then goes up to the list as it wa
   expect(page.url()).toContain('/runs/run_')
   await page.keyboard.press('Escape')
   await page.waitForURL(/\/runs\?status=failed,waiting,queued$/)
+  expect(opened).toMatch(/^run_/)
+  await expect.poll(focused).toBe(opened)
 })
 
 const step = (name: string, fromMs: number, status: 'succeeded' | 'failed' = 'succeeded') =>
@@ -245,7 +253,7 @@ test('the timeline: n N z 0 + - h', async () => {
 
 /** Every key that has a control of its own; the others move, and only the list of keys names them. */
 const IN_TOOLTIPS = [
-  ...['⌘K', '/', 'f', 'l', 'x', 'X', 'Esc', 'c'],
+  ...['⌘K', '/', 'f', 'l', 'x', 'X', 'Esc', 'c', '.'],
   ...['1', '2', '3', '4', '5', '6', '7', 'n', 'N', 'z', '0', '+', '-', 'h', '[', ']', 'r', 'e', '{', '}', 'p'],
 ]
 const IN_MENUS = ['y', 'Y', 't', '?']

@@ -3,7 +3,7 @@
 
 import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useKeys } from '../keys/keys.ts'
-import { keep, navigate, rememberedScroll } from '../router/history.ts'
+import { keep, navigateUp, rememberedScroll } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
 import { retryNow, useSession } from '../session/session.ts'
 import { Button } from '../ui/button.tsx'
@@ -48,7 +48,7 @@ export function Shell({ children }: { children: ReactNode }) {
     { keys: 'y', label: 'Copy the link of this page', run: () => void copyText(location.href, 'Link copied') },
     { keys: 'Y', label: 'Copy the link with fixed times', run: copyPinned },
     ...(id === undefined ? [] : [{ keys: 'c', label: 'Copy the id', run: () => void copyText(id, 'Id copied') }]),
-    ...(above === undefined ? [] : [{ keys: 'Escape', label: 'The list above', run: () => navigate(above) }]),
+    ...(above === undefined ? [] : [{ keys: 'Escape', label: 'The list above', run: () => navigateUp(above) }]),
   ]
   useKeys('Everywhere', shortcuts, { isLast: true })
   return (

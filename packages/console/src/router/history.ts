@@ -7,6 +7,8 @@ import { type Match, parseUrl } from './routes.ts'
 /** The element that scrolls, which the shell marks. */
 const SCROLLER = '[data-scroller]'
 const WRITE_REST_MS = 100
+/** Paths of the entries before an entry that it knows. */
+const TRAIL_MAX = 20
 
 export interface Location {
   match: Match
@@ -41,8 +43,19 @@ export function navigate(url: string, { replace = false }: { replace?: boolean }
   const target = CONSOLE_ROOT + url
   if (!replace) rememberScroll()
   writeKept(replace ? target : undefined)
-  if (!replace) history.pushState(null, '', target)
+  if (!replace) history.pushState({ trail: [...trail(), window.location.pathname].slice(-TRAIL_MAX) }, '', target)
   changed(replace ? 'replace' : 'push')
+}
+
+/** The paths of the entries before this one, the last one nearest. */
+const trail = (): string[] => kept<string[]>('trail') ?? []
+
+/** Goes back to the newest entry with the path of the URL, as it was left. Without one, goes to the URL. */
+export function navigateUp(url: string): void {
+  const entries = trail()
+  const at = entries.lastIndexOf(new URL(CONSOLE_ROOT + url, window.location.origin).pathname)
+  if (at < 0) navigate(url)
+  else history.go(at - entries.length)
 }
 
 function rememberScroll(): void {

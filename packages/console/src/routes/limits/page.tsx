@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Limit>[] = [
   { id: 'waiting', header: 'Waiting', width: '84px', align: 'end', render: limit => <InLine limit={limit} /> },
   { id: 'rate', header: 'Released', width: '96px', align: 'end', isSecondary: true, render: rateOf },
   { id: 'oldest', header: 'Oldest', width: '112px', align: 'end', render: ({ oldestAt }) => <Moment at={oldestAt} /> },
-  { id: 'holders', header: 'Held by, or next', isSecondary: true, render: limit => <Holders limit={limit} /> },
+  { id: 'holders', header: 'Held by, or next', render: limit => <Holders limit={limit} /> },
 ]
 
 const RENEWAL_MS = 2000

@@ -25,9 +25,11 @@ export interface MenuProps {
   name?: string
   items: readonly MenuItem[]
   kind?: ButtonProps['kind']
+  /** The shortcut that opens it, for its tooltip. */
+  keys?: string
 }
 
-export function Menu({ label, name, items, kind = 'plain' }: MenuProps) {
+export function Menu({ label, name, items, kind = 'plain', keys }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -43,7 +45,7 @@ export function Menu({ label, name, items, kind = 'plain' }: MenuProps) {
         ref={button}
         kind={kind}
         aria-label={name}
-        title={name}
+        title={keys === undefined ? name : `${name} (${keys})`}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         onClick={() => list.current?.togglePopover()}

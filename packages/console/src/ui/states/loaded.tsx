@@ -3,7 +3,7 @@
 import { ApiError } from '@perdure/client'
 import { type ReactNode, useEffect, useState } from 'react'
 import { callOfError } from '../../data/queries.ts'
-import { useSession } from '../../session/session.ts'
+import { canWrite, useSession } from '../../session/session.ts'
 import { Button } from '../button.tsx'
 import { copyText } from '../overlay/copy.tsx'
 import { copyCommand } from '../overlay/copy-command.ts'
@@ -92,10 +92,12 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
 /** The kind of key that a page needs. */
 export function Forbidden({ error }: { error: ApiError }) {
   const needs = (error.details as { needs?: string[] } | undefined)?.needs
+  const isLocked = !canWrite(useSession())
+  const hint = isLocked && needs?.includes('secret') ? ' Unlock, on top, takes one.' : ''
   return (
     <div className={styles.empty}>
       <h2>This needs another key</h2>
-      <p>{needs ? `It opens with a key of kind ${needs.join(' or ')}.` : error.message}</p>
+      <p>{needs ? `It opens with a key of kind ${needs.join(' or ')}.${hint}` : error.message}</p>
     </div>
   )
 }

@@ -1,5 +1,6 @@
 // The actions on a run: which are possible in its state, and the dialogs that say what each will do.
 
+import { useRef } from 'react'
 import { useKeys } from '../../../keys/keys.ts'
 import { useSession, whyNoNewRun, whyNoWrite } from '../../../session/session.ts'
 import { WriteButton } from '../../../ui/button.tsx'
@@ -26,6 +27,7 @@ export interface ActionsProps {
 export function Actions({ view, open, setOpen }: ActionsProps) {
   const { run } = view
   const session = useSession()
+  const bar = useRef<HTMLDivElement>(null)
   const [refused, noNewRun] = [whyNoWrite(session), whyNoNewRun(session)]
   const hasEnded = isTerminal(run.status)
   const unseen = useVeil().isHidden ? 'payloads are hidden' : undefined
@@ -37,11 +39,16 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
       label: 'edit and replay',
       run: () => hasEnded && (noNewRun ?? unseen) === undefined && setOpen('edit'),
     },
+    {
+      keys: '.',
+      label: 'all actions',
+      run: () => bar.current?.querySelector<HTMLElement>('[aria-haspopup]')?.click(),
+    },
   ])
   const ended = hasEnded ? 'the run has ended' : undefined
   const read = { id: 'getRun', input: { id: run.id } } as const
   return (
-    <div className={css.actions}>
+    <div ref={bar} className={css.actions}>
       {run.status === 'paused' && <WriteButton onClick={() => setOpen('resume')}>Resume</WriteButton>}
       {hasEnded && (
         <>
@@ -56,6 +63,7 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
       <Menu
         label="⋯"
         name="More actions"
+        keys="."
         items={[
           ...(hasEnded ? [] : [{ label: 'Replay…', disabledBecause: notEnded, onSelect: () => setOpen('replay') }]),
           {
