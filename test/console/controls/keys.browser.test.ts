@@ -229,14 +229,21 @@ test('the timeline: n N z 0 + - h', async () => {
     step('first', 200, 'failed'),
     step('store', 400),
     step('second', 600, 'failed'),
+    ...Array.from({ length: 6 }, (_, part) => step(`part-${part}`, 800, part === 4 ? 'failed' : 'succeeded')),
   ])
   const selected = (name: RegExp) => page.getByRole('row', { name, selected: true }).waitFor()
   await page.keyboard.press('n')
   await selected(/^first/)
   await page.keyboard.press('n')
   await selected(/^second/)
-  await page.keyboard.press('N')
-  await selected(/^first/)
+  for (const name of [/^part.* 1 failed/, /^part.* 1 failed/, /^part-4/]) {
+    await page.keyboard.press('n')
+    await selected(name)
+  }
+  for (const name of [/^part.* 1 failed/, /^second/, /^first/]) {
+    await page.keyboard.press('N')
+    await selected(name)
+  }
   const zoomOut = page.getByRole('button', { name: 'Zoom out' })
   for (const [zoom, back] of [
     ['z', '0'],

@@ -208,8 +208,15 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
 const hasFailed = (row: Timeline['rows'][number]) =>
   row.kind === 'bar' ? row.bar.status === 'failed' : row.fold.failed > 0
 
-/** Selects the next failed step, or the previous one; the selected one stays when there is none. */
-function selectFailed({ rows, selected, select }: Timeline, by: 1 | -1): void {
+/**
+ * Selects the next failed step, or the previous one; the selected one stays when there is none. A fold that is selected is opened first,
+ * so that its failed steps are next.
+ */
+function selectFailed({ rows, selected, select, toggle }: Timeline, by: 1 | -1): void {
+  if (by === 1 && selected?.kind === 'fold' && !selected.isOpen && hasFailed(selected)) {
+    toggle(selected.key)
+    return
+  }
   const place = rows.findIndex(row => row.key === selected?.key)
   const next = by === 1 ? rows.slice(place + 1).find(hasFailed) : rows.slice(0, Math.max(place, 0)).findLast(hasFailed)
   select((next ?? selected)?.key)
