@@ -19,6 +19,12 @@ it.each([
     { action: { kind: 'limits', workflow: 'order' } },
   ],
   [
+    'the next start of a throttle',
+    { status: 'queued', waitingFor: { kind: 'throttle' }, position: 0, wakeAt: '2026-03-01T12:05:00Z' },
+    /^Held for 22 min by its throttle, next in line, until .*, in 5 min\.$/,
+    { action: { kind: 'limits', workflow: 'order' } },
+  ],
+  [
     'a paused workflow',
     { status: 'queued', waitingFor: { kind: 'workflow-paused' } },
     'Held for 22 min: workflow “order” is paused, and starts nothing until it is resumed.',

@@ -36,7 +36,7 @@ export function whyLine(run: RunSummary, why: RunExplanation, nowMs: number): Wh
   const lasting = `for ${durationText(Math.max(nowMs - since, 0))}`
   switch (why.status) {
     case 'queued':
-      return queuedLine(run, why, lasting)
+      return queuedLine(run, why, { nowMs, lasting })
     case 'running':
       return runningLine(run, why, { nowMs, lasting })
     case 'waiting':
@@ -55,7 +55,7 @@ export function whyLine(run: RunSummary, why: RunExplanation, nowMs: number): Wh
 const tookText = ({ durationMs }: RunSummary) => (durationMs === undefined ? '' : ` after ${durationText(durationMs)}`)
 const quoted = (name: string) => `“${shortName(name)}”`
 
-function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyLine {
+function queuedLine(run: RunSummary, why: RunExplanation, { nowMs, lasting }: Times): WhyLine {
   const { waitingFor, position, runners, missing } = why
   const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` of key ${quoted(waitingFor.key)}`
   const before = position === undefined ? '' : position === 0 ? ', next in line' : `, ${position} before it`
@@ -67,7 +67,8 @@ function queuedLine(run: RunSummary, why: RunExplanation, lasting: string): WhyL
     }
   if (waitingFor?.kind === 'throttle')
     return {
-      sentence: `Held ${lasting} by its throttle${key}${before}.`,
+      // Only the first run in line has an instant.
+      sentence: `Held ${lasting} by its throttle${key}${before}${untilOf(why, nowMs)}.`,
       action: { kind: 'limits', workflow: run.workflow },
       how: howToRaise('throttle', 'It starts when its turn comes.'),
     }
@@ -107,10 +108,13 @@ function runningLine({ app }: RunSummary, { runner, passSince }: RunExplanation,
   }
 }
 
+const untilOf = ({ wakeAt }: RunExplanation, nowMs: number) =>
+  wakeAt === undefined ? '' : `, until ${untilText(Date.parse(wakeAt), nowMs)}`
+
 function waitingLine(run: RunSummary, why: RunExplanation, { nowMs, lasting }: Times): WhyLine {
-  const { waitingFor, event, children, wakeAt } = why
+  const { waitingFor, event, children } = why
   const step = waitingFor?.stepName === undefined ? 'It' : `Step ${quoted(waitingFor.stepName)}`
-  const until = wakeAt === undefined ? '' : `, until ${untilText(Date.parse(wakeAt), nowMs)}`
+  const until = untilOf(why, nowMs)
   switch (waitingFor?.kind) {
     case 'sleep':
       return { sentence: `${step} sleeps ${lasting}${until}.` }
