@@ -9,10 +9,11 @@ import { flow, gate, onCleanup, openEngine, openRunner, returned, tempStoreFile,
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
+const OTHER = { label: 'eve', namespace: 'team-b', kind: 'read', key: 'a key of another namespace' }
 const EVENT = { label: 'web', namespace: 'default', kind: 'event', key: 'an event key of a test' }
 /** All that a page keeps and shows. */
 const KEPT = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.documentElement.outerHTML])'
-const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT]) } })
+const keyed = () => openEngine({ env: { ENGINE_API_KEYS: JSON.stringify([READ, SECRET, EVENT, OTHER]) } })
 const text = (page: { locator(selector: string): { innerText(): Promise<string> } }) => page.locator('body').innerText()
 
 test('an open engine: the empty overview and list, and the first run, made by the copied command, appears in it live', async () => {
@@ -133,10 +134,15 @@ test('a key that opens nothing here is refused with the reason', async () => {
   await page.goto(`${engine.url}/console/`)
   await page.getByLabel('API key').fill('no key at all')
   await page.keyboard.press('Enter')
-  await page.getByRole('alert').filter({ hasText: 'not valid' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'The engine has no such key' }).waitFor()
   await page.getByLabel('API key').fill(EVENT.key)
   await page.keyboard.press('Enter')
   await page.getByRole('alert').filter({ hasText: 'a key of kind event opens no session' }).waitFor()
+  await page.goto(`${engine.url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(OTHER.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Open team-b' }).click()
+  await page.getByText('console: eve').waitFor()
 })
 
 test('a code signs in once, and leaves the address; a second tab shares the session, which ends with the last tab', async () => {

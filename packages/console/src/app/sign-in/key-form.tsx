@@ -1,5 +1,6 @@
 // A form with one field for a key, which is never kept: the sign-in page and the dialog that unlocks actions have it.
 
+import { ApiError } from '@perdure/client'
 import { type FormEvent, useId, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import styles from './sign-in.module.css'
@@ -24,7 +25,7 @@ export function KeyForm({ label, action, onKey }: KeyFormProps) {
         if (field.current) field.current.value = ''
         setState({ isBusy: false })
       },
-      (error: Error) => setState({ isBusy: false, error: error.message }),
+      (error: Error) => setState({ isBusy: false, error: reasonOf(error) }),
     )
   }
   return (
@@ -52,4 +53,10 @@ export function KeyForm({ label, action, onKey }: KeyFormProps) {
       )}
     </form>
   )
+}
+
+/** The client's remedy for a key that is not valid names a variable, which nobody sets here. */
+function reasonOf(error: Error): string {
+  if (!(error instanceof ApiError) || error.status !== 401) return error.message
+  return 'The engine has no such key, or not any more. `perdure keys list` shows the keys that it has, `perdure keys create` makes one'
 }

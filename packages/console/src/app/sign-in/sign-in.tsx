@@ -1,8 +1,8 @@
 // The page that asks for a key: at the start, for a namespace without a session, and over a page whose session has ended.
 
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { navigate } from '../../router/history.ts'
-import { useLocation } from '../../router/router.tsx'
+import { Link, useLocation } from '../../router/router.tsx'
 import { buildUrl } from '../../router/routes.ts'
 import { signIn, useSession } from '../../session/session.ts'
 import { Polite } from '../../ui/overlay/polite.tsx'
@@ -15,6 +15,7 @@ const TITLE = 'Sign in · Perdure'
 export function SignIn() {
   const { notice, namespace } = useSession()
   const { match } = useLocation()
+  const [other, setOther] = useState<string>()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const before = document.title
@@ -30,7 +31,8 @@ export function SignIn() {
     const opened = await signIn({ key })
     if (opened === namespace) return
     if (match.kind !== 'page') return navigate(buildUrl(opened, 'runs', {}), { replace: true })
-    throw new Error(`this key opens the namespace ${opened}, not ${namespace}: its pages are under /n/${opened}/`)
+    setOther(opened)
+    throw new Error(`This key opens the namespace ${opened}, not ${namespace}.`)
   }
   return (
     <div className={styles.screen}>
@@ -42,6 +44,11 @@ export function SignIn() {
           </p>
         )}
         <KeyForm label="API key" action="Sign in" onKey={enter} />
+        {other !== undefined && (
+          <p>
+            <Link target={{ to: 'runs', namespace: other }}>Open {other}</Link>
+          </p>
+        )}
         <p>
           A key of kind <code>read</code> or <code>secret</code>. It is exchanged for a session of this tab, which reads
           and ends after 12 hours; the key itself is not kept. On the engine's machine this opens the console signed in:

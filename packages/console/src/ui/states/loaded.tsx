@@ -77,6 +77,7 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
     <div className={styles.banner} role="alert">
       <p>
         <strong>This could not be read.</strong> {error.message}
+        {code === 'not_found' && '. Retention may have removed it, or it is in another namespace.'}
         <small>
           {code}
           {id}
