@@ -171,6 +171,7 @@ test('a workflow is run after a dry run, paused, resumed and deleted', async () 
   expect(await axeViolations(page)).toEqual([])
   await start.click()
   await page.getByText('It succeeded after').waitFor()
+  await page.getByText('a direct start').waitFor()
 
   const definition = async () =>
     ((await api.get(`/workflows?app=${app}`)).json as WorkflowDefinition[]).find(each => each.name === name)

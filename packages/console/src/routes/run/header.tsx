@@ -92,7 +92,8 @@ function Trigger({ view }: { view: RunView }) {
       </>
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
-  return view.run.parentRunId === undefined ? triggerKind : 'its parent'
+  if (view.run.parentRunId !== undefined) return 'its parent'
+  return triggerKind === 'event' ? 'a direct start' : triggerKind
 }
 
 /** Facts by which the run is found. They may be parts of its input, so they are hidden with it. */

@@ -42,5 +42,6 @@ export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
 
 function percentText(part: number): string {
   const percent = part * 100
-  return percent > 0 && percent < 1 ? '< 1 %' : `${Math.round(percent)} %`
+  if (percent > 0 && percent < 1) return '< 1 %'
+  return percent > 99 && percent < 100 ? '> 99 %' : `${Math.round(percent)} %`
 }
