@@ -26,6 +26,25 @@ async function choose(page: Page, text: string, option: string | RegExp = text):
   await page.getByRole('option', { name: option }).first().click()
 }
 
+test('what is typed before the palette is there arrives in it, and is no shortcut', async () => {
+  const page = await signedIn()
+  const scripts = /\/palette-.*\.js$/
+  let load = () => {}
+  await page.route(scripts, route => {
+    load = () => void route.continue()
+  })
+  const asked = page.waitForRequest(scripts)
+  await page.keyboard.press('/')
+  await asked
+  await page.keyboard.type('?tx order')
+  load()
+  const input = page.getByRole('combobox', { name: /^Go to/ })
+  await input.waitFor()
+  await input.pressSequentially('s')
+  expect(await input.inputValue()).toBe('?tx orders')
+  expect(await page.getByText(/^Theme: /).count()).toBe(0)
+})
+
 test('names of events and commands are found', async () => {
   const page = await signedIn()
   await choose(page, event.slice(0, 8), `${event} events of this name`)

@@ -2,6 +2,7 @@
 
 import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
 import { itemsOf, usePages, useRead } from '../data/queries.ts'
+import { takeTyped } from '../keys/keys.ts'
 import { type Target, useNavigate } from '../router/router.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { targetOfId } from './go.ts'
@@ -23,6 +24,7 @@ const QUIET_MS = 200
 
 export function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
   const [text, setText] = useState('')
+  useEffect(() => setText(takeTyped()), [])
   const [at, setAt] = useState(0)
   const list = useId()
   const results = useResults(text, opens)

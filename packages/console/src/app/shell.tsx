@@ -2,7 +2,7 @@
 // below the sign-in form.
 
 import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useKeys } from '../keys/keys.ts'
+import { keepTyped, takeTyped, useKeys } from '../keys/keys.ts'
 import { keep, navigateUp, rememberedScroll } from '../router/history.ts'
 import { useLocation } from '../router/router.tsx'
 import { retryNow, useSession } from '../session/session.ts'
@@ -25,7 +25,14 @@ export function Shell({ children }: { children: ReactNode }) {
   const [overlay, setOverlay] = useState<keyof typeof OVERLAYS>()
   const [isRailOpen, setRailOpen] = useState(false)
   const Shown = overlay && OVERLAYS[overlay]
-  const close = () => setOverlay(undefined)
+  const close = () => {
+    takeTyped()
+    setOverlay(undefined)
+  }
+  const search = () => {
+    keepTyped()
+    setOverlay('search')
+  }
   const closeNotice = () => {
     // Its buttons go away with it.
     if (document.activeElement?.closest('[role=alert]')) main.current?.focus()
@@ -41,8 +48,8 @@ export function Shell({ children }: { children: ReactNode }) {
   }, [match])
   const above = match.kind === 'page' ? urlAbove(match) : undefined
   const shortcuts = [
-    { keys: 'mod+k', label: 'Search', inInputs: true, run: () => setOverlay('search') },
-    { keys: '/', label: 'Search', run: () => setOverlay('search') },
+    { keys: 'mod+k', label: 'Search', inInputs: true, run: search },
+    { keys: '/', label: 'Search', run: search },
     { keys: '?', label: 'Keyboard', run: () => setOverlay('help') },
     { keys: 't', label: 'Theme', run: () => toast(`Theme: ${nextTheme()}`) },
     { keys: 'y', label: 'Copy the link of this page', run: () => void copyText(location.href, 'Link copied') },
@@ -57,7 +64,7 @@ export function Shell({ children }: { children: ReactNode }) {
         Skip to the content
       </button>
       <TopBar
-        onSearch={() => setOverlay('search')}
+        onSearch={search}
         onPinned={copyPinned}
         onNamespace={() => setOverlay('namespace')}
         onUnlock={() => setOverlay('unlock')}

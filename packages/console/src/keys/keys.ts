@@ -111,10 +111,29 @@ function find(keys: string, isTyping: boolean): Shortcut | undefined {
 const isPrefix = (key: string) =>
   registrations.some(({ shortcuts }) => shortcuts.some(({ keys }) => keys.startsWith(`${key} `)))
 
+/** What was typed since a dialog with an input was asked for, until it is there. */
+let typed: string | undefined
+
+/** Keeps what is typed from now on for the input of a dialog whose script is on its way. */
+export const keepTyped = (): void => {
+  typed = ''
+}
+
+/** Answers the text that was kept, and keeps none any more. */
+export function takeTyped(): string {
+  const text = typed ?? ''
+  typed = undefined
+  return text
+}
+
 /** Starts to listen. Called once, by main.tsx. */
 export function listenToKeys(): void {
   window.addEventListener('keydown', event => {
     // Behind a modal dialog the page is inert; its shortcuts are too.
-    if (!document.querySelector('dialog:modal')) onKeyDown(event)
+    if (document.querySelector('dialog:modal')) return
+    if (typed !== undefined && /^(.|Space)$/.test(keyOfEvent(event))) {
+      event.preventDefault()
+      typed += event.key
+    } else onKeyDown(event)
   })
 }
