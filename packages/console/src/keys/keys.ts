@@ -111,10 +111,10 @@ function find(keys: string, isTyping: boolean): Shortcut | undefined {
 const isPrefix = (key: string) =>
   registrations.some(({ shortcuts }) => shortcuts.some(({ keys }) => keys.startsWith(`${key} `)))
 
-/** What was typed since a dialog with an input was asked for, until it is there. */
+/** The text typed since a dialog with an input was asked for, until the dialog is there. */
 let typed: string | undefined
 
-/** Keeps what is typed from now on for the input of a dialog whose script is on its way. */
+/** Keeps the text typed from now on for the input of a dialog whose script is on its way. */
 export const keepTyped = (): void => {
   typed = ''
 }
