@@ -46,15 +46,14 @@ export default function EventPage() {
               { label: 'id', keys: 'c', onSelect: () => void copyText(id, 'Id copied') },
             ]}
           />
-          <WriteButton
-            disabledBecause={query.data ? undefined : 'the event is being read'}
-            onClick={() => setRedriving(true)}
-          >
-            Start a workflow with it…
-          </WriteButton>
-          <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
-            Send one like this…
-          </Button>
+          {query.data && (
+            <>
+              <WriteButton onClick={() => setRedriving(true)}>Start a workflow with it…</WriteButton>
+              <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
+                Send one like this…
+              </Button>
+            </>
+          )}
         </>
       }
     >

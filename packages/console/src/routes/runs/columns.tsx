@@ -104,7 +104,9 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run
         ? ['child of', parentRunId, parentRunId.slice(-8)]
         : cron !== undefined
           ? ['cron', cron, cron.replace(/^TZ=\S+\s+/, '')]
-          : ['', eventName ?? '']
+          : eventName === undefined
+            ? ['direct start', '']
+            : ['', eventName]
   return (
     <span title={`${what} ${detail}`.trim()}>
       {what !== '' && <span className={styles.mute}>{what} </span>}

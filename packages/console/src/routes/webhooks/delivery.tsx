@@ -33,23 +33,25 @@ export function DeliveryView({ id }: { id: string }) {
     <Page
       title="Delivery"
       actions={
-        <>
-          <KeyedButton kind="primary" onClick={() => setAsking(true)}>
-            Redeliver…
-          </KeyedButton>
-          {isAsking && (
-            <Confirm
-              title="Redeliver"
-              action="Redeliver"
-              keep="Send nothing"
-              call={{ id: 'redeliverWebhook', input: { id } }}
-              onConfirm={again}
-              onClose={() => setAsking(false)}
-            >
-              It is posted at once, with a new signature and a full schedule of attempts.
-            </Confirm>
-          )}
-        </>
+        query.data && (
+          <>
+            <KeyedButton kind="primary" onClick={() => setAsking(true)}>
+              Redeliver…
+            </KeyedButton>
+            {isAsking && (
+              <Confirm
+                title="Redeliver"
+                action="Redeliver"
+                keep="Send nothing"
+                call={{ id: 'redeliverWebhook', input: { id } }}
+                onConfirm={again}
+                onClose={() => setAsking(false)}
+              >
+                It is posted at once, with a new signature and a full schedule of attempts.
+              </Confirm>
+            )}
+          </>
+        )
       }
     >
       <Loaded query={query}>

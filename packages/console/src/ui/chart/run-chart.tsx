@@ -58,7 +58,7 @@ export function RunChart({ label, points, nowMs, marks = [], onMark, onChoose }:
       nowMs={nowMs}
       kinds={['started', ...KINDS]}
       lines={[P95]}
-      most={`up to ${maxRuns} runs`}
+      most={`up to ${maxRuns} ${maxRuns === 1 ? 'run' : 'runs'}`}
       marks={placedMarks(marks, { points, spanMs, nowMs })}
       onMark={onMark}
       bars={
