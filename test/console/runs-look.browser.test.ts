@@ -62,6 +62,9 @@ test('the menu of a row acts after a question that has the focus on Keep, and co
   await page.getByRole('menuitem', { name: 'Copy as perdure' }).click()
   await expect.poll(() => page.evaluate(clipboard)).toBe(`perdure runs get ${runId}`)
   await page.keyboard.press('.')
+  await page.keyboard.press('Escape')
+  // The row that has the keys has its button among the tab stops, behind its box and its link.
+  for (const key of ['Tab', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
   await page.getByRole('menuitem', { name: /Replay/ }).press('Enter')
   await page.getByRole('dialog').getByText('starts again as a new run').waitFor()
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep')
@@ -69,6 +72,28 @@ test('the menu of a row acts after a question that has the focus on Keep, and co
   await page.getByText(`perdure runs replay ${runId}`).waitFor()
   await page.getByRole('button', { name: 'Replay', exact: true }).click()
   await page.getByText(/The new run is run_/).waitFor()
+})
+
+test('the menu of a row opens from its button: under the pointer, and always on the cards of a phone', async () => {
+  const page = await opened('runs?status=failed')
+  const row = page.getByRole('row', { name: /order/ }).first()
+  const button = row.getByRole('button', { name: 'Actions on row 1', exact: true })
+  const isSeen = () => page.evaluate("getComputedStyle(document.querySelector('td button[data-menu]')).opacity === '1'")
+  await row.waitFor()
+  expect(await isSeen()).toBe(false)
+  await row.hover()
+  expect(await isSeen()).toBe(true)
+  await button.click()
+  await page.getByRole('menuitem', { name: 'Copy the id' }).click()
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Actions on row 1')
+  expect(await axeViolations(page)).toEqual([])
+  const phone = await opened('events', { width: 380 })
+  const card = phone.getByRole('row', { name: /order/ }).first()
+  await card.getByRole('button', { name: 'Actions on row 1', exact: true }).click()
+  const items = ['OpenEnter', 'Copy the link', 'Copy the idc', 'Send one like it…', 'Start a workflow with it…']
+  expect(await phone.getByRole('menuitem').allTextContents()).toEqual(items)
+  expect(await axeViolations(phone)).toEqual([])
 })
 
 test('columns, density and views are remembered, and are in the address', async () => {

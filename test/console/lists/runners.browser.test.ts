@@ -35,7 +35,7 @@ async function opened(app: string): Promise<Page> {
 
 /** The names of what is cut in the table, and the heads that have no room. */
 const CUT = `(() => {
-  const shown = [...document.querySelectorAll('main table :is(td, th)')].filter(each => each.checkVisibility())
+  const shown = [...document.querySelectorAll('main table :is(td, th):not([data-menu])')].filter(each => each.checkVisibility())
   return shown
     .filter(each => each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1 || each.clientWidth < 40)
     .map(each => each.tagName + ' ' + each.textContent)

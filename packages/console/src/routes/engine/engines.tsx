@@ -20,7 +20,15 @@ export function EnginesPanel() {
   if (data.length < 2) return null
   return (
     <Panel title={`Engines on this store (${data.length})`} isFlush>
-      <ListTable label="Engines" columns={COLUMNS} rows={data} keyOf={({ id }) => id} look={lookAt} isDense />
+      <ListTable
+        hasMenuButton={false}
+        label="Engines"
+        columns={COLUMNS}
+        rows={data}
+        keyOf={({ id }) => id}
+        look={lookAt}
+        isDense
+      />
     </Panel>
   )
 }

@@ -102,7 +102,14 @@ function List({ endpoints, stats, shown, outcomes }: ListProps) {
   if (rows.length > 0) {
     return (
       <WholeRows count={endpoints.length}>
-        <ListTable label="Endpoints" columns={columns} rows={rows} keyOf={({ id }) => id} look={lookAt} />
+        <ListTable
+          hasMenuButton={false}
+          label="Endpoints"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          look={lookAt}
+        />
       </WholeRows>
     )
   }

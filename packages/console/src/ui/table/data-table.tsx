@@ -16,7 +16,7 @@ const ROW_PX = { comfortable: 32, dense: 26 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
-  const { onMore, onOpen, onPeek } = props
+  const { onMore, onOpen, onPeek, onMenu, hasMenuButton = onMenu !== undefined } = props
   const rowPx = ROW_PX[isDense ? 'dense' : 'comfortable']
   const table = useRef<HTMLTableElement>(null)
   const places = usePlaces(table, { label, rows, keyOf, rowPx })
@@ -30,7 +30,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const spacer = (px: number) =>
     px > 0 && (
       <tr>
-        <td colSpan={columns.length + (selection ? 1 : 0)} style={{ height: px, padding: 0 }} />
+        <td
+          colSpan={columns.length + (selection ? 1 : 0) + (hasMenuButton ? 1 : 0)}
+          style={{ height: px, padding: 0 }}
+        />
       </tr>
     )
   return (
@@ -41,7 +44,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       data-dense={isDense || undefined}
     >
-      <TableHead columns={columns} rows={rows} keyOf={keyOf} selection={selection} />
+      <TableHead columns={columns} rows={rows} keyOf={keyOf} selection={selection} hasMenuButton={hasMenuButton} />
       <tbody>
         {spacer(beforePx)}
         {rows.slice(first, last).map((row, i) => (
@@ -55,6 +58,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             isSelected={selection?.keys.has(keyOf(row))}
             canOpen={onOpen !== undefined}
             canPeek={onPeek !== undefined}
+            hasMenuButton={hasMenuButton}
             on={on}
           />
         ))}
@@ -73,6 +77,7 @@ function useRowActions<Row>(props: DataTableProps<Row>, active: ReturnType<typeo
     select: (index, isRange) => last.current.active.select(index, isRange),
     open: row => last.current.props.onOpen?.(row),
     peek: row => last.current.props.onPeek?.(row, 'hover'),
+    menu: (row, button) => last.current.props.onMenu?.(row, button),
   }))
   return on
 }

@@ -1,4 +1,4 @@
-// A table of rows with a look at each (Space, or the pointer at rest), and with a menu of the row (the key `.`): its own buttons,
+// A table of rows with a look at each (Space, or the pointer at rest), and with a menu of the row (the key `.`, or a button): its own buttons,
 // and what can be copied of it. Enter follows its first link.
 
 import { type ReactNode, useState } from 'react'
@@ -31,7 +31,7 @@ export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) 
   const peek = usePeek(rows, keyOf)
   const shown = look && peek.row && look(peek.row)
   const openMenu = (row: Row, anchor: HTMLElement) => {
-    const own = anchor.querySelector<HTMLElement>('[aria-haspopup=menu]')
+    const own = anchor.querySelector<HTMLElement>('[aria-haspopup=menu]:not([data-menu])')
     if (own) own.click()
     else setMenu({ row, anchor })
   }
@@ -47,7 +47,7 @@ export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) 
         <PopupMenu
           anchor={menu.anchor}
           name="Actions on the row"
-          items={[...itemsOf(menu.anchor, keyOf(menu.row)), ...(menuOf?.(menu.row) ?? [])]}
+          items={[...itemsOf(menu.anchor.closest('tr') ?? menu.anchor, keyOf(menu.row)), ...(menuOf?.(menu.row) ?? [])]}
           onClose={() => setMenu(undefined)}
         />
       )}
@@ -59,7 +59,7 @@ const ID = /^[a-z]{3}_\w+$/
 
 function itemsOf(row: HTMLElement, key: string): MenuItem[] {
   const link = row.querySelector('a')
-  const buttons = [...row.querySelectorAll('button')]
+  const buttons = [...row.querySelectorAll<HTMLButtonElement>('button:not([data-menu])')]
   return [
     ...(link ? [{ label: 'Open', keys: 'Enter', onSelect: () => link.click() }] : []),
     ...buttons.map(button => ({

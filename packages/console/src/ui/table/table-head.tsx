@@ -4,9 +4,9 @@ import { memo } from 'react'
 import styles from './data-table.module.css'
 import type { DataTableProps } from './table-props.ts'
 
-type HeadProps<Row> = Pick<DataTableProps<Row>, 'columns' | 'rows' | 'keyOf' | 'selection'>
+type HeadProps<Row> = Pick<DataTableProps<Row>, 'columns' | 'rows' | 'keyOf' | 'selection' | 'hasMenuButton'>
 
-function Head<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
+function Head<Row>({ columns, rows, keyOf, selection, hasMenuButton }: HeadProps<Row>) {
   const isAll = selection !== undefined && rows.length > 0 && rows.every(row => selection.keys.has(keyOf(row)))
   return (
     <>
@@ -15,6 +15,7 @@ function Head<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
         {columns.map(({ id, width }) => (
           <col key={id} style={width === undefined ? {} : { width }} />
         ))}
+        {hasMenuButton && <col style={{ width: 32 }} />}
       </colgroup>
       <thead>
         <tr>
@@ -39,6 +40,11 @@ function Head<Row>({ columns, rows, keyOf, selection }: HeadProps<Row>) {
               )}
             </th>
           ))}
+          {hasMenuButton && (
+            <th scope="col" data-menu="">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          )}
         </tr>
       </thead>
     </>

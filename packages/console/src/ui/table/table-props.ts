@@ -25,8 +25,10 @@ export interface DataTableProps<Row> {
   onOpen?(row: Row): void
   /** Shows a look at the row without leaving the list: pinned by a key, or while the pointer rests on it. */
   onPeek?(row: Row | undefined, how: 'pin' | 'hover'): void
-  /** Opens the menu of the row, at the element. */
+  /** Opens the menu of the row, at the element: the row, or its button. */
   onMenu?(row: Row, element: HTMLElement): void
+  /** Each row has a button for its menu. Default: with `onMenu`. */
+  hasMenuButton?: boolean
   selection?: Selection | undefined
   /** There are more rows than these: `onMore` reads them when the end comes near. */
   hasMore?: boolean

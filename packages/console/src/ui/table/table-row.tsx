@@ -2,6 +2,7 @@
 // not when another row has the keys.
 
 import { memo, type PointerEvent, useEffect, useRef } from 'react'
+import styles from './data-table.module.css'
 import type { Column } from './table-props.ts'
 
 /** How long the pointer rests on a row before it is looked at. */
@@ -14,6 +15,8 @@ export interface RowActions<Row> {
   select(index: number, isRange: boolean): void
   open(row: Row): void
   peek(row: Row | undefined): void
+  /** Opens the menu of the row at its button. */
+  menu(row: Row, button: HTMLElement): void
 }
 
 export interface RowProps<Row> {
@@ -27,10 +30,12 @@ export interface RowProps<Row> {
   isSelected: boolean | undefined
   canOpen: boolean
   canPeek: boolean
+  hasMenuButton: boolean
   on: RowActions<Row>
 }
 
-function Row<Row>({ row, name, index, columns, isActive, isSelected, canOpen, canPeek, on }: RowProps<Row>) {
+function Row<Row>(props: RowProps<Row>) {
+  const { row, name, index, columns, isActive, isSelected, canOpen, canPeek, hasMenuButton, on } = props
   const open = (target: EventTarget) => {
     // Links, buttons and boxes inside the row have clicks of their own; so has text that is being selected.
     if ((target as HTMLElement).closest('a,button,input,label') || getSelection()?.isCollapsed === false) return
@@ -65,6 +70,23 @@ function Row<Row>({ row, name, index, columns, isActive, isSelected, canOpen, ca
           {render(row)}
         </td>
       ))}
+      {hasMenuButton && (
+        <td data-menu="">
+          <button
+            type="button"
+            data-menu=""
+            className={styles.menu}
+            // The row that the keys are on has it among its tab stops: a stop for each row would be hundreds.
+            tabIndex={isActive ? 0 : -1}
+            aria-haspopup="menu"
+            aria-label={`Actions on row ${index + 1}`}
+            title="Actions on the row (.)"
+            onClick={({ currentTarget }) => on.menu(row, currentTarget)}
+          >
+            ⋯
+          </button>
+        </td>
+      )}
     </tr>
   )
 }

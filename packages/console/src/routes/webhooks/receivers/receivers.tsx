@@ -87,7 +87,14 @@ function List({ receivers, shown, onSecret }: ListProps) {
   if (rows.length > 0) {
     return (
       <WholeRows count={receivers.length}>
-        <ListTable label="Receivers" columns={columns} rows={rows} keyOf={({ id }) => id} look={lookAt} />
+        <ListTable
+          hasMenuButton={false}
+          label="Receivers"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          look={lookAt}
+        />
       </WholeRows>
     )
   }
