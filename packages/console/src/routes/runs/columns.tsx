@@ -46,21 +46,21 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'workflow',
       header: 'Workflow',
-      width: '15%',
+      width: '14%',
       sort: by('workflow'),
       render: ({ workflow }) => <span title={workflow}>{workflow}</span>,
     },
     {
       id: 'id',
       header: 'Run',
-      width: '132px',
+      width: '116px',
       render: ({ id }) => (
         <Link target={{ to: 'run', params: { id } }} className={styles.id} title={id}>
           {shortId(id)}
         </Link>
       ),
     },
-    { id: 'trigger', header: 'Trigger', width: '158px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'trigger', header: 'Trigger', width: '132px', isSecondary: true, render: run => <Trigger run={run} /> },
     { id: 'why', header: 'At', render: run => <Why run={run} /> },
     {
       id: 'started',
@@ -73,7 +73,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'duration',
       header: 'Duration',
-      width: '132px',
+      width: '126px',
       align: 'end',
       isSecondary: true,
       sort: by('duration'),
@@ -83,7 +83,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'app',
       header: 'App',
-      width: '80px',
+      width: '72px',
       isSecondary: true,
       sort: by('app'),
       render: run => <span title={run.app}>{run.app}</span>,
