@@ -60,7 +60,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
         </Link>
       ),
     },
-    { id: 'trigger', header: 'Trigger', width: '132px', isSecondary: true, render: run => <Trigger run={run} /> },
+    { id: 'trigger', header: 'Trigger', width: '14.6%', isSecondary: true, render: run => <Trigger run={run} /> },
     { id: 'why', header: 'At', render: run => <Why run={run} /> },
     {
       id: 'started',
@@ -73,7 +73,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
     {
       id: 'duration',
       header: 'Duration',
-      width: '126px',
+      width: '112px',
       align: 'end',
       isSecondary: true,
       sort: by('duration'),
