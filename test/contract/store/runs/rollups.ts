@@ -207,7 +207,9 @@ export function rollupsContract(open: OpenStore): void {
       const held = aRun({ createdAt: since, waitingFor: { kind: 'concurrency' } })
       await write(store(), ...[...runs, before, held].map(run => created(run)))
       const total = { ...emptyTally(), started: 4, succeeded: 4 }
-      const live = [{ app: 'shop', workflow: 'order', status: 'queued', waitingKind: 'concurrency', runs: 1, created: 1 }]
+      const live = [
+        { app: 'shop', workflow: 'order', status: 'queued', waitingKind: 'concurrency', runs: 1, created: 1 },
+      ]
       const expectTotals = async () => {
         const reads = store().in(NS)
         const totals = await reads.runTotals({ since })
