@@ -4,13 +4,11 @@ import { lazy, Suspense, useDeferredValue, useMemo, useState } from 'react'
 import { engineNow } from '../../data/time/clock.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useLive } from '../../live/use-live.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { currentLocation, keep, kept } from '../../router/history.ts'
 import { useNavigate, useQuery } from '../../router/router.tsx'
 import { News } from '../../ui/live-list/news.tsx'
 import { useWide } from '../../ui/media.ts'
 import { useSelection } from '../../ui/selection/use-selection.ts'
-import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { DataTable } from '../../ui/table/data-table.tsx'
@@ -25,6 +23,7 @@ import { ViewMenu } from './view-menu.tsx'
 
 const Facets = lazy(() => import('./facets.tsx'))
 const GoOn = lazy(() => import('./go-on.tsx'))
+const NoRuns = lazy(() => import('./no-runs.tsx'))
 const Peek = lazy(() => import('./peek.tsx'))
 const RowMenu = lazy(() => import('./row-menu.tsx'))
 const SelectionBar = lazy(() => import('./bulk/selection-bar.tsx'))
@@ -69,7 +68,9 @@ export default function RunsPage() {
           <Loaded query={query} rows={12}>
             {() =>
               runs.length === 0 && !query.hasNextPage ? (
-                <NoRuns filters={filters} />
+                <Suspense>
+                  <NoRuns filters={filters} />
+                </Suspense>
               ) : (
                 <DataTable
                   label="Runs"
@@ -154,20 +155,3 @@ function p95(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.95))] ?? 0
 }
-
-/** No row: because of the filters, or because no run was ever started. */
-function NoRuns({ filters }: { filters: ReturnType<typeof activeFilters> }) {
-  if (filters.length > 0) return <FilteredEmpty what="runs" filters={filters} />
-  return (
-    <Empty title="No run yet">
-      <p>A run starts when an event arrives that a workflow names as its trigger. These lines make the first one.</p>
-      <Snippet text={FIRST_RUNNER} />
-      <Snippet text={FIRST_EVENT} />
-    </Empty>
-  )
-}
-
-const FIRST_RUNNER = `npm create perdure@latest my-app
-cd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`
-const FIRST_EVENT = `curl ${ENGINE_URL}/events -H 'content-type: application/json' \\
-  -d '{"name": "user.signed-up", "data": {"name": "Ada"}}'`

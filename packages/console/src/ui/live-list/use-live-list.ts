@@ -23,6 +23,8 @@ import { keepKnown, newestAt, type Pages, replaceRows } from './pages.ts'
 const REFETCH_MS_MIN = 2000
 /** From a frame that does not say what it changes in the list to the read that does. */
 const UNSURE_MS = 10_000
+/** Frames before the list is read again. */
+const FRAMES = 3
 /** New rows that are counted one by one. */
 const NEWS_MAX = 10_000
 
@@ -69,6 +71,8 @@ export function useLiveList<Id extends PagesId>(
   began.current.at = Math.max(began.current.at, readFirst ?? 0)
   const refresh = useCallback(
     async (mayMove: () => boolean) => {
+      // On the way back the first frame restores the place, and the next ones have its rows: an answer before them would find the top.
+      for (let n = 0; n < FRAMES; n++) await new Promise(requestAnimationFrame)
       const from = Date.now()
       readAt.current = from
       await readFirstPage(rules, { input: JSON.parse(key) as Input<Id>, mayMove, news })
