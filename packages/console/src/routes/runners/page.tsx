@@ -68,7 +68,6 @@ const COLUMNS: readonly Column<Runner>[] = [
     header: 'Failures',
     width: '80px',
     align: 'end',
-    isSecondary: true,
     render: ({ failures, lastFailure }) => <span title={lastFailure?.message}>{failures}</span>,
   },
   {

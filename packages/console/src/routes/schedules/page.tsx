@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
     isSecondary: true,
     render: schedule => <Past schedule={schedule} />,
   },
-  { id: 'last', header: 'Last', width: '180px', isSecondary: true, render: schedule => <Last schedule={schedule} /> },
+  { id: 'last', header: 'Last', width: '180px', render: schedule => <Last schedule={schedule} /> },
   { id: 'acts', header: 'Actions', width: '218px', render: schedule => <Actions schedule={schedule} /> },
 ]
 

@@ -87,7 +87,6 @@ const COLUMNS: readonly Column<Row>[] = [
     header: 'Held',
     width: '56px',
     align: 'end',
-    isSecondary: true,
     render: ({ stats }) => stats?.held || '',
   },
   {
@@ -95,7 +94,6 @@ const COLUMNS: readonly Column<Row>[] = [
     header: 'Last failure',
     width: '104px',
     align: 'end',
-    isSecondary: true,
     render: ({ stats }) =>
       stats?.lastFailure && (
         <Link target={{ to: 'run', params: { id: stats.lastFailure.runId } }} title={stats.lastFailure.message}>
