@@ -23,7 +23,7 @@ import { ViewMenu } from './view-menu.tsx'
 
 const Facets = lazy(() => import('./facets.tsx'))
 const GoOn = lazy(() => import('./go-on.tsx'))
-const NoRuns = lazy(() => import('./no-runs.tsx'))
+const Nothing = lazy(() => import('./no-runs.tsx'))
 const Peek = lazy(() => import('./peek.tsx'))
 const RowMenu = lazy(() => import('./row-menu.tsx'))
 const SelectionBar = lazy(() => import('./bulk/selection-bar.tsx'))
@@ -68,9 +68,7 @@ export default function RunsPage() {
           <Loaded query={query} rows={12}>
             {() =>
               runs.length === 0 && !query.hasNextPage ? (
-                <Suspense>
-                  <NoRuns filters={filters} />
-                </Suspense>
+                <NoRuns filters={filters} />
               ) : (
                 <DataTable
                   label="Runs"
@@ -120,6 +118,14 @@ type Query = ReturnType<typeof useQuery<'runs'>>
 function useRoomForFacets(hasRows: boolean): boolean {
   const isWide = useWide()
   return useDeferredValue(hasRows) && isWide
+}
+
+function NoRuns({ filters }: { filters: ReturnType<typeof activeFilters> }) {
+  return (
+    <Suspense>
+      <Nothing filters={filters} />
+    </Suspense>
+  )
 }
 
 /** The read of the list. A relative window begins anew when the URL changes, and stays as it was on the way back. */
