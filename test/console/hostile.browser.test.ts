@@ -5,7 +5,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { EVIL, faultsOfText, longestTask, MEASURE } from '../kit/browser/hostile-page.ts'
-import { openPage } from '../kit/browser/page.ts'
+import { openPage, signInUnlocked } from '../kit/browser/page.ts'
 import {
   discovered,
   type Invoke,
@@ -198,13 +198,7 @@ const PAGES = [
 async function signedIn(): Promise<Page> {
   const page = await openPage(engine.url, { expected })
   await page.addInitScript({ content: MEASURE })
-  await page.goto(`${engine.url}/console/n/default/runs`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await signInUnlocked(page, { url: engine.url, key: SECRET_KEY })
   return page
 }
 

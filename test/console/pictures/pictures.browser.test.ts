@@ -9,7 +9,7 @@ import { createClient } from 'perdure/client'
 import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { startEngine, startRunner } from '../../../examples/shared/processes.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { openPage, signInUnlocked } from '../../kit/browser/page.ts'
 import { onCleanup, until } from '../../kit/index.ts'
 import { fill, type Picture, SECRET_KEY } from './fill.ts'
 import { writeHistory } from './history.ts'
@@ -55,7 +55,7 @@ test(
       const page = await openPage(engine.url, { colorScheme: scheme, width: SIZE.width, expected: ['401', '503'] })
       await page.setViewportSize(SIZE)
       const reads = followReads(page)
-      await unlock(page)
+      await signInUnlocked(page, { url: engine.url, key: SECRET_KEY })
       for (const name of names) {
         const file = join(folder, `console-${name}-${scheme}.png`)
         await take(page, reads, { picture: pictures[name] as Picture, file })
@@ -111,15 +111,4 @@ async function take(page: Page, reads: Reads, { picture, file }: { picture: Pict
     await reads.done()
   }
   await page.screenshot({ path: file })
-}
-
-/** Signs in, and unlocks the actions. */
-async function unlock(page: Page): Promise<void> {
-  await page.goto(`${engine.url}/console/n/default/runs`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
 }

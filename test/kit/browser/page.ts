@@ -40,6 +40,17 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   return page
 }
 
+/** Signs in at the list of runs with this secret key, and unlocks the actions. */
+export async function signInUnlocked(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByLabel('A secret key').fill(key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+}
+
 /** The address of an engine on this machine as one that a browser does not call secure. */
 export const plainUrl = (engineUrl: string): string => engineUrl.replace(/127\.0\.0\.1|localhost/, PLAIN_HOST)
 
