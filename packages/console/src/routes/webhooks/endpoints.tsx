@@ -12,9 +12,8 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
-import { ListTable, type Look } from '../../ui/table/list-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
-import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { EndpointActions, type Outcomes } from './endpoint-actions.tsx'
 import { NewEndpoint } from './endpoint-form.tsx'
@@ -22,6 +21,7 @@ import { EndpointPosts, LatencyOfDay, PostsOfDay } from './endpoint-posts.tsx'
 import { AboutEndpoint } from './parts/about.tsx'
 import { KeyedButton } from './parts/keyed.tsx'
 import { type NewSecret, SecretUse } from './parts/secrets.tsx'
+import { SettingList } from './parts/setting-list.tsx'
 import { type TestedDelivery, TestResult } from './test-result.tsx'
 
 type Endpoint = Calls['listWebhookEndpoints']['reply'][number]
@@ -96,37 +96,17 @@ interface ListProps {
 /** All endpoints, or the one that is shown. */
 function List({ endpoints, stats, shown, outcomes }: ListProps) {
   const columns = useMemo(() => columnsWith(outcomes), [outcomes])
-  const rows = endpoints
-    .filter(({ id }) => shown === undefined || id === shown)
-    .map(endpoint => ({ ...endpoint, stats: stats.find(({ endpointId }) => endpointId === endpoint.id) }))
-  if (rows.length > 0) {
-    return (
-      <WholeRows count={endpoints.length}>
-        <ListTable
-          hasMenuButton={false}
-          label="Endpoints"
-          columns={columns}
-          rows={rows}
-          keyOf={({ id }) => id}
-          look={lookAt}
-        />
-      </WholeRows>
-    )
-  }
-  if (shown !== undefined) {
-    return (
-      <Empty title="No endpoint has this id">
-        <p>
-          It may have been deleted. <Link target={{ to: 'endpoints' }}>All endpoints</Link>
-        </p>
-      </Empty>
-    )
-  }
+  const rows = endpoints.map(endpoint => ({
+    ...endpoint,
+    stats: stats.find(({ endpointId }) => endpointId === endpoint.id),
+  }))
   return (
-    <Empty title="No endpoint yet">
-      <p>An endpoint is an address that gets a signed post when a run succeeds, fails or is cancelled.</p>
-      <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
-    </Empty>
+    <SettingList noun="endpoint" columns={columns} rows={rows} look={lookAt} shown={shown}>
+      <Empty title="No endpoint yet">
+        <p>An endpoint is an address that gets a signed post when a run succeeds, fails or is cancelled.</p>
+        <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
+      </Empty>
+    </SettingList>
   )
 }
 

@@ -14,13 +14,13 @@ import { Loaded } from '../../../ui/states/loaded.tsx'
 import { Panel } from '../../../ui/states/page.tsx'
 import { Status } from '../../../ui/status.tsx'
 import type { Column } from '../../../ui/table/data-table.tsx'
-import { ListTable, type Look } from '../../../ui/table/list-table.tsx'
+import type { Look } from '../../../ui/table/list-table.tsx'
 import { PeekPart } from '../../../ui/table/peek-panel.tsx'
-import { WholeRows } from '../../../ui/table/whole-rows.tsx'
 import { exactTime } from '../../../ui/time.ts'
 import { AboutReceiver } from '../parts/about.tsx'
 import { KeyedButton } from '../parts/keyed.tsx'
 import { hasSecret, type NewSecret, SecretUse } from '../parts/secrets.tsx'
+import { SettingList } from '../parts/setting-list.tsx'
 import { addressOf, ReceiverActions } from './actions.tsx'
 import { NewReceiver, type NewReceiverReply } from './form.tsx'
 import { Refusals } from './refusals.tsx'
@@ -83,37 +83,15 @@ interface ListProps {
 /** All receivers, or the one that is shown. */
 function List({ receivers, shown, onSecret }: ListProps) {
   const columns = useMemo(() => columnsWith(onSecret), [onSecret])
-  const rows = receivers.filter(({ id }) => shown === undefined || id === shown)
-  if (rows.length > 0) {
-    return (
-      <WholeRows count={receivers.length}>
-        <ListTable
-          hasMenuButton={false}
-          label="Receivers"
-          columns={columns}
-          rows={rows}
-          keyOf={({ id }) => id}
-          look={lookAt}
-        />
-      </WholeRows>
-    )
-  }
-  if (shown !== undefined) {
-    return (
-      <Empty title="No receiver has this id">
-        <p>
-          It may have been deleted. <Link target={{ to: 'receivers' }}>All receivers</Link>
-        </p>
-      </Empty>
-    )
-  }
   return (
-    <Empty title="No receiver yet">
-      <p>
-        A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events of them.
-      </p>
-      <Snippet text="perdure webhooks receivers create github/push --scheme github" />
-    </Empty>
+    <SettingList noun="receiver" columns={columns} rows={receivers} look={lookAt} shown={shown}>
+      <Empty title="No receiver yet">
+        <p>
+          A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events of them.
+        </p>
+        <Snippet text="perdure webhooks receivers create github/push --scheme github" />
+      </Empty>
+    </SettingList>
   )
 }
 
