@@ -20,7 +20,7 @@ export default function Redrive({ events, onClose }: RedriveProps) {
   const options = [...workflows].sort((a, b) => Number(listens(b)) - Number(listens(a)))
   const target = options.find(each => keyOf(each) === chosen) ?? options[0]
   const select = useId()
-  const oldestFirst = [...events].sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1))
+  const oldestFirst = [...events].sort(byArrival)
   const inputs = target ? oldestFirst.map(({ id }) => ({ id, body: { workflow: target.name, app: target.app } })) : []
   const count = events.length === 1 ? 'the event' : `${events.length} events`
   return (
@@ -50,6 +50,12 @@ export default function Redrive({ events, onClose }: RedriveProps) {
       </p>
     </Confirm>
   )
+}
+
+/** Events of one millisecond are told apart by their ids, which sort as they were made. */
+const byArrival = (a: { receivedAt: string; id: string }, b: { receivedAt: string; id: string }) => {
+  const [left, right] = a.receivedAt === b.receivedAt ? [a.id, b.id] : [a.receivedAt, b.receivedAt]
+  return left < right ? -1 : 1
 }
 
 const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}`
