@@ -77,7 +77,8 @@ test.each(PLACES)(
     const get = (path: string, at = api) => ask('GET', path, undefined, at)
     await ask('POST', '/webhook-endpoints', { url: destination.url, eventKinds: ['run.failed', 'step.failed'] })
     const start = (name: string, runId: string) => ask('POST', `/workflows/${runner.app}/${name}/runs`, { runId })
-    const [done, lost, held, waiting] = ['done', 'lost', 'held', 'waiting'].map(given) as [
+    const [done, more, lost, held, waiting] = ['done', 'more', 'lost', 'held', 'waiting'].map(given) as [
+      string,
       string,
       string,
       string,
@@ -90,7 +91,7 @@ test.each(PLACES)(
       other.follow(path, {
         stopWhen: messages => {
           if (messages.length > 0) fed.add(path)
-          return messages.some(({ raw }) => raw.includes(done) && raw.includes('"succeeded"'))
+          return messages.some(({ raw }) => [done, more].some(id => raw.includes(id)) && raw.includes('"succeeded"'))
         },
       })
     const streams = await Promise.all(['/runs/stream', '/stream?topics=runs,deliveries'].map(follow))
@@ -103,6 +104,13 @@ test.each(PLACES)(
     }
     await start(all, done)
     await api.succeeded(done)
+    // A frame of another engine may be lost on the way: a later run ends the stream then.
+    let over = 0
+    for (const stream of streams) void stream.over.then(() => over++)
+    for (let i = 0; over < streams.length; i++) {
+      await start(all, `${more}-${i}`)
+      await api.succeeded(`${more}-${i}`)
+    }
     const own = await Promise.all([follow(`/runs/${done}/stream`), follow(`/stream?topics=run:${done}`)])
     for (const stream of [...streams, ...own]) {
       const { messages } = await stream.over
