@@ -52,7 +52,7 @@ export default function Redrive({ events, onClose }: RedriveProps) {
   )
 }
 
-/** Events of one millisecond are told apart by their ids, which sort as they were made. */
+/** The ids order events of one millisecond: they sort as they were made. */
 const byArrival = (a: { receivedAt: string; id: string }, b: { receivedAt: string; id: string }) => {
   const [left, right] = a.receivedAt === b.receivedAt ? [a.id, b.id] : [a.receivedAt, b.receivedAt]
   return left < right ? -1 : 1
