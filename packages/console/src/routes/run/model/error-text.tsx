@@ -34,20 +34,21 @@ export function ErrorText({ error, isShort = false }: ErrorTextProps) {
         <Button onClick={() => setIsWhole(true)}>{message.length - MESSAGE_CHARS} more characters</Button>
       )}
       {code !== undefined && <code className={css.code}>{code}</code>}
-      {!isShort && stack !== undefined && <Stack stack={stack} />}
+      {!isShort && stack !== undefined && <Stack error={{ ...error, stack }} />}
     </div>
   )
 }
 
-function Stack({ stack }: { stack: string }) {
-  const { own, others } = orderedStack(stack)
+function Stack({ error }: { error: Parameters<typeof orderedStack>[0] }) {
+  const { own, others } = orderedStack(error)
+  if (own.length === 0) return null
   return (
     <div className={css.stack}>
       <div className={css.own}>
         <pre>
           <Visible text={own.join('\n')} />
         </pre>
-        <CopyButton text={stack} label="Copy the stack" />
+        <CopyButton text={error.stack} label="Copy the stack" />
       </div>
       {others.length > 0 && (
         <details>

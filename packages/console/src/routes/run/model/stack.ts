@@ -3,15 +3,22 @@
 const FRAMES_MAX = 200
 const LIBRARY = /node_modules|node:|\/packages\/sdk\/|<anonymous>\)?$|\(native\)/
 
-/** The frames of a stack trace, without its first line, which repeats the message. */
-export function orderedStack(stack: string): { own: string[]; others: string[] } {
+/** The frames of an error's stack, without the lines that repeat its message: none where nothing else is in it. */
+export function orderedStack(error: { message: string; name?: string | undefined; stack: string }): {
+  own: string[]
+  others: string[]
+} {
+  const { message, name, stack } = error
   const frames = stack
     .split('\n')
     .map(line => line.trim())
     .filter(line => line.startsWith('at '))
     .slice(0, FRAMES_MAX)
   const own = frames.filter(frame => !LIBRARY.test(frame))
-  // A stack of a language without such frames is shown as it is.
-  if (frames.length === 0) return { own: stack.split('\n').slice(0, FRAMES_MAX), others: [] }
+  if (frames.length === 0) {
+    if ([message, `${name}: ${message}`].includes(stack.trim())) return { own: [], others: [] }
+    // A stack of a language without such frames is shown as it is.
+    return { own: stack.split('\n').slice(0, FRAMES_MAX), others: [] }
+  }
   return own.length === 0 ? { own: frames, others: [] } : { own, others: frames.filter(frame => LIBRARY.test(frame)) }
 }
