@@ -75,6 +75,28 @@ test('events come in at the top by themselves, at most every two seconds; under 
   await expect.poll(() => rows.count(), PATIENCE).toBe(18)
 })
 
+test('a hidden tab reads nothing for new events, and once when it is shown', async () => {
+  const name = unique('order.unseen')
+  await api.send({ name })
+  const page = await openPage(url)
+  await page.goto(at(`events?name=${name}`))
+  const rows = page.locator('tbody tr[data-key]')
+  await expect.poll(() => rows.count(), PATIENCE).toBe(1)
+  await live(page)
+  const show = (isShown: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!isShown}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await show(false)
+  const reads = readsOf(page, '/events')
+  for (let i = 0; i < 3; i++) await api.send({ name })
+  await page.getByRole('button', { name: '▲ 3 new' }).waitFor()
+  await page.waitForTimeout(2500)
+  expect(reads).toHaveLength(0)
+  await show(true)
+  await expect.poll(() => rows.count(), PATIENCE).toBe(4)
+  expect(reads).toHaveLength(1)
+})
+
 test('a paused log of events reads nothing and changes nothing until it goes on, then it is read once', async () => {
   const name = unique('order.paused')
   await api.send({ name })

@@ -1,6 +1,6 @@
 // A list in pages, kept live: frames change rows in their place, and new rows are counted. At the top of a list that nothing
-// holds, and whose rows have no pointer over them, the list is read again by itself, at most every two seconds. Used by the pages of
-// runs, events and deliveries.
+// holds, and whose rows have no pointer over them, the list is read again by itself, at most every two seconds; in a hidden tab when
+// it is shown. Used by the pages of runs, events and deliveries.
 
 import type { Input, Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
@@ -119,11 +119,15 @@ export function useLiveList<Id extends PagesId>(
   const { count } = news
   useEffect(() => {
     if (count === 0 || isHeld) return
-    const waitMs = Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now())
-    const timer = setTimeout(() => {
-      if (isAtTop()) void refresh(mayMove).catch(() => {})
-    }, waitMs)
-    return () => clearTimeout(timer)
+    const read = () => {
+      if (!document.hidden && isAtTop()) void refresh(mayMove).catch(() => {})
+    }
+    const timer = setTimeout(read, Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now()))
+    document.addEventListener('visibilitychange', read)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', read)
+    }
   }, [count, isHeld, refresh, mayMove])
   return { query, rows: itemsOf(query), news: count, readAgain }
 }
