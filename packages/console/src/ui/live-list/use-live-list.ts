@@ -80,22 +80,9 @@ export function useLiveList<Id extends PagesId>(
     },
     [rules, key, news],
   )
+  /** The list of which a frame did not say what it changes in it. */
+  const [unsure, setUnsure] = useState<string>()
   const mayMove = useCallback(() => !held.current && isAtTop(), [])
-  const unsure = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const readLater = () => {
-    unsure.current ??= setTimeout(() => {
-      unsure.current = undefined
-      if (!document.hidden && !currentLive().isPaused) void refresh(mayMove).catch(() => {})
-    }, UNSURE_MS)
-  }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list has reads of its own.
-  useEffect(
-    () => () => {
-      clearTimeout(unsure.current)
-      unsure.current = undefined
-    },
-    [refresh],
-  )
   const readAgain = useCallback(() => void refresh(() => true).catch(() => {}), [refresh])
   // A list from the cache has missed what came since it was left.
   useEffect(() => {
@@ -109,7 +96,7 @@ export function useLiveList<Id extends PagesId>(
       const merged = rules.merge(pages, batch, input)
       if (merged.pages !== pages) setPages(id, input, merged.pages)
       news.add(merged.added)
-      if (merged.isOld) readLater()
+      if (merged.isOld) setUnsure(key)
     },
     onGap: async openedAt => {
       if (pagesOf(id, input) === undefined) await refetch({ cancelRefetch: false })
@@ -117,19 +104,38 @@ export function useLiveList<Id extends PagesId>(
     },
   })
   const { count } = news
+  useReadWhenShown(count > 0 && !isHeld ? count : undefined, {
+    waitMs: () => Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now()),
+    read: () => {
+      if (isAtTop()) void refresh(mayMove).catch(() => {})
+    },
+  })
+  useReadWhenShown(unsure === key ? key : undefined, {
+    waitMs: () => UNSURE_MS,
+    read: () => {
+      setUnsure(undefined)
+      if (!currentLive().isPaused) void refresh(mayMove).catch(() => {})
+    },
+  })
+  return { query, rows: itemsOf(query), news: count, readAgain }
+}
+
+/** Reads a while after the cause, and in a hidden tab when it is shown. Another cause begins the while anew. */
+function useReadWhenShown(cause: unknown, options: { waitMs(): number; read(): void }): void {
+  const latest = useRef(options)
+  latest.current = options
   useEffect(() => {
-    if (count === 0 || isHeld) return
+    if (cause === undefined) return
     const read = () => {
-      if (!document.hidden && isAtTop()) void refresh(mayMove).catch(() => {})
+      if (document.hidden) document.addEventListener('visibilitychange', read, { once: true })
+      else latest.current.read()
     }
-    const timer = setTimeout(read, Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now()))
-    document.addEventListener('visibilitychange', read)
+    const timer = setTimeout(read, latest.current.waitMs())
     return () => {
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', read)
     }
-  }, [count, isHeld, refresh, mayMove])
-  return { query, rows: itemsOf(query), news: count, readAgain }
+  }, [cause])
 }
 
 interface News {
