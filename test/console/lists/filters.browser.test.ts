@@ -26,6 +26,7 @@ test('the event log is filtered by source and by times, which a link can have', 
   await page.getByLabel('Until').fill('24h')
   await page.keyboard.press('Enter')
   await page.getByText('No events with these filters').waitFor()
+  expect(await page.title()).toBe('emit · Events · Perdure')
   await page.getByRole('button', { name: 'Drop until:24h' }).click()
   await page.getByRole('row', { name: said }).first().waitFor()
   // A link has an absolute time, which the select shows.
@@ -93,8 +94,9 @@ test('the runs that match are saved as a file, all pages of them', async () => {
   for (const { runId } of sent) await api.succeeded(runId)
   await api.succeeded((await api.send({ name: 'other', app })).runId)
   const page = await openPage(url)
-  await page.goto(at(`runs?app=${app}&workflow=${name}`))
+  await page.goto(at(`runs?app=${app}&workflow=${name}&status=succeeded`))
   await page.getByRole('button', { name: 'Export' }).click()
+  expect(await page.title()).toBe(`succeeded · ${name} · ${app} · Runs · Perdure`)
   const dialog = page.getByRole('dialog')
   expect(await axeViolations(page)).toEqual([])
   const saved = async (file: string) => {

@@ -4,6 +4,8 @@
 import { Component, type ReactNode, useEffect, useRef } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import { currentLocation } from '../../router/history.ts'
+import { useLocation } from '../../router/router.tsx'
+import type { Match } from '../../router/routes.ts'
 import { currentSession, retryNow, useSession } from '../../session/session.ts'
 import { Button } from '../button.tsx'
 import { shortName } from '../visible-text.ts'
@@ -11,11 +13,14 @@ import { isLostScript } from './lost-script.ts'
 import styles from './states.module.css'
 
 const TITLE_MAX = 80
+/** The parameters of lists that choose rows, in the order in which the title names them. */
+const FILTERS =
+  'status state kind type waiting action q workflow name key error attribute source actor parent run target endpoint app'
 
 export interface PageProps {
   /** The heading. */
   title: string
-  /** The window's title when it says more than the heading: "failed · process-order". */
+  /** The window's title when it is not the heading with the filters of the list: "failed · process-order". */
   windowTitle?: string
   /** Replaces the text of the heading, which still names the page. */
   heading?: ReactNode
@@ -23,11 +28,19 @@ export interface PageProps {
   children: ReactNode
 }
 
-export function Page({ title, windowTitle = title, heading = title, actions, children }: PageProps) {
+/** The filters of the list that the URL names. The page of a record has those of the list that it was opened from. */
+function filtersOf(match: Match): string[] {
+  if (match.kind !== 'page' || Object.keys(match.params).length > 0) return []
+  return FILTERS.split(' ').flatMap(name => match.query.get(name) || [])
+}
+
+export function Page({ title, windowTitle, heading = title, actions, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
+  const { match } = useLocation()
+  const shown = windowTitle ?? [...filtersOf(match), title].join(' · ')
   useEffect(() => {
-    document.title = `${shortName(windowTitle, TITLE_MAX)} · Perdure`
-  }, [windowTitle])
+    document.title = `${shortName(shown, TITLE_MAX)} · Perdure`
+  }, [shown])
   useEffect(() => {
     const { cause } = currentLocation()
     // A page that replaces another one took the focus with it.
