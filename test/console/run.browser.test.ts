@@ -67,6 +67,11 @@ test('the time in a state is of the past: the wait for the next attempt counts u
   await page.getByText('is tried again').waitFor()
   const share = page.getByRole('list', { name: 'Time in state' }).getByText('backing off')
   expect(await share.innerText()).toMatch(/backing off \d+(\.\d+)? m?s /)
+  const row = page.getByRole('row', { name: /^charge, retrying/ })
+  expect(await row.getByRole('gridcell').last().innerText()).toMatch(/^\d+(\.\d+)? m?s$/)
+  const [past, planned] = [row.locator('[data-kind=backoff]'), row.locator('[data-kind=planned]')]
+  expect(await past.getAttribute('title')).toMatch(/^backoff after attempt 1: \d+(\.\d+)? m?s$/)
+  expect(await planned.getAttribute('title')).toMatch(/^until the next attempt: (59 min|1 h)/)
 })
 
 test.each(['light', 'dark'] as const)('a failed run and its tabs have no violation in %s', async colorScheme => {

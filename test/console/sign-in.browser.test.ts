@@ -190,7 +190,7 @@ test('a session whose key is revoked freezes the page, and goes on after the nex
   expect(page.url()).toContain('?status=failed')
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   expect(await page.getByLabel('API key').count()).toBe(0)
-  expect(await page.title()).toBe('Runs · Perdure')
+  expect(await page.title()).toBe('failed · Runs · Perdure')
   expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 })
 

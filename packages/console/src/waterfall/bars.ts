@@ -56,7 +56,8 @@ export function barsOf(steps: readonly WaterfallStep[], frames: FrameIndex, orig
       carried: step.carried === true,
       segments,
       fromMs: first.fromMs,
-      ...(last.toMs === undefined ? {} : { toMs: last.toMs }),
+      // The last segment of a step that is tried again ends with the next attempt, and the step does not.
+      ...(last.toMs === undefined || step.status === 'retrying' ? {} : { toMs: last.toMs }),
       ...(step.childRunId === undefined ? {} : { childRunId: step.childRunId }),
       ...(step.error === undefined ? {} : { error: step.error.message }),
     }

@@ -119,6 +119,7 @@ describe('bars', () => {
     const retrying = step('charge', 1, 10, undefined, { status: 'retrying', nextAttemptAt: at(900) })
     const [bar] = barsOf([retrying], indexFrames(FRAMES.slice(0, 4)), ORIGIN)
     expect(bar?.segments.at(-1)).toEqual({ kind: 'backoff', attempt: 1, fromMs: 60, toMs: 900 })
+    expect(bar).not.toHaveProperty('toMs')
     expect(barsOf([step('nap', 0, 10, undefined, { op: 'Sleep' })], INDEX, ORIGIN)[0]).not.toHaveProperty('toMs')
   })
 })

@@ -11,7 +11,7 @@ import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
 import { criticalPath } from '../../waterfall/critical-path.ts'
 import { type Row, type RowOrder, rowsOf } from '../../waterfall/folds.ts'
 import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
-import type { Bar } from '../../waterfall/model.ts'
+import type { Bar, Segment } from '../../waterfall/model.ts'
 import { clampSpan, type Span } from '../../waterfall/scale.ts'
 import { barsAt, type Moment, momentAt, stopAt, stopsOf } from '../../waterfall/scrub.ts'
 import { type StepList, stepsQuery } from './model/steps.ts'
@@ -35,7 +35,7 @@ export interface Drawn {
   endMs: number
   /** The end of the run, or now. */
   ageMs: number
-  /** Where open bars end: the end of the axis, or the moment that is drawn. */
+  /** Where open bars end: the end of the run, now, or the moment that is drawn. */
   openMs: number
   moment: Moment | undefined
   stops: readonly number[]
@@ -59,14 +59,28 @@ export function useDrawn(view: RunView): Drawn {
     return stop === undefined ? undefined : momentAt(frames, stop, originMs)
   }, [frames, stops, seq, originMs])
   const shown = useMemo(() => (moment ? barsAt(bars, moment) : bars), [bars, moment])
-  const lastMs = useMemo(() => bars.reduce((most, bar) => Math.max(most, bar.toMs ?? bar.fromMs), 0), [bars])
+  const { lastMs, plannedMs } = useMemo(() => lastTimes(bars), [bars])
   const ended = run.finishedAt === undefined ? undefined : Date.parse(run.finishedAt) - originMs
   const ageMs = ended ?? (view.isLive ? now - originMs : lastMs)
-  const endMs = Math.max(ageMs, lastMs, 1)
+  const pastMs = Math.max(ageMs, lastMs, 1)
+  const endMs = Math.max(pastMs, plannedMs)
+  const openMs = moment?.ms ?? pastMs
   return useMemo(
-    () => ({ bars: shown, latest: bars, index, endMs, ageMs, openMs: moment?.ms ?? endMs, moment, stops }),
-    [shown, bars, index, endMs, ageMs, moment, stops],
+    () => ({ bars: shown, latest: bars, index, endMs, ageMs, openMs, moment, stops }),
+    [shown, bars, index, endMs, ageMs, openMs, moment, stops],
   )
+}
+
+/** When something happened last, and when the last of the next attempts is planned. */
+function lastTimes(bars: readonly Bar[]) {
+  let lastMs = 0
+  let plannedMs = 0
+  for (const bar of bars) {
+    const { fromMs, toMs = fromMs } = bar.segments.at(-1) as Segment
+    lastMs = Math.max(lastMs, bar.toMs ?? fromMs)
+    plannedMs = Math.max(plannedMs, toMs)
+  }
+  return { lastMs, plannedMs }
 }
 
 /** Where open bars end: once a second further on, or without motion, where they were when the run changed last. */

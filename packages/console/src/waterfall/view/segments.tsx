@@ -31,12 +31,24 @@ export function placeOf({ axis, span }: Track, fromMs: number, toMs: number): Pl
   return { left: `${from * 100}%`, width: `${(Math.min(right, 1.01) - from) * 100}%` }
 }
 
+/** A segment as it is drawn: of a backoff that goes on, the part up to now and the planned rest. */
+type Drawn = Omit<Segment, 'kind'> & { kind: SegmentKind | 'planned' }
+
+function drawnSegments({ segments }: Bar, nowMs: number): readonly Drawn[] {
+  const last = segments.at(-1) as Segment
+  const { kind, fromMs, toMs = nowMs } = last
+  if (kind !== 'backoff' || toMs <= nowMs) return segments
+  const atMs = Math.max(fromMs, nowMs)
+  return [...segments.slice(0, -1), { ...last, toMs: atMs }, { ...last, kind: 'planned', fromMs: atMs }]
+}
+
 /** The segments of one bar, or a caret at the edge beyond which it is. */
 export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
-  const places = bar.segments.map(segment => placeOf(track, segment.fromMs, segment.toMs ?? track.endMs))
+  const segments = drawnSegments(bar, track.endMs)
+  const places = segments.map(segment => placeOf(track, segment.fromMs, segment.toMs ?? track.endMs))
   if (places.every(place => place === undefined))
-    return <EdgeCaret bar={bar} track={track} isPoint={bar.segments[0]?.kind === 'point'} />
-  return bar.segments.map((segment, i) => {
+    return <EdgeCaret bar={bar} track={track} isPoint={segments[0]?.kind === 'point'} />
+  return segments.map((segment, i) => {
     const place = places[i]
     return (
       place && (
@@ -56,16 +68,17 @@ export function BarSegments({ bar, track }: { bar: Bar; track: Track }) {
 }
 
 /** The smallest widths by kind, as in the styles: a notch, and one dot of a sleep. */
-const WIDTH_PX_MIN: Readonly<Partial<Record<SegmentKind, number>>> = { failed: 10, sleep: 7 }
+const WIDTH_PX_MIN: Readonly<Partial<Record<Drawn['kind'], number>>> = { failed: 10, sleep: 7 }
 
 /** A short segment at the end of the track is drawn whole there; a diamond is whole at both ends. */
-function styleOf(kind: SegmentKind, { left, width }: Place): CSSProperties {
+function styleOf(kind: Drawn['kind'], { left, width }: Place): CSSProperties {
   if (kind === 'point') return { left: `clamp(7px, ${left}, 100% - 7px)` }
   return { left: `min(${left}, 100% - ${WIDTH_PX_MIN[kind] ?? 3}px)`, width }
 }
 
-function titleOf({ kind, attempt, fromMs, toMs, error }: Segment, endMs: number): string {
+function titleOf({ kind, attempt, fromMs, toMs, error }: Drawn, endMs: number): string {
   const took = durationText((toMs ?? Math.max(endMs, fromMs)) - fromMs)
+  if (kind === 'planned') return `until the next attempt: ${took}`
   const head = kind === 'backoff' ? `backoff after attempt ${attempt}: ${took}` : `attempt ${attempt}: ${took}`
   return error === undefined ? head : `${head}\n${visibleText(error.slice(0, 500))}`
 }
