@@ -65,7 +65,7 @@ function runnersQuery(namespace: string, query: ErrorGroupsQuery, groups: readon
   }
 }
 
-/** The newest failures, with the columns of their index, or with another one, for which each row is read. */
+/** The newest failures, with the columns of their index, or with another one, for which PostgreSQL reads each row. */
 function newestFailures(
   namespace: string,
   query: ErrorGroupsQuery,

@@ -7,6 +7,7 @@ import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { trendQueries } from '../rollups/trend-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
+import { errorGroupsOf } from './error-group-queries.ts'
 import { lastAcceptedQuery } from './receiver-queries.ts'
 import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
 import { holdersQuery } from './runs/run-queries.ts'
@@ -113,4 +114,17 @@ test('the last accepted posts of receivers are looked up by their ids', () => {
   expect(plan).toMatch(
     /SEARCH webhook_receivers USING \S* ?(PRIMARY KEY|INDEX sqlite_autoindex_webhook_receivers_\d) \(id=\?\)/,
   )
+})
+
+test('the failures of groups, and their runners, are counted in an index, without the rows', async () => {
+  const plans: string[] = []
+  const read = async (query: Query) => {
+    if (!query.sql.includes('AS newest')) return []
+    plans.push(planOf(query))
+    return plans.length === 1 ? [['fingerprint', 'shop', 'order', 1, 1, 1, '1 run_1']] : []
+  }
+  const trend = { spans: 2, spanMs: 1000 }
+  await errorGroupsOf(read, 'default', { since: 1, limit: 10, trend, runners: 3 })
+  expect(plans).toHaveLength(3)
+  for (const plan of plans) expect(plan).toContain('COVERING INDEX runs_of_failures (namespace=? AND finished_at>?)')
 })

@@ -44,6 +44,9 @@ export const FOLLOWS_RUN_OF_EVENT = 'event_id IS NULL AND trigger_id IS NOT NULL
 /** A column by which lists filter, in the indexes that lists walk: it never changes. */
 const ALSO_FILTERED = 'trigger_kind'
 
+/** The columns that groups of failures are counted by, in the order of the counts. */
+const FAILURES = 'namespace, finished_at, error_key, app, workflow, id'
+
 export const RUNS = table<Run>()('runs', {
   fixed: {
     id: unique(text),
@@ -158,8 +161,15 @@ export const RUNS = table<Run>()('runs', {
       where: 'waiting_kind IS NOT NULL',
       since: 2,
     },
-    // Groups of failures are counted along it.
-    runs_failed: { on: 'namespace, finished_at, error_key, app, workflow, id', where: 'error_key IS NOT NULL' },
+    // Groups of failures are counted along it, and on SQLite their runners too: the id of a runner may be a URL, which does not fit
+    // into an ordered index of PostgreSQL.
+    runs_failed: { on: FAILURES, where: 'error_key IS NOT NULL', until: 2 },
+    runs_of_failures: {
+      on: `${FAILURES}, last_pass`,
+      postgres: `(${FAILURES})`,
+      where: 'error_key IS NOT NULL',
+      since: 2,
+    },
     runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL', until: 2 },
     runs_of_error: {
       on: `namespace, error_key, id, ${ALSO_FILTERED}, app, workflow`,
