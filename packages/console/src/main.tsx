@@ -30,6 +30,12 @@ async function redeemCode(): Promise<void> {
 
 applyTheme()
 listenToKeys()
+const keepFocus = () =>
+  void import('./app/lost-focus.ts').then(
+    part => part.keepFocus(),
+    () => {},
+  )
+addEventListener('keydown', keepFocus, { once: true })
 // Not awaited at the top level: pages that are loaded later import from this file's chunk.
 void redeemCode().then(() => {
   const { match } = currentLocation()
