@@ -64,7 +64,8 @@ export function useKeys(group: string, shortcuts: readonly Shortcut[], { isLast 
 export function keyOfEvent(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {
   const key = event.key === ' ' ? 'Space' : event.key
   if (event.ctrlKey || event.metaKey) return `mod+${key.toLowerCase()}`
-  return event.altKey ? `alt+${key.toLowerCase()}` : key
+  // Keyboards of many countries write brackets with Option.
+  return event.altKey && !/^[[\]{}]$/.test(key) ? `alt+${key.toLowerCase()}` : key
 }
 
 /** The element that has the focus. For the window, the target of a key in a shadow root is the host. */
