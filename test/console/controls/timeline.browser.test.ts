@@ -111,6 +111,30 @@ test('Critical path pales the steps that did not determine the duration', async 
   await expect.poll(faint).toEqual(['beside'])
 })
 
+test('the table shows the selected step, also one of many', async () => {
+  const page = await openPage(url)
+  const name = (i: number) => `step-${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`
+  await openBundle(
+    page,
+    url,
+    Array.from({ length: 520 }, (_, i) => ({
+      name: name(i),
+      fromMs: i,
+      toMs: i + 1,
+      status: i === 510 ? 'failed' : 'succeeded',
+    })),
+  )
+  await page.getByRole('button', { name: 'As table' }).click()
+  const table = page.getByRole('table', { name: 'Steps of the run' })
+  const isShown = (step: string) =>
+    table.getByRole('row', { name: `${step} step` }).evaluate(row => {
+      const { top, bottom } = row.getBoundingClientRect()
+      return top >= 0 && bottom <= row.ownerDocument.documentElement.clientHeight
+    })
+  await page.keyboard.press('n')
+  await expect.poll(() => isShown(name(510))).toBe(true)
+})
+
 test('dragging the track moves the zoomed part, and selects nothing', async () => {
   const page = await openPage(url)
   await openBundle(

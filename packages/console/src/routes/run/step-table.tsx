@@ -1,5 +1,6 @@
 // The timeline as a table: the same rows for those who read tables better than bars.
 
+import { useEffect, useRef } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import { PlainTable } from '../../ui/table/plain-table.tsx'
@@ -11,8 +12,8 @@ import css from './step-table.module.css'
 
 const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Took'] as const
 const NUMBERS: readonly string[] = ['Attempt', 'Started at', 'Took']
-/** Rows of the table; the timeline has all. */
-const ROWS_MAX = 500
+/** Rows of the table, or so many times more that the selected one is among them; the timeline has all. */
+const ROWS_STEP = 500
 
 export interface StepTableProps {
   rows: readonly Row[]
@@ -22,17 +23,23 @@ export interface StepTableProps {
 }
 
 export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const place = rows.findIndex(({ key }) => key === selected)
+  const rowsMax = Math.max(1, Math.ceil((place + 1) / ROWS_STEP)) * ROWS_STEP
+  useEffect(() => {
+    if (place >= 0) body.current?.rows[place]?.scrollIntoView({ block: 'nearest' })
+  }, [place])
   return (
     <Sideways label="Steps of the run" className={css.scroll}>
-      <PlainTable className={css.table} label="Steps of the run" heads={HEADS} numbers={NUMBERS}>
-        {rows.slice(0, ROWS_MAX).map(row => (
+      <PlainTable className={css.table} label="Steps of the run" heads={HEADS} numbers={NUMBERS} body={body}>
+        {rows.slice(0, rowsMax).map(row => (
           <tr key={row.key} aria-selected={row.key === selected} onClick={() => onSelect(row.key)}>
             {row.kind === 'bar' ? <BarCells row={row} endMs={endMs} /> : <FoldCells row={row} endMs={endMs} />}
           </tr>
         ))}
       </PlainTable>
-      {rows.length > ROWS_MAX && (
-        <p className={css.more}>{rows.length - ROWS_MAX} rows more: filter by name to see them.</p>
+      {rows.length > rowsMax && (
+        <p className={css.more}>{rows.length - rowsMax} rows more: filter by name to see them.</p>
       )}
     </Sideways>
   )

@@ -1,6 +1,6 @@
 // A table of a few rows: its name for screen readers, its heads and its rows. Tables of many rows are in data-table.
 
-import type { ReactNode } from 'react'
+import type { ReactNode, Ref } from 'react'
 
 export interface PlainTableProps {
   label: string
@@ -8,11 +8,12 @@ export interface PlainTableProps {
   heads: readonly string[]
   /** The heads whose columns are numbers, at the end of their cells. */
   numbers?: readonly string[]
+  body?: Ref<HTMLTableSectionElement>
   /** The rows. */
   children: ReactNode
 }
 
-export function PlainTable({ label, className, heads, numbers = [], children }: PlainTableProps) {
+export function PlainTable({ label, className, heads, numbers = [], body, children }: PlainTableProps) {
   return (
     <table className={className}>
       <caption className="visually-hidden">{label}</caption>
@@ -25,7 +26,7 @@ export function PlainTable({ label, className, heads, numbers = [], children }: 
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody ref={body}>{children}</tbody>
     </table>
   )
 }
