@@ -85,7 +85,7 @@ async function logged() {
   const name = unique('logged')
   const logs: LogLine[] = [
     { level: 'info', message: 'fetching rows', scope: 'fetch', index: 0 },
-    { level: 'debug', message: 'three came', scope: 'fetch', index: 1 },
+    { level: 'debug', message: 'three came', scope: 'fetch', index: 1, fields: { order: 'a-17' } },
   ]
   const handler: Handler = ({ steps }) => {
     const known = Object.keys(steps).length
@@ -196,7 +196,10 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await page.getByLabel('Least level').selectOption('info')
   await page.getByText('1 of 2 lines').waitFor()
   await page.getByLabel('Least level').selectOption('debug')
-  await page.getByLabel('Search the log').fill('THREE')
+  await page.keyboard.press('f')
+  await page.keyboard.type('THREE')
+  await page.getByText('1 of 2 lines').waitFor()
+  await page.getByLabel('Search the log').fill('A-17')
   await page.getByText('1 of 2 lines').waitFor()
   await page.getByLabel('Search the log').fill('')
   await page.getByLabel('Scope').selectOption('fetch')

@@ -219,10 +219,28 @@ test('x and X select; Esc closes, then clears, then goes up to the list as it wa
   await expect.poll(focused).toBe(opened)
 })
 
+test('X alone selects its row: a range begins in the same list, at a row that is selected', async () => {
+  const page = await signedIn('runs?status=failed,waiting,queued')
+  await page.getByRole('row', { name: /refused/ }).waitFor()
+  const press = async (...keys: string[]) => {
+    for (const key of keys) {
+      await page.keyboard.press(key)
+      await page.waitForTimeout(50)
+    }
+  }
+  const one = page.getByText('1 run selected')
+  await press('j', 'x', 'Escape', 'j', 'j', 'X')
+  await one.waitFor()
+  await page.getByRole('group', { name: 'Status' }).getByRole('button', { name: 'Waiting', exact: true }).click()
+  await page.getByRole('row', { name: /refused/ }).waitFor({ state: 'detached' })
+  await press('j', 'X')
+  await one.waitFor()
+})
+
 const step = (name: string, fromMs: number, status: 'succeeded' | 'failed' = 'succeeded') =>
   ({ name, fromMs, toMs: fromMs + 100, status }) as const
 
-test('the timeline: n N z 0 + - h', async () => {
+test('the timeline: n N z 0 + - h f', async () => {
   const page = await signedIn('bundle')
   await openBundle(page, engine.url, [
     step('load', 0),
@@ -256,6 +274,9 @@ test('the timeline: n N z 0 + - h', async () => {
   }
   await page.keyboard.press('h')
   await page.getByRole('row', { name: /^load/ }).waitFor({ state: 'detached' })
+  await page.keyboard.press('f')
+  await page.keyboard.type('part')
+  await page.getByRole('row', { name: /^first/ }).waitFor({ state: 'detached' })
 })
 
 /** Every key that has a control of its own; the others move, and only the list of keys names them. */

@@ -1,6 +1,6 @@
 // The tab with the timeline: tools, the overview, the waterfall or its table, and the inspector of the selected step.
 
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { itemsOf, usePages } from '../../data/queries.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { useQuery } from '../../router/router.tsx'
@@ -142,6 +142,8 @@ interface ToolsProps {
 function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
   const [get, set] = useQuery('run')
   const { axis, span, setSpan, filter, setFilter } = timeline
+  const field = useRef<HTMLInputElement>(null)
+  useKeys('Timeline', [{ keys: 'f', label: 'filter by name', run: () => field.current?.select() }])
   const isAll = span.fromMs <= axis.all.fromMs && span.toMs >= axis.all.toMs
   const pressed = (name: 'hide' | 'only' | 'as' | 'idle' | 'critical', value: string) => ({
     'aria-pressed': get(name) === value,
@@ -150,8 +152,10 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
   return (
     <div className={css.tools} role="toolbar" aria-label="Timeline">
       <input
+        ref={field}
         type="search"
         className={css.filter}
+        title="Filter by name (f)"
         placeholder="Filter by name"
         aria-label="Filter steps by name"
         value={filter}

@@ -14,7 +14,7 @@ type Table = { current: HTMLTableElement | null }
 export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, places: Places) {
   const { label, rows, keyOf, onActive, selection } = props
   const [key, setKey] = useKept<string | undefined>(`active:${label}`, undefined)
-  const anchor = useRef<number>(undefined)
+  const anchor = useRef<string>(undefined)
   const active = useRef(key)
   const index = useMemo(() => rows.findIndex(row => keyOf(row) === key), [rows, key, keyOf])
   const activate = useCallback(
@@ -37,10 +37,11 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, plac
   const select = (at: number, isRange: boolean) => {
     const row = rows[at]
     if (!selection || row === undefined) return
-    const from = anchor.current
-    anchor.current = at
-    if (!isRange || from === undefined) selection.onChange(toggled(selection.keys, keyOf(row)))
-    else selection.onChange(new Set([...selection.keys, ...rangeOf(rows, from, at).map(keyOf)]))
+    // A range begins at a row that is selected in this list.
+    const begin = isRange && rows.find(each => keyOf(each) === anchor.current && selection.keys.has(keyOf(each)))
+    anchor.current = keyOf(row)
+    if (!begin) selection.onChange(toggled(selection.keys, keyOf(row)))
+    else selection.onChange(new Set([...selection.keys, ...rangeOf(rows, rows.indexOf(begin), at).map(keyOf)]))
   }
   useFocusOnReturn({ table, index, key, places })
   useRowKeys(props, { table, index, move, select })

@@ -1,6 +1,8 @@
 // The log of a run: filtered by level, scope and text, grouped by attempt, followed while the run is live.
 
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { sourceOf } from '../../../data/json/parse.ts'
+import { useKeys } from '../../../keys/keys.ts'
 import { useQuery } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
 import type { LogFrame } from '../../../waterfall/model.ts'
@@ -38,13 +40,7 @@ export function LogsTab({ view }: { view: RunView }) {
   return (
     <div ref={list} className={css.tab}>
       <div className={css.tools} role="toolbar" aria-label="Log">
-        <input
-          type="search"
-          placeholder="Search the log"
-          aria-label="Search the log"
-          value={text}
-          onChange={event => setText(event.target.value)}
-        />
+        <SearchField text={text} onChange={setText} />
         <select aria-label="Least level" value={level} onChange={event => set({ level: event.target.value })}>
           {LEVELS.map(one => (
             <option key={one} value={one}>
@@ -94,6 +90,22 @@ export function LogsTab({ view }: { view: RunView }) {
   )
 }
 
+function SearchField({ text, onChange }: { text: string; onChange(text: string): void }) {
+  const field = useRef<HTMLInputElement>(null)
+  useKeys('Log', [{ keys: 'f', label: 'search the log', run: () => field.current?.select() }])
+  return (
+    <input
+      ref={field}
+      type="search"
+      placeholder="Search the log"
+      title="Search the log (f)"
+      aria-label="Search the log"
+      value={text}
+      onChange={event => onChange(event.target.value)}
+    />
+  )
+}
+
 interface LogFilter {
   level: (typeof LEVELS)[number]
   /** Empty for every scope. */
@@ -101,7 +113,7 @@ interface LogFilter {
   text: string
 }
 
-/** The lines of this level and above, of the scope, with the text in their message. */
+/** The lines of this level and above, of the scope, with the text in their message or their fields. */
 function filtered(all: readonly LogFrame[], { level, scope, text }: LogFilter): LogFrame[] {
   const wanted = text.toLowerCase()
   const least = LEVELS.indexOf(level)
@@ -109,9 +121,11 @@ function filtered(all: readonly LogFrame[], { level, scope, text }: LogFilter): 
     line =>
       LEVELS.indexOf(line.level as (typeof LEVELS)[number]) >= least &&
       (scope === '' || line.scope === scope) &&
-      (wanted === '' || line.message.toLowerCase().includes(wanted)),
+      (wanted === '' || textOf(line).toLowerCase().includes(wanted)),
   )
 }
+
+const textOf = ({ message, fields }: LogFrame) => (fields === undefined ? message : `${message} ${sourceOf(fields)}`)
 
 /** Consecutive lines of one attempt. */
 function groupsOf(lines: readonly LogFrame[]): { attempt: number; first: number; lines: LogFrame[] }[] {
