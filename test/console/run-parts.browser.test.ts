@@ -197,9 +197,7 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await page.getByText('1 of 2 lines').waitFor()
   await page.getByLabel('Least level').selectOption('debug')
   await page.keyboard.press('f')
-  await page.keyboard.type('THREE')
-  await page.getByText('1 of 2 lines').waitFor()
-  await page.getByLabel('Search the log').fill('A-17')
+  await page.keyboard.type('A-17')
   await page.getByText('1 of 2 lines').waitFor()
   await page.getByLabel('Search the log').fill('')
   await page.getByLabel('Scope').selectOption('fetch')
@@ -208,6 +206,9 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await page.getByRole('row', { name: /^fetch/, selected: true }).waitFor()
   await page.getByRole('button', { name: 'Show them in the log' }).click()
   await page.locator('li[aria-current]').getByText('three came').waitFor()
+  await page.getByRole('button', { name: 'Session and help' }).click()
+  await page.getByRole('menuitem', { name: 'Hide payloads' }).click()
+  await expect.poll(() => page.content()).not.toContain('a-17')
 })
 
 /** The memo and the answer at the moment that the page draws. */

@@ -34,7 +34,8 @@ export type Row = { key: string; depth: number } & (
   | { kind: 'fold'; fold: Fold; isOpen: boolean }
 )
 
-export type RowOrder = 'index' | 'start' | 'duration'
+export const ROW_ORDERS = ['index', 'start', 'duration'] as const
+export type RowOrder = (typeof ROW_ORDERS)[number]
 
 export interface RowOptions {
   /** Keys of folds and of child steps that are unfolded. */

@@ -7,7 +7,7 @@ import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
 import { FilteredEmpty } from '../../ui/states/empty.tsx'
-import { canOpen } from '../../waterfall/folds.ts'
+import { canOpen, type RowOrder } from '../../waterfall/folds.ts'
 import { nextStop, passStretches } from '../../waterfall/pass-walk.ts'
 import { spansOfFrames, spansOfRecords } from '../../waterfall/passes.ts'
 import { spanAround, zoomAt } from '../../waterfall/scale.ts'
@@ -128,7 +128,7 @@ function spanOfRow(row: Timeline['rows'][number], { axis }: Timeline, endMs: num
   return spanAround({ fromMs: axis.place(fromMs), toMs: axis.place(toMs) }, axis.all)
 }
 
-const ORDERS = { index: 'in order', start: 'by start', duration: 'longest first' } as const
+const ORDERS: Record<RowOrder, string> = { index: 'in order', start: 'by start', duration: 'longest first' }
 
 interface ToolsProps {
   timeline: Timeline

@@ -9,7 +9,7 @@ import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { useReducedMotion } from '../../ui/media.ts'
 import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
 import { criticalPath } from '../../waterfall/critical-path.ts'
-import { type Row, type RowOrder, rowsOf } from '../../waterfall/folds.ts'
+import { ROW_ORDERS, type Row, rowsOf } from '../../waterfall/folds.ts'
 import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
 import type { Bar, Segment } from '../../waterfall/model.ts'
 import { clampSpan, type Span } from '../../waterfall/scale.ts'
@@ -120,7 +120,7 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   const children = useChildren(childIds, { originMs, isLive: view.isLive })
   const hideDone = get('hide') === 'done'
   const onlyFailed = get('only') === 'failed'
-  const order = get('order') as RowOrder | undefined
+  const order = ROW_ORDERS.find(one => one === get('order'))
   const rows = useMemo(
     () => rowsOf(bars, { open, hideDone, onlyFailed, filter, children, ...(order && { order }) }),
     [bars, open, hideDone, onlyFailed, filter, children, order],

@@ -3,7 +3,9 @@
 import { sourceOf } from '../../../data/json/parse.ts'
 import { durationText } from '../../../ui/duration.ts'
 import { JsonTree } from '../../../ui/json/json-tree.tsx'
+import { veiledText } from '../../../ui/json/veil-json.ts'
 import { exactTime } from '../../../ui/time.ts'
+import { useVeil } from '../../../ui/veil.ts'
 import { Visible } from '../../../ui/visible.tsx'
 import { type LogFrame, sinceOrigin } from '../../../waterfall/model.ts'
 import css from './log-lines.module.css'
@@ -21,6 +23,7 @@ export interface LogLinesProps {
 }
 
 export function LogLines({ lines, originMs, wraps = true, current, onScope }: LogLinesProps) {
+  const { isHidden } = useVeil()
   return (
     <ol className={css.lines} data-wraps={wraps || undefined}>
       {lines.map(line => (
@@ -44,7 +47,7 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
             {line.fields !== undefined && Object.keys(line.fields).length > 0 && (
               <details className={css.fields}>
                 <summary>
-                  <Visible text={summaryOf(line.fields)} />
+                  <Visible text={summaryOf(line.fields, isHidden)} />
                 </summary>
                 <JsonTree text={sourceOf(line.fields)} label="the fields" />
               </details>
@@ -58,7 +61,8 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
 
 const SUMMARY_CHARS = 160
 
-function summaryOf(fields: Record<string, unknown>): string {
-  const text = sourceOf(fields)
+function summaryOf(fields: Record<string, unknown>, isHidden: boolean): string {
+  const source = sourceOf(fields)
+  const text = isHidden ? veiledText(source) : source
   return text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS)}…` : text
 }
