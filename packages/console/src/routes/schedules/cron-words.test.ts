@@ -14,6 +14,10 @@ test.each([
   ['0 9 * * 1-5', 'Monday to Friday at 09:00'],
   ['0 9 * * 1,4', 'every Monday, Thursday at 09:00'],
   ['0 0 1 * *', 'on day 1 of the month at 00:00'],
+  ['0 9 * * 0,7', 'every Sunday at 09:00'],
+  // The last span of an hour or a day would be shorter.
+  ['*/45 * * * *', undefined],
+  ['15 */5 * * *', undefined],
   // No sentence is better than a wrong one.
   ['0 9 1 * 1', undefined],
   ['0 9 * 2 *', undefined],

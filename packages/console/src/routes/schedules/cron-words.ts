@@ -14,13 +14,13 @@ export function cronWords(cron: string): string | undefined {
   const often = [minute, hour, day, weekday].join(' ')
   if (often === '* * * *') return 'every minute'
   const step = /^\*\/(\d+)$/.exec(minute)?.[1]
-  if (step !== undefined && `${hour} ${day} ${weekday}` === '* * *')
+  if (step !== undefined && divides(step, 60) && `${hour} ${day} ${weekday}` === '* * *')
     return step === '1' ? 'every minute' : `every ${step} minutes`
   if (!isNumber(minute)) return undefined
   const past = minute === '0' ? '' : ` at ${minute} past`
   if (`${hour} ${day} ${weekday}` === '* * *') return minute === '0' ? 'every hour' : `every hour${past}`
   const hours = /^\*\/(\d+)$/.exec(hour)?.[1]
-  if (hours !== undefined && `${day} ${weekday}` === '* *') return `every ${hours} hours${past}`
+  if (hours !== undefined && divides(hours, 24) && `${day} ${weekday}` === '* *') return `every ${hours} hours${past}`
   if (!isNumber(hour)) return undefined
   const at = `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
   if (day !== '*') return isNumber(day) && weekday === '*' ? `on day ${day} of the month at ${at}` : undefined
@@ -28,14 +28,15 @@ export function cronWords(cron: string): string | undefined {
   return days && `${days} at ${at}`
 }
 
+/** Whether all steps are of one length: a cron begins anew with each hour and each day. */
+const divides = (step: string, whole: number) => whole % Number(step) === 0
+
 const isNumber = (field: string) => /^\d+$/.test(field)
 
 function daysOf(weekday: string): string | undefined {
   if (weekday === '*') return 'every day'
   if (weekday === '1-5') return 'Monday to Friday'
   if (!/^[0-7](,[0-7])*$/.test(weekday)) return undefined
-  return `every ${weekday
-    .split(',')
-    .map(day => DAYS[Number(day)])
-    .join(', ')}`
+  const days = new Set(weekday.split(',').map(day => DAYS[Number(day)]))
+  return `every ${[...days].join(', ')}`
 }

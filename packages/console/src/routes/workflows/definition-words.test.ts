@@ -30,7 +30,7 @@ test('a definition is told in sentences, and a policy that it does not have is n
     whenExhausted: 'pause',
   })
   expect(words).toEqual([
-    'It starts on a if event.data.n > 1, or every day at 09:00.',
+    'It starts on a if event.data.n > 1, or every day at 09:00 (UTC).',
     'At most 5 runs are active at once per event.data.userId.',
     'At most 1 run is active at once, over the whole namespace.',
     'At most 10 runs start in 1 min, and 1 more at once after a quiet time; others wait.',
@@ -43,9 +43,9 @@ test('a definition is told in sentences, and a policy that it does not have is n
 })
 
 test.each([
-  ['0 9 * * *', 'It starts every day at 09:00.'],
+  ['0 9 * * *', 'It starts every day at 09:00 (UTC).'],
   ['TZ=Europe/Berlin 0 9 * * 1-5', 'It starts on Monday to Friday at 09:00 (Europe/Berlin).'],
-  ['30 8 1 * *', 'It starts on day 1 of the month at 08:30.'],
+  ['30 8 1 * *', 'It starts on day 1 of the month at 08:30 (UTC).'],
   ['TZ=Europe/Berlin */7 3-5 1,15 * 2', 'It starts by the cron */7 3-5 1,15 * 2 (Europe/Berlin).'],
 ])('the cron %s says when it starts', (cron, sentence) => {
   expect(definitionWords({ ...plain, triggers: [{ cron }] })[0]).toBe(sentence)
@@ -53,8 +53,8 @@ test.each([
 
 test('a workflow without a trigger says who starts it; a trigger of a list is shorter', () => {
   expect(definitionWords({ ...plain, triggers: [] })[0]).toBe('Only other workflows and people start it.')
-  expect(triggerWords({ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' })).toBe('Monday to Friday at 09:00')
-  expect(triggerWords({ cron: '1 2 3 4 5' })).toBe('1 2 3 4 5')
+  expect(triggerWords({ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' })).toBe('Monday to Friday at 09:00 (Europe/Berlin)')
+  expect(triggerWords({ cron: '1 2 3 4 5' })).toBe('1 2 3 4 5 (UTC)')
   expect(triggerWords({ event: 'a', if: 'event.data.n > 1' })).toBe('a if event.data.n > 1')
 })
 
@@ -74,7 +74,15 @@ test.each<[Record<string, unknown>, string]>([
     { rateLimit: { limit: 5, periodMs: 60_000, key: 'event.data.user' } },
     'At most 5 runs start in 1 min per event.data.user; further events start nothing.',
   ],
-  [{ debounce: { periodMs: 5000 } }, 'Events within 5 s of each other become one run.'],
+  [{ debounce: { periodMs: 5000, mode: 'last' } }, 'Events within 5 s of each other become one run.'],
+  [
+    { debounce: { periodMs: 5000, mode: 'first' } },
+    'Events within 5 s of each other become one run, with the data of the first.',
+  ],
+  [
+    { debounce: { periodMs: 5000, mode: 'all' } },
+    'Events within 5 s of each other become one run, with the data of all.',
+  ],
   [
     { debounce: { periodMs: 5000, timeoutMs: 60_000, key: 'event.data.page' } },
     'Events within 5 s of each other become one run per event.data.page, at the latest 1 min after the first.',
@@ -109,6 +117,13 @@ test.each([
   ],
 ])('the retries %o are one sentence', (given, sentence) => {
   expect(definitionWords({ ...plain, retry: { ...retry, ...given } }).at(-1)).toBe(sentence)
+})
+
+test.each([
+  [1, 'A pass that fails outside its steps is not tried again.'],
+  [4, 'A pass that fails outside its steps is tried 4 times.'],
+])('%d tries of a pass are one sentence', (handlerRetries, sentence) => {
+  expect(definitionWords({ ...plain, handlerRetries }).at(-1)).toBe(sentence)
 })
 
 test('a handler of failures is mentioned, and a policy of a newer engine is not', () => {

@@ -9,9 +9,18 @@ type Definition = Pick<
   'triggers' | 'retry' | 'flowControl' | 'onFailure' | 'whenExhausted' | 'handlerRetries'
 >
 
-/** `order.placed`, or a schedule in words. */
+/** The fields of a cron, and the zone in which they count. */
+function zoned(cron: string): { fields: string; zone: string } {
+  const [, zone = 'UTC', fields = cron] = /^TZ=(\S+)\s+(.*)$/.exec(cron) ?? []
+  return { fields, zone }
+}
+
+/** `order.placed`, or a schedule in words, with its zone. */
 export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): string {
-  if (trigger.cron !== undefined) return cronWords(trigger.cron) ?? trigger.cron
+  if (trigger.cron !== undefined) {
+    const { fields, zone } = zoned(trigger.cron)
+    return `${cronWords(fields) ?? fields} (${zone})`
+  }
   return trigger.if === undefined ? String(trigger.event) : `${trigger.event} if ${trigger.if}`
 }
 
@@ -19,10 +28,9 @@ export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): s
 function startWords(trigger: WorkflowDefinition['triggers'][number]): string {
   const { cron } = trigger
   if (cron === undefined) return `on ${triggerWords(trigger)}`
-  const [, zone, fields] = /^TZ=(\S+)\s+(.*)$/.exec(cron) ?? [undefined, undefined, cron]
-  const words = cronWords(cron) ?? `by the cron ${fields}`
-  const when = /^(every|on|by) /.test(words) ? words : `on ${words}`
-  return zone === undefined ? when : `${when} (${zone})`
+  const { fields, zone } = zoned(cron)
+  const words = cronWords(fields) ?? `by the cron ${fields}`
+  return `${/^(every|on|by) /.test(words) ? words : `on ${words}`} (${zone})`
 }
 
 function retryWords({ maxAttempts, initialMs, factor, maxMs }: Definition['retry']): string {
@@ -32,8 +40,14 @@ function retryWords({ maxAttempts, initialMs, factor, maxMs }: Definition['retry
   return `${first}: the first wait is ${span(initialMs)}, each next one ${factor} times as long, up to ${span(maxMs)}.`
 }
 
+function passWords(tries: number | undefined): string[] {
+  if (tries === undefined) return []
+  return [`A pass that fails outside its steps is ${tries === 1 ? 'not tried again' : `tried ${tries} times`}.`]
+}
+
 /** Sentences about a definition. What it does not have is not mentioned. */
-export function definitionWords({ triggers, retry, flowControl = {}, onFailure, whenExhausted }: Definition): string[] {
+export function definitionWords(definition: Definition): string[] {
+  const { triggers, retry, flowControl = {}, onFailure, whenExhausted, handlerRetries } = definition
   const starts =
     triggers.length === 0
       ? 'Only other workflows and people start it.'
@@ -42,6 +56,7 @@ export function definitionWords({ triggers, retry, flowControl = {}, onFailure, 
     starts,
     ...Object.entries(flowControl).flatMap(([policy, value]) => policyWords(policy, value)),
     retryWords(retry),
+    ...passWords(handlerRetries),
     ...(whenExhausted === 'pause' ? ['A run that has spent its tries pauses, until somebody resumes it.'] : []),
     ...(onFailure ? ['A handler of its own runs after a failure.'] : []),
   ]
@@ -76,8 +91,8 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
     `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}${burst ? `, and ${burst} more at once after a quiet time` : ''}; others wait.`,
   rateLimit: ({ limit, periodMs, key }) =>
     `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}; further events start nothing.`,
-  debounce: ({ periodMs, timeoutMs, key }) =>
-    `Events within ${span(periodMs)} of each other become one run${perKey(key)}${timeoutMs === undefined ? '' : `, at the latest ${span(timeoutMs)} after the first`}.`,
+  debounce: ({ periodMs, timeoutMs, key, mode }) =>
+    `Events within ${span(periodMs)} of each other become one run${perKey(key)}${timeoutMs === undefined ? '' : `, at the latest ${span(timeoutMs)} after the first`}${mode === 'first' || mode === 'all' ? `, with the data of ${mode === 'all' ? 'all' : 'the first'}` : ''}.`,
   batch: ({ maxSize, timeoutMs, key }) =>
     `Up to ${maxSize} events, or those of ${span(timeoutMs)}, become one run${perKey(key)}.`,
   singleton: ({ mode, key }) =>
