@@ -9,12 +9,12 @@ const NO_TIME = 'no time'
 /** Whether a text of data was a time; a file may have anything in its place. */
 export const isMoment = (ms: number) => !Number.isNaN(new Date(ms).getTime())
 
-/** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a date. */
+/** `4 s ago`, `2 h ago`, `in 2 h 5 min`; a month and more as a local date. */
 export function agoText(atMs: number, nowMs: number): string {
   if (!isMoment(atMs)) return NO_TIME
   const away = Math.abs(nowMs - atMs)
   if (away < 1000) return 'now'
-  if (away > 30 * DAY_MS) return new Date(atMs).toISOString().slice(0, 10)
+  if (away > 30 * DAY_MS) return localTime(atMs).slice(0, 10)
   if (atMs <= nowMs) return `${durationText(coarse(away))} ago`
   return `in ${durationText(away < 60_000 ? coarse(away) : away)}`
 }
