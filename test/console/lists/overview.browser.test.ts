@@ -101,4 +101,16 @@ test('the next schedules are the soonest of all, not of a first page', async () 
   const items = page.getByRole('region', { name: 'Next schedules' }).getByRole('listitem')
   await items.first().getByText('soonest').waitFor()
   expect(await items.count()).toBe(5)
+  // Late ones are named with a link to the list of late schedules.
+  await page.route(
+    address => address.pathname === '/schedules',
+    async route => {
+      const response = await route.fetch()
+      const schedules = (await response.json()) as object[]
+      await route.fulfill({ response, json: schedules.slice(0, 5).map(each => ({ ...each, lateMs: 120_000 })) })
+    },
+  )
+  await page.reload()
+  const look = page.getByRole('region', { name: 'Needs a look' }).getByRole('link', { name: 'soonest' })
+  expect(await look.getAttribute('href')).toContain('?state=late')
 })

@@ -1,7 +1,7 @@
 // Errors: failed runs by what failed, the largest group first; one group with its newest runs.
 
 import type { Calls, Page as PageOf } from '@perdure/client'
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
@@ -32,6 +32,8 @@ type Group = Calls['listErrors']['reply'][number]
 const MESSAGE_MAX = 300
 /** Parts of the time in the trend of a group. */
 const TREND_SPANS = 24
+/** Groups that are read: the engine answers no more. */
+const GROUPS_READ = 200
 /** Runners of a group, those with most of its failures. */
 const RUNNERS = 10
 /** From a change of a run to the next read of the groups. */
@@ -76,20 +78,12 @@ const COLUMNS: readonly Column<Group>[] = [
 
 export default function ErrorsPage() {
   const { params } = usePage()
-  const { groups, bar, filters, since, until } = useGroups(
-    params.fingerprint === undefined ? WINDOW_OF_LIST : WINDOW_OF_GROUP,
-  )
+  const { groups, bar, filters, since, until } = useGroups(params.fingerprint !== undefined)
   const navigate = useNavigate()
   const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
   if (params.fingerprint !== undefined)
-    return (
-      <GroupPage
-        fingerprint={params.fingerprint}
-        group={groups.data?.find(each => each.fingerprint === params.fingerprint)}
-        until={until}
-      />
-    )
+    return <GroupPage fingerprint={params.fingerprint} groups={groups.data} bar={bar} until={until} />
   return (
     <Page title="Errors">
       {bar}
@@ -97,17 +91,22 @@ export default function ErrorsPage() {
         <Loaded query={groups}>
           {rows =>
             rows.length > 0 ? (
-              <ListTable
-                label="Error groups"
-                look={lookAt}
-                columns={COLUMNS}
-                rows={rows}
-                keyOf={({ fingerprint }) => fingerprint}
-                onOpen={({ fingerprint }) =>
-                  navigate({ to: 'errorGroup', params: { fingerprint }, query: { since, until } })
-                }
-                menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
-              />
+              <>
+                <ListTable
+                  label="Error groups"
+                  look={lookAt}
+                  columns={COLUMNS}
+                  rows={rows}
+                  keyOf={({ fingerprint }) => fingerprint}
+                  onOpen={({ fingerprint }) =>
+                    navigate({ to: 'errorGroup', params: { fingerprint }, query: { since, until } })
+                  }
+                  menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
+                />
+                {rows.length >= GROUPS_READ && (
+                  <p className={css.note}>These are the {GROUPS_READ} groups with the most runs: there may be more.</p>
+                )}
+              </>
             ) : filters.length > 0 ? (
               <FilteredEmpty what="failed runs" filters={filters} />
             ) : (
@@ -126,15 +125,20 @@ export default function ErrorsPage() {
   )
 }
 
-function useGroups(windowDefault: string) {
+/** The groups of the window; the page of one group has no filters but this. */
+function useGroups(isOfOne: boolean) {
   const [get, set] = useQuery('errors')
-  const [app, workflow, since] = [get('app'), get('workflow'), get('since') ?? windowDefault]
+  const [app, workflow, since] = [
+    get('app'),
+    get('workflow'),
+    get('since') ?? (isOfOne ? WINDOW_OF_GROUP : WINDOW_OF_LIST),
+  ]
   const until = get('until')
   // A relative window begins anew only when the URL changes.
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const end = useMemo(() => sinceParam(until, engineNow()), [until])
   const scope = { app, workflow, since: from, until: end }
-  const groups = useRead('listErrors', { ...scope, trend: TREND_SPANS, runners: RUNNERS })
+  const groups = useRead('listErrors', { ...scope, trend: TREND_SPANS, runners: RUNNERS, limit: GROUPS_READ })
   useRenewal(() => renew('listErrors'), { afterMs: RENEWAL_MS })
   const fields = useWorkflowFields(get, set)
   const filters = activeFilters(['app', 'workflow', 'since', 'until'], get, set)
@@ -142,7 +146,7 @@ function useGroups(windowDefault: string) {
     <FilterBar
       label="Filter errors"
       fields={[
-        ...fields,
+        ...(isOfOne ? [] : fields),
         {
           name: 'since',
           label: 'Since',
@@ -205,12 +209,16 @@ function lookAtRun({ id, workflow, error }: Run): Look {
 
 interface GroupPageProps {
   fingerprint: string
-  group: Group | undefined
+  /** The groups of the window. */
+  groups: readonly Group[] | undefined
+  /** The filters, which choose the window. */
+  bar: ReactNode
   until: string | undefined
 }
 
-function GroupPage({ fingerprint, group, until }: GroupPageProps) {
+function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
   const navigate = useNavigate()
+  const group = groups?.find(each => each.fingerprint === fingerprint)
   const query = usePages('listRuns', { error: fingerprint, until, limit: 100 })
   const columns = useMemo(
     () =>
@@ -230,6 +238,8 @@ function GroupPage({ fingerprint, group, until }: GroupPageProps) {
         </>
       }
     >
+      {bar}
+      {groups && !group && <p className={css.mute}>{whyNoGroup(groups)}</p>}
       {group && (
         <Panel title="Group">
           <Facts
@@ -243,7 +253,7 @@ function GroupPage({ fingerprint, group, until }: GroupPageProps) {
               ['App', group.app],
               ['Step', group.stepName],
               ['Code', group.code],
-              ['Runs', group.count],
+              ['Runs in the window', group.count],
               ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
               ['Runners', group.runners && group.runners.length > 0 && <Runners key="r" of={group} />],
               ['First seen', <Moment key="f" at={group.firstSeenAt} />],
@@ -252,7 +262,7 @@ function GroupPage({ fingerprint, group, until }: GroupPageProps) {
           />
         </Panel>
       )}
-      <Panel title="Runs" isFlush>
+      <Panel title="All its runs" isFlush>
         <PagedTable<Run, PageOf<Run>>
           label="Runs of the group"
           query={query}
@@ -271,6 +281,11 @@ function GroupPage({ fingerprint, group, until }: GroupPageProps) {
     </Page>
   )
 }
+
+const whyNoGroup = ({ length }: readonly Group[]) =>
+  length < GROUPS_READ
+    ? 'No run of this group failed in this window.'
+    : `It is not among the ${GROUPS_READ} groups with the most runs in this window.`
 
 /** The runners of a group with the failures on each. */
 function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {

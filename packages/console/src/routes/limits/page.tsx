@@ -37,6 +37,8 @@ const COLUMNS: readonly Column<Limit>[] = [
 ]
 
 const RENEWAL_MS = 2000
+/** Limits that are read: the engine answers no more. */
+const LIMITS_READ = 200
 
 const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app, workflow, key].join('\n')
@@ -44,7 +46,7 @@ const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app,
 export default function LimitsPage() {
   const [get, set] = useQuery('limits')
   const [app, workflow, key] = [get('app'), get('workflow'), get('key')]
-  const query = useRead('listLimits', { app, workflow })
+  const query = useRead('listLimits', { app, workflow, limit: LIMITS_READ })
   const fields = useWorkflowFields(get, set)
   useRenewal(() => renew('listLimits', 'listBuffers'), { afterMs: RENEWAL_MS, withEvents: true })
   const filters = activeFilters(['workflow', 'app', 'key'], get, set)
@@ -60,6 +62,7 @@ export default function LimitsPage() {
             <Limits
               limits={limits.filter(isLimit).filter(limit => key === undefined || limit.key === key)}
               filters={filters}
+              isCut={limits.length >= LIMITS_READ}
             />
           )}
         </Loaded>
@@ -70,8 +73,25 @@ export default function LimitsPage() {
   )
 }
 
-function Limits({ limits, filters }: { limits: readonly Limit[]; filters: readonly ActiveFilter[] }) {
-  if (limits.length === 0 && filters.length > 0) return <FilteredEmpty what="limits" filters={filters} />
+interface LimitsProps {
+  limits: readonly Limit[]
+  filters: readonly ActiveFilter[]
+  /** There may be more limits than were read. */
+  isCut: boolean
+}
+
+function Limits({ limits, filters, isCut }: LimitsProps) {
+  if (limits.length === 0 && filters.length > 0)
+    return (
+      <>
+        {isCut && (
+          <p className={css.note}>
+            Not among the {LIMITS_READ} limits with the most waiting runs: a workflow or an app shows others.
+          </p>
+        )}
+        <FilteredEmpty what="limits" filters={filters} />
+      </>
+    )
   if (limits.length === 0)
     return (
       <Empty title="No limit is in use">
@@ -80,15 +100,23 @@ function Limits({ limits, filters }: { limits: readonly Limit[]; filters: readon
       </Empty>
     )
   return (
-    <WholeRows count={limits.length}>
-      <ListTable
-        label="Limits"
-        columns={COLUMNS}
-        rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
-        keyOf={keyOf}
-        look={lookAt}
-      />
-    </WholeRows>
+    <>
+      {isCut && (
+        <p className={css.note}>
+          These are of the {LIMITS_READ} limits with the most waiting runs: there may be more. A workflow or an app
+          shows others.
+        </p>
+      )}
+      <WholeRows count={limits.length}>
+        <ListTable
+          label="Limits"
+          columns={COLUMNS}
+          rows={[...limits].sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))}
+          keyOf={keyOf}
+          look={lookAt}
+        />
+      </WholeRows>
+    </>
   )
 }
 

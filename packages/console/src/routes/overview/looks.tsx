@@ -29,26 +29,41 @@ export interface Look {
   sentence: ReactNode
 }
 
+/** The first sentences of one kind, and one that counts the others. */
+function shortened(looks: readonly Look[], others: (count: number) => ReactNode): Look[] {
+  const count = looks.length - LOOKS_MAX
+  if (count <= 0) return [...looks]
+  return [...looks.slice(0, LOOKS_MAX), { key: `others of ${looks[0]?.key}`, sentence: others(count) }]
+}
+
+/** `isMore`: there are more rows than were read. */
+interface Read {
+  isMore: boolean
+}
+
 export function errorLooks(
   groups: readonly Calls['listErrors']['reply'][number][],
-  { window: query, from }: LookWindow,
+  { window: query, from, isMore }: LookWindow & Read,
 ): Look[] {
   if (groups.length === 0) return []
   const fresh = from === undefined ? [] : groups.filter(({ firstSeenAt }) => firstSeenAt >= from)
   const runs = groups.reduce((sum, { count }) => sum + count, 0)
+  const orMore = isMore ? ' or more' : ''
   return [
     {
       key: 'errors',
       sentence: (
         <>
           <Link target={{ to: 'errors', query }}>
-            {runs} {runs === 1 ? 'run' : 'runs'} failed in {groups.length} {groups.length === 1 ? 'group' : 'groups'}
+            {runs}
+            {orMore} {runs === 1 ? 'run' : 'runs'} failed in {groups.length}
+            {orMore} {groups.length === 1 ? 'group' : 'groups'}
           </Link>
           {fresh.length > 0 && `, ${fresh.length} of them new`}
         </>
       ),
     },
-    ...groups.slice(0, 3).map(({ fingerprint, count, workflow, message }) => ({
+    ...groups.slice(0, LOOKS_MAX).map(({ fingerprint, count, workflow, message }) => ({
       key: fingerprint,
       sentence: (
         <>
@@ -69,10 +84,9 @@ export function heldLooks(
   limits: readonly Limit[],
 ): Look[] {
   const named = new Set(limits.filter(limit => waitingOf(limit) !== 0).map(({ app, workflow }) => `${app}/${workflow}`))
-  return stats
+  const looks = stats
     .filter(({ app, workflow, held }) => held > 0 && !named.has(`${app}/${workflow}`))
     .sort((a, b) => b.held - a.held)
-    .slice(0, 3)
     .map(({ app, workflow, held }) => ({
       key: `held ${app}/${workflow}`,
       sentence: (
@@ -84,12 +98,19 @@ export function heldLooks(
         </>
       ),
     }))
+  return shortened(looks, count => (
+    <>
+      <Link target={{ to: 'workflows' }}>
+        {count} other {count === 1 ? 'workflow' : 'workflows'}
+      </Link>{' '}
+      {count === 1 ? 'has' : 'have'} runs that are held back
+    </>
+  ))
 }
 
 export function runnerLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
-  return runners
+  const looks = runners
     .filter(({ live }) => !live)
-    .slice(0, 3)
     .map(({ app, runnerId, lastSeenAt }) => ({
       key: `runner ${app}/${runnerId}`,
       sentence: (
@@ -99,38 +120,52 @@ export function runnerLooks(runners: readonly Calls['listRunners']['reply'][numb
         </>
       ),
     }))
+  return shortened(looks, count => (
+    <>
+      <Link target={{ to: 'runners' }}>
+        {count} other {count === 1 ? 'runner' : 'runners'}
+      </Link>{' '}
+      {count === 1 ? 'is' : 'are'} silent
+    </>
+  ))
 }
 
 /** Workflows of which live runners have different definitions. */
 export function disagreementLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
-  return disagreements(runners)
-    .slice(0, LOOKS_MAX)
-    .map(({ app, workflow, runnerIds }) => ({
-      key: `definition ${app}/${workflow}`,
-      sentence: (
-        <>
-          <Link target={{ to: 'runners', query: { app, workflow } }}>{runnerIds.length} runners</Link> of {app} disagree
-          on the definition of {shortName(workflow)}
-        </>
-      ),
-    }))
+  const looks = disagreements(runners).map(({ app, workflow, runnerIds }) => ({
+    key: `definition ${app}/${workflow}`,
+    sentence: (
+      <>
+        <Link target={{ to: 'runners', query: { app, workflow } }}>{runnerIds.length} runners</Link> of {app} disagree
+        on the definition of {shortName(workflow)}
+      </>
+    ),
+  }))
+  return shortened(looks, count => (
+    <>
+      Runners disagree on{' '}
+      <Link target={{ to: 'runners' }}>
+        {count} other {count === 1 ? 'definition' : 'definitions'}
+      </Link>
+    </>
+  ))
 }
 
 /** By host, the one with most deliveries first. */
 export function deliveryLooks(
   exhausted: readonly Item<'listWebhookDeliveries'>[],
-  { window, isMore }: Pick<LookWindow, 'window'> & { isMore: boolean },
+  { window, isMore }: Pick<LookWindow, 'window'> & Read,
 ): Look[] {
   const counts = new Map<string, number>()
   for (const { url } of exhausted) counts.set(hostOf(url), (counts.get(hostOf(url)) ?? 0) + 1)
-  return [...counts]
+  const query = { status: 'exhausted', ...window }
+  const looks = [...counts]
     .sort((a, b) => b[1] - a[1])
-    .slice(0, LOOKS_MAX)
     .map(([host, count]) => ({
       key: `deliveries ${host}`,
       sentence: (
         <>
-          <Link target={{ to: 'deliveries', query: { status: 'exhausted', ...window } }}>
+          <Link target={{ to: 'deliveries', query }}>
             {count}
             {isMore ? ' or more' : ''} {count === 1 ? 'delivery' : 'deliveries'}
           </Link>{' '}
@@ -138,6 +173,14 @@ export function deliveryLooks(
         </>
       ),
     }))
+  return shortened(looks, count => (
+    <>
+      <Link target={{ to: 'deliveries', query }}>
+        Deliveries to {count} other {count === 1 ? 'host' : 'hosts'}
+      </Link>{' '}
+      spent all attempts
+    </>
+  ))
 }
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url)
@@ -145,32 +188,41 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url)
 const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 
 /** The limits for which runs wait, the longest wait first. */
-export function limitLooks(limits: readonly Limit[]): Look[] {
-  return limits
+export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
+  const waited = limits
     .filter(limit => waitingOf(limit) !== 0)
     .sort((a, b) => ((a.oldestAt ?? '~') < (b.oldestAt ?? '~') ? -1 : 1))
-    .slice(0, LOOKS_MAX)
-    .map(limit => {
-      const { app, workflow, key, kind, scope, oldestAt } = limit
-      const count = waitingOf(limit)
-      return {
-        key: `limit ${[kind, scope, app, workflow, key].join(' ')}`,
-        sentence: (
-          <>
-            <Link target={{ to: 'limits', query: { app, workflow, key } }}>
-              {count} {count === 1 ? 'run' : 'runs'} of {shortName(workflow ?? app ?? 'the namespace')}
-            </Link>{' '}
-            {count === 1 ? 'waits' : 'wait'} for {kind === 'throttle' ? 'the throttle' : 'a slot'}
-            {key !== undefined && ` of key ${shortName(key)}`}
-            {oldestAt !== undefined && (
-              <>
-                , the oldest was created <Moment at={oldestAt} />
-              </>
-            )}
-          </>
-        ),
-      }
-    })
+  const orMore = isMore && waited.length === limits.length ? ' or more' : ''
+  const looks = waited.map(limit => {
+    const { app, workflow, key, kind, scope, oldestAt } = limit
+    const count = waitingOf(limit)
+    return {
+      key: `limit ${[kind, scope, app, workflow, key].join(' ')}`,
+      sentence: (
+        <>
+          <Link target={{ to: 'limits', query: { app, workflow, key } }}>
+            {count} {count === 1 ? 'run' : 'runs'} of {shortName(workflow ?? app ?? 'the namespace')}
+          </Link>{' '}
+          {count === 1 ? 'waits' : 'wait'} for {kind === 'throttle' ? 'the throttle' : 'a slot'}
+          {key !== undefined && ` of key ${shortName(key)}`}
+          {oldestAt !== undefined && (
+            <>
+              , the oldest was created <Moment at={oldestAt} />
+            </>
+          )}
+        </>
+      ),
+    }
+  })
+  return shortened(looks, count => (
+    <>
+      <Link target={{ to: 'limits' }}>
+        {count}
+        {orMore} other {count === 1 ? 'limit' : 'limits'}
+      </Link>{' '}
+      {count === 1 ? 'holds' : 'hold'} runs back
+    </>
+  ))
 }
 
 /** Lanes in which due work waits too long. */
@@ -194,23 +246,30 @@ export function missedLooks(
   schedules: readonly Item<'listSchedules'>[],
   { window: { until = '~' }, from }: LookWindow,
 ): Look[] {
-  return schedules
-    .flatMap(({ id, workflow, missed }) =>
-      missed && missed.until >= (from ?? '') && missed.until < until
-        ? [
-            {
-              key: `missed ${id}`,
-              sentence: (
-                <>
-                  Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> missed its instant{' '}
-                  <Moment at={missed.until} />
-                </>
-              ),
-            },
-          ]
-        : [],
-    )
-    .slice(0, LOOKS_MAX)
+  const looks = schedules.flatMap(({ id, app, workflow, missed }) =>
+    missed && missed.until >= (from ?? '') && missed.until < until
+      ? [
+          {
+            key: `missed ${id}`,
+            sentence: (
+              <>
+                Schedule{' '}
+                <Link target={{ to: 'schedules', query: { state: 'missed', app, workflow } }}>{workflow ?? id}</Link>{' '}
+                missed its instant <Moment at={missed.until} />
+              </>
+            ),
+          },
+        ]
+      : [],
+  )
+  return shortened(looks, count => (
+    <>
+      <Link target={{ to: 'schedules', query: { state: 'missed' } }}>
+        {count} other {count === 1 ? 'schedule' : 'schedules'}
+      </Link>{' '}
+      missed an instant
+    </>
+  ))
 }
 
 /** Late schedules, which come first: some by name, the others counted. */
@@ -218,11 +277,12 @@ export function scheduleLooks(soonest: readonly Item<'listSchedules'>[], isMore:
   const late = soonest.filter(({ lateMs = 0 }) => lateMs >= LATE_MS)
   const others = late.length - LOOKS_MAX
   const isEnd = !isMore || late.length < soonest.length
-  const looks = late.slice(0, LOOKS_MAX).map(({ id, workflow, lateMs = 0 }) => ({
+  const looks = late.slice(0, LOOKS_MAX).map(({ id, app, workflow, lateMs = 0 }) => ({
     key: `schedule ${id}`,
     sentence: (
       <>
-        Schedule <Link target={{ to: 'schedules' }}>{workflow ?? id}</Link> is {durationText(lateMs)} late
+        Schedule <Link target={{ to: 'schedules', query: { state: 'late', app, workflow } }}>{workflow ?? id}</Link> is{' '}
+        {durationText(lateMs)} late
       </>
     ),
   }))

@@ -25,15 +25,20 @@ import css from './overview.module.css'
 
 /** The schedules that are late, then those that fire soonest. */
 export const SOONEST = { sort: 'next', limit: 50 } as const
-const MISSED_READ = 10
+const MISSED_READ = 100
+/** Error groups and limits that are read: the engine answers no more. */
+const READ_MAX = 200
 
 export function NeedsALook(props: LookWindow) {
   return props.window.until === undefined ? <LooksOfNow {...props} /> : <LooksOfThen {...props} />
 }
 
+/** Whether there may be more than was read. */
+const isCut = (rows: readonly unknown[] | undefined) => rows?.length === READ_MAX
+
 /** Reads what happened in the window. */
 function usePast({ window: { until }, from }: LookWindow) {
-  const errors = useRead('listErrors', { since: from, until })
+  const errors = useRead('listErrors', { since: from, until, limit: READ_MAX })
   const deliveries = usePages('listWebhookDeliveries', { status: 'exhausted', since: from, until, limit: 100 })
   const missed = usePages('listSchedules', { sort: 'missed', limit: MISSED_READ })
   return { errors, deliveries, 'missed schedules': missed }
@@ -43,7 +48,7 @@ function usePast({ window: { until }, from }: LookWindow) {
 function LooksOfThen(props: LookWindow) {
   const past = usePast(props)
   const looks = [
-    ...errorLooks(past.errors.data ?? [], props),
+    ...errorLooks(past.errors.data ?? [], { ...props, isMore: isCut(past.errors.data) }),
     ...deliveryLooks(itemsOf(past.deliveries), { ...props, isMore: past.deliveries.hasNextPage }),
     ...missedLooks(itemsOf(past['missed schedules']), props),
   ]
@@ -63,13 +68,13 @@ function LooksOfNow(props: LookWindow) {
   const runners = useRead('listRunners', {})
   const schedules = usePages('listSchedules', SOONEST)
   const stats = useRead('getWorkflowStats', { since: props.from, limit: 200 })
-  const limits = useRead('listLimits', {})
+  const limits = useRead('listLimits', { limit: READ_MAX })
   const engines = useRead('listEngines', {})
   const held = limits.data?.filter(isLimit) ?? []
   const parts = { errors, limits, workflows: stats, runners, deliveries, schedules, ...past, engines }
   const looks = [
-    ...errorLooks(errors.data ?? [], props),
-    ...limitLooks(held),
+    ...errorLooks(errors.data ?? [], { ...props, isMore: isCut(errors.data) }),
+    ...limitLooks(held, isCut(limits.data)),
     ...heldLooks(stats.data ?? [], held),
     ...runnerLooks(runners.data ?? []),
     ...disagreementLooks(runners.data ?? []),

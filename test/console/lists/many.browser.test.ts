@@ -1,0 +1,71 @@
+// More than a page reads at once: error groups, limits and sentences of the overview. What is left out is named, and no number is
+// shown as a whole that is a part.
+
+import { expect, test } from 'vitest'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { flow, gate, openEngine, run, unique, until } from '../../kit/index.ts'
+
+/** The engine answers 200 groups or limits at most. */
+const MANY = 201
+
+const { api, url, runner } = await openEngine()
+const at = (path: string) => `${url}/console/n/default${path}`
+const [app, failing, held] = [unique('shop'), unique('import'), unique('sync')]
+const opened = gate()
+const letters = (n: number) => [...String(n)].map(digit => 'abcdefghij'[Number(digit)]).join('')
+await runner({
+  app,
+  workflows: {
+    [failing]: {
+      handler: flow([
+        run('read', ({ event }) => {
+          throw Object.assign(new Error(`no such ${(event.data as { kind: string }).kind}`), { retriable: false })
+        }),
+      ]),
+      registration: { retry: { maxAttempts: 1 } },
+    },
+    [held]: {
+      handler: flow([run('hold', () => opened.opened)]),
+      registration: { concurrency: { limit: 1, key: 'event.data.device' } },
+    },
+  },
+})
+const each = (count: number, send: (n: number) => Promise<unknown>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => send(n)))
+
+test('more errors than are read at once are not counted as all', async () => {
+  await each(MANY, async n => api.failed((await api.send({ name: failing, data: { kind: letters(n) } })).runId))
+  const page = await openPage(url)
+  await page.goto(at('/'))
+  const looks = page.getByRole('region', { name: 'Needs a look' })
+  await looks.getByRole('link', { name: '200 or more runs failed in 200 or more groups' }).click()
+  await page.getByText('These are the 200 groups with the most runs: there may be more.').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  // A window without a failure of the group says so.
+  const [group] = (await api.get('/errors?limit=1')).json as { fingerprint: string }[]
+  await page.goto(at(`/errors/${group?.fingerprint}?since=2031-01-01T00:00:00Z`))
+  await page.getByText('No run of this group failed in this window.').waitFor()
+  await page.getByLabel('Since').selectOption('24h')
+  await page.getByRole('region', { name: 'Group' }).getByText('Runs in the window').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+})
+
+test('more limits than are read at once say so, and limits without a sentence are counted', async () => {
+  const send = (n: number) => api.send({ name: held, data: { device: `device-${n}` } })
+  await each(MANY, async n => api.reaches((await send(n)).runId, 'running'))
+  await each(5, send)
+  const waiting = async () => (await api.runs(`?workflow=${held}&waitingFor=concurrency`)).length === 5
+  await until(waiting, { what: 'five runs to be held' })
+  const page = await openPage(url)
+  await page.goto(at('/limits'))
+  await page.getByText('These are of the 200 limits with the most waiting runs: there may be more.').waitFor()
+  await page.goto(at('/limits?key=device-none'))
+  await page.getByText('Not among the 200 limits with the most waiting runs').waitFor()
+  await page.goto(at('/limits?key=device-4'))
+  await page.getByRole('row', { name: /device-4.*1 of 1.*1/ }).waitFor()
+  await page.goto(at('/'))
+  const looks = page.getByRole('region', { name: 'Needs a look' })
+  await looks.getByText('2 other limits hold runs back').waitFor()
+  expect(await axeViolations(page)).toEqual([])
+  opened.open()
+})
