@@ -52,7 +52,7 @@ test('all that match are replayed once the number is typed; the counts are those
     .waitFor()
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('link', { name: 'bulk.replay' }).click()
-  await page.getByText(`done: ${RUNS} matched, ${RUNS} done, 0 skipped, 0 failed`).waitFor()
+  await page.getByTitle(`done: ${RUNS} matched, ${RUNS} done, 0 skipped, 0 failed`).waitFor()
   const [job] = await jobs()
   const entries = (await audited('bulk.replay')).filter(
     ({ detail }) => (detail as { done?: number }).done !== undefined,

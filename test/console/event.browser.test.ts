@@ -65,4 +65,8 @@ test('a name that nothing knows leads to the near one, with the same data; one t
   await page.getByRole('link', { name: `Send ${awaited}…` }).click()
   await page.getByText('The run that waits for this name would not wake').waitFor()
   expect(await page.getByText('did you mean').count()).toBe(0)
+
+  const { eventId: vain } = await api.send({ name: awaited, data: { total: 9 } })
+  await page.goto(`${url}/console/n/default/events/${vain}`)
+  await page.getByText('1 run waited for this name.').waitFor()
 })

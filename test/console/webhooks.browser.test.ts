@@ -42,6 +42,10 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   const secret = await dialog.getByText(/^whsec_/).innerText()
   await page.getByRole('button', { name: 'I have stored it' }).click()
   await page.getByRole('row', { name: /enabled.*no post/ }).waitFor()
+  await page.getByRole('link', { name: destination.url }).click()
+  const windows = page.getByLabel('Since').getByRole('option')
+  expect(await windows.allTextContents()).toEqual(['1h', '24h', '7d', '30d'])
+  await page.getByRole('link', { name: 'Endpoints', exact: true }).click()
   expect(await page.content()).not.toContain(secret)
 
   const act = async (label: string) => {

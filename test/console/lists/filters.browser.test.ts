@@ -16,8 +16,12 @@ test('the event log is filtered by source and by times, which a link can have', 
   const page = await openPage(url)
   await page.goto(at('events'))
   await page.getByRole('row', { name: said }).first().waitFor()
+  const names = page.getByRole('group', { name: /^Names / }).locator('legend')
+  expect(await names.textContent()).toBe('Names in 24h')
   await page.getByLabel('Source').selectOption('emit')
   await page.waitForURL(/source=emit/)
+  // The counts are those of all sources.
+  expect(await names.textContent()).toBe('Names in 24h, whatever the other filters')
   await page.getByRole('link', { name, exact: true }).first().waitFor({ state: 'detached' })
   await page.getByRole('row', { name: said }).first().waitFor()
   await page.getByLabel('Since').selectOption('1h')

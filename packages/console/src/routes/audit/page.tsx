@@ -160,7 +160,7 @@ function Detail({ entry }: { entry: Entry }) {
   if (typeof bulkId === 'string' && BULK_ID.test(bulkId))
     return <Link target={{ to: 'bulk', params: { id: bulkId } }}>{bulkId}</Link>
   const counts = countsText(rest)
-  if (counts !== undefined) return <Visible text={counts} />
+  if (counts !== undefined) return <span title={counts}>{counts}</span>
   const text = JSON.stringify(rest).slice(0, DETAIL_MAX)
   return (
     <code title={text}>

@@ -95,13 +95,21 @@ function Explained({ explanation }: { explanation: EventExplanation }) {
           ))}
         </ul>
       )}
-      {waited !== undefined && <p className={css.note}>{waited} runs waited for this name.</p>}
+      {waited !== undefined && (
+        <p className={css.note}>
+          {waited} {waited === 1 ? 'run' : 'runs'} waited for this name.
+        </p>
+      )}
       {warnings.map(warning => (
         <p key={warning} className={css.note}>
           {warning}
         </p>
       ))}
-      {left !== undefined && <p className={css.note}>{left} more reasons were not kept.</p>}
+      {left !== undefined && (
+        <p className={css.note}>
+          {left} more {left === 1 ? 'reason was' : 'reasons were'} not kept.
+        </p>
+      )}
     </>
   )
 }

@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { itemsOf, usePages } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
+import { useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { byCount } from './by-count.ts'
@@ -13,13 +14,11 @@ const SHOWN_MAX = 8
 const STALE_MS = 30_000
 const DEFAULT_WINDOW = '24h'
 
-export interface NameFacetsProps {
-  name: string | undefined
-  since: string | undefined
-  onChange(name: string | undefined): void
-}
-
-export function NameFacets({ name, since = DEFAULT_WINDOW, onChange }: NameFacetsProps) {
+export function NameFacets() {
+  const [get, set] = useQuery('events')
+  const [name, since = DEFAULT_WINDOW] = [get('name'), get('since')]
+  // The list has filters that the counts do not have.
+  const isNarrowed = (['app', 'source', 'until'] as const).some(filter => get(filter) !== undefined)
   const from = useMemo(() => sinceParam(since, engineNow()), [since])
   const names = usePages(
     'listEventNames',
@@ -31,14 +30,17 @@ export function NameFacets({ name, since = DEFAULT_WINDOW, onChange }: NameFacet
   if (shown.length === 0) return null
   return (
     <fieldset className={css.facets}>
-      <legend>{since.length > 4 ? 'Names in this window' : `Names in ${since}`}</legend>
+      <legend>
+        {since.length > 4 ? 'Names since then' : `Names in ${since}`}
+        {isNarrowed && ', whatever the other filters'}
+      </legend>
       {shown.map(each => (
         <Button
           key={each.name}
           kind="bare"
           aria-pressed={each.name === name}
           title={shortName(each.name)}
-          onClick={() => onChange(each.name === name ? undefined : each.name)}
+          onClick={() => set({ name: each.name === name ? undefined : each.name })}
         >
           <span>{shortName(each.name)}</span> <small>{each.count}</small>
         </Button>

@@ -97,7 +97,7 @@ export default function EventsPage() {
       }
     >
       <Filters get={get} set={set} />
-      <NameFacets name={name} since={get('since')} onChange={name => set({ name })} />
+      <NameFacets />
       <Panel isFlush>
         <News count={news} onRead={readAgain} />
         <PagedTable

@@ -76,6 +76,7 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
             label: 'Since',
             value: since,
             choices: ['1h', '24h', '7d', '30d'],
+            isRequired: true,
             onChange: since => set({ since, until: undefined }),
           },
           ...(until === undefined
