@@ -37,6 +37,10 @@ test('more errors than are read at once are not counted as all', async () => {
   await each(MANY, async n => api.failed((await api.send({ name: failing, data: { kind: letters(n) } })).runId))
   const page = await openPage(url)
   await page.goto(at('/'))
+  await page.getByRole('link', { name: `${MANY} failed` }).click()
+  // The failures of the window, whenever their runs were created.
+  await page.waitForURL(new RegExp(`/errors\\?.*workflow=${failing}`))
+  await page.goBack()
   const looks = page.getByRole('region', { name: 'Needs a look' })
   await looks.getByRole('link', { name: '200 or more runs failed in 200 or more groups' }).click()
   await page.getByText('These are the 200 groups with the most runs: there may be more.').waitFor()

@@ -61,10 +61,7 @@ function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; w
         {failed === 0 ? (
           0
         ) : (
-          <Link
-            target={{ to: 'runs', query: { app, workflow, status: 'failed', ...window } }}
-            aria-label={`${failed} failed`}
-          >
+          <Link target={{ to: 'errors', query: { app, workflow, ...window } }} aria-label={`${failed} failed`}>
             {failed}
           </Link>
         )}
