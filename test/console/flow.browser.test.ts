@@ -78,6 +78,31 @@ const gated = new Promise<null>(resolve => {
   open = () => resolve(null)
 })
 
+test('runs that wait for another limit with the same key are not counted for this one', async () => {
+  const [narrow, wide, key] = [unique('narrow'), unique('wide'), unique('acct')]
+  const held = gate()
+  const handler = flow([run('hold', () => held.opened)])
+  const limit = { key: 'event.data.account', scope: 'namespace', limit: 2 }
+  const registrations = { [narrow]: [{ ...limit, scope: 'workflow', limit: 1 }, limit], [wide]: [limit] }
+  const workflows = Object.entries(registrations).map(([name, concurrency]) => [
+    name,
+    { handler, registration: { concurrency } },
+  ])
+  await engine.runner({ workflows: Object.fromEntries(workflows) })
+  const data = { account: key }
+  const running = [await api.send({ name: narrow, data }), await api.send({ name: wide, data })]
+  for (const { runId } of running) await api.reaches(runId, 'running')
+  const waiting = [await api.send({ name: narrow, data }), await api.send({ name: wide, data })]
+  for (const { runId } of waiting)
+    await until(async () => (await api.run(runId)).waitingFor !== undefined, { what: 'a wait' })
+  const page = await openPage(url)
+  await page.goto(pageOf(`limits?key=${key}`))
+  const row = page.getByRole('row', { name: /of the namespace/ })
+  await row.getByRole('button', { name: '1', exact: true }).click()
+  await page.getByText('1 run waits for this limit; the others wait for another one with the same key.').waitFor()
+  held.open()
+})
+
 test('the position of a held run and its holders move while its page, or the list, is open', async () => {
   const name = unique('line')
   const gates = [gate(), gate()]
@@ -180,6 +205,17 @@ test('a workflow is run after a dry run, paused, resumed and deleted', async () 
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await page.getByRole('button', { name: 'Resume' }).waitFor()
   expect((await definition())?.pausedAt).toBeDefined()
+  await page.getByText('It is paused since').waitFor()
+  const { runId } = await api.send({ name, app })
+  await page.goto(pageOf(`workflows?app=${app}`))
+  const row = page.getByRole('row', { name })
+  await row.getByText('paused').waitFor()
+  await row.getByRole('link', { name: '1 held back' }).click()
+  await page.getByRole('row', { name: new RegExp(runId.slice(-8)) }).waitFor()
+  await page.goto(pageOf(''))
+  await page.getByText('is held back by a limit, by a pause or for want of a runner').waitFor()
+  await page.goto(pageOf(`workflows/${app}/${name}`))
+  await page.getByRole('link', { name: '1 in flight' }).waitFor()
   await page.getByRole('button', { name: 'Resume…' }).click()
   await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await page.getByRole('button', { name: 'Pause…' }).waitFor()

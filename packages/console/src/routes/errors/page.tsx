@@ -240,28 +240,7 @@ function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
     >
       {bar}
       {groups && !group && <p className={css.mute}>{whyNoGroup(groups)}</p>}
-      {group && (
-        <Panel title="Group">
-          <Facts
-            facts={[
-              [
-                'Workflow',
-                <Link key="w" target={{ to: 'workflow', params: { app: group.app, name: group.workflow } }}>
-                  {group.workflow}
-                </Link>,
-              ],
-              ['App', group.app],
-              ['Step', group.stepName],
-              ['Code', group.code],
-              ['Runs in the window', group.count],
-              ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
-              ['Runners', group.runners && group.runners.length > 0 && <Runners key="r" of={group} />],
-              ['First seen', <Moment key="f" at={group.firstSeenAt} />],
-              ['Last seen', <Moment key="l" at={group.lastAt} />],
-            ]}
-          />
-        </Panel>
-      )}
+      {group && <GroupFacts of={group} />}
       <Panel title="All its runs" isFlush>
         <PagedTable<Run, PageOf<Run>>
           label="Runs of the group"
@@ -279,6 +258,31 @@ function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
         />
       </Panel>
     </Page>
+  )
+}
+
+function GroupFacts({ of: group }: { of: Group }) {
+  return (
+    <Panel title="Group">
+      <Facts
+        facts={[
+          [
+            'Workflow',
+            <Link key="w" target={{ to: 'workflow', params: { app: group.app, name: group.workflow } }}>
+              {group.workflow}
+            </Link>,
+          ],
+          ['App', group.app],
+          ['Step', group.stepName],
+          ['Code', group.code],
+          ['Runs in the window', group.count],
+          ['Trend', group.trend && <CountSpark key="t" counts={group.trend} what="failures" />],
+          ['Runners', group.runners && group.runners.length > 0 && <Runners key="r" of={group} />],
+          ['First seen', <Moment key="f" at={group.firstSeenAt} />],
+          ['Last seen', <Moment key="l" at={group.lastAt} />],
+        ]}
+      />
+    </Panel>
   )
 }
 

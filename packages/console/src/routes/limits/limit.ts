@@ -8,3 +8,6 @@ type Listed = Calls['listLimits']['reply'][number]
 export type Limit = Exclude<Listed, { kind: 'singleton' }>
 
 export const isLimit = (listed: Listed): listed is Limit => listed.kind !== 'singleton'
+
+/** How many runs wait; a text such as `10000+` where not all could be counted. */
+export const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)

@@ -8,11 +8,29 @@ import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { PlainTable } from '../../ui/table/plain-table.tsx'
 import { shortName } from '../../ui/visible-text.ts'
-import type { Limit } from './limit.ts'
+import { type Limit, waitingOf } from './limit.ts'
 import css from './limits.module.css'
 
 /** Waiting runs of a page, whatever their key. */
 const READ_AT_ONCE = 200
+
+interface OthersProps {
+  /** Runs that wait for the limit, by the engine. */
+  waiting: number | string
+  listed: number
+  isWhole: boolean
+}
+
+/** Limits of several scopes may have one key, and a run says only its key. */
+function Others({ waiting, listed, isWhole }: OthersProps) {
+  if (!isWhole || typeof waiting === 'string' || waiting >= listed) return null
+  return (
+    <p className={css.mute}>
+      {waiting} {waiting === 1 ? 'run waits' : 'runs wait'} for this limit; the others wait for another one with the
+      same key.
+    </p>
+  )
+}
 
 export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }) {
   const { kind, app, workflow, key = '' } = limit
@@ -34,6 +52,7 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
       <Loaded query={query}>
         {() => (
           <>
+            <Others waiting={waitingOf(limit)} listed={runs.length} isWhole={!query.hasNextPage} />
             {runs.length === 0 ? (
               <p>None of the {read.length} runs that were read waits for it.</p>
             ) : (

@@ -21,7 +21,7 @@ import { exactTime } from '../../ui/time.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { Buffers } from './buffers.tsx'
-import { isLimit, type Limit } from './limit.ts'
+import { isLimit, type Limit, waitingOf } from './limit.ts'
 import css from './limits.module.css'
 import { LineDialog } from './line.tsx'
 import { Singletons } from './singletons.tsx'
@@ -40,7 +40,6 @@ const RENEWAL_MS = 2000
 /** Limits that are read: the engine answers no more. */
 const LIMITS_READ = 200
 
-const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app, workflow, key].join('\n')
 
 export default function LimitsPage() {

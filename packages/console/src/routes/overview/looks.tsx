@@ -10,7 +10,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
-import type { Limit } from '../limits/limit.ts'
+import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
 
@@ -94,7 +94,7 @@ export function heldLooks(
           <Link target={{ to: 'runs', query: { app, workflow, status: 'queued' } }}>
             {held} {held === 1 ? 'run' : 'runs'} of {workflow}
           </Link>{' '}
-          {held === 1 ? 'is' : 'are'} held back by a limit or for want of a runner
+          {held === 1 ? 'is' : 'are'} held back by a limit, by a pause or for want of a runner
         </>
       ),
     }))
@@ -184,8 +184,6 @@ export function deliveryLooks(
 }
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url)
-
-const waitingOf = (limit: Limit) => (limit.kind === 'throttle' ? limit.inLine : limit.waiting)
 
 /** The limits for which runs wait, the longest wait first. */
 export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {

@@ -18,10 +18,12 @@ import { Empty } from '../../ui/states/empty.tsx'
 import { untilField } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
 import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import { DEFAULT_COLUMNS, runColumns } from '../runs/columns.tsx'
 import { definitionWords } from '../workflows/definition-words.ts'
 import { definitionChanges } from '../workflows/past-definitions.ts'
+import { HELD, IN_FLIGHT, RunsLink } from '../workflows/runs-link.tsx'
 import { type Stats, successText } from '../workflows/stats.ts'
 import css from '../workflows/workflows.module.css'
 import { WorkflowActions } from './actions.tsx'
@@ -95,7 +97,7 @@ export default function WorkflowPage() {
           }
         </Loaded>
       </Panel>
-      {stats && <Numbers stats={stats} />}
+      {stats && <Numbers of={{ app, name }} stats={stats} />}
       <Charts
         {...{ app, from, until, marks }}
         workflow={name}
@@ -120,6 +122,12 @@ export default function WorkflowPage() {
 function Definition({ of }: { of: WorkflowDefinition }) {
   return (
     <ul className={css.words}>
+      {of.pausedAt !== undefined && (
+        <li>
+          <Status status="paused" /> It is paused since <Moment at={of.pausedAt} />: new runs stay queued until it is
+          resumed.
+        </li>
+      )}
       {definitionWords(of).map(sentence => (
         <li key={sentence}>{sentence}</li>
       ))}
@@ -127,7 +135,7 @@ function Definition({ of }: { of: WorkflowDefinition }) {
   )
 }
 
-function Numbers({ stats }: { stats: Stats }) {
+function Numbers({ of, stats }: { of: { app: string; name: string }; stats: Stats }) {
   const { started, failed, inFlight, held, p50Ms, p95Ms, p99Ms, queueP95Ms, lastFailure } = stats
   const about = (ms: number | undefined) => (ms === undefined ? undefined : `${durationText(ms)} ±9 %`)
   return (
@@ -137,8 +145,11 @@ function Numbers({ stats }: { stats: Stats }) {
           ['Started', String(started)],
           ['Succeeded', successText(stats)],
           ['Failed', String(failed)],
-          ['In flight', String(inFlight)],
-          ['Held back', String(held)],
+          [
+            'In flight',
+            inFlight === 0 ? '0' : <RunsLink key="f" of={of} status={IN_FLIGHT} count={inFlight} what="in flight" />,
+          ],
+          ['Held back', held === 0 ? '0' : <RunsLink key="h" of={of} status={HELD} count={held} what="held back" />],
           ['Half end within', about(p50Ms)],
           ['95 of 100 within', about(p95Ms)],
           ['99 of 100 within', about(p99Ms)],

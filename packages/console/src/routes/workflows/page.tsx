@@ -14,12 +14,14 @@ import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
 import { untilField } from '../../ui/states/filter-fields.ts'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { shortName } from '../../ui/visible-text.ts'
 import { definitionWords, triggerWords } from './definition-words.ts'
+import { HELD, IN_FLIGHT, RunsLink } from './runs-link.tsx'
 import { keyOf, nextStarts, serversOf } from './served.ts'
 import { type Stats, successText } from './stats.ts'
 import css from './workflows.module.css'
@@ -49,10 +51,13 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'name',
     header: 'Workflow',
-    render: ({ app, name }) => (
-      <Link target={{ to: 'workflow', params: { app, name } }} title={name}>
-        {name}
-      </Link>
+    render: ({ app, name, pausedAt }) => (
+      <>
+        <Link target={{ to: 'workflow', params: { app, name } }} title={name}>
+          {name}
+        </Link>{' '}
+        {pausedAt !== undefined && <Status status="paused" />}
+      </>
     ),
   },
   { id: 'app', header: 'App, runners', width: '128px', isSecondary: true, render: row => <ServedBy row={row} /> },
@@ -81,13 +86,13 @@ const COLUMNS: readonly Column<Row>[] = [
     isSecondary: true,
     render: ({ stats }) => duration(stats?.p95Ms),
   },
-  { id: 'flight', header: 'In flight', width: '74px', align: 'end', render: ({ stats }) => stats?.inFlight || '' },
+  { id: 'flight', header: 'In flight', width: '74px', align: 'end', render: row => <InFlight of={row} /> },
   {
     id: 'held',
     header: 'Held',
     width: '56px',
     align: 'end',
-    render: ({ stats }) => stats?.held || '',
+    render: row => <Held of={row} />,
   },
   {
     id: 'failure',
@@ -102,6 +107,16 @@ const COLUMNS: readonly Column<Row>[] = [
       ),
   },
 ]
+
+type Counted = Pick<Row, 'app' | 'name' | 'stats'>
+
+function InFlight({ of: { app, name, stats } }: { of: Counted }) {
+  return stats ? <RunsLink of={{ app, name }} status={IN_FLIGHT} count={stats.inFlight} what="in flight" /> : null
+}
+
+function Held({ of: { app, name, stats } }: { of: Counted }) {
+  return stats ? <RunsLink of={{ app, name }} status={HELD} count={stats.held} what="held back" /> : null
+}
 
 const duration = (ms: number | undefined) => (ms === undefined ? '' : durationText(ms))
 

@@ -1,0 +1,27 @@
+// A number of runs of a workflow, as a link to them.
+
+import { Link } from '../../router/router.tsx'
+
+/** Statuses of runs that have not ended. */
+export const IN_FLIGHT = 'queued,running,paused'
+/** The status of runs that are held back. */
+export const HELD = 'queued'
+
+export interface RunsLinkProps {
+  of: { app: string; name: string }
+  /** The status of the runs, or several. */
+  status: string
+  count: number
+  /** The runs in words, for a screen reader. */
+  what: string
+}
+
+/** Nothing for none. */
+export function RunsLink({ of: { app, name }, status, count, what }: RunsLinkProps) {
+  if (count === 0) return null
+  return (
+    <Link target={{ to: 'runs', query: { app, workflow: name, status } }} aria-label={`${count} ${what}`}>
+      {count}
+    </Link>
+  )
+}
