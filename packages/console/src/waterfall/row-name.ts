@@ -25,8 +25,7 @@ export function barName(bar: Bar): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
   if (bar.attempt > 1) parts.push(`attempt ${bar.attempt}`)
   if (!bar.carried) parts.push(`started at ${inWords(durationText(bar.fromMs))}`)
-  // The end of a step that is tried again is the next attempt.
-  if (!bar.carried && bar.toMs !== undefined && bar.status !== 'retrying' && bar.op !== 'Emit' && bar.op !== 'Webhook')
+  if (!bar.carried && bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
     parts.push(`took ${inWords(durationText(bar.toMs - bar.fromMs))}`)
   return parts.filter(part => part !== '').join(', ')
 }

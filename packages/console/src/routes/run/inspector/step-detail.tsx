@@ -135,7 +135,7 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
       <dd title={exactTime(startMs)}>
         {durationText(bar.fromMs)} after the run, {localTime(startMs)}
       </dd>
-      {bar.toMs !== undefined && bar.status !== 'retrying' && (
+      {bar.toMs !== undefined && (
         <>
           <dt>Took</dt>
           <dd title={exactMs(bar.toMs - bar.fromMs)}>{durationText(bar.toMs - bar.fromMs)}</dd>
