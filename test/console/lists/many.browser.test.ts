@@ -10,7 +10,7 @@ const MANY = 201
 
 const { api, url, runner } = await openEngine()
 const at = (path: string) => `${url}/console/n/default${path}`
-const [app, failing, held] = [unique('shop'), unique('import'), unique('sync')]
+const [app, failing, held, wide] = [unique('shop'), unique('import'), unique('sync'), unique('wide')]
 const opened = gate()
 const letters = (n: number) => [...String(n)].map(digit => 'abcdefghij'[Number(digit)]).join('')
 await runner({
@@ -27,6 +27,10 @@ await runner({
     [held]: {
       handler: flow([run('hold', () => opened.opened)]),
       registration: { concurrency: { limit: 1, key: 'event.data.device' } },
+    },
+    [wide]: {
+      handler: flow([run('hold', () => opened.opened)]),
+      registration: { concurrency: { limit: 20 } },
     },
   },
 })
@@ -60,7 +64,14 @@ test('more limits than are read at once say so, and limits without a sentence ar
   await each(5, send)
   const waiting = async () => (await api.runs(`?workflow=${held}&waitingFor=concurrency`)).length === 5
   await until(waiting, { what: 'five runs to be held' })
+  await each(12, async () => api.reaches((await api.send({ name: wide })).runId, 'running'))
   const page = await openPage(url)
+  await page.goto(at(`/limits?workflow=${wide}`))
+  await page
+    .getByRole('row', { name: /12 of 20/ })
+    .getByRole('link', { name: 'and 2 more' })
+    .click()
+  await page.waitForURL(/status=running/)
   await page.goto(at('/limits'))
   await page.getByText('These are of the 200 limits with the most waiting runs: there may be more.').waitFor()
   await page.goto(at('/limits?key=device-none'))

@@ -209,6 +209,15 @@ function Holders({ limit }: { limit: Limit }) {
           </span>
         </span>
       ))}
+      <OtherHolders of={limit} />
     </span>
+  )
+}
+
+/** The engine names the oldest holders only. */
+function OtherHolders({ of: { app, workflow, held, holders } }: { of: Extract<Limit, { kind: 'concurrency' }> }) {
+  if (held <= holders.length) return null
+  return (
+    <Link target={{ to: 'runs', query: { app, workflow, status: 'running' } }}>and {held - holders.length} more</Link>
   )
 }
