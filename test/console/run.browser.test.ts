@@ -35,7 +35,7 @@ test('bars grow live, a retry is two attempts, and the wait is explained until i
   const page = await openPage(url)
   const runId = await send(name, '{}')
   await page.goto(pageOf(runId))
-  await page.getByRole('row', { name: /^charge, succeeded, attempt 2, started at/ }).waitFor()
+  await page.getByRole('row', { name: /^charge, succeeded, attempt 2 of 2, started at/ }).waitFor()
   const segments = page.locator('#step-row-1 [data-kind]')
   // The attempts come with the timeline, after the steps.
   await segments.nth(2).waitFor()

@@ -108,10 +108,11 @@ describe('a retried step', () => {
     const { runId, record, executions } = await failing({ failures: 2 })
     const parked = await waitsFor(api, runId, 'retry')
     expect(parked).toMatchObject({ status: 'waiting', attempt: 2, currentStepName: 'pick' })
-    expect(parked.waitingFor).toEqual({ kind: 'retry', stepName: 'pick', until: expect.any(String) })
+    const tries = { attempt: 1, maxAttempts: 5 }
+    expect(parked.waitingFor).toEqual({ kind: 'retry', stepName: 'pick', until: expect.any(String), ...tries })
     expect(await api.step(runId, 'pick')).toMatchObject({
       status: 'retrying',
-      attempt: 1,
+      ...tries,
       error: { message: 'out of stock' },
       nextAttemptAt: parked.waitingFor?.until,
     })

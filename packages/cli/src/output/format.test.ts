@@ -89,9 +89,10 @@ test.each<[TimelineFrame, string]>([
       name: 'p\u0007',
       status: 'failed',
       attempt: 3,
+      maxAttempts: 5,
       error: { message: 'no\nluck' },
     },
-    'step  failed     p\\u0007  attempt 3  no\\nluck',
+    'step  failed     p\\u0007  attempt 3 of 5  no\\nluck',
   ],
   [
     {

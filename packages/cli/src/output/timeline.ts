@@ -33,7 +33,8 @@ export function frameLine(frame: TimelineFrame, paint: Paint): string {
     const reason = error && safe(error.code === undefined ? error.message : `${error.code}: ${error.message}`)
     return join(time, paint('bold', 'run '), status, safe(frame.currentStepName), attempt, reason)
   }
-  return join(time, 'step', status, safe(frame.name), attempt, safe(frame.error?.message))
+  const of = attempt && frame.maxAttempts ? ` of ${frame.maxAttempts}` : ''
+  return join(time, 'step', status, safe(frame.name), attempt && attempt + of, safe(frame.error?.message))
 }
 
 /** A frame of the namespace's stream, with the run's id and workflow, and its error if it failed. */

@@ -53,6 +53,7 @@ export function barsOf(steps: readonly WaterfallStep[], frames: FrameIndex, orig
       index: step.index,
       status: step.status,
       attempt: step.attempt,
+      ...(step.maxAttempts === undefined ? {} : { maxAttempts: step.maxAttempts }),
       carried: step.carried === true,
       segments,
       fromMs: first.fromMs,

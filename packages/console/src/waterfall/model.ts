@@ -50,6 +50,8 @@ export interface Bar {
   index: number
   status: StepStatus
   attempt: number
+  /** Absent while no attempt failed. */
+  maxAttempts?: number
   carried: boolean
   segments: readonly Segment[]
   fromMs: number

@@ -20,10 +20,15 @@ export function opOf(op: string): { word: string; glyph: string } {
   return (OPS as Record<string, { word: string; glyph: string } | undefined>)[op] ?? { word: op, glyph: '•' }
 }
 
-/** "charge-card, failed, attempt 2, started at 900 milliseconds, took 1.2 seconds". */
+/** "2 of 5"; the bound is known once an attempt failed. */
+export function attemptsText({ attempt, maxAttempts }: Pick<Bar, 'attempt' | 'maxAttempts'>): string {
+  return maxAttempts === undefined ? String(attempt) : `${attempt} of ${maxAttempts}`
+}
+
+/** "charge-card, failed, attempt 2 of 5, started at 900 milliseconds, took 1.2 seconds". */
 export function barName(bar: Bar): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
-  if (bar.attempt > 1) parts.push(`attempt ${bar.attempt}`)
+  if (bar.attempt > 1 || bar.status === 'retrying') parts.push(`attempt ${attemptsText(bar)}`)
   if (!bar.carried) parts.push(`started at ${inWords(durationText(bar.fromMs))}`)
   if (!bar.carried && bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
     parts.push(`took ${inWords(durationText(bar.toMs - bar.fromMs))}`)

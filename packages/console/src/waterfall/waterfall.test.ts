@@ -53,7 +53,7 @@ const moved = (ms: number, index: number, status: string, attempt = 1) =>
 
 const STEPS = [
   step('reserve', 0, 10, 60),
-  step('charge', 1, 10, 900, { attempt: 2 }),
+  step('charge', 1, 10, 900, { attempt: 2, maxAttempts: 5 }),
   step('cool off', 2, 910, 1910, { op: 'Sleep' }),
   step('approval', 3, 1920, 61_920, { op: 'WaitForEvent' }),
   step('announce', 4, 61_930, 61_930, { op: 'Emit' }),
@@ -89,7 +89,7 @@ describe('bars', () => {
       { kind: 'run', attempt: 2, fromMs: 892, toMs: 900 },
     ])
     expect(barName(BARS[1] as never)).toBe(
-      'charge, succeeded, attempt 2, started at 10 milliseconds, took 890 milliseconds',
+      'charge, succeeded, attempt 2 of 5, started at 10 milliseconds, took 890 milliseconds',
     )
   })
 

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { count, countOrMore, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { StepStatusSchema } from './step-schema.ts'
+import { MaxAttemptsSchema, StepStatusSchema } from './step-schema.ts'
 import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
@@ -36,6 +36,10 @@ export const WaitingForSchema = Type.Object({
   childRunId: optionalText('The child run that the run waits for'),
   key: optionalText('The flow-control key that holds the run back'),
   error: optionalText('Why the last pass failed, when the whole pass is repeated, or why the run is paused'),
+  attempt: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The attempt of the step that failed and is retried' }),
+  ),
+  maxAttempts: MaxAttemptsSchema,
 })
 
 export const RunSummarySchema = Type.Object({
@@ -227,6 +231,7 @@ export const TimelineFrameSchema = Type.Union([
     name: Type.String(),
     status: StepStatusSchema,
     attempt: Type.Integer(),
+    maxAttempts: MaxAttemptsSchema,
     index: Type.Optional(Type.Integer()),
     error: Type.Optional(StepErrorSchema),
   }),

@@ -16,6 +16,13 @@ const reported = {
   ),
 }
 
+export const MaxAttemptsSchema = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    description: 'Number of the last attempt by the retry policy of the newest failure; absent while none failed',
+  }),
+)
+
 export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
 
 export const StepRecordSchema = Type.Object({
@@ -25,6 +32,7 @@ export const StepRecordSchema = Type.Object({
   index: count('Position in execution order, from 0'),
   status: StepStatusSchema,
   attempt: Type.Integer({ minimum: 1, description: 'Number of the current or last attempt' }),
+  maxAttempts: MaxAttemptsSchema,
   startedAt: timestamp(),
   finishedAt: Type.Optional(timestamp()),
   durationMs: Type.Optional(count()),

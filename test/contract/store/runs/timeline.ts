@@ -173,7 +173,7 @@ export function timelineContract(open: OpenStore): void {
         status: 'retrying',
         finishedAt: undefined,
         data: undefined,
-        error: { message: 'once' },
+        ...{ error: { message: 'once' }, maxAttempts: 5 },
         nextAttemptAt: NOW + 99,
       })
       const again = { ...retrying, seq: 7, attempt: 2, error: { message: 'twice' } }
@@ -194,10 +194,10 @@ export function timelineContract(open: OpenStore): void {
       const frames = (await read(store(), run.id)).slice(2)
       expect(frames.map(({ seq }) => seq)).toEqual([3, 4, 7, 9, 10])
       expect(frames).toMatchObject([
-        { name: 'step 0', status: 'retrying', attempt: 1, index: 0, error: { message: 'once' } },
+        { name: 'step 0', status: 'retrying', attempt: 1, maxAttempts: 5, index: 0, error: { message: 'once' } },
         { name: 'wait', status: 'waiting', attempt: 1, index: 1, ts: at(NOW + 10) },
         { name: 'step 0', status: 'retrying', attempt: 2, index: 0, error: { message: 'twice' } },
-        { name: 'step 0', status: 'succeeded', attempt: 3, index: 0, ts: at(NOW + 50) },
+        { name: 'step 0', status: 'succeeded', attempt: 3, maxAttempts: 5, index: 0, ts: at(NOW + 50) },
         { name: 'wait', status: 'cancelled', index: 1, ts: at(NOW + 60) },
       ])
       expect(frames[3]).not.toHaveProperty('error')

@@ -176,6 +176,7 @@ export function commitContract(open: OpenStore): void {
         carried: true,
         timedOut: true,
         spentAt: 2,
+        maxAttempts: 5,
       }
       await write(store(), created(run, waiting))
       expect(await store().in(NS).steps(run.id)).toEqual([waiting])

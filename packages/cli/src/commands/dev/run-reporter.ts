@@ -171,7 +171,8 @@ export class RunReporter {
     if (error === undefined || (frame.kind === 'run_status' && isEnd(frame.status))) return
     const what = frame.kind === 'step_status' ? `step ${plain(frame.name)} failed` : 'the handler failed'
     const again = frame.status === 'failed' ? '' : ', is tried again'
-    const head = paint('red', `${what}, attempt ${frame.attempt ?? 1}${again}: ${plain(errorHead(error))}`)
+    const of = frame.kind === 'step_status' && frame.maxAttempts ? ` of ${frame.maxAttempts}` : ''
+    const head = paint('red', `${what}, attempt ${frame.attempt ?? 1}${of}${again}: ${plain(errorHead(error))}`)
     this.#writeLine(run, head, stackLines(error))
     run.shownStack = error.stack
   }

@@ -209,5 +209,6 @@ function attributesText(attributes: Attributes): string {
 function waiting(what: WaitingFor | undefined): string | undefined {
   if (!what) return undefined
   const of = what.eventName ?? what.childRunId ?? what.key ?? what.stepName
-  return [what.kind, of, what.until && `until ${what.until}`].filter(Boolean).join(' ')
+  const tries = what.maxAttempts === undefined ? undefined : `(attempt ${what.attempt} of ${what.maxAttempts})`
+  return [what.kind, of, tries, what.until && `until ${what.until}`].filter(Boolean).join(' ')
 }

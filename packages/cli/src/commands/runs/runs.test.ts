@@ -104,6 +104,18 @@ test('get: the error with code, step and stack', async () => {
   expect(stdout).toMatch(/\nstack\n {2}at pay \(\/app\/pay\.ts:7:9\)\n {2}at \/app\/b\.ts\n/)
 })
 
+test('get, why, steps: how many attempts a step has that is tried again', async () => {
+  const error = { message: 'no luck' }
+  const retrying = await workflow(() => discovered([opcode('StepRun', 'pay', { error, retryAfterMs: 3_600_000 })]))
+  const { runId } = await api.send({ name: retrying.name })
+  await api.reaches(runId, 'waiting')
+  const get = async (...args: string[]) => (await cli(['runs', ...args])).stdout
+  expect(await get('get', runId)).toMatch(/\nwaits for {2,}retry pay \(attempt 1 of 5\) until 20/)
+  expect(await get('why', runId)).toMatch(/^Step "pay" failed \(attempt 1 of 5\) and is tried again/)
+  expect(await get('steps', runId)).toMatch(/retrying +1 of 5 /)
+  expect(await get('steps', runId, '--step', 'pay')).toMatch(/\nattempt +1 of 5\n/)
+})
+
 test('steps: the names that retry takes', async () => {
   const repeats = await workflow(({ pass }) =>
     pass === 1

@@ -93,6 +93,7 @@ function stepDetails(step: StepDetail, paint: Paint): string[] {
         ['started', withAge(step.startedAt)],
         ['finished', withAge(step.finishedAt)],
         ['took', took(step)],
+        ['attempt', triesOf(step)],
         ['note', step.error ? undefined : stepNote(step)],
         ...step.attempts.map(attempt => [`attempt ${attempt.attempt}`, attemptText(attempt)] as const),
         ['error', step.error && errorHead(step.error)],
@@ -104,6 +105,11 @@ function stepDetails(step: StepDetail, paint: Paint): string[] {
   )
 }
 
+/** "2 of 5"; the bound is known once an attempt failed. */
+function triesOf({ attempt, maxAttempts }: StepRecord): string {
+  return maxAttempts === undefined ? String(attempt) : `${attempt} of ${maxAttempts}`
+}
+
 function attemptText({ status, endedAt, error }: StepAttempt): string {
   return [status, withAge(endedAt), error && errorNote(error)].filter(Boolean).join('  ')
 }
@@ -112,7 +118,7 @@ const INDEX_COLUMN: Column<StepRecord> = { title: '#', cell: step => String(step
 const STEP_COLUMNS: Column<StepRecord>[] = [
   { title: 'OP', cell: step => step.op, leave: 2 },
   { title: 'STATUS', cell: statusCell, whole: true },
-  { title: 'ATTEMPT', cell: step => String(step.attempt), leave: 4 },
+  { title: 'ATTEMPT', cell: triesOf, leave: 4 },
   { title: 'STARTED', cell: step => relative(step.startedAt), leave: 1 },
   { title: 'TOOK', cell: took, leave: 3 },
   { title: 'NOTE', cell: stepNote },

@@ -7,7 +7,7 @@ import { PlainTable } from '../../ui/table/plain-table.tsx'
 import { Sideways } from '../../ui/table/sideways.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import type { Row } from '../../waterfall/folds.ts'
-import { opOf } from '../../waterfall/row-name.ts'
+import { attemptsText, opOf } from '../../waterfall/row-name.ts'
 import css from './step-table.module.css'
 
 const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Took'] as const
@@ -56,7 +56,7 @@ function BarCells({ row, endMs }: { row: Extract<Row, { kind: 'bar' }>; endMs: n
       <td>
         <Status status={bar.status} />
       </td>
-      <td data-align="end">{bar.attempt}</td>
+      <td data-align="end">{attemptsText(bar)}</td>
       <td data-align="end">{durationText(bar.fromMs)}</td>
       <td data-align="end">{durationText(Math.max((bar.toMs ?? endMs) - bar.fromMs, 0))}</td>
     </>

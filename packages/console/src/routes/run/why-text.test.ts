@@ -43,6 +43,15 @@ it.each([
     },
   ],
   [
+    'the next attempt of a step',
+    {
+      ...{ status: 'waiting', wakeAt: '2026-03-01T12:05:00Z' },
+      waitingFor: { kind: 'retry', stepName: 'charge', attempt: 2, maxAttempts: 5 },
+    },
+    /^Step “charge” failed \(attempt 2 of 5\) and is tried again .*, in 5 min\.$/,
+    { action: { kind: 'show-step', stepName: 'charge' } },
+  ],
+  [
     'a runner with the pass',
     { status: 'running', runner: 'shop-1', passSince: '2026-03-01T11:59:58Z' },
     'Runner “shop-1” has had the current pass for 2 s.',

@@ -149,8 +149,10 @@ function retryLine({ waitingFor, wakeAt, error }: RunExplanation, step: string, 
   const itSaid = said === '' ? '' : ` It said: ${said}`
   if (waitingFor?.stepName === undefined)
     return { sentence: `The last pass failed and is repeated ${again}.${itSaid}`, said }
+  const { attempt, maxAttempts } = waitingFor
+  const tries = maxAttempts === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`
   return {
-    sentence: `${step} failed and is tried again ${again}.${itSaid}`,
+    sentence: `${step} failed${tries} and is tried again ${again}.${itSaid}`,
     said,
     action: { kind: 'show-step', stepName: waitingFor.stepName, label: 'Show the error' },
   }

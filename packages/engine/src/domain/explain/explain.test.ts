@@ -196,6 +196,12 @@ describe('waiting', () => {
   test('for the retry of a step, and of a pass', () => {
     const step = why(parked({ kind: 'retry', stepName: 'work', until: LATER }), {}, retrying('work', LATER))
     expect(step.sentence).toBe(`Step "work" failed and is tried again at ${THEN}.`)
+    const tries = { attempt: 2, maxAttempts: 5 }
+    const counted = why(parked({ kind: 'retry', stepName: 'work', until: LATER, ...tries }))
+    expect(counted).toMatchObject({
+      sentence: `Step "work" failed (attempt 2 of 5) and is tried again at ${THEN}.`,
+      waitingFor: tries,
+    })
     const pass = parked({ kind: 'retry', until: LATER })
     expect(why(pass).sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
     const row = {

@@ -212,7 +212,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'retry':
       return waiting.stepName === undefined
         ? passSentence(facts, waiting, more)
-        : `${step} failed and is tried again ${by(waiting)}.${more}`
+        : `${step} failed${triesOf(waiting)} and is tried again ${by(waiting)}.${more}`
     case undefined:
     case 'runner':
     case 'concurrency':
@@ -221,6 +221,10 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'failure':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
+}
+
+function triesOf({ attempt, maxAttempts }: WaitingFor): string {
+  return maxAttempts === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`
 }
 
 function passSentence({ run, triesMax }: Facts, waiting: WaitingFor, more: string): string {

@@ -32,6 +32,8 @@ export interface Step extends Partial<PassSent & RanTimes> {
   status: StepStatus
   /** The attempt that led to the current status, from 1. */
   attempt: number
+  /** Number of the last attempt by the retry policy of the newest failure. Absent while none failed. */
+  maxAttempts?: number
   /**
    * Number of the attempt with which the step's tries were spent, in a workflow that pauses then. A resume tries the step
    * again, and later tries count from here. The step's frames then have rows of their own, because it may settle again.

@@ -45,14 +45,15 @@ describe('several opcodes in one answer', () => {
 
   it('park the run until the earliest deadline', () => {
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
-    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'charge', until: NOW + SECOND })
+    const tries = { attempt: 1, maxAttempts: 5 }
+    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'charge', until: NOW + SECOND, ...tries })
   })
 })
 
 describe('a parked run waits for', () => {
   it.each([
     ['a sleep', sleeping('nap', NOW + SECOND), { kind: 'sleep', stepName: 'nap', until: NOW + SECOND }],
-    ['a retry', retrying('charge', NOW + 9), { kind: 'retry', stepName: 'charge', until: NOW + 9 }],
+    ['a retry', retrying('charge', NOW + 9), { kind: 'retry', stepName: 'charge', until: NOW + 9, attempt: 1 }],
     ['an event', waiting('paid', 'order.paid'), { kind: 'event', stepName: 'paid', eventName: 'order.paid' }],
     ['a child', awaitingChild('pack', 'run_2'), { kind: 'child', stepName: 'pack', childRunId: 'run_2' }],
   ])('%s', (_, step, waitingFor) => {

@@ -57,5 +57,7 @@ function waitingFor(reasons: readonly Step[]): WaitingFor {
   const { parksFor: kind } = OPCODES[first.op]
   invariant(kind, `a ${first.op} step is settled at once`)
   const { name: stepName, eventName, childRunId } = first
-  return { kind, stepName, until, eventName, childRunId }
+  const { attempt, maxAttempts } = first
+  const tries = kind === 'retry' && { attempt, ...(maxAttempts !== undefined && { maxAttempts }) }
+  return { kind, stepName, until, eventName, childRunId, ...tries }
 }

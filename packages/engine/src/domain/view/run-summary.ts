@@ -37,6 +37,6 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
 
 /** The reason for a wait, as the wire shows it. */
 export function waitingForText(waiting: WaitingFor): EveryField<WireWaitingFor> {
-  const { kind, stepName, until, eventName, childRunId, key, error } = waiting
-  return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error }
+  const { kind, stepName, until, eventName, childRunId, key, error, attempt, maxAttempts } = waiting
+  return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error, attempt, maxAttempts }
 }

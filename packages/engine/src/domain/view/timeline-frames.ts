@@ -21,6 +21,7 @@ export type StoredFrame = DerivedFrame | (Omit<LogFrame, 'fields'> & { fields?: 
 
 type StepFrame = Pick<Step, 'seq' | 'name' | 'status' | 'attempt' | 'error'> & {
   ts: number
+  maxAttempts?: number | undefined
   index?: number | undefined
 }
 
@@ -54,7 +55,7 @@ export function progressFrame(runId: string, { seq, at, value }: RunProgress): P
 }
 
 export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
-  const { seq, ts, name, status, attempt, index, error } = frame
+  const { seq, ts, name, status, attempt, maxAttempts, index, error } = frame
   return {
     kind: 'step_status',
     seq,
@@ -63,6 +64,7 @@ export function stepFrame(runId: string, frame: StepFrame): DerivedFrame {
     name,
     status,
     attempt,
+    ...(maxAttempts === undefined ? {} : { maxAttempts }),
     ...(index === undefined ? {} : { index }),
     ...(error === undefined ? {} : { error }),
   }

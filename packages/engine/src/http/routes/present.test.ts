@@ -121,12 +121,14 @@ describe('steps and log lines', () => {
   test('a step shows every field that applies, and the exact text of its data', () => {
     const rest = { eventName: 'e', childRunId: 'run_2', deliveryId: 'dlv_1', emittedEventId: 'evt_2' }
     const flags = { carried: true, timedOut: true }
+    const tries = { maxAttempts: 5 }
     const times = { finishedAt: T + 5, nextAttemptAt: T, wakeAt: 1e300 }
-    const text = stepText({ ...step, ...rest, ...flags, ...times, error: { message: 'no' }, data: LETTER })
+    const text = stepText({ ...step, ...rest, ...flags, ...tries, ...times, error: { message: 'no' }, data: LETTER })
     expect(text.endsWith(`,"data":${LETTER}}`)).toBe(true)
     expect(JSON.parse(text)).toMatchObject({
       ...rest,
       ...flags,
+      ...tries,
       error: { message: 'no' },
       durationMs: 5,
       finishedAt: '2024-01-02T03:04:05.683Z',

@@ -13,7 +13,7 @@ import { exactTime, localTime } from '../../../ui/time.ts'
 import { shortName } from '../../../ui/visible-text.ts'
 import type { Row } from '../../../waterfall/folds.ts'
 import type { Bar, LogFrame, WaterfallStep } from '../../../waterfall/model.ts'
-import { opOf } from '../../../waterfall/row-name.ts'
+import { attemptsText, opOf } from '../../../waterfall/row-name.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import { isTerminal, type RunView } from '../model/use-run.ts'
 import { LogLines } from '../tabs/log-lines.tsx'
@@ -142,7 +142,7 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
         </>
       )}
       <dt>Attempt</dt>
-      <dd>{bar.attempt}</dd>
+      <dd>{attemptsText(bar)}</dd>
       {step?.runner !== undefined && (
         <>
           <dt>Runner</dt>

@@ -39,12 +39,12 @@ type RunRow = [
 type NamedRunRow = [...RunRow, workflow: string, app: string]
 
 /** The columns of these three are those of `TimelineRow` (tables/frames.ts). */
-const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL
+const SETTLED_STEPS = `SELECT 'step_status', seq, finished_at, status, attempt, name, idx, error, NULL, max_attempts
   FROM steps WHERE run_id = ${SCOPED_RUN} AND idx >= ? AND seq > ? AND status IN ${FINAL_STATUSES} AND spent_at IS NULL
   ORDER BY seq LIMIT ?`
 const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_status' END, seq, ts, status, attempt,
     (SELECT name FROM steps WHERE steps.run_id = frames.run_id AND steps.idx = frames.step_index),
-    step_index, error, NULL
+    step_index, error, NULL, max_attempts
   FROM frames WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`
 const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, message
   FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`

@@ -5,7 +5,7 @@ import type { LogLevel, RunError, RunStatus, StepError, StepStatus } from '@perd
 import type { PassSent, RanTimes } from '../../../domain/model/step.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { runFrame, type StoredFrame, stepFrame } from '../../../domain/view/timeline-frames.ts'
-import { integer, json, optional, text } from '../description/column.ts'
+import { integer, json, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import type { Row } from '../description/values.ts'
 import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
@@ -17,6 +17,7 @@ interface Frame extends Partial<PassSent & RanTimes> {
   ts: number
   status: RunStatus | StepStatus
   attempt: number
+  maxAttempts?: number
   stepIndex?: number
   error?: RunError | StepError
 }
@@ -29,6 +30,7 @@ export const FRAMES = table<Frame>()('frames', {
     ts: integer,
     status: text,
     attempt: integer,
+    maxAttempts: since(2, optional(integer)),
     stepIndex: optional(integer),
     ...PASS_COLUMNS,
     ...RAN_COLUMNS,
@@ -50,10 +52,12 @@ type TimelineRow = [
   /** The error of a step or a run, a log line's fields, or a progress, as JSON text. */
   detail: string | null,
   message: string | null,
+  /** Only of rows of steps. */
+  maxAttempts?: number | null,
 ]
 
 export function frameFromRow(runId: string, row: Row): StoredFrame {
-  const [kind, seq, time, status, attempt, name, index, detail, message] = row as TimelineRow
+  const [kind, seq, time, status, attempt, name, index, detail, message, maxAttempts] = row as TimelineRow
   if (kind === 'run_status') {
     const error = detail === null ? {} : { error: JSON.parse(detail) as RunError }
     return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt, ...error })
@@ -61,7 +65,7 @@ export function frameFromRow(runId: string, row: Row): StoredFrame {
   if (kind === 'step_status') {
     const error = detail === null ? undefined : (JSON.parse(detail) as StepError)
     const step = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }
-    return stepFrame(runId, { ...step, index: index ?? undefined, error })
+    return stepFrame(runId, { ...step, index: index ?? undefined, maxAttempts: maxAttempts ?? undefined, error })
   }
   const ts = new Date(time).toISOString()
   if (kind === 'progress') return { kind, seq, ts, runId: shownRunId(runId), value: detail ?? 'null' }

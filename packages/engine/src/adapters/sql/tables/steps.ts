@@ -1,7 +1,7 @@
 // The table of steps.
 
 import type { Step } from '../../../domain/model/step.ts'
-import { flag, integer, json, named, optional, text, unmapped } from '../description/column.ts'
+import { flag, integer, json, named, optional, since, text, unmapped } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
 
@@ -25,6 +25,7 @@ export const STEPS = table<Step>()('steps', {
     carried: flag,
     timedOut: flag,
     spentAt: optional(integer),
+    maxAttempts: since(2, optional(integer)),
     ...PASS_COLUMNS,
     ...RAN_COLUMNS,
     // Only parked waits have it, so that events find them through a small index.

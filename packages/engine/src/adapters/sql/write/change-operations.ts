@@ -212,9 +212,19 @@ function appendParkedWait(to: Value[], step: Step): void {
 function appendStepFrame(to: Value[], { step, at = step.startedAt }: { step: Step; at?: number }): void {
   const settled = isSettled(step.status)
   if (settled && step.spentAt === undefined) return
-  const { runId, seq, status, attempt, index, error } = step
+  const { runId, seq, status, attempt, maxAttempts, index, error } = step
   const ts = settled ? (step.finishedAt ?? at) : at
-  const frame = { runId, seq, ts, status, attempt, stepIndex: index, ...(error && { error }), ...reportOf(step) }
+  const frame = {
+    runId,
+    seq,
+    ts,
+    status,
+    attempt,
+    maxAttempts,
+    stepIndex: index,
+    ...(error && { error }),
+    ...reportOf(step),
+  }
   appendRow(to, 'frame.insert', FRAMES, frame)
 }
 

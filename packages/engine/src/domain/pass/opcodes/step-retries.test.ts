@@ -60,6 +60,39 @@ describe('a step that throws', () => {
   })
 })
 
+describe('a step that failed keeps how many attempts it has', () => {
+  it('by the policy of its newest failure, also once it succeeded', () => {
+    const once = given(run()).when(reported(threw('charge')))
+    expect(once.step('charge').maxAttempts).toBe(5)
+    expect(once.run.waitingFor).toMatchObject({ stepName: 'charge', attempt: 1, maxAttempts: 5 })
+    const due = retrying('charge', NOW, { maxAttempts: 5 })
+    const again = given(run(), due).when(reported(threw('charge', { retry: { maxAttempts: 3 } })))
+    expect(again.step('charge')).toMatchObject({ attempt: 2, maxAttempts: 3 })
+    expect(again.run.waitingFor).toMatchObject({ attempt: 2, maxAttempts: 3 })
+    expect(
+      given(run(), due)
+        .when(reported(ran('charge')))
+        .step('charge'),
+    ).toMatchObject({ attempt: 2, maxAttempts: 5 })
+  })
+
+  it('behind the ones that were spent before a resume', () => {
+    const due = retrying('charge', NOW, { attempt: 5, spentAt: 5, maxAttempts: 5 })
+    const then = given(run(), due).when(reported(threw('charge')))
+    expect(then.step('charge')).toMatchObject({ status: 'retrying', attempt: 6, maxAttempts: 10 })
+  })
+
+  it('and none when no other attempt would have followed anyway, or when nothing failed', () => {
+    const final = given(run()).when(reported(threw('charge', { retriable: false, catchable: true })))
+    expect(final.step('charge')).not.toHaveProperty('maxAttempts')
+    expect(
+      given(run())
+        .when(reported(ran('pack')))
+        .step('pack'),
+    ).not.toHaveProperty('maxAttempts')
+  })
+})
+
 describe('a retry', () => {
   it('that succeeds settles the step with its attempt and forgets the error', () => {
     const due = retrying('charge', NOW, { attempt: 2, startedAt: NOW - MINUTE })
@@ -83,7 +116,7 @@ describe('a retry', () => {
   it('that is due but was not reported is no reason to wake: the run waits for what it does wait for', () => {
     const then = given(run(), retrying('charge', NOW - 5), retrying('ship', NOW + SECOND)).when(reported())
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
-    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'ship', until: NOW + SECOND })
+    expect(then.run.waitingFor).toEqual({ kind: 'retry', stepName: 'ship', until: NOW + SECOND, attempt: 1 })
   })
 })
 

@@ -64,19 +64,21 @@ function draftFailure(
       : draft.record({ ...firstAttempt(opcode, context.knowledge.asOf), attempt, error, ...times, ...fields })
   const ofWorkflow = context.catalog.workflow(draft.run.app, draft.run.workflow)?.retry
   const policy = opcode.retry ? completeRetry(opcode.retry) : (ofWorkflow ?? completeRetry(undefined))
-  const tries = attempt - (known?.spentAt ?? 0)
+  const spentAt = known?.spentAt ?? 0
+  const tries = attempt - spentAt
+  const bound = opcode.retriable === false ? {} : { maxAttempts: spentAt + policy.maxAttempts }
   if (opcode.retriable !== false && tries < policy.maxAttempts) {
     const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
     // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
     // never be taken.
     const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
-    write({ status: 'retrying', nextAttemptAt })
+    write({ status: 'retrying', nextAttemptAt, ...bound })
     // One more for the pass, however many of its branches failed.
     draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
   const pauses = opcode.retriable !== false && pausesWhenExhausted(draft.run, context.catalog)
-  const failed = write({ status: 'failed', finishedAt: draft.now, ...(pauses ? { spentAt: attempt } : {}) })
+  const failed = write({ status: 'failed', finishedAt: draft.now, ...bound, ...(pauses ? { spentAt: attempt } : {}) })
   notifyStepFailed(draft, failed, context.catalog)
   if (opcode.catchable) return undefined
   const failure: RunError = { ...error, code: 'step_failed', stepName: opcode.name }

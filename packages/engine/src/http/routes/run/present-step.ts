@@ -43,6 +43,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     index: step.index,
     status: step.status,
     attempt: step.attempt,
+    maxAttempts: step.maxAttempts,
     startedAt: timestamp(step.startedAt),
     finishedAt: optionalTimestamp(step.finishedAt),
     durationMs: step.finishedAt === undefined ? undefined : step.finishedAt - step.startedAt,
