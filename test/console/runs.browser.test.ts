@@ -40,8 +40,15 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
   const page = await openPage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?workflow=order`)
   await page.getByRole('row', { name: /order/ }).first().waitFor()
+  // A press beside the box is one on it.
+  await page
+    .locator('td[data-box]')
+    .first()
+    .click({ position: { x: 2, y: 2 } })
+  await page.getByText('1 run selected').waitFor()
+  await page.keyboard.press('Escape')
   await page.locator('h1').focus()
-  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  for (const key of ['k', 'x', 'j', 'x']) await page.keyboard.press(key)
   await page.getByText('2 runs selected').waitFor()
   await page.getByRole('button', { name: 'Replay…' }).focus()
   await page.keyboard.press('Enter')

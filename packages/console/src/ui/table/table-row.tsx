@@ -56,13 +56,16 @@ function Row<Row>(props: RowProps<Row>) {
     >
       {isSelected !== undefined && (
         <td data-box="">
-          <input
-            type="checkbox"
-            aria-label={`Select row ${index + 1}`}
-            title="Select (x), up to here (X)"
-            checked={isSelected}
-            onChange={({ nativeEvent }) => on.select(index, (nativeEvent as MouseEvent).shiftKey)}
-          />
+          {/* A press beside the box is one on it. */}
+          <label>
+            <input
+              type="checkbox"
+              aria-label={`Select row ${index + 1}`}
+              title="Select (x), up to here (X)"
+              checked={isSelected}
+              onChange={({ nativeEvent }) => on.select(index, (nativeEvent as MouseEvent).shiftKey)}
+            />
+          </label>
         </td>
       )}
       {columns.map(({ id, header, align, render, isSecondary }) => (
