@@ -111,6 +111,17 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     workflow: expect.arrayContaining([{ app: 'shop', workflow: 'order', runs: 3 }]),
     waitingFor: { event: 1, sleep: 0 },
   })
+  // Each count is of the other filters, as a list of runs with both has them.
+  expect(await facets('status=succeeded,running')).toMatchObject({
+    status: counts,
+    app: [{ app: 'mail', runs: 2 }, { app: 'shop', runs: 2 }, { runs: 1 }],
+    waitingFor: { event: 1 },
+  })
+  expect(await facets('status=failed&waitingFor=event')).toMatchObject({
+    status: { waiting: 1, succeeded: 0, failed: 0 },
+    workflow: [],
+    waitingFor: { event: 0 },
+  })
   // With an end, runs in flight count where they were created.
   const nothing = { ...counts, waiting: 0, succeeded: 0, failed: 0, cancelled: 0 }
   expect((await facets(window)).status).toEqual(counts)

@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
+import { RUN_STATUSES, SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
@@ -121,6 +121,16 @@ export const statistics = {
       },
       app: APP_PARAM,
       workflow: WORKFLOW_PARAM,
+      status: {
+        kind: 'enums',
+        values: RUN_STATUSES,
+        description: 'Only runs of these statuses, in all counts but those by status; `running` also matches `waiting`',
+      },
+      waitingFor: {
+        kind: 'enum',
+        values: WAITING_KINDS,
+        description: 'Only runs that wait for this, in all counts but those by what runs wait for',
+      },
     },
     reply: ok('The counts', api.RunFacetsSchema),
     examples: [

@@ -29,13 +29,20 @@ interface Facet {
   counts: readonly (readonly [value: string, runs: number])[]
 }
 
-export default function Facets({ input: { since, until, app, workflow }, get, set }: FacetsProps) {
+/** The filters of the list that the counts do not have. */
+const UNCOUNTED = { q: 'text', type: 'type', error: 'error', parent: 'parent', attribute: 'attribute' } as const
+
+export default function Facets({ input, get, set }: FacetsProps) {
+  const { since, until, app, workflow, status, waitingFor } = input
   const isPattern = workflow !== undefined && /.\*$/su.test(workflow)
   const end = useMemo(() => endOf(since !== undefined, until?.toString()), [since, until])
-  const given = Object.entries({ since, until: end, app, workflow }).filter(([, value]) => value !== undefined)
+  const given = Object.entries({ since, until: end, app, workflow, status, waitingFor }).filter(
+    ([, value]) => value !== undefined,
+  )
   // Counts are of one workflow, or of all.
   const { data } = useRead('getRunFacets', Object.fromEntries(given), { staleMs: STALE_MS, enabled: !isPattern })
   if (!data || isPattern) return null
+  const uncounted = Object.entries(UNCOUNTED).flatMap(([name, word]) => (get(name as 'q') === undefined ? [] : [word]))
   const facets: Facet[] = [
     { name: 'status', title: 'Status', counts: Object.entries(asFiltered(data.status)) },
     { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },
@@ -52,6 +59,7 @@ export default function Facets({ input: { since, until, app, workflow }, get, se
           onChange={value => set({ [facet.name]: value }, { push: true })}
         />
       ))}
+      {uncounted.length > 0 && <small>Counted without {uncounted.join(', ')}</small>}
     </aside>
   )
 }

@@ -77,24 +77,32 @@ export function presentWorkflowStats(
     }))
 }
 
-/** Counts all live runs, or only those that were created in the window. */
-export function presentFacets({ workflows, live }: RunTotals, withAllLive: boolean): RunFacets {
+export interface FacetFilter {
+  /** All live runs count, or only those that were created in the window. */
+  withAllLive: boolean
+  status?: readonly string[] | undefined
+  waitingFor?: string | undefined
+}
+
+/** Counts runs by each property. The filter by a property does not hold for the counts by it. */
+export function presentFacets({ workflows, live }: RunTotals, filter: FacetFilter): RunFacets {
   const status = Object.fromEntries(RUN_STATUSES.map(status => [status, 0])) as Record<string, number>
   const waitingFor = Object.fromEntries(WAITING_KINDS.map(kind => [kind, 0])) as Record<string, number>
   const ofApp = new Map<string, number>()
   const ofWorkflow = new Map<string, { app: string; workflow: string; runs: number }>()
-  const add = (of: { app: string; workflow: string }, name: string, runs: number) => {
-    status[name] = (status[name] ?? 0) + runs
+  const hasStatus = (name: string) =>
+    filter.status?.some(each => each === name || (each === 'running' && name === 'waiting')) ?? true
+  const add = (of: { app: string; workflow: string }, name: string, runs: number, kind?: LiveRuns['waitingKind']) => {
+    const isWaiting = filter.waitingFor === undefined || filter.waitingFor === kind
+    if (isWaiting) status[name] = (status[name] ?? 0) + runs
+    if (kind && hasStatus(name)) waitingFor[kind] = (waitingFor[kind] ?? 0) + runs
+    if (!isWaiting || !hasStatus(name)) return
     ofApp.set(of.app, (ofApp.get(of.app) ?? 0) + runs)
     const { app, workflow } = of
     ofWorkflow.set(keyOf(of), { app, workflow, runs: (ofWorkflow.get(keyOf(of))?.runs ?? 0) + runs })
   }
   for (const each of workflows) for (const name of TERMINAL_STATUSES) add(each, name, each.tally[name])
-  for (const each of live) {
-    const runs = withAllLive ? each.runs : each.created
-    add(each, each.status, runs)
-    if (each.waitingKind) waitingFor[each.waitingKind] = (waitingFor[each.waitingKind] ?? 0) + runs
-  }
+  for (const each of live) add(each, each.status, filter.withAllLive ? each.runs : each.created, each.waitingKind)
   return {
     status,
     app: largest([...ofApp].map(([app, runs]) => ({ app, runs }))),

@@ -46,12 +46,12 @@ export function statisticsRoutes(app: FastifyInstance, context: HttpContext): vo
     return sendJson(reply, 200, JSON.stringify(presentWorkflowStats(parts, { limit, trend: spans })))
   })
 
-  mount(app, context, operations.getRunFacets, async (request, reply, { app, workflow, since, until }) => {
+  mount(app, context, operations.getRunFacets, async (request, reply, { app, workflow, since, until, ...filter }) => {
     const now = clock.now()
     const startOf = (time: number | undefined) => (time === undefined ? undefined : totalSince(time, now))
     const query = { app, workflow, since: startOf(since), until: startOf(until), countsOnly: true }
     const reads = store.in(request.actor.namespace)
     const totals = await read(reply, signal => reads.runTotals(query, signal))
-    return sendJson(reply, 200, JSON.stringify(presentFacets(totals, until === undefined)))
+    return sendJson(reply, 200, JSON.stringify(presentFacets(totals, { ...filter, withAllLive: until === undefined })))
   })
 }
