@@ -46,6 +46,11 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
     .first()
     .click({ position: { x: 2, y: 2 } })
   await page.getByText('1 run selected').waitFor()
+  await page
+    .locator('td[data-box]')
+    .nth(2)
+    .click({ position: { x: 2, y: 2 }, modifiers: ['Shift'] })
+  await page.getByText('3 runs selected').waitFor()
   await page.keyboard.press('Escape')
   await page.locator('h1').focus()
   for (const key of ['k', 'x', 'j', 'x']) await page.keyboard.press(key)
