@@ -44,8 +44,14 @@ test('a file is compressed as the client accepts it, kept for ever, and known by
     expect(headers['content-encoding']).toBe(encoding)
     expect(decode(rawPayload).equals(plain.rawPayload)).toBe(true)
   }
-  const again = await app.inject({ url, headers: { 'if-none-match': String(plain.headers.etag) } })
-  expect([again.statusCode, again.body]).toEqual([304, ''])
+  // A proxy that compresses by itself makes tags weak.
+  const tag = String(plain.headers.etag)
+  for (const known of [tag, `W/${tag.replace('W/', '')}`, `"other", ${tag}`, '*']) {
+    const again = await app.inject({ url, headers: { 'if-none-match': known } })
+    expect([known, again.statusCode, again.body]).toEqual([known, 304, ''])
+  }
+  for (const known of ['"other"', tag.slice(0, -2)])
+    expect((await app.inject({ url, headers: { 'if-none-match': known } })).statusCode).toBe(200)
 })
 
 test('a file that is not there is 404, never the page', async () => {

@@ -89,7 +89,12 @@ function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile): 
   const encoding = acceptedEncoding(request.headers['accept-encoding'])
   const bytes = encoding === undefined ? undefined : file[encoding]
   reply.headers({ ...HEADERS, etag: file.etag, vary: 'Accept-Encoding' })
-  if (request.headers['if-none-match'] === file.etag) return reply.code(304).send()
+  if (isKnown(request.headers['if-none-match'], file.etag)) return reply.code(304).send()
   if (encoding !== undefined && bytes) reply.header('content-encoding', encoding)
   return reply.header('content-type', file.type).send(bytes ?? file.plain)
+}
+
+/** Whether an `If-None-Match` header names the tag (RFC 9110, section 13.1.2): a proxy may have made it weak. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  return header?.split(',').some(each => ['*', etag].includes(each.trim().replace(/^W\//, ''))) ?? false
 }
