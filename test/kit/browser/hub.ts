@@ -26,7 +26,7 @@ const ANSWERS: Record<string, unknown> = {
 /** A server, the hub on it, and a clock. */
 export async function openHub() {
   const streams: Opened[] = []
-  let answer: { status: number; body?: string } = { status: 200 }
+  let answer: { status: number; body?: string; type?: string } = { status: 200 }
   const waiting: (() => void)[] = []
   const reads: string[] = []
   const server = createServer((request, response) => {
@@ -36,9 +36,10 @@ export async function openHub() {
       response.end(JSON.stringify(ANSWERS[path]))
       return
     }
-    const { status, body } = answer
-    response.writeHead(status).write(body ?? 'retry: 1\n\n')
-    if (status === 200) streams.push(opened(request.url ?? '', request.headers.authorization, response))
+    const { status, body, type = 'text/event-stream' } = answer
+    response.writeHead(status, { 'content-type': type }).write(body ?? 'retry: 1\n\n')
+    if (status === 200 && body === undefined)
+      streams.push(opened(request.url ?? '', request.headers.authorization, response))
     else response.end()
     for (const resolve of waiting.splice(0)) resolve()
   })
@@ -59,6 +60,10 @@ export async function openHub() {
     reads,
     refuse: (status: number, body: string) => {
       answer = { status, body }
+    },
+    /** A page of another server, in place of streams. */
+    answerPage: () => {
+      answer = { status: 200, body: '<html>', type: 'text/html' }
     },
     accept: () => {
       answer = { status: 200 }

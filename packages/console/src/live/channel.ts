@@ -72,6 +72,8 @@ export class Channel {
   #last: Connection | undefined
   #closeLastAt = Number.POSITIVE_INFINITY
   #retryMs = RETRY_MS_MIN
+  /** When the stream has lasted: the next pause is short again. */
+  #steadyAt = 0
   /** Since when the connection has topics that nobody follows. */
   #surplusSince: number | undefined
   /** Ids of runs and bulk jobs that the engine does not know. */
@@ -101,6 +103,7 @@ export class Channel {
       this.#current.stop.abort()
       this.#lose(this.#current)
     }
+    if (this.state === 'live' && now >= this.#steadyAt) this.#retryMs = RETRY_MS_MIN
     if (this.state === 'ended') return
     const target = this.#target()
     if (this.#current === undefined) {
@@ -226,8 +229,8 @@ export class Channel {
   #opened(connection: Connection): void {
     if (connection !== this.#current) return
     connection.isOpen = true
+    if (this.state !== 'live') this.#steadyAt = this.#options.now() + RETRY_MS_MAX
     this.state = 'live'
-    this.#retryMs = RETRY_MS_MIN
     // The new connection repeats the frames of timelines that were not flushed.
     this.#texts.clear()
     this.#textCount = 0
@@ -274,12 +277,10 @@ export class Channel {
   #ended(connection: Connection, end: End): void {
     if (connection === this.#last) this.#leaveLast()
     if (connection !== this.#current || connection.stop.signal.aborted) return
-    if (end.kind === 'lost' || end.status === 429 || end.status >= 500) this.#lose(connection)
-    else if (end.status === 404) this.#leaveOut(connection, end.message)
-    else {
+    if (end.kind === 'refused' && (end.status === 401 || end.status === 403)) {
       this.close()
       this.state = 'ended'
-    }
+    } else if (end.kind === 'lost' || !this.#leaveOut(connection, end)) this.#lose(connection)
   }
 
   #lose(connection: Connection): void {
@@ -293,13 +294,15 @@ export class Channel {
     this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2)
   }
 
-  /** A run or a bulk job does not exist: goes on with the others. */
-  #leaveOut({ sent, lists }: Connection, message: string): void {
+  /** A run or a bulk job does not exist: goes on with the others. Answers whether the engine said so, and not a proxy. */
+  #leaveOut({ sent, lists }: Connection, { status, message }: End & { kind: 'refused' }): boolean {
     const ids = [...sent.keys(), ...[...lists].flatMap(topic => bulkOf(topic) ?? [])]
-    const named = ids.filter(id => message.includes(id))
-    for (const id of named.length > 0 ? named : ids) this.#missing.add(id)
+    const named = status === 404 ? ids.filter(id => message.includes(id)) : []
+    if (named.length === 0) return false
+    for (const id of named) this.#missing.add(id)
     this.#current = this.#last
     this.#last = undefined
+    return true
   }
 
   #leaveLast(): void {

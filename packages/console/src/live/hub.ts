@@ -1,16 +1,17 @@
 // The tokens and streams of a browser, shared by its tabs: one stream per namespace with the topics of all tabs, flushed four
 // times a second, closed when all tabs were hidden for a minute. Runs in the SharedWorker, or in the leader of the tabs.
 
-import { Channel, type Wanted } from './channel.ts'
+import { Channel, type Gap, type Wanted } from './channel.ts'
 import type { Text } from './coalescer.ts'
 import { CountReader } from './counts.ts'
-import { type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './messages.ts'
+import { type Interest, type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './messages.ts'
 
 export const FLUSH_MS = 250
 const HIDDEN_MS_MAX = 60_000
-/** Tabs announce what they follow this often; one that misses two announcements is gone. */
+/** Tabs announce what they follow this often. */
 const HELLO_MS = 60_000
-const SILENT_MS_MAX = 150_000
+/** A tab that misses so many announcements is gone. They are counted, not timed: a machine may sleep for hours. */
+const MISSED_MAX = 2
 
 /** A tab, as the hub knows it. */
 export interface Tab {
@@ -23,13 +24,20 @@ interface Following {
   topics: Map<Topic, number>
   hiddenSince: number | undefined
   heardAt: number
+  /** Announcements that were asked for since it was heard. */
+  missed: number
   isSignedIn: boolean
 }
 
 export class Hub {
   readonly #url: string
-  readonly #now: () => number
+  readonly #clock: () => number
+  /** How far `#now` is ahead of the clock: by as much as the clock was set back. */
+  #aheadMs = 0
+  #last = 0
   readonly #tabs = new Map<Tab, Following | undefined>()
+  /** When tabs were heard that were forgotten for their silence: one that was frozen comes back. */
+  readonly #forgotten = new WeakMap<Tab, number>()
   readonly #tokens = new Map<string, string>()
   readonly #channels = new Map<string, Channel>()
   readonly #states = new Map<string, string>()
@@ -39,9 +47,17 @@ export class Hub {
 
   constructor(url: string, now: () => number = Date.now) {
     this.#url = url
-    this.#now = now
-    this.#tickedAt = now()
-    this.#helloAt = now()
+    this.#clock = now
+    this.#tickedAt = this.#now()
+    this.#helloAt = this.#tickedAt
+  }
+
+  /** The time, which never goes back: what is due in a second stays so when the clock is set back by hours. */
+  readonly #now = (): number => {
+    const at = this.#clock()
+    this.#aheadMs = Math.max(this.#aheadMs, this.#last - at)
+    this.#last = at + this.#aheadMs
+    return this.#last
   }
 
   receive(tab: Tab, message: ToHub): void {
@@ -92,22 +108,46 @@ export class Hub {
       topics: new Map(positions),
       hiddenSince: isHidden ? (before?.hiddenSince ?? this.#now()) : undefined,
       heardAt: this.#now(),
+      missed: 0,
       isSignedIn,
     })
+    this.#catchUp(tab, namespace, topics)
     const known = this.#counts.get(namespace)
     if (!before && known) tab.send({ type: 'counts', namespace, counts: known.counts })
     this.#states.delete(namespace)
     if (!isHidden) this.#channels.get(namespace)?.wake()
   }
 
+  /** A tab that was forgotten has missed frames of lists. Those of timelines come after its position. */
+  #catchUp(tab: Tab, namespace: string, topics: readonly Interest[]): void {
+    const heardAt = this.#forgotten.get(tab)
+    if (heardAt === undefined) return
+    this.#forgotten.delete(tab)
+    const lists = topics.flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
+    if (lists.length > 0) this.#sendGap(tab, namespace, { topics: lists, openedAt: this.#now(), lostAt: heardAt })
+  }
+
+  #sendGap(tab: Tab, namespace: string, { topics, openedAt, lostAt }: Gap): void {
+    const times = { openedAt: this.#onClock(openedAt), ...(lostAt !== undefined && { lostAt: this.#onClock(lostAt) }) }
+    tab.send({ type: 'gap', namespace, topics, ...times })
+  }
+
+  /** A time of `#now` as the clock shows it, which tabs read. */
+  #onClock(at: number): number {
+    return at - this.#aheadMs
+  }
+
   /** Forgets tabs that crashed: they said no farewell. */
   #dropSilent(): void {
     const now = this.#now()
-    for (const [tab, following] of this.#tabs)
-      if (following && now - following.heardAt > SILENT_MS_MAX) this.#tabs.delete(tab)
     if (now - this.#helloAt < HELLO_MS) return
     this.#helloAt = now
-    for (const tab of this.#tabs.keys()) tab.send({ type: 'hello' })
+    for (const [tab, following] of this.#tabs) {
+      if (following && ++following.missed > MISSED_MAX) {
+        this.#tabs.delete(tab)
+        this.#forgotten.set(tab, following.heardAt)
+      } else tab.send({ type: 'hello' })
+    }
   }
 
   #reconcile(): void {
@@ -162,7 +202,7 @@ export class Hub {
       now: this.#now,
       onGap: gap => {
         for (const [tab, { topics }] of this.#following(namespace))
-          if (gap.topics.some(topic => topics.has(topic))) tab.send({ type: 'gap', namespace, ...gap })
+          if (gap.topics.some(topic => topics.has(topic))) this.#sendGap(tab, namespace, gap)
       },
       // Timers of hidden tabs run late; what comes from the network does not.
       onData: isFull => {
@@ -214,7 +254,10 @@ export class Hub {
     const text = `${state} ${retryAt} ${lostAt}`
     if (this.#states.get(namespace) === text) return
     this.#states.set(namespace, text)
-    const times = { ...(retryAt === undefined ? {} : { retryAt }), ...(lostAt === undefined ? {} : { lostAt }) }
+    const times = {
+      ...(retryAt !== undefined && { retryAt: this.#onClock(retryAt) }),
+      ...(lostAt !== undefined && { lostAt: this.#onClock(lostAt) }),
+    }
     const refused = state === 'ended' ? { token: this.#tokens.get(namespace) } : {}
     for (const [tab] of this.#following(namespace)) tab.send({ type: 'state', namespace, state, ...times, ...refused })
   }

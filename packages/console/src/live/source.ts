@@ -37,6 +37,7 @@ export async function readStream({ url, token, topics, signal, ...on }: SourceOp
     if (!response.ok || !response.body) {
       return { kind: 'refused', status: response.status, message: await response.text() }
     }
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return { kind: 'lost' }
     on.onOpen()
     await readLines(response.body, on)
   } catch {
