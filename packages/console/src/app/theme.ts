@@ -1,5 +1,7 @@
 // The theme: that of the system, or light or dark as chosen in this browser.
 
+import { browserStorage } from '../data/storage/storage.ts'
+
 const KEY = 'perdure.theme'
 const THEMES = ['system', 'light', 'dark'] as const
 type Theme = (typeof THEMES)[number]
@@ -9,7 +11,7 @@ function isTheme(text: string | null): text is Theme {
 }
 
 function currentTheme(): Theme {
-  const kept = localStorage.getItem(KEY)
+  const kept = browserStorage.getItem(KEY)
   return isTheme(kept) ? kept : 'system'
 }
 
@@ -23,7 +25,7 @@ export function applyTheme(): void {
 /** Goes to the next theme, and answers it. */
 export function nextTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(currentTheme()) + 1) % THEMES.length] as Theme
-  localStorage.setItem(KEY, next)
+  browserStorage.setItem(KEY, next)
   applyTheme()
   return next
 }

@@ -2,6 +2,7 @@
 // or a list takes it from the page below. Single letters are off in inputs, and can be switched off (WCAG 2.1.4).
 
 import { useEffect, useRef } from 'react'
+import { browserStorage } from '../data/storage/storage.ts'
 
 /** One shortcut. `keys` is a key (`j`, `Enter`, `?`), a sequence (`g r`), or one with the command key (`mod+k`). */
 export interface Shortcut {
@@ -25,11 +26,11 @@ const registrations: Registration[] = []
 let prefix: { key: string; at: number } | undefined
 
 /** Whether single letters are switched off in this browser. */
-export const areLettersOff = (): boolean => localStorage.getItem(SWITCH) === '1'
+export const areLettersOff = (): boolean => browserStorage.getItem(SWITCH) === '1'
 
 export function switchLetters(off: boolean): void {
-  if (off) localStorage.setItem(SWITCH, '1')
-  else localStorage.removeItem(SWITCH)
+  if (off) browserStorage.setItem(SWITCH, '1')
+  else browserStorage.removeItem(SWITCH)
 }
 
 /** Every shortcut that counts now, by group, for the help page. */

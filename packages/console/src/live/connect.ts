@@ -6,10 +6,12 @@ import workerUrl from './shared-worker.ts?sharedworker&url'
 
 /** Returns the way to send to the hub. */
 export function connect(engineUrl: string, receive: (message: ToTab) => void): (message: ToHub) => void {
-  if (typeof SharedWorker !== 'undefined') {
+  try {
     const worker = new SharedWorker(trustedWorkerUrl(workerUrl), { type: 'module', name: engineUrl })
     worker.port.onmessage = ({ data }: MessageEvent<ToTab>) => receive(data)
     return message => worker.port.postMessage(message)
+  } catch {
+    // This browser has none, or refuses it.
   }
   const joined = import('./leader.ts').then(({ joinTabs }) => joinTabs(engineUrl, receive))
   return message => void joined.then(send => send(message))

@@ -11,14 +11,14 @@ type Envelope = { from: string; toHub: ToHub } | { to: string; toTab: ToTab } | 
 export function joinTabs(url: string, receive: (message: ToTab) => void): (message: ToHub) => void {
   const name = `perdure ${url}`
   const id = String(crypto.getRandomValues(new Uint32Array(4)))
-  const channel = new BroadcastChannel(name)
+  const channel = openChannel(name)
   const tabs = new Map<string, Tab>()
   let hub: Hub | undefined
 
   const toHub = (from: string, message: ToHub): void => {
     if (!hub) return
     const tab: Tab = tabs.get(from) ?? {
-      send: toTab => (from === id ? receive(toTab) : channel.postMessage({ to: from, toTab } satisfies Envelope)),
+      send: toTab => (from === id ? receive(toTab) : channel?.postMessage({ to: from, toTab } satisfies Envelope)),
     }
     if (message.type === 'bye') tabs.delete(from)
     else tabs.set(from, tab)
@@ -29,24 +29,35 @@ export function joinTabs(url: string, receive: (message: ToTab) => void): (messa
     hub = opened
     setInterval(() => opened.tick(), FLUSH_MS)
     receive({ type: 'hello' })
-    channel.postMessage({ toAll: { type: 'hello' } } satisfies Envelope)
+    channel?.postMessage({ toAll: { type: 'hello' } } satisfies Envelope)
   }
 
-  channel.onmessage = ({ data }: MessageEvent<Envelope>) => {
-    if ('toHub' in data) toHub(data.from, data.toHub)
-    else if ('toAll' in data) receive(data.toAll)
-    else if (data.to === id) receive(data.toTab)
-  }
-  // Browsers have locks on secure addresses only; elsewhere each tab has a stream of its own.
-  if (navigator.locks === undefined) lead()
+  if (channel)
+    channel.onmessage = ({ data }: MessageEvent<Envelope>) => {
+      if ('toHub' in data) toHub(data.from, data.toHub)
+      else if ('toAll' in data) receive(data.toAll)
+      else if (data.to === id) receive(data.toTab)
+    }
+  // Browsers have locks on secure addresses only, and may refuse them; then each tab has a stream of its own.
+  if (navigator.locks === undefined || !channel) lead()
   else {
-    void navigator.locks.request(name, () => {
+    const locked = navigator.locks.request(name, () => {
       lead()
       return new Promise<never>(() => {})
     })
+    locked.catch(lead)
   }
   return message => {
     if (hub) toHub(id, message)
-    else channel.postMessage({ from: id, toHub: message } satisfies Envelope)
+    else channel?.postMessage({ from: id, toHub: message } satisfies Envelope)
+  }
+}
+
+/** The channel to the other tabs; undefined when the browser has none, or refuses it. */
+function openChannel(name: string): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(name)
+  } catch {
+    return undefined
   }
 }

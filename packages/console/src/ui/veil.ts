@@ -2,19 +2,20 @@
 // looks over the shoulder, not a control of access.
 
 import { useSyncExternalStore } from 'react'
+import { browserStorage } from '../data/storage/storage.ts'
 
 const STORED = 'perdure.payloads.hidden'
 /** The engine writes `0` there when it hides payloads. */
 const BY_ENGINE = document.querySelector<HTMLMetaElement>('meta[name=perdure-payloads]')?.content === '0'
 
 const listeners = new Set<() => void>()
-let isHiddenHere = localStorage.getItem(STORED) === '1'
+let isHiddenHere = browserStorage.getItem(STORED) === '1'
 
 /** Hides payloads in this browser, or shows them again. Answers whether they are hidden now. */
 export function toggleVeil(): boolean {
   isHiddenHere = !isHiddenHere
-  if (isHiddenHere) localStorage.setItem(STORED, '1')
-  else localStorage.removeItem(STORED)
+  if (isHiddenHere) browserStorage.setItem(STORED, '1')
+  else browserStorage.removeItem(STORED)
   for (const listener of listeners) listener()
   return isHiddenHere
 }

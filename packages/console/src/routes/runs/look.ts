@@ -1,6 +1,7 @@
 // How the list looks: columns and density, in the URL and remembered in this browser.
 
 import { useState } from 'react'
+import { browserStorage } from '../../data/storage/storage.ts'
 import type { useQuery } from '../../router/router.tsx'
 import { DEFAULT_COLUMNS } from './columns.tsx'
 
@@ -32,7 +33,7 @@ export function useLook(...[get, set]: ReturnType<typeof useQuery<'runs'>>): Loo
         rows: isDense === undefined ? rows : isDense ? 'compact' : 'comfortable',
       }
       const kept = JSON.parse(JSON.stringify(next)) as Stored
-      localStorage.setItem(STORED, JSON.stringify(kept))
+      browserStorage.setItem(STORED, JSON.stringify(kept))
       setStored(kept)
       set(next)
     },
@@ -41,7 +42,7 @@ export function useLook(...[get, set]: ReturnType<typeof useQuery<'runs'>>): Loo
 
 function readStored(): Stored {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '{}')
+    const stored: unknown = JSON.parse(browserStorage.getItem(STORED) ?? '{}')
     const text = (name: keyof Stored) => {
       const value = (stored as Stored | null)?.[name]
       return typeof value === 'string' ? { [name]: value } : {}

@@ -4,6 +4,7 @@
 import type { Page } from '@perdure/client'
 import type { InfiniteData } from '@tanstack/react-query'
 import { queryClient } from '../../../data/queries.ts'
+import { tabStorage } from '../../../data/storage/storage.ts'
 import { currentSession } from '../../../session/session.ts'
 
 const KEY = 'perdure.list-of-runs'
@@ -19,7 +20,7 @@ export function keepOrder(id: string): void {
     .map(({ state }) => ({ at: state.dataUpdatedAt, ids: idsOf(state.data as Lists | undefined) }))
     .filter(({ ids }) => ids.includes(id))
     .sort((a, b) => b.at - a.at)[0]
-  if (newest) sessionStorage.setItem(KEY, newest.ids.slice(0, RUNS_MAX).join(','))
+  if (newest) tabStorage.setItem(KEY, newest.ids.slice(0, RUNS_MAX).join(','))
 }
 
 const idsOf = (data: Lists | undefined): string[] =>
@@ -27,7 +28,7 @@ const idsOf = (data: Lists | undefined): string[] =>
 
 /** The run before or after another one in the list that was kept; undefined when the list has none. */
 export function neighbourOf(id: string, by: 1 | -1): string | undefined {
-  const ids = (sessionStorage.getItem(KEY) ?? '').split(',')
+  const ids = (tabStorage.getItem(KEY) ?? '').split(',')
   const place = ids.indexOf(id)
   return place === -1 ? undefined : ids[place + by]
 }

@@ -1,5 +1,7 @@
 // Saved views of the list of runs: named queries, in the storage of this browser, as JSON that can be given to others.
 
+import { browserStorage } from '../../../data/storage/storage.ts'
+
 const STORED = 'perdure.runs.views'
 const VIEWS_MAX = 100
 const NAME_CHARS_MAX = 80
@@ -13,14 +15,14 @@ export interface View {
 
 export function storedViews(): View[] {
   try {
-    return readViews(localStorage.getItem(STORED) ?? '[]')
+    return readViews(browserStorage.getItem(STORED) ?? '[]')
   } catch {
     return []
   }
 }
 
 export function storeViews(views: readonly View[]): void {
-  localStorage.setItem(STORED, JSON.stringify(views))
+  browserStorage.setItem(STORED, JSON.stringify(views))
 }
 
 /** Reads views from JSON that may come from anybody. Throws an Error with a sentence for the user. */

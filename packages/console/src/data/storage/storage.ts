@@ -1,0 +1,28 @@
+// The storage of the browser and that of the tab. A browser may refuse both, as for a site whose data is blocked: then values are kept
+// as long as the page.
+
+/** The storage of the browser or of the tab; the names that were kept are its own keys. */
+type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+
+const PROBE = 'perdure.probe'
+
+function open(name: 'localStorage' | 'sessionStorage'): Kept {
+  try {
+    const storage = globalThis[name]
+    storage.setItem(PROBE, '')
+    storage.removeItem(PROBE)
+    return storage
+  } catch {
+    const kept: Record<string, string> & Kept = Object.create({
+      getItem: (key: string) => kept[key] ?? null,
+      setItem: (key: string, value: string) => {
+        kept[key] = value
+      },
+      removeItem: (key: string) => delete kept[key],
+    })
+    return kept
+  }
+}
+
+export const browserStorage = open('localStorage')
+export const tabStorage = open('sessionStorage')
