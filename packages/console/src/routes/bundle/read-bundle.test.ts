@@ -31,6 +31,15 @@ it('leaves out times that are none', () => {
   expect(view.steps).toEqual([{ ...STEP, nextAttemptAt: STEP.startedAt }])
 })
 
+it('leaves out members that the page could not show', () => {
+  const bad = { eventName: 7, parentRunId: null, triggerKind: [], progress: {}, attributes: null, error: null }
+  const good = { eventName: 'e', progress: { value: null }, attributes: { a: 'b' }, error: { name: 'E', message: 'm' } }
+  const errors = [null, 'x', {}, { message: 1 }, { message: 'm', stack: {} }].map(error => ({ ...STEP, error }))
+  const view = readBundle(text({ run: { ...RUN, ...bad }, steps: errors }))
+  expect([view.run, view.steps]).toEqual([RUN, errors.map(() => STEP)])
+  expect(readBundle(text({ run: { ...RUN, ...good } })).run).toEqual({ ...RUN, ...good })
+})
+
 it.each([
   ['x', /not JSON/],
   ['[]', /not an object/],

@@ -20,11 +20,11 @@ export function readBundle(text: string): BundleView {
   const version = bundle['perdure-bundle']
   if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
   if (version !== VERSION) throw new Error(`The bundle has version ${String(version)}; this console reads ${VERSION}.`)
-  const run = withoutBadTimes(objectOf(bundle.run, 'Its run'))
+  const run = withoutBadMembers(objectOf(bundle.run, 'Its run'))
   for (const name of ['id', 'workflow', 'app', 'status', 'createdAt'])
     if (typeof run[name] !== 'string') throw new Error(`Its run has no ${name}.`)
   const originMs = Date.parse(run.createdAt as string)
-  const steps = listOf(bundle.steps, 'steps').filter(isStep).map(withoutBadTimes)
+  const steps = listOf(bundle.steps, 'steps').filter(isStep).map(withoutBadMembers)
   const frames = [...listOf(bundle.timeline, 'timeline').filter(isFrame), ...logFrames(bundle, run.id as string)]
   return {
     run: run as unknown as Run,
@@ -60,10 +60,22 @@ function listOf(value: unknown, what: string): unknown[] {
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const isTime = (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value))
 
-/** Takes out what is no time although its name says so. */
-function withoutBadTimes<T extends object>(record: T): T {
+const isText = (value: unknown) => typeof value === 'string'
+const isAbsentOrText = (value: unknown) => value === undefined || isText(value)
+
+/** Members of runs and steps that pages read, by their names. The others are shown as JSON, whatever they are. */
+const FORMS: readonly [name: RegExp, isValid: (value: unknown) => boolean][] = [
+  [/At$/, isTime],
+  [/(Id|Name|Kind)$/, isText],
+  [/^progress$/, value => isRecord(value) && value.value !== undefined],
+  [/^attributes$/, isRecord],
+  [/^error$/, value => isRecord(value) && isText(value.message) && [value.name, value.stack].every(isAbsentOrText)],
+]
+
+/** Takes out members whose values have not the form that their names promise. */
+function withoutBadMembers<T extends object>(record: T): T {
   for (const [name, value] of Object.entries(record))
-    if (name.endsWith('At') && !isTime(value)) Reflect.deleteProperty(record, name)
+    if (FORMS.some(([pattern, isValid]) => pattern.test(name) && !isValid(value))) Reflect.deleteProperty(record, name)
   return record
 }
 
