@@ -24,7 +24,7 @@ interface Following {
   topics: Map<Topic, number>
   hiddenSince: number | undefined
   heardAt: number
-  /** Announcements that were asked for since it was heard. */
+  /** Hellos that were sent since it was heard. */
   missed: number
   isSignedIn: boolean
 }
