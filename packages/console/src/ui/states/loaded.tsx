@@ -76,8 +76,10 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
   return (
     <div className={styles.banner} role="alert">
       <p>
-        <strong>This could not be read.</strong> {error.message}
-        {code === 'not_found' && '. Retention may have removed it, or it is in another namespace.'}
+        <strong>This could not be read.</strong>{' '}
+        {code === 'not_found'
+          ? `${error.message.replace(/\.?$/, '.')} Retention may have removed it, or it is in another namespace.`
+          : error.message}
         <small>
           {code}
           {id}
