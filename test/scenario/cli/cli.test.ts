@@ -1,7 +1,7 @@
 // The `perdure` command against the real engine: its output for people and for scripts, and its exit codes.
 
 import { writeFileSync } from 'node:fs'
-import type { Run, RunLogLine, RunSummary, TimelineFrame } from '@perdure/protocol'
+import type { Run, RunFacets, RunLogLine, RunSummary, TimelineFrame } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
   type CliOptions,
@@ -75,12 +75,14 @@ describe('runs', () => {
   test('list: a table for people, lines for scripts, filtered', async () => {
     const failed = await ended(bad, 'failed')
     const done = await ended(ok)
-    const [people, script, few, none] = await Promise.all([
+    const [people, script, few, none, counts] = await Promise.all([
       cli(['runs', 'list', '--app', runner.app, '--status', 'failed', '-q', bad]),
       lines<RunSummary>('runs', 'list', '--app', runner.app, '--since', '1h'),
       lines<RunSummary>('runs', 'list', '--limit', '1'),
       cli(['runs', 'list', '--app', 'nobody']),
+      lines<RunFacets>('stats', 'facets', '--app', runner.app, '--status', 'failed'),
     ])
+    expect(counts).toMatchObject([{ status: { failed: 1, succeeded: 1 }, workflow: [{ workflow: bad, runs: 1 }] }])
     expect(cells(people.stdout)).toEqual([
       ['ID', 'STATUS', 'WORKFLOW', 'APP', 'CREATED', 'TOOK', 'NOTE'],
       [

@@ -2,7 +2,7 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import { type Attributes, parseDurationMs, RUN_STATUSES, RUN_TYPES } from '@perdure/protocol'
+import { type Attributes, parseDurationMs, RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
 import { parseSince } from '../output/time.ts'
 import { UsageError } from './flags.ts'
@@ -22,6 +22,8 @@ export const statusesOption = () =>
   new Option('--status <list>', `only runs of these statuses: ${RUN_STATUSES.join(', ')}`).argParser(
     listOf(RUN_STATUSES),
   )
+export const waitingForOption = () =>
+  new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS)
 export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>

@@ -3,12 +3,22 @@
 import {
   type RunFacets,
   type RunSeriesPoint,
+  type RunStatus,
   SERIES_STEPS,
   type StepStats,
+  type WaitingFor,
   type WorkflowStats,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
-import { appOption, limitOption, sinceOption, trendOption, untilOption } from '../command-line/options.ts'
+import {
+  appOption,
+  limitOption,
+  sinceOption,
+  statusesOption,
+  trendOption,
+  untilOption,
+  waitingForOption,
+} from '../command-line/options.ts'
 import { engineCommand, group, list, show } from '../command-line/session.ts'
 import { type Column, table } from '../output/table.ts'
 import { duration, relative } from '../output/time.ts'
@@ -17,6 +27,12 @@ interface Scope {
   app?: string
   workflow?: string
   since?: string
+}
+
+interface FacetScope extends Scope {
+  until?: string
+  status?: RunStatus[]
+  waitingFor?: WaitingFor['kind']
 }
 
 interface Facet {
@@ -74,16 +90,15 @@ export function statsCommands(program: Command): void {
     },
   )
 
-  engineCommand<Scope & { until?: string }>(
-    scoped(
-      'facets',
-      'count runs by status, app, workflow and what they wait for',
-      'that are in flight, or ended',
-    ).addOption(untilOption('or ended runs')),
+  engineCommand<FacetScope>(
+    scoped('facets', 'count runs by status, app, workflow and what they wait for', 'that are in flight, or ended')
+      .addOption(untilOption('or ended runs'))
+      .addOption(statusesOption())
+      .addOption(waitingForOption()),
     ['perdure stats facets', 'perdure stats facets --app shop --json | jq .waitingFor'],
     async session => {
-      const { app, workflow, since, until } = session.options
-      const facets = await session.client.getRunFacets({ app, workflow, since, until }, session)
+      const { app, workflow, since, until, status, waitingFor } = session.options
+      const facets = await session.client.getRunFacets({ app, workflow, since, until, status, waitingFor }, session)
       return show(session, facets, () => table(rowsOf(facets), FACET_COLUMNS, session.terminal))
     },
   )

@@ -1,14 +1,7 @@
 // `perdure runs cancel|pause|resume|replay|retry` with a filter instead of an id: many runs at once, as a job of the engine.
 
-import {
-  type Bulk,
-  type BulkPreview,
-  type BulkRequest,
-  type RunStatus,
-  WAITING_KINDS,
-  type WaitingFor,
-} from '@perdure/protocol'
-import { type Command, Option } from 'commander'
+import type { Bulk, BulkPreview, BulkRequest, RunStatus, WaitingFor } from '@perdure/protocol'
+import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
 import { wholeId } from '../../command-line/ids.ts'
@@ -19,6 +12,7 @@ import {
   sinceOption,
   statusesOption,
   untilOption,
+  waitingForOption,
 } from '../../command-line/options.ts'
 import { type Session, show } from '../../command-line/session.ts'
 import { jobText } from '../../output/job.ts'
@@ -66,7 +60,7 @@ export function manyOptions(command: Command): Command {
     .option('--event <id>', 'only runs started by this event')
     .option('--replay-of <id>', 'only runs forked from this run')
     .option('--runner <id>', 'only runs that are pinned to this runner')
-    .addOption(new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS))
+    .addOption(waitingForOption())
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
     .option('--deep', 'extend --query to inputs, results and errors')
     .option('--preview', 'count the runs, and change none')

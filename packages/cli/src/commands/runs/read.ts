@@ -8,7 +8,6 @@ import {
   type Run,
   type RunSummary,
   SORT_DIRECTIONS,
-  WAITING_KINDS,
   type WaitingFor,
 } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
@@ -22,6 +21,7 @@ import {
   sinceOption,
   statusesOption,
   untilOption,
+  waitingForOption,
 } from '../../command-line/options.ts'
 import { type EngineOptions, engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
@@ -71,7 +71,7 @@ export function readCommands(runs: Command): void {
     .option('--event <id>', 'only runs started by this event')
     .option('--replay-of <id>', 'only runs forked from this run')
     .option('--parent <id>', 'only children of this run')
-    .addOption(new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS))
+    .addOption(waitingForOption())
     .option('--error <fingerprint>', 'only failed runs with this error')
     .option('--runner <id>', 'only runs that are pinned to this runner')
     .option('--ids <list>', 'only these runs', text => text.split(','))
