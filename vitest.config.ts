@@ -34,6 +34,8 @@ const project = (name: string, include: string[], env = {}) => ({
     testTimeout: 180_000,
     env,
     hookTimeout: 30_000,
+    // As long as a browser waits for an element.
+    expect: { poll: { timeout: 10_000 } },
     environment: 'node' as const,
     setupFiles: ['test/kit/vitest/close-opened.ts'],
     // The files of a worker share what they import: loading it anew for each file would take a third of the time.

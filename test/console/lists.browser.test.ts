@@ -18,7 +18,6 @@ await engine.runner({
   app,
   workflows: { batch: () => returned(1), other: () => returned(2), [LONG]: () => returned(3) },
 })
-const PATIENCE = { timeout: 10_000 }
 /** Further than any control of a page. */
 const TABS_MAX = 80
 /** Three pages of the list. */
@@ -45,7 +44,7 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   const place = async () => (await page.locator('tr[data-active]').getAttribute('aria-rowindex')) ?? ''
   for (let at = 3; at <= 152; at++) {
     await page.keyboard.press('j')
-    await expect.poll(place, PATIENCE).toBe(String(at))
+    await expect.poll(place).toBe(String(at))
   }
   const scrolled = () => page.evaluate<number>('document.querySelector("[data-scroller]").scrollTop')
   const [top, key] = [await scrolled(), await active()]
@@ -54,7 +53,7 @@ test('among many runs: qualifiers narrow the list, a run far below is opened, ba
   await page.getByRole('heading', { level: 1, name: /batch/ }).waitFor()
   await page.goBack()
   await page.getByText('1 run selected').waitFor()
-  await expect.poll(active, PATIENCE).toBe(key)
+  await expect.poll(active).toBe(key)
   expect(Math.abs((await scrolled()) - top)).toBeLessThan(64)
 })
 
@@ -106,10 +105,10 @@ test('on a phone cards are as high as their texts; scrolling up past cards of ot
   await page.locator(`tr[data-key="${key}"] a`).first().click()
   await page.getByRole('heading', { level: 1, name: /batch/ }).waitFor()
   await page.goBack()
-  await expect.poll(() => page.evaluate('document.activeElement.dataset.key'), PATIENCE).toBe(key)
+  await expect.poll(() => page.evaluate('document.activeElement.dataset.key')).toBe(key)
   expect(await scrolled()).toBeGreaterThan(2000)
   await expect
-    .poll(() => page.locator(`tr[data-key="${key}"]`).evaluate(each => each.getBoundingClientRect().top), PATIENCE)
+    .poll(() => page.locator(`tr[data-key="${key}"]`).evaluate(each => each.getBoundingClientRect().top))
     .toBeCloseTo(top, -1)
 })
 

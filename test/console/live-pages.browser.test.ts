@@ -32,8 +32,6 @@ const placesOf = (page: Page) =>
     .locator('tbody tr[data-key]')
     .evaluateAll(rows => rows.map(row => [row.getAttribute('data-key'), row.getBoundingClientRect().top]))
 
-const PATIENCE = { timeout: 10_000 }
-
 /** Collects the reads of a page's list, with their times. The counts beside the sections have reads of their own. */
 function readsOf(page: Page, path: string): number[] {
   const reads: number[] = []
@@ -50,7 +48,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
   const page = await openPage(url)
   await page.goto(at(`events?name=${name}`))
   const rows = page.locator('tbody tr[data-key]')
-  await expect.poll(() => rows.count(), PATIENCE).toBe(3)
+  await expect.poll(() => rows.count()).toBe(3)
   await live(page)
   const reads = readsOf(page, '/events')
   // A burst, an event every tenth of a second: one read at once, and one two seconds later.
@@ -59,7 +57,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
     await api.send({ name: unique('another') })
     await page.waitForTimeout(100)
   }
-  await expect.poll(() => rows.count(), PATIENCE).toBe(15)
+  await expect.poll(() => rows.count()).toBe(15)
   const pauses = reads.slice(1).map((time, i) => time - (reads[i] as number))
   expect(Math.min(...pauses)).toBeGreaterThan(1500)
   await rows.nth(1).hover()
@@ -72,7 +70,7 @@ test('events come in at the top by themselves, at most every two seconds; under 
   expect(reads).toHaveLength(readsBefore)
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: '▲ 3 new' }).click()
-  await expect.poll(() => rows.count(), PATIENCE).toBe(18)
+  await expect.poll(() => rows.count()).toBe(18)
 })
 
 test('a hidden tab reads nothing for new events, and once when it is shown', async () => {
@@ -81,7 +79,7 @@ test('a hidden tab reads nothing for new events, and once when it is shown', asy
   const page = await openPage(url)
   await page.goto(at(`events?name=${name}`))
   const rows = page.locator('tbody tr[data-key]')
-  await expect.poll(() => rows.count(), PATIENCE).toBe(1)
+  await expect.poll(() => rows.count()).toBe(1)
   await live(page)
   const show = (isShown: boolean) =>
     page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!isShown}, configurable: true })
@@ -93,7 +91,7 @@ test('a hidden tab reads nothing for new events, and once when it is shown', asy
   await page.waitForTimeout(2500)
   expect(reads).toHaveLength(0)
   await show(true)
-  await expect.poll(() => rows.count(), PATIENCE).toBe(4)
+  await expect.poll(() => rows.count()).toBe(4)
   expect(reads).toHaveLength(1)
 })
 
@@ -103,7 +101,7 @@ test('a paused log of events reads nothing and changes nothing until it goes on,
   const page = await openPage(url)
   await page.goto(at(`events?name=${name}`))
   const rows = page.locator('tbody tr[data-key]')
-  await expect.poll(() => rows.count(), PATIENCE).toBe(1)
+  await expect.poll(() => rows.count()).toBe(1)
   await live(page)
   await page.locator('h1').focus()
   await page.keyboard.press('l')
@@ -116,7 +114,7 @@ test('a paused log of events reads nothing and changes nothing until it goes on,
   expect(reads).toEqual([])
   expect(await rows.count()).toBe(1)
   await page.keyboard.press('l')
-  await expect.poll(() => rows.count(), PATIENCE).toBe(5)
+  await expect.poll(() => rows.count()).toBe(5)
   expect(reads).toHaveLength(1)
 })
 
@@ -151,7 +149,7 @@ test('deliveries change in their rows without a read; new ones come in at the to
   expect(await placesOf(page)).toEqual(place)
   expect(reads).toEqual([])
   await page.getByRole('button', { name: '▲ 1 new' }).click()
-  await expect.poll(() => row.count(), PATIENCE).toBe(2)
+  await expect.poll(() => row.count()).toBe(2)
 })
 
 test('the progress of a run is a bar with its text and time, live on its page, in the list and in the look', async () => {
@@ -218,7 +216,7 @@ test.each([
   await page.clock.install()
   await page.goto(at(`runs/${runId}`))
   const bars = page.locator('[id^="step-row-"] [data-kind]')
-  await expect.poll(() => bars.count(), PATIENCE).toBe(2)
+  await expect.poll(() => bars.count()).toBe(2)
   await live(page)
   // The frames of the timeline ask for one more read of the steps.
   const renewed = page.waitForResponse(/\/steps/)
@@ -229,7 +227,7 @@ test.each([
   const age = () => page.locator('dl > div').filter({ hasText: 'Age' }).innerText()
   const [before, ageBefore] = [await places(), await age()]
   await page.clock.runFor(60_000)
-  await expect.poll(age, PATIENCE).not.toBe(ageBefore)
+  await expect.poll(age).not.toBe(ageBefore)
   if (moves) expect(await places()).not.toEqual(before)
   else expect(await places()).toEqual(before)
 })

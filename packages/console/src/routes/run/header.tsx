@@ -142,7 +142,7 @@ function OnFailure({ runId }: { runId: string }) {
 
 function Forks({ runId }: { runId: string }) {
   const forks = useForks(runId)
-  if (forks === 0) return null
+  if (!forks) return null
   return (
     <Fact name="Replays">
       <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'tree' } }}>{forks}</Link>

@@ -52,25 +52,21 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
   )
 }
 
-/** How many forks the run already has. */
+/** How many forks the run already has. Its line has its place before it is read: what is below does not move. */
 export function ForkCount({ runId }: { runId: string }) {
-  const forks = useForks(runId)
-  if (forks === 0) return null
-  return (
-    <p className={css.mute}>
-      It has {forks} {forks === 1 ? 'replay' : 'replays'} already.
-    </p>
-  )
+  return <p className={css.mute}>{forkText(useForks(runId))}</p>
+}
+
+function forkText(forks: ReturnType<typeof useForks>): string {
+  if (forks === undefined) return '\u00a0'
+  if (forks === 0) return 'It has no replay.'
+  return `It has ${forks} ${forks === 1 ? 'replay' : 'replays'} already.`
 }
 
 const FORKS_MAX = 30
 
-/** The number of forks of a run; as `30+` where a page does not have all. */
-export function useForks(runId: string): number | string {
-  const page = useForkPage(runId).data?.pages[0]
-  const count = page?.items.length ?? 0
-  return page?.nextCursor === undefined ? count : `${count}+`
+/** The number of forks of a run, as `30+` where a page does not have all; undefined until it is read. */
+export function useForks(runId: string): number | string | undefined {
+  const forks = usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false }).data?.pages[0]
+  return forks?.nextCursor === undefined ? forks?.items.length : `${forks.items.length}+`
 }
-
-/** The newest forks of a run. */
-const useForkPage = (runId: string) => usePages('listRuns', { replayOf: runId, limit: FORKS_MAX }, { keep: false })
