@@ -78,47 +78,6 @@ export function Menu({ label, name, items, kind = 'plain', keys }: MenuProps) {
   )
 }
 
-export interface PopupMenuProps {
-  /** The element that it belongs to, which has the focus afterwards. */
-  anchor: HTMLElement
-  name: string
-  items: readonly MenuItem[]
-  onClose(): void
-}
-
-/** A menu without a button: open as long as it is rendered. */
-export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
-  const list = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (!list.current) return
-    list.current.showPopover()
-    place(list.current, anchor)
-    list.current.querySelector<HTMLElement>('[role=menuitem]')?.focus()
-  }, [anchor])
-  return (
-    <div
-      ref={list}
-      popover="auto"
-      role="menu"
-      aria-label={name}
-      className={styles.menu}
-      onToggle={event => {
-        if (event.newState === 'closed') onClose()
-      }}
-      onKeyDown={moveFocus}
-    >
-      {items.map(item => (
-        <MenuEntry
-          key={item.label}
-          item={item}
-          onDone={() => anchor.focus()}
-          onChosen={item.keepsOpen ? undefined : onClose}
-        />
-      ))}
-    </div>
-  )
-}
-
 interface MenuEntryProps {
   item: MenuItem
   onDone(): void
@@ -126,7 +85,7 @@ interface MenuEntryProps {
   onChosen?: (() => void) | undefined
 }
 
-function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
+export function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
   const isDisabled = item.disabledBecause !== undefined
   const select = () => {
     if (isDisabled) return
@@ -153,7 +112,7 @@ function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
 }
 
 /** Below the button, inside the window. */
-function place(list: HTMLElement, button: HTMLElement): void {
+export function place(list: HTMLElement, button: HTMLElement): void {
   const at = button.getBoundingClientRect()
   const { width, height } = list.getBoundingClientRect()
   const left = Math.max(EDGE_PX, Math.min(at.left, innerWidth - width - EDGE_PX))
@@ -162,7 +121,8 @@ function place(list: HTMLElement, button: HTMLElement): void {
   list.style.setProperty('top', `${isBelow ? at.bottom + 4 : Math.max(EDGE_PX, at.top - 4 - height)}px`)
 }
 
-function moveFocus(event: KeyboardEvent<HTMLElement>): void {
+/** The keys of an open menu. */
+export function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=menuitem]')]
   const at = items.indexOf(document.activeElement as HTMLElement)
   const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key]

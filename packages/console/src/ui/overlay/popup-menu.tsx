@@ -1,0 +1,46 @@
+// A menu that opens beside an element, without a button of its own.
+
+import { useEffect, useRef } from 'react'
+import { MenuEntry, type MenuItem, moveFocus, place } from './menu.tsx'
+import styles from './overlay.module.css'
+
+export interface PopupMenuProps {
+  /** The element that it belongs to, which has the focus afterwards. */
+  anchor: HTMLElement
+  name: string
+  items: readonly MenuItem[]
+  onClose(): void
+}
+
+/** A menu without a button: open as long as it is rendered. */
+export function PopupMenu({ anchor, name, items, onClose }: PopupMenuProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!list.current) return
+    list.current.showPopover()
+    place(list.current, anchor)
+    list.current.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+  }, [anchor])
+  return (
+    <div
+      ref={list}
+      popover="auto"
+      role="menu"
+      aria-label={name}
+      className={styles.menu}
+      onToggle={event => {
+        if (event.newState === 'closed') onClose()
+      }}
+      onKeyDown={moveFocus}
+    >
+      {items.map(item => (
+        <MenuEntry
+          key={item.label}
+          item={item}
+          onDone={() => anchor.focus()}
+          onChosen={item.keepsOpen ? undefined : onClose}
+        />
+      ))}
+    </div>
+  )
+}
