@@ -24,11 +24,12 @@ async function select(page: Page, count: number): Promise<void> {
 
 test('selected events start a workflow that has no trigger for them, the oldest first', async () => {
   const [app, name, placed] = ['shop', 'bill', 'order.placed'].map(unique) as [string, string, string]
-  await engine.runner({ app, workflows: { [name]: { handler: flow([run('work')]), registration: { triggers: [] } } } })
+  const bills = { [name]: { handler: flow([run('work')]), registration: { triggers: [] } } }
+  const runner = await engine.runner({ app, workflows: bills })
   // One call: they arrive within a millisecond, and have an order all the same.
   const events = [0, 1, 2].map(i => ({ name: placed, data: { i } }))
   const ids = ((await api.post('/events/batch', events)).json as { eventId: string }[]).map(({ eventId }) => eventId)
-  const page = await openPage(url)
+  const page = await openPage(url, { expected: ['status of 404'] })
   await page.goto(at(`events?name=${placed}`))
   await page.getByRole('row', { name: placed }).nth(2).waitFor()
   await select(page, 2)
@@ -48,6 +49,14 @@ test('selected events start a workflow that has no trigger for them, the oldest 
   await page.getByText('2 events selected').waitFor()
   await page.keyboard.press('Escape')
   await page.getByText('2 events selected').waitFor({ state: 'detached' })
+  // The workflow goes away while its dialog is open.
+  await select(page, 1)
+  await page.getByRole('button', { name: 'Start a workflow with them…' }).click()
+  await dialog.getByLabel('Workflow').selectOption({ label: `${name} of ${app} (no trigger for it)` })
+  await runner.register(api, { leaving: true })
+  expect((await api.request('DELETE', `/workflows/${app}/${name}`)).status).toBe(204)
+  await dialog.getByRole('button', { name: 'Start 1 run' }).click()
+  await page.getByText('1 event was refused: ').waitFor()
 })
 
 test('selected schedules are paused and resumed; a filter shows those that are', async () => {

@@ -65,5 +65,6 @@ async function redrive(inputs: Parameters<typeof writeEach<'redriveEvent'>>[1]):
   const renews = ['listEvents', 'getEvent', 'explainEvent', 'getEventTree', 'listRuns'] as const
   const { done, refused, message } = await writeEach('redriveEvent', inputs, { renews, atOnce: 1 })
   toast(done === 1 ? '1 run was started' : `${done} runs were started`)
-  if (refused > 0) toast(`${refused} events were refused: ${message}`, { isError: true })
+  if (refused > 0)
+    toast(`${refused === 1 ? '1 event was' : `${refused} events were`} refused: ${message}`, { isError: true })
 }
