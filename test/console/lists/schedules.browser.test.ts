@@ -1,7 +1,7 @@
-// The page of schedules around the night on which clocks change, and while the engine cannot fire.
+// The page of schedules around the night on which clocks change, and while the engine cannot fire; a look at one.
 
 import { expect, test } from 'vitest'
-import { openPage } from '../../kit/browser/page.ts'
+import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { JumpClock, openDatabase, openEngine, returned, unique, until } from '../../kit/index.ts'
 
 const TITLES = "[...document.querySelectorAll('tbody tr [title]')].map(each => each.title)"
@@ -56,6 +56,24 @@ test('a schedule that the engine cannot fire is late, and is fired when it can',
   await page.reload()
   await row.waitFor()
   expect(await row.getByText(/late/).count()).toBe(0)
+})
+
+test('a look at a schedule says when it starts and ends, and which missed instants fire', async () => {
+  const engine = await openEngine()
+  const bounds = { startsAt: '2031-01-05T10:00:00Z', endsAt: '2031-02-06T11:30:00Z', catchUp: 'none' }
+  await engine.api.put('/schedules/bounded', { every: '1h', event: { name: 'report/bounded' }, ...bounds })
+  const page = await openPage(engine.url)
+  await page.goto(`${engine.url}/console/n/default/schedules`)
+  await page.getByRole('row', { name: /bounded/ }).waitFor()
+  await page.locator('h1').focus()
+  for (const key of ['j', 'Space']) await page.keyboard.press(key)
+  const look = page.getByRole('complementary', { name: 'A look at a row of Schedules' })
+  await look.getByText('2031-01-05 10:00').first().waitFor()
+  const text = await look.innerText()
+  expect(text).toMatch(/Starts, in your time\s+2031-01-05 10:00/)
+  expect(text).toMatch(/Ends, in your time\s+2031-02-06 11:30/)
+  expect(text).toMatch(/Missed instants\s+none fires that is over a minute late/)
+  expect(await axeViolations(page)).toEqual([])
 })
 
 test('the list of workflows says when a schedule starts one next, and how many live runners serve it', async () => {

@@ -145,14 +145,24 @@ export default function SchedulesPage() {
   )
 }
 
-/** The next instants, in the time of this browser. */
-function lookAt({ id, workflow, cron, timezone, next, event, missed }: Schedule): Look {
+/** Which of the instants fire that passed while no engine could fire them. */
+const CATCH_UPS: Readonly<Record<NonNullable<Schedule['catchUp']>, string>> = {
+  one: 'the newest fires',
+  all: 'all fire, at most the oldest 999 and the newest',
+  none: 'none fires that is over a minute late',
+}
+
+/** The instants are in the time of this browser. */
+function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next, event, missed }: Schedule): Look {
   return {
     head: <b>{shortName(workflow ?? id)}</b>,
     body: (
       <>
         <PeekPart name="Cron" text={cron && [cron, timezone].filter(Boolean).join(' ')} />
         <PeekPart name="Event" text={event?.name} />
+        <PeekPart name="Starts, in your time" text={startsAt && localTime(Date.parse(startsAt))} />
+        <PeekPart name="Ends, in your time" text={endsAt && localTime(Date.parse(endsAt))} />
+        <PeekPart name="Missed instants" text={catchUp && CATCH_UPS[catchUp]} />
         <PeekPart name="Missed" text={missed && missedWords(missed)} />
         <PeekPart name="Next, in your time" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
       </>
