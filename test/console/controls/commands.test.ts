@@ -55,7 +55,7 @@ const INPUTS: Record<string, unknown> = {
   },
   listControlActions: { action: 'cancel', actor: 'ada', runId: 'run_1', until: '2026-01-02T00:00:00Z' },
   listDefinitions: { app: 'shop', name: 'order', limit: 50 },
-  listLimits: { app: 'shop', workflow: 'order', kind: 'singleton' },
+  listLimits: { app: 'shop', workflow: 'order', kind: 'singleton', key: 'acct-17' },
   listErrors: {
     app: 'shop',
     workflow: 'order',

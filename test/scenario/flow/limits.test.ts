@@ -106,7 +106,7 @@ test('live singletons tell which run has which key, and are listed alone', async
   expect(await limitsOf(`workflow=${name}&kind=singleton`)).toEqual(live.slice(1))
 })
 
-test.each(['kind=rate', 'app=', 'limit=x', 'scope=app', `workflow=${'x'.repeat(300)}`])(
+test.each(['kind=rate', 'app=', 'limit=x', 'scope=app', `workflow=${'x'.repeat(300)}`, `key=${'x'.repeat(257)}`])(
   '%s is refused',
   async query => {
     expect(await api.get(`/limits?${query}`)).toMatchObject({ status: 400, code: 'invalid_request' })

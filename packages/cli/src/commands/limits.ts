@@ -14,14 +14,20 @@ export function limitsCommand(program: Command): void {
     .description('list the concurrency limits and throttles that runs hold or wait for, or live singletons')
     .addOption(appOption())
     .option('--workflow <name>', 'only runs of this workflow')
+    .option('--key <key>', 'only limits with this value of their key')
     .addOption(new Option('--kind <kind>', 'only limits of this kind, or singletons').choices(LIMIT_KINDS))
     .addOption(limitOption('limits', 100))
-  engineCommand<{ app?: string; workflow?: string; kind?: LimitStatus['kind']; limit: number }>(
+  engineCommand<{ app?: string; workflow?: string; key?: string; kind?: LimitStatus['kind']; limit: number }>(
     command,
-    ['perdure limits --app shop', 'perdure limits --kind singleton', 'perdure limits --json | jq .holders'],
+    [
+      'perdure limits --app shop',
+      'perdure limits --key acct-17',
+      'perdure limits --kind singleton',
+      'perdure limits --json | jq .holders',
+    ],
     async session => {
-      const { app, workflow, kind, limit } = session.options
-      const limits = await session.client.listLimits({ app, workflow, kind, limit }, session)
+      const { app, workflow, key, kind, limit } = session.options
+      const limits = await session.client.listLimits({ app, workflow, key, kind, limit }, session)
       return kind === 'singleton'
         ? list(session, limits.filter(isSingleton), SINGLETON_COLUMNS)
         : list(

@@ -115,6 +115,8 @@ export const ATTEMPTS_READ_MAX = 1000
 export interface LimitsQuery {
   app?: string | undefined
   workflow?: string | undefined
+  /** The value of the limit's key. */
+  key?: string | undefined
   /** Limits of each kind. */
   limit: number
   /** Runs that ended then or later count as places that were released. */

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { BUFFER_KINDS, LIMIT_KINDS } from '../api/values.ts'
-import { NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { KEY_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
@@ -21,6 +21,7 @@ export const limits = {
     query: {
       app: { ...APP_PARAM, description: 'Only runs of this app' },
       workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
+      key: { kind: 'text', maxLength: KEY_CHARS_MAX, description: 'Only limits with this value of their key' },
       kind: {
         kind: 'enum',
         values: LIMIT_KINDS,

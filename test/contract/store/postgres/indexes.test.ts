@@ -1,10 +1,10 @@
 // The longest indexed values must fit into an index entry of PostgreSQL: every indexed text has a bound here, with its reason,
 // and the bounds of each index fit together.
 
+import { KEY_CHARS_MAX } from '@perdure/protocol'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { openPostgresStore } from '../../../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { KEY_CHARS_MAX } from '../../../../packages/engine/src/domain/text/bounded-key.ts'
 import { onCleanup } from '../../../kit/cleanup.ts'
 import { freshSchema } from '../../../kit/servers/postgres.ts'
 

@@ -72,7 +72,10 @@ const CALLS: Readonly<Record<RouteName, (params: Readonly<Record<string, string>
   sendEvent: () => undefined,
   event: params => ({ id: 'getEvent', input: { id: id(params) } }),
   schedules: (_, get) => ({ id: 'listSchedules', input: given({ source: get('source') as 'api' | undefined }) }),
-  limits: (_, get) => ({ id: 'listLimits', input: given({ app: get('app'), workflow: get('workflow') }) }),
+  limits: (_, get) => ({
+    id: 'listLimits',
+    input: given({ app: get('app'), workflow: get('workflow'), key: get('key') }),
+  }),
   runners: (_, get) => ({ id: 'listRunners', input: given({ app: get('app') }) }),
   errors: (_, get) => ({
     id: 'listErrors',

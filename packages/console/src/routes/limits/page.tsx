@@ -45,7 +45,7 @@ const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app,
 export default function LimitsPage() {
   const [get, set] = useQuery('limits')
   const [app, workflow, key] = [get('app'), get('workflow'), get('key')]
-  const query = useRead('listLimits', { app, workflow, limit: LIMITS_READ })
+  const query = useRead('listLimits', { app, workflow, key, limit: LIMITS_READ })
   const fields = useWorkflowFields(get, set)
   useRenewal(() => renew('listLimits', 'listBuffers'), { afterMs: RENEWAL_MS, withEvents: true })
   const filters = activeFilters(['workflow', 'app', 'key'], get, set)
@@ -57,13 +57,7 @@ export default function LimitsPage() {
       />
       <Panel title="Concurrency and throttles" isFlush>
         <Loaded query={query}>
-          {limits => (
-            <Limits
-              limits={limits.filter(isLimit).filter(limit => key === undefined || limit.key === key)}
-              filters={filters}
-              isCut={limits.length >= LIMITS_READ}
-            />
-          )}
+          {limits => <Limits limits={limits.filter(isLimit)} filters={filters} isCut={limits.length >= LIMITS_READ} />}
         </Loaded>
       </Panel>
       <Singletons app={app} workflow={workflow} keyText={key} filters={filters} />
@@ -80,17 +74,7 @@ interface LimitsProps {
 }
 
 function Limits({ limits, filters, isCut }: LimitsProps) {
-  if (limits.length === 0 && filters.length > 0)
-    return (
-      <>
-        {isCut && (
-          <p className={css.note}>
-            Not among the {LIMITS_READ} limits with the most waiting runs: a workflow or an app shows others.
-          </p>
-        )}
-        <FilteredEmpty what="limits" filters={filters} />
-      </>
-    )
+  if (limits.length === 0 && filters.length > 0) return <FilteredEmpty what="limits" filters={filters} />
   if (limits.length === 0)
     return (
       <Empty title="No limit is in use">
@@ -102,8 +86,8 @@ function Limits({ limits, filters, isCut }: LimitsProps) {
     <>
       {isCut && (
         <p className={css.note}>
-          These are of the {LIMITS_READ} limits with the most waiting runs: there may be more. A workflow or an app
-          shows others.
+          These are of the {LIMITS_READ} limits with the most waiting runs: there may be more. A workflow, an app or a
+          key shows others.
         </p>
       )}
       <WholeRows count={limits.length}>

@@ -44,13 +44,12 @@ interface SingletonsProps {
 }
 
 export function Singletons({ app, workflow, keyText, filters }: SingletonsProps) {
-  const query = useRead('listLimits', { kind: 'singleton', app, workflow, limit: SHOWN_MAX })
+  const query = useRead('listLimits', { kind: 'singleton', app, workflow, key: keyText, limit: SHOWN_MAX })
   return (
     <Panel title="Singletons" isFlush>
       <Loaded query={query} rows={2}>
         {found => {
-          const live = found.filter(limit => limit.kind === 'singleton')
-          const shown = live.filter(({ key }) => keyText === undefined || key === keyText)
+          const shown = found.filter(limit => limit.kind === 'singleton')
           return (
             <>
               {shown.length === 0 ? (
@@ -66,7 +65,7 @@ export function Singletons({ app, workflow, keyText, filters }: SingletonsProps)
                   />
                 </WholeRows>
               )}
-              {live.length === SHOWN_MAX && (
+              {shown.length === SHOWN_MAX && (
                 <p className={css.mute}>These are the {SHOWN_MAX} oldest: there may be more.</p>
               )}
             </>

@@ -1,5 +1,6 @@
+import { KEY_CHARS_MAX } from '@perdure/protocol'
 import { expect, it } from 'vitest'
-import { boundedKey, KEY_CHARS_MAX } from './bounded-key.ts'
+import { boundedKey } from './bounded-key.ts'
 
 it.each(['', 'a', 'é'.repeat(KEY_CHARS_MAX), '\ud800'])('a short key is itself', key => {
   expect(boundedKey(key)).toBe(key)

@@ -2,14 +2,12 @@
 // most 2,704 bytes for all its columns. The interface bounds names; every other indexed text passes through here.
 
 import { createHash } from 'node:crypto'
+import { KEY_CHARS_MAX } from '@perdure/protocol'
 
 /**
- * A longer key is replaced by its digest. A character takes at most six bytes in an index: four as UTF-8, six where the
- * text is stored as JSON.
+ * The key itself, or its digest if it is longer than an index has room for: a character takes at most six bytes there, four as UTF-8
+ * and six where the text is stored as JSON. Equal keys have equal forms, and different keys different ones.
  */
-export const KEY_CHARS_MAX = 256
-
-/** The key itself, or its digest. Equal keys have equal forms, and different keys different ones. */
 export function boundedKey(key: string): string {
   if (key.length <= KEY_CHARS_MAX) return key
   // UTF-8 would encode all lone surrogates alike.

@@ -39,9 +39,17 @@ test('the holders of limits are found among the runs that hold a slot', () => {
   expect(planOf(holdersQuery('default', 'slot', 10))).not.toContain('namespace=?')
 })
 
-test.each([{}, { app: 'shop' }, { workflow: 'order' }])('live singletons of %o are found among these alone', query => {
-  const plan = planOf(singletonsQuery('default', { ...query, limit: 100 }))
-  expect(plan).toContain('runs_of_singletons (namespace=? AND finished_at=?)')
+test.each([{}, { app: 'shop' }, { workflow: 'order' }, { key: 'ada' }])(
+  'live singletons of %o are found among these alone',
+  query => {
+    const plan = planOf(singletonsQuery('default', { ...query, limit: 100 }))
+    expect(plan).toContain('runs_of_singletons (namespace=? AND finished_at=?)')
+  },
+)
+
+test('a singleton of a workflow is found by its key', () => {
+  const plan = planOf(singletonsQuery('default', { app: 'shop', workflow: 'order', key: 'ada', limit: 100 }))
+  expect(plan).toContain('runs_singleton (namespace=? AND workflow=? AND app=? AND singleton_key=?)')
 })
 
 test.each([1, 9])('the relatives of %i runs and events are found by these', count => {

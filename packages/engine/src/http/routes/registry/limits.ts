@@ -21,6 +21,7 @@ export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
   mount(app, context, operations.listLimits, async (request, reply, query) => {
     const reads = context.deps.store.in(request.actor.namespace)
     const { kind, ...asked } = query
+    const { key } = asked
     if (kind === 'singleton') {
       const runs = await scan(context, reply, signal => reads.singletons(asked, signal))
       return sendJson(reply, 200, JSON.stringify(runs.map(presentSingleton)))
@@ -28,7 +29,9 @@ export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
     const now = context.deps.clock.now()
     const from = { ...asked, endedSince: now - RELEASE_WINDOW_MS }
     const rows = await scan(context, reply, signal => reads.limits(from, signal))
-    const limits = limitsOf(rows, now).filter(limit => kind === undefined || limit.kind === kind)
+    const limits = limitsOf(rows, now).filter(
+      limit => (kind === undefined || limit.kind === kind) && (key === undefined || limit.key === key),
+    )
     return sendJson(reply, 200, JSON.stringify(limits.slice(0, query.limit).map(presentLimit)))
   })
 }

@@ -33,7 +33,7 @@ type Kind = keyof typeof QUEUES
 
 /** The rows of the holders, of the groups that wait for slots, of those in start queues, and of the ends of each status. */
 export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
-  const { terms, params } = narrowed(query)
+  const { terms, params } = withKey('holds', query)
   return [
     {
       sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}${terms}
@@ -71,13 +71,21 @@ function endsQuery(status: RunStatus, namespace: string, since: number): Query {
 
 /** Rows for `singletonOf`, the oldest first. */
 export function singletonsQuery(namespace: string, query: SingletonsQuery): Query {
-  const { terms, params } = narrowed(query)
+  const { terms, params } = ofSingletons(query)
   return {
     sql: `SELECT id, app, workflow, singleton_key, created_at, started_at FROM runs
       WHERE singleton_key IS NOT NULL AND finished_at IS NULL AND namespace = ?${terms}
       ORDER BY ${BY_ID} LIMIT ?`,
     params: [namespace, ...params, query.limit],
   }
+}
+
+/** With all three an index finds the one run. */
+function ofSingletons({ app, workflow, key }: SingletonsQuery): { terms: string; params: Value[] } {
+  if (app !== undefined && workflow !== undefined && key !== undefined)
+    return { terms: ' AND app = ? AND workflow = ? AND singleton_key = ?', params: [app, workflow, key] }
+  const { terms, params } = narrowed({ app, workflow })
+  return key === undefined ? { terms, params } : { terms: `${terms} AND singleton_key = ?`, params: [...params, key] }
 }
 
 export function singletonOf(row: Row): SingletonRun {
@@ -87,7 +95,7 @@ export function singletonOf(row: Row): SingletonRun {
 
 /** The groups of the oldest waiting runs. One run more than is counted shows that there are more. */
 function groupsQuery(kind: Kind, namespace: string, query: LimitsQuery): Query {
-  const { terms, params } = narrowed(query)
+  const { terms, params } = withKey('waiting_for', query)
   const queue = QUEUES[kind]
   return {
     sql: `SELECT queue, count(*) AS waiting, min(created_at), min(id)
@@ -103,6 +111,14 @@ function narrowed({ app, workflow }: Pick<LimitsQuery, 'app' | 'workflow'>): { t
   const given = Object.entries({ app, workflow }).filter(([, value]) => value !== undefined) as [string, string][]
   // The planner must not take an index by name, which has all runs.
   return { terms: given.map(([name]) => ` AND ${name} || '' = ?`).join(''), params: given.map(([, value]) => value) }
+}
+
+/** Likewise with the key, which is found in the JSON of the column: quotes within its strings are escaped. */
+function withKey(column: 'holds' | 'waiting_for', query: LimitsQuery): { terms: string; params: Value[] } {
+  const { terms, params } = narrowed(query)
+  if (query.key === undefined) return { terms, params }
+  const member = JSON.stringify({ key: query.key }).slice(1, -1)
+  return { terms: `${terms} AND replace(${column}, ?, '') <> ${column}`, params: [...params, member] }
 }
 
 /** Reads the first run of each start queue. */
