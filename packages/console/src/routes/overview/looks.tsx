@@ -13,6 +13,7 @@ import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
 import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
+import { unexplained } from './unexplained.ts'
 
 /** Sentences of one kind. */
 const LOOKS_MAX = 3
@@ -82,10 +83,9 @@ export function errorLooks(
 export function heldLooks(
   stats: readonly Calls['getWorkflowStats']['reply'][number][],
   limits: readonly Limit[],
+  { isMore }: Read,
 ): Look[] {
-  const named = new Set(limits.filter(limit => waitingOf(limit) !== 0).map(({ app, workflow }) => `${app}/${workflow}`))
-  const looks = stats
-    .filter(({ app, workflow, held }) => held > 0 && !named.has(`${app}/${workflow}`))
+  const looks = unexplained(stats, limits, isMore)
     .sort((a, b) => b.held - a.held)
     .map(({ app, workflow, held }) => ({
       key: `held ${app}/${workflow}`,

@@ -26,7 +26,7 @@ import css from './overview.module.css'
 /** The schedules that are late, then those that fire soonest. */
 export const SOONEST = { sort: 'next', limit: 50 } as const
 const MISSED_READ = 100
-/** Error groups and limits that are read: the engine answers no more. */
+/** Error groups, workflows and limits that are read: the engine answers no more. */
 const READ_MAX = 200
 
 export function NeedsALook(props: LookWindow) {
@@ -67,7 +67,7 @@ function LooksOfNow(props: LookWindow) {
   const { errors, deliveries, ...past } = usePast(props)
   const runners = useRead('listRunners', {})
   const schedules = usePages('listSchedules', SOONEST)
-  const stats = useRead('getWorkflowStats', { since: props.from, limit: 200 })
+  const stats = useRead('getWorkflowStats', { since: props.from, limit: READ_MAX })
   const limits = useRead('listLimits', { limit: READ_MAX })
   const engines = useRead('listEngines', {})
   const held = limits.data?.filter(isLimit) ?? []
@@ -75,7 +75,7 @@ function LooksOfNow(props: LookWindow) {
   const looks = [
     ...errorLooks(errors.data ?? [], { ...props, isMore: isCut(errors.data) }),
     ...limitLooks(held, isCut(limits.data)),
-    ...heldLooks(stats.data ?? [], held),
+    ...heldLooks(stats.data ?? [], held, { isMore: isCut(stats.data) }),
     ...runnerLooks(runners.data ?? []),
     ...disagreementLooks(runners.data ?? []),
     ...deliveryLooks(itemsOf(deliveries), { ...props, isMore: deliveries.hasNextPage }),
