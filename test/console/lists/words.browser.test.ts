@@ -1,4 +1,4 @@
-// Sentences and marks: the overview says which key runs wait for, the engine page says how its lanes are, and the charts of a workflow
+// Sentences and marks: the overview says which key runs wait for, an app is beside the name of its workflow, the engine page says how its lanes are, and the charts of a workflow
 // mark when its definition changed.
 
 import { expect, test } from 'vitest'
@@ -38,6 +38,51 @@ test('the overview names the key that runs wait for, and links to its limit', as
     .waitFor()
   expect(await axeViolations(page)).toEqual([])
   held.open()
+})
+
+test('the app is beside a workflow: on the overview, the page of limits and the cards of a phone', async () => {
+  const [name, burst, apps] = [unique('order'), unique('burst'), ['shop', 'depot'].map(unique)] as const
+  const held = gate()
+  const handler = flow([
+    run('hold', async ({ event }) => {
+      await held.opened
+      if ((event.data as { fails?: true }).fails) throw Object.assign(new Error('no card'), { retriable: false })
+    }),
+  ])
+  const registration = { concurrency: { limit: 1 }, retry: { maxAttempts: 1 } }
+  const workflows = {
+    [name]: { handler, registration },
+    [burst]: { handler, registration: { debounce: { period: '1h' } } },
+  }
+  const ids: string[] = []
+  for (const app of apps) {
+    await runner({ app, workflows })
+    ids.push((await api.send({ name, app, data: { fails: true } })).runId)
+    await api.reaches(ids.at(-1) as string, 'running')
+    await api.send({ name, app, data: {} })
+    await api.send({ name: burst, app })
+  }
+  const waiting = async () => (await api.runs(`?workflow=${name}&waitingFor=concurrency`)).length === 2
+  await until(waiting, { what: 'a held run of each app' })
+  const page = await openPage(url)
+  await page.goto(at(''))
+  for (const app of apps) {
+    await page.getByText(`1 run of ${name} in ${app} waits for a slot`).waitFor()
+    await page.getByRole('row', { name: `${name} ${app}` }).waitFor()
+  }
+  await page.goto(at('limits'))
+  for (const app of apps)
+    for (const what of [`${name} ${app}, concurrency`, `${burst} ${app}, debounce`])
+      await page.getByRole('row', { name: what }).waitFor()
+  held.open()
+  for (const id of ids) await api.reaches(id, 'failed')
+  await page.setViewportSize({ width: 380, height: 800 })
+  for (const list of ['runs', 'workflows', 'events', 'errors']) {
+    await page.goto(at(list))
+    // An event that was sent has the app in which it was to start workflows.
+    for (const app of apps) await page.locator('tbody tr').filter({ hasText: app }).getByText(app).first().waitFor()
+  }
+  expect(await axeViolations(page)).toEqual([])
 })
 
 test('the charts of a workflow mark when its definition changed, and a mark opens what changed', async () => {

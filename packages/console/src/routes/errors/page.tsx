@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<Group>[] = [
       </span>
     ),
   },
-  { id: 'app', header: 'App, runners', width: '15%', isSecondary: true, render: group => <RanOn group={group} /> },
+  { id: 'app', header: 'App, runners', width: '15%', render: group => <RanOn group={group} /> },
   {
     id: 'first',
     header: 'First seen',

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<EventVerdict>[] = [
       <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{shortName(workflow)}</Link>
     ),
   },
-  { id: 'app', header: 'App', width: '14%', isSecondary: true, render: ({ app }) => app },
+  { id: 'app', header: 'App', width: '14%', render: ({ app }) => app },
   { id: 'outcome', header: 'Outcome', width: '130px', render: ({ outcome }) => WORDS[outcome] },
   { id: 'why', header: 'Why', render: verdict => <Why verdict={verdict} /> },
 ]

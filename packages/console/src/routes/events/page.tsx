@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<EventRecord>[] = [
   { id: 'effect', header: 'Effect', render: event => <EffectChips event={event} /> },
   { id: 'data', header: 'Data', width: '26%', isSecondary: true, render: ({ data }) => <Peek data={data} /> },
   { id: 'source', header: 'Source', width: '88px', isSecondary: true, render: ({ source }) => source },
-  { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? '' },
+  { id: 'app', header: 'App', width: '110px', render: ({ app }) => app ?? '' },
   {
     id: 'received',
     header: 'Received',

@@ -67,7 +67,9 @@ function Of({ buffer: { kind, app, workflow } }: { buffer: Buffer }) {
   return (
     <>
       <Link target={{ to: 'workflow', params: { app, name: workflow } }}>{workflow}</Link>{' '}
-      <span className={css.mute}>{kind}</span>
+      <span className={css.mute}>
+        {app}, {kind}
+      </span>
     </>
   )
 }

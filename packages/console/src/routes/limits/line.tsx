@@ -61,12 +61,14 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
                 className={undefined}
                 heads={['Run', 'Workflow', 'Created']}
               >
-                {runs.map(({ id, workflow, createdAt }) => (
+                {runs.map(({ id, workflow, app, createdAt }) => (
                   <tr key={id}>
                     <td>
                       <Link target={{ to: 'run', params: { id } }}>{id}</Link>
                     </td>
-                    <td>{shortName(workflow)}</td>
+                    <td>
+                      {shortName(workflow)} <span className={css.mute}>{shortName(app)}</span>
+                    </td>
                     <td>
                       <Moment at={createdAt} />
                     </td>

@@ -118,6 +118,7 @@ function lookAt(limit: Limit): Look {
     ),
     body: (
       <>
+        <PeekPart name="App" text={limit.workflow && limit.app} />
         <PeekPart name="Key" text={limit.key} />
         <PeekPart name="Waiting" text={String(waitingOf(limit))} />
         <PeekPart name="Held by" text={holders.join('\n')} />
@@ -135,7 +136,7 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
     )
   return (
     <>
-      {name} <span className={css.mute}>{scope === 'workflow' ? kind : `${kind} of the ${scope}`}</span>
+      {name} <span className={css.mute}>{scope === 'workflow' ? `${app}, ${kind}` : `${kind} of the ${scope}`}</span>
     </>
   )
 }

@@ -94,7 +94,7 @@ export function heldLooks(
           <Link target={{ to: 'runs', query: { app, workflow, status: 'queued' } }}>
             {held} {held === 1 ? 'run' : 'runs'} of {workflow}
           </Link>{' '}
-          {held === 1 ? 'is' : 'are'} held back by a limit, by a pause or for want of a runner
+          in {app} {held === 1 ? 'is' : 'are'} held back by a limit, by a pause or for want of a runner
         </>
       ),
     }))
@@ -201,6 +201,7 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
           <Link target={{ to: 'limits', query: { app, workflow, key } }}>
             {count} {count === 1 ? 'run' : 'runs'} of {shortName(workflow ?? app ?? 'the namespace')}
           </Link>{' '}
+          {workflow !== undefined && `in ${shortName(app ?? '')} `}
           {count === 1 ? 'waits' : 'wait'} for {kind === 'throttle' ? 'the throttle' : 'a slot'}
           {key !== undefined && ` of key ${shortName(key)}`}
           {oldestAt !== undefined && (

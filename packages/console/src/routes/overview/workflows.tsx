@@ -53,8 +53,9 @@ function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; w
   const { app, workflow, started, failed, p95Ms } = row
   return (
     <tr>
-      <td title={workflow}>
-        <Link target={{ to: 'workflow', params: { app, name: workflow }, query: window }}>{workflow}</Link>
+      <td title={`${workflow} in ${app}`}>
+        <Link target={{ to: 'workflow', params: { app, name: workflow }, query: window }}>{workflow}</Link>{' '}
+        <span className={css.mute}>{app}</span>
       </td>
       <td>{started}</td>
       <td>

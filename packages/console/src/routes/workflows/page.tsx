@@ -60,7 +60,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { id: 'app', header: 'App, runners', width: '128px', isSecondary: true, render: row => <ServedBy row={row} /> },
+  { id: 'app', header: 'App, runners', width: '128px', render: row => <ServedBy row={row} /> },
   { id: 'triggers', header: 'Starts on', render: row => <Triggers row={row} /> },
   { id: 'runs', header: 'Runs', width: '60px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
   {
