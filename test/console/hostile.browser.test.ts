@@ -5,7 +5,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { EVIL, faultsOfText, longestTask, MEASURE } from '../kit/browser/hostile-page.ts'
-import { openPage, signInUnlocked } from '../kit/browser/page.ts'
+import { enterKey, openPage, signInUnlocked } from '../kit/browser/page.ts'
 import {
   discovered,
   type Invoke,
@@ -357,8 +357,7 @@ test('a planted bundle is text on every tab and at every moment; what is no bund
   const page = await openPage(engine.url, { expected })
   await page.addInitScript({ content: MEASURE })
   await page.goto(`${engine.url}/console/n/default/bundle`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   const drop = (text: string) =>
     page.getByLabel('Bundle file').setInputFiles({
       name: `${EVIL.replaceAll(/[/\0]/g, '')}.json`,

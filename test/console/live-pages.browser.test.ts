@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openFrameServer } from '../kit/browser/frame-server.ts'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage } from '../kit/browser/page.ts'
 import {
   flow,
   gate,
@@ -132,8 +132,7 @@ test('deliveries change in their rows without a read; new ones come in at the to
   await runner.register(as)
   const page = await openPage(keyed.url, { expected: ['401'] })
   await page.goto(at('webhooks/deliveries', keyed.url))
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   await page.getByText('No delivery yet').waitFor()
   await live(page)
   await as.succeeded((await as.send({ name: 'order', app })).runId)

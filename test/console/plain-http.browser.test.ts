@@ -4,7 +4,7 @@
 import { createHmac } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { openPage, plainUrl } from '../kit/browser/page.ts'
+import { enterKey, openPage, plainUrl, unlock } from '../kit/browser/page.ts'
 import { flow, openEngine, openRunner, run, until } from '../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../kit/webhook/webhooks.ts'
 
@@ -20,12 +20,8 @@ async function unlocked(path: string): Promise<Page> {
   await page.goto(`${origin}/console/n/default/${path}`)
   const missing = '[isSecureContext, navigator.clipboard, crypto.randomUUID, crypto.subtle, navigator.locks]'
   expect(await page.evaluate(missing)).toEqual([false, undefined, undefined, undefined, undefined])
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await enterKey(page, SECRET_KEY)
+  await unlock(page, SECRET_KEY)
   return page
 }
 

@@ -4,7 +4,7 @@
 import type { WebhookEndpoint, WebhookReceiver } from '@perdure/protocol'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, unlock } from '../kit/browser/page.ts'
 import { openDestination, openEngine, postWebhook, signedHeaders, unique, until } from '../kit/index.ts'
 import { answer } from '../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
@@ -20,12 +20,8 @@ const at = (path: string) => `${engine.url}/console/n/default/webhooks/${path}`
 async function unlocked(path: string, expected: readonly string[] = []): Promise<Page> {
   const page = await openPage(engine.url, { expected: ['401', ...expected] })
   await page.goto(at(path))
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await enterKey(page, SECRET_KEY)
+  await unlock(page, SECRET_KEY)
   return page
 }
 

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { openPage } from '../../kit/browser/page.ts'
+import { enterKey, openPage, signInUnlocked } from '../../kit/browser/page.ts'
 import { flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, OTHER_KEY, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
@@ -45,13 +45,7 @@ await api.reaches(runId, 'waiting')
 
 async function unlocked(path: string, width = 1280): Promise<Page> {
   const page = await openPage(engine.url, { expected: ['401', '403'], width })
-  await page.goto(`${engine.url}/console/n/default/${path}`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path })
   return page
 }
 
@@ -196,8 +190,7 @@ test('the id of a run stands on the line of its neighbours', async () => {
 test('the menu of the namespace goes from one to the other, each with a session of its own', async () => {
   const page = await openPage(engine.url, { expected: ['401'] })
   await page.goto(`${engine.url}/console/n/default/runs`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   await page.getByRole('row', { name: /quick/ }).waitFor()
   await page.getByRole('button', { name: 'Namespace default' }).click()
   await page.getByRole('menuitem', { name: 'Another namespace…' }).click()

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openBundle } from '../../kit/browser/bundles.ts'
-import { openPage } from '../../kit/browser/page.ts'
+import { enterKey, openPage, unlock } from '../../kit/browser/page.ts'
 import { child, flow, onCleanup, openDestination, openEngine, PlainRunner, run, unique, wait } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
@@ -44,19 +44,16 @@ await api.send({ name: 'buffered' })
 async function signedIn(path: string): Promise<Page> {
   const page = await openPage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/n/default/${path}`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   await page.getByRole('button', { name: 'Unlock' }).waitFor()
   await page.locator('h1').waitFor()
   return page
 }
 
 /** The list of keys needs a secret key. */
-async function unlock(page: Page): Promise<void> {
+async function unlockKeys(page: Page): Promise<void> {
   await page.getByText('Unlock, on top, takes one.').waitFor()
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await unlock(page, SECRET_KEY)
 }
 
 const SECTIONS = {
@@ -137,7 +134,7 @@ test('every list: j k Space . f Enter Esc', async () => {
   const page = await signedIn('')
   for (const [path, ...expected] of LISTS) {
     await page.goto(`${engine.url}/console/n/default/${path}`)
-    if (path === 'keys') await unlock(page)
+    if (path === 'keys') await unlockKeys(page)
     await tryKeys(page, path, ...expected).catch(cause => {
       throw new Error(`the list ${path}`, { cause })
     })

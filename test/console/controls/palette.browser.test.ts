@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, unlock } from '../../kit/browser/page.ts'
 import { openEngine, unique } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -13,8 +13,7 @@ await engine.api.as(SECRET_KEY).post('/events', { name: event })
 async function signedIn(): Promise<Page> {
   const page = await openPage(engine.url, { expected: ['401', '403'] })
   await page.goto(`${engine.url}/console/n/default/runs`)
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   await page.getByRole('button', { name: 'Unlock' }).waitFor()
   return page
 }
@@ -103,9 +102,7 @@ test('/console/go leads to the key and to the audit entry of an id', async () =>
   await page.goto(`${engine.url}/console/go/${second}`)
   await page.waitForURL(/\/n\/default\/keys/)
   await page.locator('h1').waitFor()
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await unlock(page, SECRET_KEY)
   await page.getByRole('row', { name: /dora/ }).waitFor()
   expect(await page.getByRole('row', { name: /carla/ }).count()).toBe(0)
   await page.getByRole('button', { name: 'All keys' }).click()

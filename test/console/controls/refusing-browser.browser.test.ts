@@ -2,7 +2,7 @@
 // in each tab for itself.
 
 import { expect, test } from 'vitest'
-import { openPage } from '../../kit/browser/page.ts'
+import { enterKey, openPage } from '../../kit/browser/page.ts'
 import { openEngine } from '../../kit/index.ts'
 import { SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
@@ -28,8 +28,7 @@ test.each(REFUSALS)(
     const page = await openPage(engine.url, { expected: ['401'] })
     await page.addInitScript({ content: `{ ${REFUSED} ${script} }` })
     await page.goto(`${engine.url}/console/n/default/events`)
-    await page.getByLabel('API key').fill(SECRET_KEY)
-    await page.keyboard.press('Enter')
+    await enterKey(page, SECRET_KEY)
     await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
     await api.send({ name: 'order.placed' })
     await page.getByRole('row', { name: /order\.placed/ }).waitFor()

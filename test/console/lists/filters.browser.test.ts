@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage } from '../../kit/browser/page.ts'
 import { emit, flow, openEngine, PlainRunner, returned, run, unique, until } from '../../kit/index.ts'
 
 const engine = await openEngine()
@@ -67,8 +67,7 @@ test('a session that may only read is shown what an event would start, and sends
   for (const key of [READ.key, SECRET.key]) {
     const page = await openPage(keyed.url, { expected: ['401'] })
     await page.goto(at(`events/send?name=${name}`, keyed.url))
-    await page.getByLabel('API key').fill(key)
-    await page.keyboard.press('Enter')
+    await enterKey(page, key)
     await page.getByText('starts a run').waitFor()
     const send = page.getByRole('button', { name: 'Send', exact: true })
     expect(await send.getAttribute('title')).toBe('needs a secret key')

@@ -4,7 +4,7 @@
 import type { RunSummary, ScheduleEntry } from '@perdure/protocol'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../../kit/browser/page.ts'
+import { axeViolations, enterKey, openPage, unlock } from '../../kit/browser/page.ts'
 import { flow, openDestination, openEngine, returned, run, unique, until } from '../../kit/index.ts'
 import { answer } from '../../kit/servers/raw-server.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
@@ -106,8 +106,7 @@ test('selected deliveries are posted again; the page of one follows its attempts
   isDown = false
   const page = await openPage(keyed.url, { expected: ['401'] })
   await page.goto(at('webhooks/deliveries', keyed.url))
-  await page.getByLabel('API key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
+  await enterKey(page, SECRET_KEY)
   await page
     .getByRole('row', { name: /exhausted/ })
     .nth(2)
@@ -115,10 +114,7 @@ test('selected deliveries are posted again; the page of one follows its attempts
   await select(page, 2)
   const bar = page.locator('[data-at-end]')
   expect(await bar.getByRole('button', { name: 'Redeliver…' }).getAttribute('title')).toBe('needs a secret key')
-  await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: /^Lock · / }).waitFor()
+  await unlock(page, SECRET_KEY)
   await bar.getByRole('button', { name: 'Redeliver…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Redeliver 2' }).click()
   await page.getByText('Redeliver: 2 deliveries done').waitFor()

@@ -40,15 +40,28 @@ export async function openPage(origin: string, options: PageOptions = {}): Promi
   return page
 }
 
-/** Signs in at the list of runs with this secret key, and unlocks the actions. */
-export async function signInUnlocked(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
-  await page.goto(`${url}/console/n/default/runs`)
+/** Signs in with this key at the form that the page shows. */
+export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.keyboard.press('Enter')
+}
+
+/** Unlocks the actions with this secret key. */
+export async function unlock(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Unlock' }).click()
   await page.getByLabel('A secret key').fill(key)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock · / }).waitFor()
+}
+
+/** Signs in at a page, by default the list of runs, with this secret key, and unlocks the actions. */
+export async function signInUnlocked(
+  page: Page,
+  { url, key, path = 'runs' }: { url: string; key: string; path?: string },
+): Promise<void> {
+  await page.goto(`${url}/console/n/default/${path}`)
+  await enterKey(page, key)
+  await unlock(page, key)
 }
 
 /** The address of an engine on this machine as one that a browser does not call secure. */
