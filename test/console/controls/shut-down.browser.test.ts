@@ -43,3 +43,20 @@ test('while the engine shuts down one banner says so, actions are disabled, and 
   await page.getByText('No limit is in use').waitFor()
   await banner.waitFor({ state: 'detached' })
 })
+
+test('reads that fail together count as one failure: the engine is sought again after a second', async () => {
+  const page = await openPage(url, { expected: ['ERR_CONNECTION_REFUSED'] })
+  await page.goto(`${url}/console/n/default/engine`)
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  let isDown = true
+  await page.route(
+    ({ pathname }) => !pathname.startsWith('/console/') && pathname !== '/stream',
+    route => (isDown ? route.abort('connectionrefused') : route.continue()),
+  )
+  await page.keyboard.press('g')
+  await page.keyboard.press('o')
+  const banner = page.getByRole('alert').filter({ hasText: 'The engine does not answer' })
+  await banner.waitFor()
+  isDown = false
+  await banner.waitFor({ state: 'detached', timeout: 4000 })
+})

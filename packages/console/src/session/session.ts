@@ -97,6 +97,7 @@ export async function openNamespace(namespace: string): Promise<void> {
 
 async function identify(namespace: string): Promise<void> {
   clearTimeout(retryTimer)
+  retryTimer = undefined
   const sentAt = Date.now()
   try {
     const whoami = await reader.whoami()
@@ -136,11 +137,11 @@ export function callRefused(): void {
   void identify(session.namespace)
 }
 
-/** No engine answers. The identity is read again, with growing pauses, until one does. */
+/** No engine answers. The identity is read again, with growing pauses, until one does. Calls that fail together are one failure. */
 export function unreachable(error: Error): void {
   if (session.status === 'signed-out') return
   if (session.status !== 'unreachable') set({ ...session, status: 'unreachable', notice: error.message })
-  clearTimeout(retryTimer)
+  if (retryTimer !== undefined) return
   retryTimer = setTimeout(() => void identify(session.namespace), retryMs)
   retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
 }
