@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import { axeViolations, openPage } from '../kit/browser/page.ts'
+import { axeViolations, openPage, signInUnlocked } from '../kit/browser/page.ts'
 import { flow, gate, onCleanup, openEngine, openRunner, returned, tempStoreFile, until, wait } from '../kit/index.ts'
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
@@ -212,6 +212,26 @@ test('a secret key that is revoked locks the actions, and the session that reads
   expect(await page.getByLabel('API key').count()).toBe(0)
   await page.getByRole('link', { name: 'Runs', exact: true }).click()
   await page.getByText('No run yet').waitFor()
+})
+
+test('a clock of the browser that is set forward and back moves neither "ago" nor the end of the unlocked actions', async () => {
+  const engine = await keyed()
+  const api = engine.api.as(SECRET.key)
+  const runner = await openRunner({ workflows: { welcome: () => returned(1) } })
+  await runner.register(api)
+  await api.succeeded((await api.send({ name: 'welcome', app: runner.app })).runId)
+  const page = await openPage(engine.url, { expected: ['401'] })
+  await page.clock.install()
+  await signInUnlocked(page, { url: engine.url, key: SECRET.key })
+  const row = page.getByRole('row', { name: /succeeded.*welcome/ })
+  for (const hours of [3, -3]) {
+    const read = page.waitForResponse(/\/whoami$/)
+    await page.clock.setSystemTime(Date.now() + hours * 3_600_000)
+    // The engine's time is read again: a machine that slept looks the same.
+    await read
+    await page.getByRole('button', { name: /^Lock · 1[45]:/ }).waitFor()
+    expect(await row.innerText()).toMatch(/now|\d s ago/)
+  }
 })
 
 test('a suspended namespace says so, and offers no replay', async () => {

@@ -1,6 +1,7 @@
 // The bar on top: the namespace, the kind of access, search, and the session's menu.
 
-import { engineNow, useNow } from '../data/time/clock.ts'
+import { useEffect } from 'react'
+import { useNow } from '../data/time/clock.ts'
 import { Link, useNamespace, useNavigate } from '../router/router.tsx'
 import { canWrite, lock, signOut, useSession } from '../session/session.ts'
 import { signedInNamespaces } from '../session/tokens.ts'
@@ -118,7 +119,10 @@ function Access({ onUnlock }: { onUnlock(): void }) {
 }
 
 function Unlocked({ until }: { until: number }) {
-  const leftS = Math.max(0, Math.round((until - (useNow() - (engineNow() - Date.now()))) / 1000))
+  const leftS = Math.max(0, Math.round((until - useNow()) / 1000))
+  useEffect(() => {
+    if (leftS === 0) lock()
+  }, [leftS])
   const left = `${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, '0')}`
   return (
     <Button title="Actions are unlocked: lock them" onClick={lock}>

@@ -126,7 +126,7 @@ export function useRead<Id extends ReadId>(
   })
 }
 
-/** When the read of a page began: the page has everything before, and may have what came after. */
+/** When the read of a page began, by `performance.now()`: the page has everything before, and may have what came after. */
 const readsBegan = new WeakMap<object, number>()
 export const readBegan = (page: object | undefined): number | undefined => page && readsBegan.get(page)
 
@@ -138,7 +138,7 @@ const earlyKey = (id: PagesId, input: unknown) => JSON.stringify(keyOf(id, input
 /** Begins the read of a first page. The first component that reads the same gets it, unless it failed by then. */
 export function readEarly<Id extends PagesId>(id: Id, input: Input<Id>): void {
   const page: Promise<Page<unknown>> = callOf(readClient(), id)(input, {})
-  const begun = { key: earlyKey(id, input), from: Date.now(), page }
+  const begun = { key: earlyKey(id, input), from: performance.now(), page }
   early = begun
   page.catch(() => {
     if (early === begun) early = undefined
@@ -148,7 +148,7 @@ export function readEarly<Id extends PagesId>(id: Id, input: Input<Id>): void {
 async function callPage<Id extends PagesId>(id: Id, input: unknown, signal: AbortSignal): Promise<Page<Item<Id>>> {
   const begun = early?.key === earlyKey(id, input) ? early : undefined
   early = undefined
-  const from = begun?.from ?? Date.now()
+  const from = begun?.from ?? performance.now()
   const page = (await (begun?.page ?? callOf(readClient(), id)(input, { signal }))) as Page<Item<Id>>
   readsBegan.set(page, from)
   return page

@@ -38,7 +38,6 @@ export interface Stretch {
 
 export interface Gap {
   topics: readonly ListTopic[]
-  openedAt: number
   /** Since when the stream was interrupted; absent when it was opened for the first time. */
   lostAt?: number
 }
@@ -245,7 +244,7 @@ export class Channel {
 
   #announceGap(topics: readonly ListTopic[], lostAt: number | undefined): void {
     if (topics.length === 0) return
-    this.#options.onGap({ topics, openedAt: this.#options.now(), ...(lostAt === undefined ? {} : { lostAt }) })
+    this.#options.onGap({ topics, ...(lostAt === undefined ? {} : { lostAt }) })
   }
 
   #take(connection: Connection, text: string): void {

@@ -124,11 +124,11 @@ export class Hub {
     if (heardAt === undefined) return
     this.#forgotten.delete(tab)
     const lists = topics.flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
-    if (lists.length > 0) this.#sendGap(tab, namespace, { topics: lists, openedAt: this.#now(), lostAt: heardAt })
+    if (lists.length > 0) this.#sendGap(tab, namespace, { topics: lists, lostAt: heardAt })
   }
 
-  #sendGap(tab: Tab, namespace: string, { topics, openedAt, lostAt }: Gap): void {
-    const times = { openedAt: this.#onClock(openedAt), ...(lostAt !== undefined && { lostAt: this.#onClock(lostAt) }) }
+  #sendGap(tab: Tab, namespace: string, { topics, lostAt }: Gap): void {
+    const times = lostAt !== undefined && { lostAt: this.#onClock(lostAt) }
     tab.send({ type: 'gap', namespace, topics, ...times })
   }
 

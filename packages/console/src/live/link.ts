@@ -23,7 +23,7 @@ import { Sampling } from './sampling.ts'
 export interface Follower {
   topic: Topic
   onBatch(batch: Batch): void
-  /** Frames before `openedAt` may be missing: read again what was read earlier. Rejects when that fails. */
+  /** Frames before `openedAt`, by `performance.now()`, may be missing: read again what was read earlier. Rejects when that fails. */
   onGap(openedAt: number): Promise<void>
   /** The last frame of a timeline that the follower has. */
   after: number
@@ -63,7 +63,7 @@ function hub(): (message: ToHub) => void {
   window.addEventListener('pageshow', ({ persisted }) => {
     announce()
     // The page comes from the browser's cache: it has missed what came since.
-    if (persisted) noteGap(followed(), Date.now(), undefined)
+    if (persisted) noteGap(followed())
   })
   document.addEventListener('visibilitychange', () => {
     announce()
@@ -128,7 +128,7 @@ function receive(message: ToTab): void {
   else if (message.namespace !== currentSession().namespace) return
   else if (message.type === 'state') receiveState(message)
   else if (message.type === 'counts') setLive({ counts: message.counts })
-  else if (message.type === 'gap') noteGap(message.topics, message.openedAt, message.lostAt)
+  else if (message.type === 'gap') noteGap(message.topics, message.lostAt)
   else if (message.type === 'batch') deliver(message.topic, message.batch)
   else receiveTimeline(message)
 }
@@ -206,7 +206,7 @@ function endSampling(): void {
     return
   }
   setLive({ isSampling: false })
-  if (sampling.end()) noteGap(NAMESPACE_TOPICS, Date.now(), undefined)
+  if (sampling.end()) noteGap(NAMESPACE_TOPICS)
 }
 
 /** A gap whose lists are not read again yet. */
@@ -223,8 +223,8 @@ function noteMissed(topics: Iterable<ListTopic>, openedAt: number): void {
   }
 }
 
-function noteGap(topics: readonly ListTopic[], openedAt: number, lostAt: number | undefined): void {
-  noteMissed(topics, openedAt)
+function noteGap(topics: readonly ListTopic[], lostAt?: number): void {
+  noteMissed(topics, performance.now())
   if (lostAt !== undefined) setLive({ staleSince: live.staleSince ?? lostAt })
   rereadIfDue()
 }
@@ -274,7 +274,7 @@ export function followTopic({ topic, ...on }: Pick<Follower, 'topic' | 'onBatch'
 export function setPaused(isPaused: boolean): void {
   setLive({ isPaused, held: 0 })
   if (isPaused) return
-  noteGap(followed(), Date.now(), undefined)
+  noteGap(followed())
   announce()
 }
 

@@ -54,8 +54,8 @@ export type ToTab =
       lostAt?: number
       token?: string | undefined
     }
-  /** Frames of these topics before `openedAt` may be missing: what was read earlier is read again, once. */
-  | { type: 'gap'; namespace: string; topics: readonly ListTopic[]; openedAt: number; lostAt?: number }
+  /** Frames of these topics up to now may be missing: what was read earlier is read again, once. */
+  | { type: 'gap'; namespace: string; topics: readonly ListTopic[]; lostAt?: number }
   | { type: 'counts'; namespace: string; counts: Counts }
   /** The hub is new, or checks which tabs are left: announce what you follow. */
   | { type: 'hello' }

@@ -3,8 +3,7 @@
 
 import { ApiError, type Calls, type Client } from '@perdure/client'
 import { useSyncExternalStore } from 'react'
-import { syncClock } from '../data/time/clock.ts'
-import { ENGINE_URL } from '../router/base.ts'
+import { onClockJump, syncClock } from '../data/time/clock.ts'
 import { clientWith } from './client.ts'
 import { forgetToken, keepToken, tokenOf } from './tokens.ts'
 
@@ -18,7 +17,7 @@ export interface Session {
   whoami?: Whoami | undefined
   /** Why the sign-in page is shown, or why the engine does not answer. */
   notice?: string | undefined
-  /** Until when actions are unlocked, in milliseconds since the epoch of this machine. */
+  /** Until when actions are unlocked, by the engine's clock. */
   unlockedUntil?: number | undefined
 }
 
@@ -30,7 +29,6 @@ const RETRY_MS_MAX = 15_000
 let session: Session = { status: 'starting', namespace: 'default' }
 let reader: Client = clientWith(undefined)
 let writer: Client | undefined
-let lockTimer: ReturnType<typeof setTimeout> | undefined
 let retryTimer: ReturnType<typeof setTimeout> | undefined
 let retryMs = RETRY_MS_MIN
 const listeners = new Set<() => void>()
@@ -59,15 +57,6 @@ export const readClient = (): Client => writer ?? reader
 export const plainClient = (): Client => clientWith(tokenOf(session.namespace), JSON)
 /** The client for writes: unlocked, or the same as for reads on an open engine. */
 export const writeClient = (): Client => writer ?? reader
-
-/** Reads a text that the client has no method for, such as the metrics. */
-export async function readText(path: string, signal: AbortSignal): Promise<string> {
-  const token = tokenOf(session.namespace)
-  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const answer = await fetch(ENGINE_URL + path, { headers, signal, cache: 'no-store', credentials: 'omit' })
-  if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
-  return answer.text()
-}
 
 /** Whether writes are possible now: the engine is open, or a secret key unlocked them. */
 export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
@@ -98,7 +87,7 @@ export async function openNamespace(namespace: string): Promise<void> {
 async function identify(namespace: string): Promise<void> {
   clearTimeout(retryTimer)
   retryTimer = undefined
-  const sentAt = Date.now()
+  const sentAt = performance.now()
   try {
     const whoami = await reader.whoami()
     if (session.namespace !== namespace) return
@@ -146,6 +135,10 @@ export function unreachable(error: Error): void {
   retryMs = Math.min(retryMs * 2, RETRY_MS_MAX)
 }
 
+onClockJump(() => {
+  if (session.status === 'ready') void identify(session.namespace)
+})
+
 /** Tries at once to reach an engine that did not answer. */
 export function retryNow(): void {
   void identify(session.namespace)
@@ -177,16 +170,11 @@ export async function unlock(key: string): Promise<void> {
   if (opened.namespace !== session.namespace)
     throw new Error(`this key opens the namespace ${opened.namespace}, not ${session.namespace}`)
   writer = clientWith(opened.token)
-  const sent = Date.now()
-  const unlockedUntil = sent + 15 * 60_000
-  clearTimeout(lockTimer)
-  lockTimer = setTimeout(lock, unlockedUntil - sent)
-  set({ ...session, unlockedUntil })
+  set({ ...session, unlockedUntil: Date.parse(opened.expiresAt) })
 }
 
 /** Locks actions, and ends the token that unlocked them. */
 export function lock(): void {
-  clearTimeout(lockTimer)
   const client = writer
   writer = undefined
   if (session.unlockedUntil !== undefined) set({ ...session, unlockedUntil: undefined })

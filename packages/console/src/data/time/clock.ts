@@ -1,37 +1,50 @@
 // The engine's time in the browser: `GET /whoami` gives the engine's clock, and everything that is "ago" or live goes by the
-// offset. One timer ticks once a second for all texts that show time.
+// offset to the time since the page was opened, which nobody sets. One timer ticks once a second for all texts that show time.
 
 import { useSyncExternalStore } from 'react'
 
 const TICK_MS = 1000
+/** The clocks of a machine differ by less. */
+const JUMP_MS = 5000
 
-let offsetMs = 0
-let tickedAt = Date.now()
-let timer: ReturnType<typeof setInterval> | undefined
+/** When the page was opened, as the clock of the machine was at the last tick that found it set. */
+let openedAt = performance.timeOrigin
+let offsetMs = openedAt
+let tickedAt = performance.now()
+let jumped: (() => void) | undefined
+let isTicking = false
 const listeners = new Set<() => void>()
 
 /** Sets the offset from the engine's time, read in an answer that took from `sentAt` to now. */
 export function syncClock(engineNow: string, sentAt: number): void {
-  const now = Date.now()
+  const now = performance.now()
   offsetMs = Date.parse(engineNow) - (sentAt + now) / 2
   tickedAt = now
 }
 
 /** The engine's time now, in milliseconds since the epoch. */
-export const engineNow = (): number => Date.now() + offsetMs
+export const engineNow = (): number => performance.now() + offsetMs
+
+/** Calls `listener` after the clock of the machine was set, or the machine slept: the offset may be wrong then. */
+export function onClockJump(listener: () => void): void {
+  jumped = listener
+}
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    tickedAt = Date.now()
-    for (const each of listeners) each()
-  }, TICK_MS)
-  return () => {
-    listeners.delete(listener)
-    if (listeners.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+  if (!isTicking) setInterval(tick, TICK_MS)
+  isTicking = true
+  return () => listeners.delete(listener)
+}
+
+function tick(): void {
+  tickedAt = performance.now()
+  const opened = Date.now() - tickedAt
+  if (Math.abs(opened - openedAt) > JUMP_MS) {
+    openedAt = opened
+    jumped?.()
   }
+  for (const each of listeners) each()
 }
 
 /** Reads the engine's time once a second. The component is rendered only when what `read` makes of it changes. */

@@ -3,7 +3,9 @@
 
 import { useQuery as useCached } from '@tanstack/react-query'
 import { renew, useRead } from '../../data/queries.ts'
-import { readText, useSession } from '../../session/session.ts'
+import { ENGINE_URL } from '../../router/base.ts'
+import { currentSession, useSession } from '../../session/session.ts'
+import { tokenOf } from '../../session/tokens.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
@@ -34,7 +36,7 @@ export default function EnginePage() {
   const self = engines.data?.find(engine => engine.self)
   const metrics = useCached({
     queryKey: ['metrics', whoami?.namespace],
-    queryFn: async ({ signal }) => samplesOf(await readText('/metrics', signal)),
+    queryFn: async ({ signal }) => samplesOf(await readMetrics(signal)),
     staleTime: METRICS_STALE_MS,
   })
   useRenewal(() => Promise.all([renew('listEngines', 'getReadiness'), metrics.refetch()]), { afterMs: RENEWAL_MS })
@@ -122,4 +124,13 @@ function Work({ samples }: { samples: readonly Sample[] }) {
       </Loaded>
     </Panel>
   )
+}
+
+/** Reads the metrics, for which the client has no method: they are text. */
+async function readMetrics(signal: AbortSignal): Promise<string> {
+  const token = tokenOf(currentSession().namespace)
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(`${ENGINE_URL}/metrics`, { headers, signal, cache: 'no-store', credentials: 'omit' })
+  if (!answer.ok) throw new Error(`/metrics was answered with ${answer.status}`)
+  return answer.text()
 }

@@ -9,12 +9,12 @@ afterEach(() => void vi.useRealTimers())
 
 /** A renewal whose reads take `READ_MS`, with the times at which they began. */
 function opened() {
-  const from = Date.now()
+  const from = performance.now()
   const began: number[] = []
   const state = { mayNotRead: false, fails: false }
   const renewal = new Renewal({
     read: async () => {
-      began.push(Date.now() - from)
+      began.push(performance.now() - from)
       const { fails } = state
       await new Promise(resolve => setTimeout(resolve, READ_MS))
       if (fails) throw new Error('refused')
@@ -39,7 +39,7 @@ test('a gap during a read is followed by one more read', async () => {
   renewal.wake(AFTER_MS)
   await vi.advanceTimersByTimeAsync(2000)
   const caughtUp = vi.fn()
-  for (let i = 0; i < 2; i++) void renewal.catchUp(Date.now()).then(caughtUp)
+  for (let i = 0; i < 2; i++) void renewal.catchUp(performance.now()).then(caughtUp)
   await vi.advanceTimersByTimeAsync(2000 + READ_MS - 1)
   expect(caughtUp).not.toHaveBeenCalled()
   await vi.advanceTimersByTimeAsync(60_000)
@@ -49,14 +49,14 @@ test('a gap during a read is followed by one more read', async () => {
 
 test('a gap before the newest read reads nothing more, and one whose read fails is told so', async () => {
   const { renewal, began, state } = opened()
-  const openedAt = Date.now()
+  const openedAt = performance.now()
   const read = renewal.catchUp(openedAt)
   await vi.advanceTimersByTimeAsync(READ_MS)
   await read
   await renewal.catchUp(openedAt)
   expect(began).toEqual([0])
   state.fails = true
-  const failed = expect(renewal.catchUp(Date.now())).rejects.toThrow('refused')
+  const failed = expect(renewal.catchUp(performance.now())).rejects.toThrow('refused')
   await vi.advanceTimersByTimeAsync(READ_MS)
   await failed
 })
@@ -90,7 +90,7 @@ test('a gap when reading goes on is its one read', async () => {
   renewal.wake(AFTER_MS)
   await vi.advanceTimersByTimeAsync(10_000)
   state.mayNotRead = false
-  void renewal.catchUp(Date.now())
+  void renewal.catchUp(performance.now())
   renewal.goOn()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(began).toEqual([10_000])
@@ -101,7 +101,7 @@ test('a page that is left reads nothing more', async () => {
   renewal.wake(AFTER_MS)
   await vi.advanceTimersByTimeAsync(2000)
   renewal.wake(AFTER_MS)
-  void renewal.catchUp(Date.now())
+  void renewal.catchUp(performance.now())
   state.mayNotRead = true
   await vi.advanceTimersByTimeAsync(1000)
   state.mayNotRead = false
@@ -109,4 +109,14 @@ test('a page that is left reads nothing more', async () => {
   renewal.goOn()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(began).toEqual([1000])
+})
+
+test('a clock of the machine that is set back by an hour delays no read', async () => {
+  const { renewal, began } = opened()
+  renewal.wake(AFTER_MS)
+  await vi.advanceTimersByTimeAsync(10_000)
+  vi.setSystemTime(Date.now() - 3_600_000)
+  renewal.wake(AFTER_MS)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(began).toEqual([1000, 11_000])
 })

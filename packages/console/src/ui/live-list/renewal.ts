@@ -33,7 +33,7 @@ export class Renewal {
 
   /** Something has changed: reads after this time, or earlier if that is planned. */
   wake(afterMs: number): void {
-    this.#changedAt = Date.now()
+    this.#changedAt = performance.now()
     this.#afterMs = afterMs
     this.#plan(afterMs)
   }
@@ -43,7 +43,7 @@ export class Renewal {
     if (this.#isMissed && !this.#isStopped) this.#due()
   }
 
-  /** Changes before this time may be missing. Resolves when a read that began later has ended, rejects when that fails. */
+  /** Changes before this time, by `performance.now()`, may be missing. Resolves when a read that began later has ended, rejects when that fails. */
   async catchUp(openedAt: number): Promise<void> {
     if (this.#readAt >= openedAt) return
     if (this.#current === undefined) await this.#begin()
@@ -91,7 +91,7 @@ export class Renewal {
   #begin(): Promise<unknown> {
     this.#clear()
     this.#isMissed = false
-    const beganAt = Date.now()
+    const beganAt = performance.now()
     const done = this.#source.read().then(
       () => {
         this.#current = undefined

@@ -73,7 +73,7 @@ export function useLiveList<Id extends PagesId>(
     async (mayMove: () => boolean) => {
       // On the way back the first frame restores the place, and the next ones have its rows: an answer before them would find the top.
       for (let n = 0; n < FRAMES; n++) await new Promise(requestAnimationFrame)
-      const from = Date.now()
+      const from = performance.now()
       readAt.current = from
       await readFirstPage(rules, { input: JSON.parse(key) as Input<Id>, mayMove, news })
       if (began.current.key === key) began.current.at = Math.max(began.current.at, from)
@@ -105,7 +105,7 @@ export function useLiveList<Id extends PagesId>(
   })
   const { count } = news
   useReadWhenShown(count > 0 && !isHeld ? count : undefined, {
-    waitMs: () => Math.max(0, readAt.current + REFETCH_MS_MIN - Date.now()),
+    waitMs: () => Math.max(0, readAt.current + REFETCH_MS_MIN - performance.now()),
     read: () => {
       if (isAtTop()) void refresh(mayMove).catch(() => {})
     },
