@@ -39,7 +39,6 @@ test('while the engine shuts down one banner says so, actions are disabled, and 
   expect(await runNow.getAttribute('aria-disabled')).toBe('true')
   await page.goForward()
   isDown = false
-  await banner.getByRole('button', { name: 'Try now' }).click()
   await page.getByText('No limit is in use').waitFor()
   await banner.waitFor({ state: 'detached' })
 })
@@ -59,4 +58,28 @@ test('reads that fail together count as one failure: the engine is sought again 
   await banner.waitFor()
   isDown = false
   await banner.waitFor({ state: 'detached', timeout: 4000 })
+})
+
+test('a replay that is pressed twice is done once; when its answer is lost, the dialog says so and counts it', async () => {
+  const [app, name] = [unique('shop'), unique('order')]
+  await runner({ app, workflows: { [name]: () => returned(1) } })
+  const { runId } = await api.send({ name })
+  await api.succeeded(runId)
+  const page = await openPage(url, { expected: ['ERR_CONNECTION_RESET'] })
+  await page.goto(`${url}/console/n/default/runs/${runId}`)
+  let presses = 0
+  await page.route(
+    ({ pathname }) => pathname.endsWith('/replay'),
+    async route => {
+      presses++
+      await route.fetch()
+      await route.abort('connectionreset')
+    },
+  )
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Replay', exact: true }).dblclick()
+  await dialog.getByText('It may have been done all the same: look before you do it again.').waitFor()
+  await dialog.getByText('It has 1 replay already.').waitFor()
+  expect(presses).toBe(1)
 })

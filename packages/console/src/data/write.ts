@@ -4,6 +4,7 @@ import type { Calls, Input } from '@perdure/client'
 import { useCallback, useRef, useState } from 'react'
 import { writeClient } from '../session/session.ts'
 import { callOf, noteFailure, type OperationId, type ReadId, renew } from './queries.ts'
+import { bodyOf, withUnsure } from './unsure.ts'
 
 /** The engine gives up the count of a bulk action after 30 s, and says what to narrow: that answer is waited for. */
 const WRITE_TIMEOUT_MS = 45_000
@@ -22,8 +23,6 @@ interface Outcome<Reply> {
 
 export interface Write<Id extends ReadId> extends Outcome<Calls[Id]['reply']> {
   mutate(input: Input<Id>, callbacks?: Callbacks<Calls[Id]['reply']>): void
-  /** Forgets the results of the calls before. */
-  reset(): void
 }
 
 const NOTHING = { error: null, isPending: false } as const
@@ -36,10 +35,15 @@ export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId
   type Reply = Calls[Id]['reply']
   const [outcome, setOutcome] = useState<Outcome<Reply>>(NOTHING)
   const newest = useRef(0)
+  const underWay = useRef(new Set<string>())
   const options = useRef({ id, renews })
   options.current = { id, renews }
   const mutate = useCallback((input: Input<Id>, { onSuccess, onError }: Callbacks<Reply> = {}) => {
     const { id, renews } = options.current
+    // The second click of a double one comes before its button is disabled or gone.
+    const key = JSON.stringify([id, input])
+    if (underWay.current.has(key) && !bodyOf(input).dryRun) return
+    underWay.current.add(key)
     const call = ++newest.current
     const settle = (next: Outcome<Reply>) => {
       if (call === newest.current) setOutcome(next)
@@ -50,21 +54,20 @@ export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId
       return data
     }
     settle({ error: null, isPending: true })
-    write().then(
+    const written = write().finally(() => underWay.current.delete(key))
+    written.then(
       data => {
         settle({ ...NOTHING, data })
         onSuccess?.(data)
       },
-      (error: Error) => {
-        noteFailure(error)
+      (failure: Error) => {
+        noteFailure(failure)
+        const error = withUnsure(failure, id, input)
+        if (error !== failure) void renew(...renews)
         settle({ error, isPending: false })
         onError?.(error)
       },
     )
   }, [])
-  const reset = useCallback(() => {
-    newest.current++
-    setOutcome(NOTHING)
-  }, [])
-  return { ...outcome, mutate, reset }
+  return { ...outcome, mutate }
 }

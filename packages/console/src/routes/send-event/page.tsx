@@ -1,7 +1,7 @@
 // The send page: what an event would start, as it is typed, and sending it, which is a second, separate act.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
 import { randomId } from '../../data/json/random-id.ts'
 import { useRead } from '../../data/queries.ts'
@@ -67,17 +67,8 @@ function SendEvent({ first }: { first: FirstDraft }) {
     setDraft(before => ({ ...before, ...renewed, ...change }))
     setSent(undefined)
   }
-  // The second click of a double one comes before the button is disabled.
-  const isSending = useRef(false)
-  const submit = () => {
-    if (isSending.current) return
-    isSending.current = true
-    const after = (reply?: SendEventReply) => {
-      isSending.current = false
-      setSent(reply)
-    }
-    send.mutate({ body: bodyOf(draft) as never }, { onSuccess: after, onError: () => after() })
-  }
+  const submit = () =>
+    send.mutate({ body: bodyOf(draft) as never }, { onSuccess: setSent, onError: () => setSent(undefined) })
   return (
     <Page
       title="Send an event"

@@ -73,7 +73,8 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
       }
     >
       <p>{sentence}</p>
-      {(error ?? start.error) && <ErrorBanner error={(error ?? start.error) as Error} />}
+      {error && <ErrorBanner error={error} />}
+      {start.error && <p role="alert">{start.error.message}</p>}
       {isPending && <Waiting rows={3} />}
       {counted && <Counted counted={counted} />}
       {mustType && <TypedNumber count={eligible} value={typed} onChange={setTyped} />}

@@ -1,0 +1,25 @@
+import { ApiError, ConnectionError } from '@perdure/client'
+import { expect, test } from 'vitest'
+import { withUnsure } from './unsure.ts'
+
+const lost = new ConnectionError('http://engine', 'cannot reach the engine')
+const answered = (status: number, code: string) =>
+  new ApiError({ status, code, message: 'no', details: {}, requestId: undefined })
+
+test('a write without an answer may have been done; a secret that it made is gone', () => {
+  const said = (id: Parameters<typeof withUnsure>[1], body: object) => withUnsure(lost, id, { body }).message
+  const done = `${lost.message}. It may have been done all the same: look before you do it again.`
+  expect(said('replayRun', {})).toBe(done)
+  expect(said('createApiKey', {})).toBe(`${done} If it was made, nobody saw its secret: remove it.`)
+  expect(said('createWebhookReceiver', { secret: 'mine' })).toBe(done)
+  expect(said('updateWebhookEndpoint', { rotateSecret: true })).toBe(
+    `${done} Nobody saw the secret that it made: rotate it again.`,
+  )
+  expect(withUnsure(answered(502, 'unknown'), 'replayRun', {}).message).toContain('It may have been done')
+})
+
+test('an answer of the engine, and a dry run, leave nothing open', () => {
+  for (const error of [answered(503, 'unavailable'), answered(404, 'unknown')])
+    expect(withUnsure(error, 'replayRun', {})).toBe(error)
+  expect(withUnsure(lost, 'startBulk', { body: { dryRun: true } })).toBe(lost)
+})
