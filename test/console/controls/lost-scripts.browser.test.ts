@@ -10,6 +10,7 @@ test('a page whose script did not come while the engine was away is there as soo
   const page = await openPage(url, {
     expected: ['ERR_CONNECTION_REFUSED', 'dynamically imported module', 'preload CSS'],
   })
+  await page.clock.install()
   await page.goto(`${url}/console/n/default/runs`)
   await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
   await page.route('**/*', route => route.abort('connectionrefused'))
@@ -17,8 +18,11 @@ test('a page whose script did not come while the engine was away is there as soo
   const notice = page.locator('[data-page]').getByRole('alert')
   await notice.getByText('The page is loaded as soon as it does').waitFor()
   expect(await notice.getByRole('button').count()).toBe(0)
+  // The engine is not sought again by itself before the button is pressed.
+  await page.clock.pauseAt(Date.now() + 60_000)
   await page.unroute('**/*')
   await page.getByRole('button', { name: 'Try now' }).click()
+  await page.clock.resume()
   await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
 })
 

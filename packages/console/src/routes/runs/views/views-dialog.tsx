@@ -5,6 +5,7 @@ import { Link } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { copyText } from '../../../ui/overlay/copy.tsx'
 import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { toast } from '../../../ui/overlay/toasts.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import styles from '../runs.module.css'
 import { readViews, storedViews, storeViews, type View, withViews } from './views.ts'
@@ -15,7 +16,8 @@ export default function ViewsDialog({ onClose }: { onClose(): void }) {
     storeViews(next)
     setViews(next)
   }
-  const save = (name: string) => change(withViews(views, [{ name, query: location.search.slice(1) }]))
+  const save = (name: string) =>
+    change(withViews(views, readViews(JSON.stringify([{ name, query: location.search.slice(1) }]))))
   return (
     <Dialog title="Views" onClose={onClose}>
       <NameForm onSave={save} />
@@ -48,8 +50,12 @@ function NameForm({ onSave }: { onSave(name: string): void }) {
     event.preventDefault()
     const name = field.current?.value.trim() ?? ''
     if (name === '') return
-    onSave(name)
-    if (field.current) field.current.value = ''
+    try {
+      onSave(name)
+      if (field.current) field.current.value = ''
+    } catch (error) {
+      toast((error as Error).message, { isError: true })
+    }
   }
   return (
     <form className={styles.typed} onSubmit={submit}>

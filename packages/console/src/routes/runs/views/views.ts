@@ -13,9 +13,11 @@ export interface View {
   query: string
 }
 
+/** The kept views that can be read: one that cannot costs no other. */
 export function storedViews(): View[] {
   try {
-    return readViews(browserStorage.getItem(STORED) ?? '[]')
+    const found: unknown = JSON.parse(browserStorage.getItem(STORED) ?? '[]')
+    return Array.isArray(found) ? found.filter(isView) : []
   } catch {
     return []
   }
@@ -28,10 +30,15 @@ export function storeViews(views: readonly View[]): void {
 /** Reads views from JSON that may come from anybody. Throws an Error with a sentence for the user. */
 export function readViews(text: string): View[] {
   const found: unknown = parsed(text)
-  if (!Array.isArray(found) || !found.every(isView)) throw new Error('It must be a list of {"name", "query"}.')
-  if (found.length > VIEWS_MAX) throw new Error(`At most ${VIEWS_MAX} views are kept.`)
-  return found.map(({ name, query }) => ({ name, query: new URLSearchParams(query).toString() }))
+  const views = Array.isArray(found) && found.every(isView) ? found.map(asKept) : []
+  if (!Array.isArray(found) || views.length < found.length || !views.every(isView))
+    throw new Error(`It must be a list of {"name", "query"}, the query of at most ${QUERY_CHARS_MAX} characters.`)
+  if (views.length > VIEWS_MAX) throw new Error(`At most ${VIEWS_MAX} views are kept.`)
+  return views
 }
+
+/** The query as the address has it, which may be longer. */
+const asKept = ({ name, query }: View): View => ({ name, query: new URLSearchParams(query).toString() })
 
 function parsed(text: string): unknown {
   try {
