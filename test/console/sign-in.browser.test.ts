@@ -5,7 +5,18 @@ import { promisify } from 'node:util'
 import { openAdministration } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage, signInUnlocked } from '../kit/browser/page.ts'
-import { flow, gate, onCleanup, openEngine, openRunner, returned, tempStoreFile, until, wait } from '../kit/index.ts'
+import {
+  EngineProcess,
+  flow,
+  gate,
+  onCleanup,
+  openEngine,
+  openRunner,
+  returned,
+  tempStoreFile,
+  until,
+  wait,
+} from '../kit/index.ts'
 
 const READ = { label: 'ada', namespace: 'default', kind: 'read', key: 'a read key of a test' }
 const SECRET = { label: 'bob', namespace: 'default', kind: 'secret', key: 'a secret key of a test' }
@@ -192,6 +203,21 @@ test('a session whose key is revoked freezes the page, and goes on after the nex
   expect(await page.getByLabel('API key').count()).toBe(0)
   expect(await page.title()).toBe('failed · Runs · Perdure')
   expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+})
+
+test('an engine without keys that takes the place of one with keys asks for none', async () => {
+  const engine = new EngineProcess({ env: { ENGINE_API_KEYS: JSON.stringify([READ]) } })
+  const { url } = await engine.start()
+  const page = await openPage(url, { expected: ['401', 'ERR_'] })
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByLabel('API key').fill(READ.key)
+  await page.keyboard.press('Enter')
+  await page.getByText('No run yet').waitFor()
+  await engine.kill9()
+  await new EngineProcess({ args: ['--port', new URL(url).port] }).start()
+  await page.getByText('open, this machine only').waitFor()
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
+  expect(await page.getByLabel('API key').count()).toBe(0)
 })
 
 test('a secret key that is revoked locks the actions, and the session that reads goes on', async () => {

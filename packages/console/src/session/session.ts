@@ -114,6 +114,11 @@ export function sessionEnded(): void {
   if (session.status === 'signed-out') return
   forgetToken(session.namespace)
   signedOut('Your session has ended. Sign in to go on where you were.')
+  // An engine without keys may have taken the place of the one before.
+  const open = () => openNamespace(session.namespace)
+  void clientWith(undefined)
+    .whoami()
+    .then(open, () => {})
 }
 
 /**
