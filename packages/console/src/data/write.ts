@@ -9,6 +9,9 @@ import { bodyOf, withUnsure } from './unsure.ts'
 /** The engine gives up the count of a bulk action after 30 s, and says what to narrow: that answer is waited for. */
 const WRITE_TIMEOUT_MS = 45_000
 
+/** Callbacks wait this long for the reads of what was written, and no longer: a new secret must be shown before it is lost. */
+const RENEW_MS_MAX = 2000
+
 export interface Callbacks<Reply> {
   onSuccess?(reply: Reply): void
   onError?(error: Error): void
@@ -49,17 +52,15 @@ export function useWrite<Id extends ReadId>(id: Id, renews: readonly OperationId
       if (call === newest.current) setOutcome(next)
     }
     const write = async () => {
-      const data = (await callOf(writeClient(), id)(input, { timeoutMs: WRITE_TIMEOUT_MS })) as Reply
-      await renew(...renews)
+      const call = callOf(writeClient(), id)(input, { timeoutMs: WRITE_TIMEOUT_MS }) as Promise<Reply>
+      const data = await call.finally(() => underWay.current.delete(key))
+      settle({ ...NOTHING, data })
+      await Promise.race([renew(...renews), new Promise(resolve => setTimeout(resolve, RENEW_MS_MAX))])
       return data
     }
     settle({ error: null, isPending: true })
-    const written = write().finally(() => underWay.current.delete(key))
-    written.then(
-      data => {
-        settle({ ...NOTHING, data })
-        onSuccess?.(data)
-      },
+    write().then(
+      data => onSuccess?.(data),
       (failure: Error) => {
         noteFailure(failure)
         const error = withUnsure(failure, id, input)
