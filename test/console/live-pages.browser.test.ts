@@ -73,14 +73,20 @@ test('events come in at the top by themselves, at most every two seconds; under 
   await expect.poll(() => rows.count()).toBe(18)
 })
 
-test('a hidden tab reads nothing for new events, and once when it is shown', async () => {
-  const name = unique('order.unseen')
+/** The page of the events of that name, with its first one, once it is live. */
+async function openEvents(name: string) {
   await api.send({ name })
   const page = await openPage(url)
   await page.goto(at(`events?name=${name}`))
   const rows = page.locator('tbody tr[data-key]')
   await expect.poll(() => rows.count()).toBe(1)
   await live(page)
+  return { page, rows }
+}
+
+test('a hidden tab reads nothing for new events, and once when it is shown', async () => {
+  const name = unique('order.unseen')
+  const { page, rows } = await openEvents(name)
   const show = (isShown: boolean) =>
     page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!isShown}, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))`)
@@ -97,12 +103,7 @@ test('a hidden tab reads nothing for new events, and once when it is shown', asy
 
 test('a paused log of events reads nothing and changes nothing until it goes on, then it is read once', async () => {
   const name = unique('order.paused')
-  await api.send({ name })
-  const page = await openPage(url)
-  await page.goto(at(`events?name=${name}`))
-  const rows = page.locator('tbody tr[data-key]')
-  await expect.poll(() => rows.count()).toBe(1)
-  await live(page)
+  const { page, rows } = await openEvents(name)
   await page.locator('h1').focus()
   await page.keyboard.press('l')
   const banner = page.getByRole('banner')
