@@ -1,6 +1,8 @@
 // Describes a name that is not known (a parameter, a member, an option, a setting) and finds the known name that it was
 // probably meant to be. Called by the engine's checks of requests and by the SDK's checks of options.
 
+import { cutText } from './cut-text.ts'
+
 /** Longer names are compared by their beginning: the work grows with the product of both lengths. */
 const COMPARED_CHARS_MAX = 64
 /** A list of more names than this is cut off. */
@@ -20,9 +22,7 @@ export function hintFor(name: string, known: readonly string[]): string {
 
 /** A name from outside, quoted and cut off for a message. */
 export function quoteName(name: string): string {
-  const characters = [...name.slice(0, 2 * COMPARED_CHARS_MAX)]
-  const cut = characters.slice(0, COMPARED_CHARS_MAX).join('')
-  return JSON.stringify(cut.length < name.length ? `${cut}…` : cut)
+  return JSON.stringify(cutText(name, COMPARED_CHARS_MAX, '…'))
 }
 
 /**
@@ -73,4 +73,22 @@ function editsBetween(a: string, b: string): number {
     ;[beforeLast, last] = [last, row]
   }
   return last[b.length] as number
+}
+
+/** Maximum number of names that are near to one. */
+const NEAREST_MAX = 3
+/** Maximum number of names that it is compared with. */
+const COMPARED_MAX = 2000
+
+/** The names that are near to the name, the nearest first. */
+export function nearestNames(name: string, names: readonly string[]): string[] {
+  const left = new Set(names.slice(0, COMPARED_MAX))
+  const nearest: string[] = []
+  while (nearest.length < NEAREST_MAX) {
+    const next = nearestName(name, [...left])
+    if (next === undefined) break
+    left.delete(next)
+    nearest.push(next)
+  }
+  return nearest
 }

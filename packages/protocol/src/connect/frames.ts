@@ -22,6 +22,8 @@ export type FrameType =
   | 'invoke.checkpoint'
   | 'checkpoint.ack'
   | 'invoke.cancel'
+  | 'invoke.again'
+  | 'again.ack'
   | 'heartbeat'
   | 'heartbeat.ack'
   | 'drain'

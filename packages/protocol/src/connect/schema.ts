@@ -4,7 +4,13 @@
 
 import Type from 'typebox'
 import { AttributeChangesSchema } from '../wire/attributes-schema.ts'
-import { CONNECT_CONCURRENCY_MAX, OPCODES_MAX, PROGRESS_BYTES_MAX } from '../wire/bounds.ts'
+import {
+  CONNECT_CONCURRENCY_MAX,
+  OPCODES_MAX,
+  PROGRESS_BYTES_MAX,
+  RUNNING_STEPS_MAX,
+  STEP_NAME_CHARS_MAX,
+} from '../wire/bounds.ts'
 import {
   EngineFeatures,
   MemoEntrySchema,
@@ -66,6 +72,27 @@ export const CheckpointSchema = Type.Object({
   progress: Type.Optional(
     Type.Unknown({ description: `Any JSON up to ${PROGRESS_BYTES_MAX} bytes: the newest one counts` }),
   ),
+  running: Type.Optional(
+    Type.Unknown({ description: `All steps whose callbacks have been running for long, at most ${RUNNING_STEPS_MAX}` }),
+  ),
+})
+
+const Settled = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    description:
+      'How many settled steps the engine had sent for the pass: a run that has more by now has another pass in any case.',
+  }),
+)
+
+/** `invoke.again`: the handler of a pass that was answered goes on after all. Answered by `again.ack`. */
+export const InvokeAgainSchema = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }), settled: Settled })
+
+/** A step whose callback goes on. */
+export const RunningStepSchema = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 256 }),
+  name: Type.String({ minLength: 1, maxLength: STEP_NAME_CHARS_MAX }),
+  startedMs: Type.Number({ minimum: 0, description: 'How long ago its callback began' }),
 })
 
 /** The engine's current record of one step. Without `data`, `error` and `pending` the step succeeded as reported. */

@@ -2,7 +2,7 @@
 // the global `fetch`; everywhere else, and when the process has replaced `fetch` or its dispatcher, it is `fetch`. Nothing is
 // imported, so browsers load this file too. Called by the SDK and the client.
 
-import type { Agent, IncomingMessage, RequestOptions } from 'node:http'
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { gunzip } from 'node:zlib'
 
 export interface KeptAliveCall {
@@ -16,6 +16,8 @@ export interface KeptAliveCall {
    * then. Default: whether the method is idempotent.
    */
   isRepeatable?: boolean | undefined
+  /** Time to connect, after which the call fails with the code `CONNECT_TIMEOUT`. `fetch` has a bound of its own. */
+  connectMsMax?: number | undefined
 }
 
 /** The part of a `Response` that callers read. */
@@ -120,11 +122,24 @@ class Pool {
       const abort = () => request.destroy(signal.reason)
       signal.addEventListener('abort', abort, { once: true })
       request.on('close', () => signal.removeEventListener('abort', abort))
+      if (call.connectMsMax !== undefined) boundConnecting(request, call.connectMsMax)
       request.on('response', response => resolve(new Answer(response, { signal, gunzip: this.#gunzip })))
       request.on('error', error => reject(isStale(request, error) ? new StaleConnectionError(error) : error))
       request.end(body)
     })
   }
+}
+
+/** Ends a request whose connection is not there in time: nothing of it was sent. */
+function boundConnecting(request: ClientRequest, ms: number): void {
+  request.on('socket', socket => {
+    if (!socket.connecting) return
+    const late = () =>
+      request.destroy(Object.assign(new Error(`no connection within ${ms} ms`), { code: 'CONNECT_TIMEOUT' }))
+    const timer = setTimeout(late, ms)
+    const end = () => clearTimeout(timer)
+    socket.once('connect', end).once('close', end)
+  })
 }
 
 /** The server closed a connection that had been idle, before it answered. */

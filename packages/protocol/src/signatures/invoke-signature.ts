@@ -61,6 +61,12 @@ export function isAddressed(header: string | undefined): boolean {
   return readHeader(header).v2.length > 0
 }
 
+/** The time that a signature header states, in epoch ms; undefined without one. */
+export function signedAt(header: string | undefined): number | undefined {
+  const { t } = readHeader(header)
+  return Number.isSafeInteger(t) ? t * 1000 : undefined
+}
+
 /** The recipient that one of `keys` signed `body` for, as {@link verifyBody} verifies; undefined without a valid `v2`. */
 export function verifyFor(options: Addressed & { header: string | undefined }): string | undefined {
   const { t, r: recipient = '', v2 } = readHeader(options.header)

@@ -1,0 +1,94 @@
+// The part of the main entry that browsers can run: without the functions that need `node:crypto`. The console and the client
+// import it.
+
+export { API_ERROR_STATUS, type ApiErrorCode } from './api/error-codes.ts'
+export type * from './api/types.ts'
+export {
+  BUFFER_KINDS,
+  BULK_ACTIONS,
+  BULK_OUTCOMES,
+  CATCH_UPS,
+  CONTROL_ACTIONS,
+  DELIVERY_KINDS,
+  DELIVERY_STATUSES,
+  EVENT_SOURCES,
+  HOLDING_WAITS,
+  KEY_KINDS,
+  LIFECYCLE_KINDS,
+  LIMIT_KINDS,
+  RECEIVER_SCHEMES,
+  RUN_KINDS,
+  RUN_SORT_KEYS,
+  RUN_STATUSES,
+  RUN_TYPES,
+  SCHEDULE_SORTS,
+  SCHEDULE_SOURCES,
+  SERIES_STEPS,
+  SESSION_KINDS,
+  SORT_DIRECTIONS,
+  STEP_STATUSES,
+  TERMINAL_STATUSES,
+  WAITING_KINDS,
+} from './api/values.ts'
+export { bodyText, type ForeignAnswer, foreignAnswer } from './body-text.ts'
+export type * from './connect/frames.ts'
+export {
+  CLOSE_CODES,
+  CONNECT_FRAME_BYTES_MAX,
+  CONNECT_HEARTBEAT_MS,
+  CONNECT_SILENCE_MS,
+} from './connect/frames.ts'
+export { cutText } from './cut-text.ts'
+export {
+  asRunError,
+  asThrownError,
+  cutErrorText,
+  ERROR_CAUSES_MAX,
+  type ErrorFields,
+  errorCodeOf,
+  errorFieldsOf,
+} from './error-detail.ts'
+export { withFirstSent } from './first-sent.ts'
+export { callAnyEngine, DEFAULT_ENGINE_URL, type EngineAnswer, EngineList } from './http/engine-list.ts'
+export { callKeptAlive, type KeptAliveAnswer, type KeptAliveCall } from './http/kept-alive.ts'
+export { oldNodeProblem } from './old-node.ts'
+export { connectionRemedy, foreignRemedy, keyRemedy } from './remedies.ts'
+export { isSecretKey, REDACTED } from './secret-key.ts'
+export {
+  ENGINE_SECRET_FILES,
+  ENGINE_SETTINGS,
+  RUNNER_SETTINGS,
+  type ShownSetting,
+  unknownSetting,
+} from './settings.ts'
+export { hintFor, nearestName, nearestNames, quoteName } from './unknown-name.ts'
+export * from './wire/bounds.ts'
+export { DURATION_FORMS, durationText, parseDurationMs } from './wire/duration.ts'
+export type * from './wire/types.ts'
+export { ROOT_SCOPE } from './wire/types.ts'
+export {
+  ANOTHER_PASS_FEATURE,
+  ATTRIBUTES_FEATURE,
+  BEATS_FEATURE,
+  BEATS_HEADER,
+  BEATS_STEP_HEADER,
+  CONNECT_SUBPROTOCOL,
+  DIALLED_HOST_HEADER,
+  END_WITH_STEPS_FEATURE,
+  ENGINE_REFUSED,
+  HTTP_CHECKPOINTS_FEATURE,
+  INVOKE_TIMEOUT_FEATURE,
+  MARKED_ANSWERS_FEATURE,
+  MEMO_ATTEMPT_FEATURE,
+  MEMO_OP_FEATURE,
+  PROTOCOL_HEADER,
+  PROTOCOL_VERSION,
+  RUNNER_HEADER,
+  RUNNER_MARK,
+  RUNNING_STEPS_FEATURE,
+  SIGNATURE_FEATURE,
+  SIGNATURE_HEADER,
+  STEP_POLICY_FEATURE,
+  STEP_TIMES_FEATURE,
+  WAIT_ORDER_FEATURE,
+} from './wire/version.ts'
