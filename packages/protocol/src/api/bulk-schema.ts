@@ -9,9 +9,18 @@ import {
   NAME_CHARS_MAX,
   RUNNER_ID_CHARS_MAX,
 } from '../wire/bounds.ts'
-import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, counts, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
-import { BULK_ACTIONS, BULK_OUTCOMES, BULK_STATUSES, FINGERPRINT_PATTERN, RUN_TYPES, WAITING_KINDS } from './values.ts'
+import {
+  BULK_ACTIONS,
+  BULK_OUTCOMES,
+  BULK_STATUSES,
+  FINGERPRINT_PATTERN,
+  RUN_KINDS,
+  RUN_STATUSES,
+  RUN_TYPES,
+  WAITING_KINDS,
+} from './values.ts'
 
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000
@@ -35,6 +44,8 @@ export const BulkFilterSchema = Type.Object({
   runType: Type.Optional(text(...RUN_TYPES)),
   since: Type.Optional(timestamp('Only runs created then or later')),
   until: Type.Optional(timestamp('Only runs created before')),
+  endedSince: Type.Optional(timestamp('Only runs that ended then or later')),
+  endedUntil: Type.Optional(timestamp('Only runs that ended before')),
   error: Type.Optional(
     Type.String({
       pattern: FINGERPRINT_PATTERN,
@@ -42,6 +53,7 @@ export const BulkFilterSchema = Type.Object({
     }),
   ),
   parentRunId: Type.Optional(name(ID_CHARS_MAX, 'Only children of this run')),
+  kind: Type.Optional(text(...RUN_KINDS)),
   eventId: Type.Optional(name(ID_CHARS_MAX, 'Only runs started by this event')),
   replayOf: Type.Optional(name(ID_CHARS_MAX, 'Only runs forked from this run')),
   runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Only runs that are pinned to this runner')),
@@ -56,7 +68,7 @@ export const BulkFilterSchema = Type.Object({
     }),
   ),
   q: Type.Optional(name(SEARCH_CHARS_MAX, 'Only runs whose id, workflow or app contains this text, ignoring case')),
-  deep: optionalFlag('Extends `q`, without which it is refused, to the JSON of input, result and error'),
+  deep: optionalFlag('Extends `q`, without which it is refused, as in `GET /runs`'),
 })
 
 /** Either `filter`, with at least one member, or `ids`. */
@@ -80,6 +92,9 @@ export const BulkPreviewSchema = Type.Object({
   matched: count('Runs that were found, and ids that name no run'),
   eligible: count('Runs whose state allows the action'),
   skipped: count('All others'),
+  replayed: Type.Optional(
+    count('Eligible runs that were replayed or retried before; only with `replay` and `retry-failed-step`'),
+  ),
   sample: Type.Array(RunSummarySchema, { maxItems: 20, description: 'The first of the eligible runs' }),
 })
 
@@ -108,6 +123,9 @@ export const BulkResultSchema = Type.Object({
 
 export const BulkDetailSchema = Type.Object({
   ...BulkSchema.properties,
+  newRuns: Type.Optional(
+    counts(RUN_STATUSES, 'The runs that the job made, by their status now; only with `replay` and `retry-failed-step`'),
+  ),
   results: Type.Array(BulkResultSchema, { description: 'One of each run that was looked at, by run id' }),
   nextCursor: optionalText('Where the next page of results begins'),
 })

@@ -59,7 +59,7 @@ export const RedriveRequestSchema = Type.Object({
 export const BulkRedriveRequestSchema = Type.Object({
   ...RedriveRequestSchema.properties,
   name: name(NAME_CHARS_MAX, 'Name of the events'),
-  since: Type.Optional(timestamp('Only events that arrived then or later')),
+  since: timestamp('Only events that arrived then or later. Needed, so that no call drives the whole log by mistake'),
   until: Type.Optional(timestamp('Only events that arrived before')),
   dryRun: Type.Optional(Type.Boolean({ description: 'Counts, and starts nothing' })),
 })

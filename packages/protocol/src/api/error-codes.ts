@@ -20,6 +20,7 @@ export const API_ERROR_STATUS = {
   run_not_finished: 409,
   delivery_in_flight: 409,
   slug_taken: 409,
+  already_running: 409,
   gone: 410,
   rate_limited: 429,
   overloaded: 503,

@@ -2,12 +2,13 @@
 
 import Type from 'typebox'
 import { count, optionalText, timestamp } from '../wire/schema-parts.ts'
-import { RunErrorCodeSchema } from './run-schema.ts'
+import { FollowOnKindSchema, RunErrorCodeSchema } from './run-schema.ts'
 
 export const ErrorGroupSchema = Type.Object({
   fingerprint: Type.String({ description: 'Lists the failures as `error` of `GET /runs`' }),
   app: Type.String(),
   workflow: Type.String(),
+  kind: FollowOnKindSchema,
   stepName: optionalText('The step that failed'),
   code: Type.Optional(RunErrorCodeSchema),
   message: Type.String({ description: 'The message of the last failure, up to 200 characters' }),

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { APP_NAME_CHARS_MAX, EVENTS_OF_BATCH_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
 import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { flags, TriggeredSchema } from '../wire/triggered-schema.ts'
 import { RunResultSchema } from './run-schema.ts'
 import { EVENT_SOURCES } from './values.ts'
 
@@ -40,21 +41,6 @@ export const ScheduledEventSchema = Type.Object({
   targetApp: optionalText(),
   attributes: Type.Optional(AttributesSchema),
   createdAt: timestamp('When it was sent'),
-})
-
-const flags = {
-  skipped: optionalFlag('A singleton policy dropped the event'),
-  dropped: optionalFlag('A rate limit dropped the event'),
-  debounced: optionalFlag('The event is buffered by a debounce'),
-  batched: optionalFlag('The event is buffered in a batch'),
-  deduped: optionalFlag('A repeat of a dedupe id or of an idempotency key within its window'),
-}
-
-export const TriggeredSchema = Type.Object({
-  workflow: Type.String(),
-  app: Type.String(),
-  runId: optionalText('The run that the event started; in a record also the run that its burst or batch became'),
-  ...flags,
 })
 
 const WARNINGS =
@@ -154,6 +140,7 @@ export const DryRunReplySchema = Type.Object({
   deduped: optionalFlag('The dedupe id was used before: nothing would happen'),
   suspended: optionalFlag('The namespace is suspended: nothing would start'),
   waiters: count('Number of waiting runs that the event would wake'),
+  wakes: Type.Optional(Type.Array(Type.String(), { description: 'Ids of the first 10 of these runs' })),
   waited: Type.Optional(count('Number of runs that wait for the name, if not all of them would be woken')),
   workflows: Type.Array(DryRunWorkflowSchema, {
     description: 'Workflows with a trigger for this event name, sorted by workflow, then by app',

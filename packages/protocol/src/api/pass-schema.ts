@@ -36,6 +36,12 @@ const RunnerVersionSchema = Type.Object({
   runtime: optionalText(),
 })
 
+/** A log line of a bundle, whose fields are a payload. */
+const BundledLogLineSchema = Type.Object({
+  ...RunLogLineSchema.properties,
+  fields: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
+})
+
 export const BundleSchema = Type.Object({
   'perdure-bundle': Type.Literal(1, { description: 'The version of this form' }),
   exportedAt: timestamp('When the bundle was written'),
@@ -49,7 +55,7 @@ export const BundleSchema = Type.Object({
   ),
   steps: Type.Optional(Type.Array(StepDetailSchema)),
   timeline: Type.Optional(Type.Array(TimelineFrameSchema, { description: 'Without log lines' })),
-  logs: Type.Optional(Type.Array(RunLogLineSchema)),
+  logs: Type.Optional(Type.Array(BundledLogLineSchema)),
   passes: Type.Optional(Type.Array(PassRecordSchema)),
   truncated: Type.Optional(
     Type.Object(

@@ -50,11 +50,13 @@ export const ScheduleSchema = Type.Object({
 /** The part of a workflow that its registration determines. */
 const DEFINED = {
   retry: Type.Object({
-    maxAttempts: Type.Integer(),
+    maxAttempts: Type.Union([Type.Integer(), Type.Literal('unlimited')]),
     initialMs: Type.Number(),
     factor: Type.Number(),
     maxMs: Type.Number(),
     jitter: Type.Number(),
+    maxElapsedMs: Type.Optional(Type.Number()),
+    nonRetriable: Type.Optional(Type.Array(Type.String())),
   }),
   triggers: Type.Array(TriggerSchema),
   flowControl: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -99,22 +101,24 @@ export const StartRunSchema = Type.Object({
   dryRun: Type.Optional(Type.Boolean({ description: 'Answers what the call would do, and starts nothing' })),
 })
 
-const { priority, concurrency, throttle } = DryRunWorkflowSchema.properties.policies.properties
+const { priority, concurrency, throttle, singleton } = DryRunWorkflowSchema.properties.policies.properties
 
 /** The effect that a start would have. */
 export const StartPreviewSchema = Type.Object({
   dryRun: Type.Literal(true),
   workflow: Type.String(),
   app: Type.String(),
-  outcome: Type.Unsafe<'run' | 'repeat'>({
+  outcome: Type.Unsafe<'run' | 'repeat' | 'skipped'>({
     type: 'string',
-    enum: ['run', 'repeat'],
-    description: '`run`: a run would start; `repeat`: `run` has the id already',
+    enum: ['run', 'repeat', 'skipped'],
+    description:
+      '`run`: a run would start; `repeat`: `run` has the id already; `skipped`: a singleton has `liveRunId`, so the start is refused',
   }),
+  liveRunId: optionalText('The live run for which a singleton refuses the start'),
   run: Type.Optional(RunSummarySchema),
   paused: Type.Optional(Type.Boolean({ description: 'The workflow is paused: the run would stay queued' })),
   policies: Type.Object(
-    { priority, concurrency, throttle },
-    { description: 'The policies that hold or order the run, with the values of their keys' },
+    { priority, concurrency, throttle, singleton },
+    { description: 'The policies that hold, order or refuse the run, with the values of their keys' },
   ),
 })

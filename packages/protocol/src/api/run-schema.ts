@@ -9,6 +9,12 @@ import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
 
+export const FollowOnKindSchema = Type.Optional(
+  Type.Literal('onFailure', {
+    description: 'Absent for a run of the handler; `onFailure` for a run of the failure handler',
+  }),
+)
+
 export const RunErrorCodeSchema = text(
   'step_failed',
   'handler_failed',
@@ -47,6 +53,7 @@ export const RunSummarySchema = Type.Object({
   workflow: Type.String({ description: 'Name of the workflow' }),
   app: Type.String({ description: 'App that owns the run' }),
   status: RunStatusSchema,
+  kind: FollowOnKindSchema,
   triggerKind: text(...RUN_TYPES),
   eventName: optionalText('Name of the event that started the run'),
   eventId: optionalText('Id of the event that started the run'),
@@ -80,6 +87,14 @@ export const ListedRunSchema = Type.Object({
   ),
 })
 
+const GenerationSchema = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    description:
+      'Number of runs before it in a chain of runs that start each other, as children or by emitted events; absent for the first',
+  }),
+)
+
 /** The newest progress that the handler of a run reported. */
 export const RunProgressSchema = Type.Object({
   value: Type.Unknown({ description: 'As the handler reported it: any JSON up to 16 KiB' }),
@@ -95,6 +110,7 @@ export const RunSchema = Type.Object({
     }),
   ),
   progress: Type.Optional(RunProgressSchema),
+  generation: GenerationSchema,
   input: Type.Optional(Type.Unknown()),
   result: Type.Optional(Type.Unknown()),
 })
@@ -172,11 +188,21 @@ export const RunExplanationSchema = Type.Object({
   runner: optionalText('The runner that executes the run now, else the runner it is pinned to'),
   passSince: Type.Optional(timestamp('When the current pass was sent to the runner')),
   error: Type.Optional(RunErrorSchema),
+  generation: GenerationSchema,
+  warnings: Type.Optional(
+    Type.Array(Type.String(), { description: 'What may be wrong though the run goes on; the wording may change' }),
+  ),
 })
+
+/** Whole milliseconds. */
+const RunnerTimeSchema = Type.Optional(
+  Type.Integer({ description: "When the runner wrote the line, by the runner's clock, in epoch ms" }),
+)
 
 export const RunLogLineSchema = Type.Object({
   seq: Type.Integer({ minimum: 1, description: 'Ascending within a run, with gaps' }),
   ts: timestamp('When the engine stored the line'),
+  tsMs: RunnerTimeSchema,
   level: LogLevelSchema,
   message: Type.String(),
   fields: Type.Optional(
@@ -195,7 +221,9 @@ export const RunStatusFrameSchema = Type.Object({
   workflow: optionalText('Name of the workflow; only in streams of many runs'),
   app: optionalText('App that owns the run; only in streams of many runs'),
   status: RunStatusSchema,
-  currentStepName: optionalText(),
+  currentStepName: optionalText(
+    'The step that the run is at. In the stream of one run, a frame with it says that a step is running, and has no id',
+  ),
   attempt: Type.Optional(Type.Integer()),
   startedAt: Type.Optional(timestamp('First start of the run; only in `GET /stream`')),
   durationMs: Type.Optional(
@@ -223,6 +251,12 @@ export const ProgressFrameSchema = Type.Object({
   value: Type.Unknown({ description: 'As the handler reported it' }),
 })
 
+/** On streams of a namespace: frames of other engines may have been lost. */
+export const GapFrameSchema = Type.Object({
+  kind: Type.Literal('gap'),
+  ts: timestamp('When this engine heard from the others again: read again what is shown'),
+})
+
 export const TimelineFrameSchema = Type.Union([
   RunStatusFrameSchema,
   Type.Object({
@@ -238,6 +272,7 @@ export const TimelineFrameSchema = Type.Union([
   Type.Object({
     kind: Type.Literal('log'),
     ...frame,
+    tsMs: RunnerTimeSchema,
     level: LogLevelSchema,
     message: Type.String(),
     fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

@@ -2,8 +2,8 @@
 
 import Type from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { TriggeredSchema } from './event-schema.ts'
+import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { TriggeredSchema } from '../wire/triggered-schema.ts'
 import { RunStatusSchema } from './run-schema.ts'
 import { CATCH_UPS, SCHEDULE_SOURCES } from './values.ts'
 
@@ -33,6 +33,13 @@ export const PutScheduleSchema = Type.Object({
   catchUp: Type.Optional(Type.Enum([...CATCH_UPS], { description: `${CATCH_UP}; absent: \`one\`` })),
 })
 
+const GAP = {
+  from: timestamp('The first of them'),
+  until: timestamp('The last of them'),
+  count: Type.Optional(count('How many there were; 1,000 stands for as many or more')),
+  cause: Type.Optional(text('no-engine', 'suspended')),
+}
+
 /** A schedule of `GET /schedules`. */
 export const ScheduleEntrySchema = Type.Object({
   id: Type.String({
@@ -58,11 +65,27 @@ export const ScheduleEntrySchema = Type.Object({
   lastStatus: Type.Optional(RunStatusSchema),
   missed: Type.Optional(
     Type.Object(
-      { from: timestamp('The first of them'), until: timestamp('The last of them') },
+      {
+        ...GAP,
+        earlier: Type.Optional(
+          Type.Array(Type.Object(GAP), { description: 'The gaps before, the newest first, nine at most' }),
+        ),
+      },
       {
         description:
           'The instants that passed last without firing, because no engine ran or the namespace was suspended',
       },
+    ),
+  ),
+  skipped: Type.Optional(
+    Type.Object(
+      {
+        from: timestamp(),
+        until: timestamp(),
+        count: count('Number of instants'),
+        liveRunId: Type.String({ description: 'The live run of the last of them' }),
+      },
+      { description: 'The instants in a row that came last and for which a singleton had a live run: nothing started' },
     ),
   ),
   lateMs: Type.Optional(Type.Integer({ description: 'How long ago the instant was that has come and has not fired' })),

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { optionalFlag, text } from '../wire/schema-parts.ts'
 
+export { TriggeredSchema } from '../wire/triggered-schema.ts'
 export * from './admin-schema.ts'
 export * from './buffer-schema.ts'
 export * from './bulk-schema.ts'

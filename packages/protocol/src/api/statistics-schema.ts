@@ -1,9 +1,9 @@
 // Schemas of statistics: runs over time, by workflow, and in facets.
 
 import Type from 'typebox'
-import { count, optionalText, timestamp } from '../wire/schema-parts.ts'
-import { RunErrorCodeSchema } from './run-schema.ts'
-import { RUN_STATUSES, WAITING_KINDS } from './values.ts'
+import { count, counts, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { RunErrorCodeSchema, RunStatusSchema } from './run-schema.ts'
+import { HOLDING_WAITS, RUN_KINDS, RUN_STATUSES, WAITING_KINDS } from './values.ts'
 
 const ms = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))
 
@@ -36,6 +36,11 @@ export const WorkflowStatsSchema = Type.Object({
   ...TALLY,
   inFlight: count('Runs that have not ended, whenever they were created'),
   held: count('Of these, queued runs that wait for a slot, a throttle, a runner or the resume of their workflow'),
+  heldBy: counts(HOLDING_WAITS, 'The held runs by what they wait for'),
+  onFailure: Type.Object(
+    { succeeded: count(), failed: count(), cancelled: count(), inFlight: count() },
+    { description: 'Runs of the failure handler that ended or are in flight; no other number counts them' },
+  ),
   lastFailure: Type.Optional(
     Type.Object({
       runId: Type.String(),
@@ -61,9 +66,6 @@ export const WorkflowStatsSchema = Type.Object({
   ),
 })
 
-const counts = (names: readonly string[], description: string) =>
-  Type.Object(Object.fromEntries(names.map(name => [name, count()])), { description })
-
 export const RunFacetsSchema = Type.Object({
   status: counts(RUN_STATUSES, 'Runs of each status'),
   app: Type.Array(Type.Object({ app: Type.String(), runs: count() }), { description: 'The 200 largest apps' }),
@@ -71,4 +73,8 @@ export const RunFacetsSchema = Type.Object({
     description: 'The 200 largest workflows',
   }),
   waitingFor: counts(WAITING_KINDS, 'Runs in flight that wait, by the `kind` of their `waitingFor`'),
+  waits: Type.Array(Type.Object({ status: RunStatusSchema, waitingFor: text(...WAITING_KINDS), runs: count() }), {
+    description: 'The same by status: a paused run still has what it waited for',
+  }),
+  kind: counts(RUN_KINDS, 'Runs of handlers, and runs of failure handlers'),
 })

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { StepErrorSchema } from '../wire/schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { TriggeredSchema } from '../wire/triggered-schema.ts'
 import { STEP_STATUSES } from './values.ts'
 
 export const StepStatusSchema = text(...STEP_STATUSES)
@@ -40,11 +41,21 @@ export const StepRecordSchema = Type.Object({
   data: Type.Optional(Type.Unknown({ description: 'Result of the step' })),
   error: Type.Optional(StepErrorSchema),
   nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
-  wakeAt: Type.Optional(timestamp('When the sleep or the wait ends')),
+  wakeAt: Type.Optional(timestamp('When the sleep or the wait ends, or the tries of a step by `maxElapsed`')),
   eventName: optionalText('Name of the event that the step waits for or emitted'),
   childRunId: optionalText('The run that the step started'),
   deliveryId: optionalText('The webhook delivery that the step requested'),
   emittedEventId: optionalText('The event that the step emitted'),
+  effects: Type.Optional(
+    Type.Object(
+      {
+        woke: count('Number of waiting runs that the event woke'),
+        triggered: Type.Array(TriggeredSchema, { description: 'What became of it in workflows, ten at most' }),
+        more: Type.Optional(count('Number of further workflows')),
+      },
+      { description: 'What the event that the step emitted did; absent if it woke and triggered nothing' },
+    ),
+  ),
   carried: optionalFlag('Copied from the run that this run was forked from'),
   timedOut: optionalFlag('The wait ended without an event'),
 })

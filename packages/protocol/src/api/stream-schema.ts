@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { timestamp } from '../wire/schema-parts.ts'
 import { BulkSchema } from './bulk-schema.ts'
 import { EventFrameSchema } from './event-schema.ts'
-import { TimelineFrameSchema } from './run-schema.ts'
+import { GapFrameSchema, TimelineFrameSchema } from './run-schema.ts'
 import { WebhookDeliverySchema } from './webhook-schema.ts'
 
 const { payload: _, ...delivery } = WebhookDeliverySchema.properties
@@ -25,4 +25,5 @@ export const StreamFrameSchema = Type.Union([
   EventFrameSchema,
   DeliveryFrameSchema,
   BulkFrameSchema,
+  GapFrameSchema,
 ])

@@ -37,6 +37,7 @@ export type EventExplanation = Static<typeof schema.EventExplanationSchema>
 export type EventVerdict = Static<typeof schema.EventVerdictSchema>
 export type EventName = Static<typeof schema.EventNameSchema>
 export type ErrorBody = Static<typeof schema.ErrorBodySchema>
+export type GapFrame = Static<typeof schema.GapFrameSchema>
 export type RunStatusFrame = Static<typeof schema.RunStatusFrameSchema>
 export type ErrorGroup = Static<typeof schema.ErrorGroupSchema>
 export type RunSeriesPoint = Static<typeof schema.RunSeriesPointSchema>

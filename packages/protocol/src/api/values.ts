@@ -42,6 +42,12 @@ export const STEP_FIELDS = ['all', 'summary'] as const
 export const EVENT_SOURCES = ['api', 'emit', 'schedule'] as const
 export const RUN_TYPES = ['event', 'cron'] as const
 
+/** A queued run that waits for one of these is held back. */
+export const HOLDING_WAITS = ['concurrency', 'throttle', 'runner', 'workflow-paused'] as const
+
+/** A run executes the handler of its workflow, or the failure handler. */
+export const RUN_KINDS = ['run', 'onFailure'] as const
+
 /** The sort keys of `GET /runs`. */
 export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'] as const
 

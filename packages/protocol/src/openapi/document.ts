@@ -60,6 +60,14 @@ export function openApiDocument(version: string): OpenApiDocument {
           description: 'The `cursor` of the next page; absent on the last page',
           schema: { type: 'string' },
         },
+        FirstEventId: {
+          description: 'Where a dedupe id was used before: the event that used it first',
+          schema: { type: 'string' },
+        },
+        FirstRunId: {
+          description: 'Where a dedupe id was used before: the run that the first event started, if it started one',
+          schema: { type: 'string' },
+        },
         ScannedTo: {
           description:
             'On a page of a search that was answered in part: all runs created after this time were looked at',
@@ -102,9 +110,8 @@ function queryParameters({ query = {} }: Operation): JsonSchema[] {
   return Object.entries(query).map(([name, param]) => ({
     name,
     in: 'query',
+    ...(param.required ? { required: true } : {}),
     description: param.kind === 'integer' ? `${param.description}; clamped to the range` : param.description,
-    // Values of a list are separated by commas.
-    ...(param.kind === 'enums' || param.kind === 'names' ? { explode: false } : {}),
     schema: parameterSchema(param),
   }))
 }
@@ -152,10 +159,14 @@ function requestBody({ schema, required }: NonNullable<Operation['body']>, examp
 }
 
 function response(reply: Reply, examples?: Examples): JsonSchema {
-  const { description, schema, contentType, stream, pages, partial } = reply
+  const { description, schema, contentType, stream, pages, partial, repeats } = reply
   const next = { 'X-Next-Cursor': { $ref: '#/components/headers/NextCursor' } }
   const scannedTo = partial ? { 'X-Scanned-To': { $ref: '#/components/headers/ScannedTo' } } : {}
-  const headers = pages ? { headers: { ...next, ...scannedTo } } : {}
+  const first = {
+    'X-Event-Id': { $ref: '#/components/headers/FirstEventId' },
+    'X-Run-Id': { $ref: '#/components/headers/FirstRunId' },
+  }
+  const headers = pages ? { headers: { ...next, ...scannedTo } } : repeats ? { headers: first } : {}
   if (contentType) return { description, content: { [contentType]: { schema: { type: 'string' } } } }
   if (!schema) return { description, ...headers }
   if (stream) {

@@ -27,6 +27,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   RunLogLine: api.RunLogLineSchema,
   Bundle: api.BundleSchema,
   TimelineFrame: api.TimelineFrameSchema,
+  GapFrame: api.GapFrameSchema,
   RunStatusFrame: api.RunStatusFrameSchema,
   ProgressFrame: api.ProgressFrameSchema,
   BulkFrame: api.BulkFrameSchema,

@@ -47,7 +47,7 @@ export const control = {
     access: 'secret',
     body: { schema: api.ReplayRequestSchema, required: false },
     reply: ok('The new run', api.RunSummarySchema),
-    errors: ['not_found', 'run_not_finished', 'namespace_suspended'],
+    errors: ['not_found', 'run_not_finished', 'already_running', 'namespace_suspended'],
     examples: [
       { summary: 'Replay with the same input', path: { id: sample.RUN_ID }, reply: sample.FORK },
       {
@@ -66,7 +66,7 @@ export const control = {
     access: 'secret',
     body: { schema: api.RetryFromStepRequestSchema, required: true },
     reply: ok('The new run', api.RunSummarySchema),
-    errors: ['not_found', 'step_not_found', 'run_not_finished', 'namespace_suspended'],
+    errors: ['not_found', 'step_not_found', 'run_not_finished', 'already_running', 'namespace_suspended'],
     examples: [
       {
         summary: 'Charge the card again',

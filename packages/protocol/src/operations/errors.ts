@@ -13,12 +13,14 @@ const WRITING: readonly ApiErrorCode[] = ['unsupported_media_type', 'payload_too
 
 /** Every code the operation can answer, ordered as in the catalogue. */
 export function errorsOf(operation: Operation): ApiErrorCode[] {
-  const { access, errors = [], method, probe, rawBody } = operation
+  const { access, errors = [], method, path, probe, rawBody } = operation
   const codes = new Set<ApiErrorCode>([
     ...errors,
     ...(probe ? [] : ALWAYS),
     ...(access === 'public' ? [] : KEYED),
     ...(method === 'GET' ? [] : WRITING),
+    // A text in the path that is longer than any id.
+    ...(path.includes('{') ? (['not_found'] as const) : []),
     ...(method === 'GET' || rawBody ? [] : (['invalid_json'] as const)),
   ])
   return (Object.keys(API_ERROR_STATUS) as ApiErrorCode[]).filter(code => codes.has(code))

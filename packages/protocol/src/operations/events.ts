@@ -19,7 +19,7 @@ export const events = {
     path: '/events',
     summary: 'Send an event: it wakes the runs that wait for it and starts the workflows that it triggers',
     description:
-      'The engine answers after the event and everything it started are on disk. A dry run makes the same decision on the current state, and stores nothing.',
+      'The engine answers after the event and everything it started are on disk. The answer to a repeat of a `dedupeId` is just `deduped`; its headers `X-Event-Id` and `X-Run-Id` name the event that used the id first and the run that it started. A dry run makes the same decision on the current state, and stores nothing.',
     access: 'event',
     readsWith: 'dryRun',
     query: {
@@ -29,7 +29,7 @@ export const events = {
       ),
     },
     body: { schema: api.SendEventSchema, required: true, anyMembers: true },
-    reply: { status: 202, description: 'The effect of the event', schema: api.SendEventReplySchema },
+    reply: { status: 202, description: 'The effect of the event', schema: api.SendEventReplySchema, repeats: true },
     otherwise: ok('For a dry run: what the event would do', api.DryRunReplySchema),
     examples: [
       { summary: 'Send an order', body: sample.SEND, reply: sample.SEND_REPLY },
@@ -81,11 +81,11 @@ export const events = {
     path: '/events/{id}/redrive',
     summary: 'Start a workflow with an event of the log',
     description:
-      'Always starts one run, whatever the triggers of the workflow are; no policy drops it. An event that was erased is `conflict`.',
+      'Always starts one run, whatever the triggers of the workflow are; of its policies only a singleton refuses it, while a run is live. An event that was erased is `conflict`.',
     access: 'secret',
     body: { schema: api.RedriveRequestSchema, required: true },
     reply: { status: 201, description: 'The new run', schema: api.RunSummarySchema },
-    errors: ['not_found', 'conflict', 'namespace_suspended'],
+    errors: ['not_found', 'conflict', 'already_running', 'namespace_suspended'],
     examples: [
       {
         summary: 'Bill an order that arrived before there was a workflow for it',
@@ -101,7 +101,7 @@ export const events = {
     path: '/events/redrive',
     summary: 'Start a workflow with each event of a name, oldest first, at most 1,000 per call',
     description:
-      'Each event starts the workflow at most once: one that did before, by its trigger or a redrive, is skipped. The call can be repeated after any failure.',
+      'An event starts the workflow at most once. The call skips events that already started it, by a trigger or a redrive, and events for which a singleton has a live run, so it can be repeated after any failure.',
     access: 'secret',
     body: { schema: api.BulkRedriveRequestSchema, required: true },
     reply: ok('Counts of the events', api.BulkRedriveReplySchema),
@@ -162,9 +162,14 @@ export const events = {
     path: '/events/stream',
     summary: 'Follow events as they arrive',
     description:
-      'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and events that it misses until it reconnects are not repeated. `GET /events` is the complete record.',
+      'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and events that it misses until it reconnects are not repeated. `GET /events` is the complete record. Where several engines share a store, a `gap` frame says that events of the others may have been lost on the way.',
     access: 'read',
-    reply: { status: 200, description: 'Events', schema: api.EventFrameSchema, stream: true },
+    reply: {
+      status: 200,
+      description: 'Events',
+      schema: Type.Union([api.EventFrameSchema, api.GapFrameSchema]),
+      stream: true,
+    },
     examples: [{ summary: 'An order arrives', reply: { kind: 'event', ...sample.EVENT } }],
   },
 

@@ -9,15 +9,15 @@ import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 export type Access = 'public' | 'read' | 'event' | 'runner' | 'secret'
 
 /** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
-export type QueryParam = { description: string } /** `ofRun`: ids of runs. */ & (
+export type QueryParam = { description: string; required?: true } /** `ofRun`: ids of runs. */ & (
   | { kind: 'name'; maxLength: number; ofRun?: true }
   /** A text that matches the regular expression. */
   | { kind: 'pattern'; pattern: string }
   | { kind: 'text'; maxLength: number }
   | { kind: 'enum'; values: readonly string[]; default?: string }
-  /** Values of the list, separated by commas. */
+  /** Values of the list, separated by commas or each as a parameter of its own. */
   | { kind: 'enums'; values: readonly string[] }
-  /** Names separated by commas, none of which contains one. */
+  /** Names without commas, separated by commas or each as a parameter of its own. */
   | { kind: 'names'; maxLength: number; maxItems: number; ofRun?: true }
   /** Attributes, each as `key:value`; may be given several times. */
   | { kind: 'attributes' }
@@ -117,6 +117,8 @@ export interface Reply {
   readonly stream?: true
   /** Carries `X-Next-Cursor` when more rows exist. */
   readonly pages?: true
+  /** To a repeat, carries `X-Event-Id` and `X-Run-Id` of the first. */
+  readonly repeats?: true
   /** Carries `X-Scanned-To` when a search was answered in part. */
   readonly partial?: true
 }

@@ -46,7 +46,8 @@ export const registry = {
     description:
       'A WebSocket of the subprotocol `engine.connect.v0`: the runner registers and receives invokes on the socket, so it ' +
       'needs no inbound address. If the engine refuses the key, it sends the reason in an `error` frame and closes the ' +
-      'socket with 4401; a request that is not an upgrade is `invalid_request`.',
+      'socket with 4401. A request that is not an upgrade is `invalid_request`, unless its header `X-Engine-Beats` names ' +
+      'instances of sockets: it is a heartbeat for them, answered 204.',
     access: 'runner',
     anyQuery: true,
     reply: {
@@ -146,8 +147,8 @@ export const registry = {
     path: '/workflows/{app}/{name}/runs',
     summary: 'Start a run of a workflow directly, without an event',
     description:
-      'For every workflow, also one that only schedules start. No event is recorded, and no policy drops the start: idempotency, rate ' +
-      'limits, singletons, debounces and batches are for events. With a `runId` the call can be repeated: a repeat is 200 with the ' +
+      'For every workflow, also one that only schedules start. No event is recorded. Idempotency, rate limits, debounces and batches are ' +
+      'for events and do not apply; a singleton with a live run refuses the start with `already_running`, and `details.liveRunId`. With a `runId` the call can be repeated: a repeat is 200 with the ' +
       "same run, whatever its input. The id of another workflow's run, or of an erased run, is `conflict`.",
     access: 'secret',
     body: { schema: api.StartRunSchema, required: false },
@@ -156,7 +157,7 @@ export const registry = {
       'The run that has the `runId` already; for a dry run what the call would do',
       Type.Union([api.RunSummarySchema, api.StartPreviewSchema]),
     ),
-    errors: ['not_found', 'conflict', 'namespace_suspended'],
+    errors: ['not_found', 'conflict', 'already_running', 'namespace_suspended'],
     examples: [
       {
         summary: 'Fulfil an order, once',
@@ -198,7 +199,7 @@ export const registry = {
     summary: 'Resume a paused workflow: the runs that wait start, in their order',
     access: 'secret',
     reply: ok('The workflow', api.WorkflowSchema),
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     examples: [{ summary: 'Take orders again', path: { app: 'shop', name: 'fulfil-order' }, reply: sample.WORKFLOW }],
   },
 

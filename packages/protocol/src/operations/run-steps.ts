@@ -57,7 +57,7 @@ export const runSteps = {
     description: 'The step is named by its `id`, as the list of steps shows it.',
     access: 'read',
     reply: ok('The step', api.StepDetailSchema),
-    errors: ['not_found'],
+    errors: ['not_found', 'step_not_found'],
     examples: [
       {
         summary: 'A card that was charged at the second attempt',

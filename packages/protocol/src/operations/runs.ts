@@ -4,6 +4,7 @@ import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import {
   FINGERPRINT_PATTERN,
+  RUN_KINDS,
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
@@ -33,6 +34,12 @@ const FROM_PARAM = {
   description: 'Only entries with a higher `seq` than this',
 } as const
 
+const KIND_PARAM = {
+  kind: 'enum',
+  values: RUN_KINDS,
+  description: 'Only runs of handlers (`run`), or only runs of failure handlers (`onFailure`)',
+} as const
+
 export const runs = {
   listRuns: {
     method: 'GET',
@@ -58,6 +65,7 @@ export const runs = {
         values: RUN_TYPES,
         description: 'Only runs started by an event, or by a cron schedule',
       },
+      kind: KIND_PARAM,
       eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
       replayOf: { kind: 'name', ofRun: true, maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
       parentRunId: {
@@ -84,6 +92,7 @@ export const runs = {
         maxItems: RUN_IDS_MAX,
         description: 'Only these runs; ids without a run match nothing',
       },
+      bulkId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs that this bulk job made' },
       attribute: {
         kind: 'attributes',
         description:
@@ -98,10 +107,12 @@ export const runs = {
       deep: {
         kind: 'flag',
         description:
-          'Extends `q` to the JSON of input, result and error, as written or with its escapes resolved; ignored without `q`',
+          'Extends `q` to the name and id of the event, to the runs that the run was forked from or started by, and to the JSON of input, result, error and attributes, as written or with its escapes resolved; ignored without `q`',
       },
       since: SINCE_PARAM,
       until: UNTIL_PARAM,
+      endedSince: { kind: 'timestamp', description: 'Only runs that ended at or after this time' },
+      endedUntil: { kind: 'timestamp', description: 'Only runs that ended before this time' },
       partial: {
         kind: 'flag',
         description:
@@ -159,9 +170,9 @@ export const runs = {
     path: '/runs/stats',
     summary: 'Count runs by status',
     description:
-      '`total` counts every run, including paused and cancelled ones. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
+      '`total` counts every run that [`GET /runs`](#get-runs) lists, including paused and cancelled ones and on-failure runs; with `kind=run` a failure that was handled counts once. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
     access: 'read',
-    query: { app: APP_PARAM, since: SINCE_PARAM },
+    query: { app: APP_PARAM, since: SINCE_PARAM, kind: KIND_PARAM },
     reply: ok('The counts', api.RunStatsSchema),
     examples: [
       {
@@ -237,12 +248,12 @@ export const runs = {
     path: '/runs/stream',
     summary: 'Follow the status of every run of the namespace',
     description:
-      'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again.',
+      'Live from the moment of connecting, best effort: a client that does not keep up is disconnected, and frames that it misses until it reconnects are not repeated. Each frame is a signal to read the run again. Where several engines share a store, a `gap` frame says that frames of the others may have been lost on the way.',
     access: 'read',
     reply: {
       status: 200,
       description: '`run_status` frames',
-      schema: api.RunStatusFrameSchema,
+      schema: Type.Union([api.RunStatusFrameSchema, api.GapFrameSchema]),
       stream: true,
     },
     examples: [{ summary: 'An order starts', reply: sample.FRAME }],
@@ -319,10 +330,11 @@ export const runs = {
     path: '/runs/{id}/stream',
     summary: "Follow a run's timeline: stored frames first, then live ones, until the run ends",
     description:
-      'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts.',
+      'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts. A `Last-Event-ID` at the end of a run that has ended is answered 204, which an `EventSource` takes as the end.',
     access: 'read',
     query: { from: FROM_PARAM },
     reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
+    otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` is that of its last frame' },
     errors: ['not_found'],
     examples: [{ summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME }],
   },

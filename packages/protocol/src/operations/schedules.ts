@@ -94,7 +94,7 @@ export const schedules = {
     summary: 'Resume a schedule; the instants of its pause are not made up for',
     access: 'secret',
     reply: ok('The schedule', api.ScheduleEntrySchema),
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     examples: [{ summary: 'Go on with a report', path: { id: SCHEDULE_ID }, reply: SCHEDULE }],
   },
 

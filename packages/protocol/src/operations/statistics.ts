@@ -2,14 +2,14 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { RUN_STATUSES, SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
+import { RUN_KINDS, RUN_STATUSES, SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
 
 const WORKFLOW_PARAM = { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' } as const
 const KEPT =
-  'Each run counts once, and goes on counting after it was removed. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
+  'Each run counts once, and goes on counting after it was removed: also a child and a replay, each of its own workflow. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
 const TALLY = {
   started: 42,
   succeeded: 38,
@@ -27,7 +27,7 @@ export const statistics = {
     method: 'GET',
     path: '/runs/series',
     summary: 'Count runs over time',
-    description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
+    description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. On-failure runs are not counted: the failure that each handles is. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
     access: 'read',
     query: {
       since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
@@ -59,7 +59,7 @@ export const statistics = {
     method: 'GET',
     path: '/workflows/stats',
     summary: 'Count the runs of each workflow, the busiest first',
-    description: `Workflows with runs that were created or ended in the window, or are in flight now. \`since\`, and likewise \`until\`, counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
+    description: `Workflows with runs that were created or ended in the window, or are in flight now. On-failure runs are counted only in \`onFailure\`. \`since\`, and likewise \`until\`, counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
     access: 'read',
     query: {
       since: { kind: 'timestamp', description: 'Counts from this time; by default from 24 hours ago' },
@@ -87,6 +87,8 @@ export const statistics = {
             ...TALLY,
             inFlight: 7,
             held: 2,
+            heldBy: { concurrency: 2, throttle: 0, runner: 0, 'workflow-paused': 0 },
+            onFailure: { succeeded: 2, failed: 0, cancelled: 0, inFlight: 0 },
             lastFailure: {
               runId: sample.RUN_ID,
               at: '2025-03-01T10:02:03.004Z',
@@ -110,8 +112,8 @@ export const statistics = {
   getRunFacets: {
     method: 'GET',
     path: '/runs/facets',
-    summary: 'Count runs by status, app, workflow, and what they wait for',
-    description: `Counts runs that ended since a time, and all runs in flight; with \`until\` only those in flight that were created in the window, as [\`GET /runs\`](#get-runs) finds them. \`since\` and \`until\` count as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
+    summary: 'Count runs by status, app, workflow, kind, and what they wait for',
+    description: `Counts what [\`GET /runs\`](#get-runs) lists, on-failure runs too: runs that ended since a time, and all runs in flight; with \`until\` only those in flight that were created in the window, as [\`GET /runs\`](#get-runs) finds them. \`since\` and \`until\` count as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
     access: 'read',
     query: {
       since: { kind: 'timestamp', description: 'Only runs that ended at or after this time, or are in flight' },
@@ -131,6 +133,12 @@ export const statistics = {
         values: WAITING_KINDS,
         description: 'Only runs that wait for this, in all counts but those by what runs wait for',
       },
+      kind: {
+        kind: 'enum',
+        values: RUN_KINDS,
+        description:
+          'Only runs of handlers (`run`) or of failure handlers (`onFailure`), in all counts but those by kind',
+      },
     },
     reply: ok('The counts', api.RunFacetsSchema),
     examples: [
@@ -142,6 +150,12 @@ export const statistics = {
           app: [{ app: 'shop', runs: 48 }],
           workflow: [{ app: 'shop', workflow: 'process-order', runs: 48 }],
           waitingFor: { ...NOT_WAITING, sleep: 3, event: 1, concurrency: 2 },
+          waits: [
+            { status: 'queued', waitingFor: 'concurrency', runs: 2 },
+            { status: 'waiting', waitingFor: 'sleep', runs: 3 },
+            { status: 'waiting', waitingFor: 'event', runs: 1 },
+          ],
+          kind: { run: 46, onFailure: 2 },
         },
       },
     ],

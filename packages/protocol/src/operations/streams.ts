@@ -22,6 +22,7 @@ export const streams = {
     query: {
       topics: {
         kind: 'names',
+        required: true,
         maxLength: 'run:'.length + ID_CHARS_MAX + '@'.length + SEQ_DIGITS_MAX,
         maxItems: 50,
         description: `What to follow: some of ${STREAM_TOPICS}, separated by commas`,

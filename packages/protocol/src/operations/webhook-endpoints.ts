@@ -106,6 +106,7 @@ export const endpoints = {
       description: 'The endpoint with its secret, which no other reply shows',
       schema: api.WebhookEndpointWithSecretSchema,
     },
+    errors: ['conflict'],
     examples: [
       {
         summary: 'Subscribe to failures',

@@ -8,11 +8,13 @@ const KEY = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}$`
 const Key = Type.String({ pattern: KEY })
 const bounds = { maxProperties: ATTRIBUTES_MAX, additionalProperties: false } as const
 
-const values = [Type.String({ maxLength: ATTRIBUTE_VALUE_CHARS_MAX }), Type.Number(), Type.Boolean()] as const
+/** Beyond these, JSON's numbers lose digits in most programs: two customers would become one. */
+const Exact = Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+const values = [Type.String({ maxLength: ATTRIBUTE_VALUE_CHARS_MAX }), Exact, Type.Boolean()] as const
 
 export const AttributesSchema = Type.Record(Key, Type.Union([...values]), {
   ...bounds,
-  description: 'Facts about the run by which runs are found: strings, numbers and booleans',
+  description: 'Facts about the run by which runs are found: strings, numbers up to 2^53 - 1 and booleans',
 })
 
 /** Attributes to set; null removes one. */

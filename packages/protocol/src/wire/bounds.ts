@@ -30,6 +30,12 @@ export const CRON_CHARS_MAX = 256
 /** Maximum delay of a sleep, a retry or a timeout: 100 years of 365.25 days. */
 export const DELAY_MS_MAX = 3_155_760_000_000
 
+/** Attempts of a step whose retry policy sets none. */
+export const STEP_ATTEMPTS_DEFAULT = 5
+
+/** Most names of errors in the retry policy of a workflow or a step. */
+export const NON_RETRIABLE_MAX = 100
+
 /** Maximum number of steps of one run (`docs/operating.md#bounds`). */
 export const STEPS_MAX = 10_000
 
@@ -38,6 +44,9 @@ export const RESPONSE_BYTES_MAX = 1024 * 1024
 
 /** Maximum index of a log line: the largest signed 32-bit integer. */
 export const LOG_INDEX_MAX = 2 ** 31 - 1
+
+/** Maximum number of running steps in one checkpoint. */
+export const RUNNING_STEPS_MAX = 100
 
 /** Maximum number of opcodes in one answer or checkpoint. */
 export const OPCODES_MAX = 10_000

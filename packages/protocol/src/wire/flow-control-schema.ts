@@ -5,7 +5,7 @@ import Type from 'typebox'
 import { EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
 import { name, text } from './schema-parts.ts'
 
-const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
+export const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
 
 const Expression = name(EXPRESSION_CHARS_MAX)
 const Key = Type.Optional(Expression)

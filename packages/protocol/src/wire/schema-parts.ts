@@ -9,6 +9,9 @@ export const name = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, ...described(description) })
 export const timestamp = (description?: string) => Type.String({ format: 'date-time', ...described(description) })
 export const count = (description?: string) => Type.Integer({ minimum: 0, ...described(description) })
+/** A count for each of the names. */
+export const counts = (names: readonly string[], description: string) =>
+  Type.Object(Object.fromEntries(names.map(name => [name, count()])), { description })
 /** A count, or as a text the least that it can be. */
 export const countOrMore = (description: string) =>
   Type.Union([count(), Type.String({ pattern: '^\\d+\\+$' })], { description })

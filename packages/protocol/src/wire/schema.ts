@@ -13,11 +13,12 @@ import {
   INSTANCE_CHARS_MAX,
   LOG_INDEX_MAX,
   NAME_CHARS_MAX,
+  NON_RETRIABLE_MAX,
   RUNNER_ID_CHARS_MAX,
   STEP_NAME_CHARS_MAX,
   URL_CHARS_MAX,
 } from './bounds.ts'
-import { flowControlMembers } from './flow-control-schema.ts'
+import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
 import { name, optionalFlag, optionalText } from './schema-parts.ts'
 
 export const TriggerSchema = Type.Object({
@@ -26,12 +27,29 @@ export const TriggerSchema = Type.Object({
   cron: Type.Optional(name(CRON_CHARS_MAX)),
 })
 
-export const RetryPolicySchema = Type.Object({
-  maxAttempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+const retryMembers = {
+  maxAttempts: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 1000 }), Type.Literal('unlimited')])),
   initialMs: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400_000 })),
   factor: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
   maxMs: Type.Optional(Type.Number({ minimum: 0, maximum: 604_800_000 })),
   jitter: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  nonRetriable: Type.Optional(
+    Type.Array(name(NAME_CHARS_MAX), {
+      maxItems: NON_RETRIABLE_MAX,
+      description: 'Names and codes of errors after which nothing is tried again',
+    }),
+  ),
+}
+
+export const RetryPolicySchema = Type.Object({
+  ...retryMembers,
+  maxElapsed: Type.Optional(DurationSchema),
+})
+
+/** The policy in an opcode, where durations are milliseconds. */
+const StepRetrySchema = Type.Object({
+  ...retryMembers,
+  maxElapsed: Type.Optional(Type.Number({ minimum: 0, maximum: DELAY_MS_MAX })),
 })
 
 export const WorkflowRegistrationSchema = Type.Object({
@@ -43,7 +61,8 @@ export const WorkflowRegistrationSchema = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: 'Tries of a pass that fails outside its steps; 8 by default. With 1 none is repeated.',
+      description:
+        'Tries of a pass that fails outside its steps. Default: `retry.maxAttempts`, if set, for a handler that throws, else 8. With 1 none is repeated.',
     }),
   ),
   whenExhausted: Type.Optional(
@@ -113,15 +132,44 @@ export const RegisterReplySchema = Type.Object({
   warnings: Type.Array(Type.String()),
 })
 
-export const StepErrorSchema = Type.Object({
+/** Members of every error, and of every cause of one. */
+const errorMembers = {
   message: Type.String(),
-  stack: optionalText(),
   name: optionalText(),
-  code: optionalText('A code for programs, such as `step_timeout`'),
+  code: optionalText('The `code` of the thrown error, else one of this protocol such as `step_timeout`'),
+  fields: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
+      description: 'Own fields of the thrown error that are scalars; those that name a secret are `[REDACTED]`',
+    }),
+  ),
+}
+
+/** Not a recursive schema: generated clients would get a type for each level. */
+const CauseSchema = Type.Unsafe<ErrorCause>(
+  Type.Object({
+    ...errorMembers,
+    cause: Type.Optional(Type.Unknown({ description: 'The cause of the cause, in the same form; at most 5 in all' })),
+  }),
+)
+
+export const StepErrorSchema = Type.Object({
+  ...errorMembers,
+  stack: optionalText('With the stacks of the causes'),
+  stepName: optionalText('The step that the error comes from, where it is not the step that has the error'),
+  cause: Type.Optional(CauseSchema),
 })
 
-/** An error as a runner sends it. Its `code` may be anything, as the errors of many languages have one. */
-export const SentErrorSchema = Type.Omit(StepErrorSchema, ['code'])
+/** A cause of an error. */
+export interface ErrorCause {
+  message: string
+  name?: string
+  code?: string
+  fields?: Record<string, string | number | boolean | null>
+  cause?: ErrorCause
+}
+
+/** An error as a runner sends it. The other members may be anything, as the errors of many languages have them. */
+export const SentErrorSchema = Type.Pick(StepErrorSchema, ['message', 'stack', 'name'])
 
 export const LogLevelSchema = Type.Enum(['debug', 'info', 'warn', 'error'])
 
@@ -147,7 +195,7 @@ export const OpcodeSchema = Type.Union([
     retriable: optionalFlag(),
     retryAfterMs: Type.Optional(DelayMs),
     catchable: optionalFlag(),
-    retry: Type.Optional(RetryPolicySchema),
+    retry: Type.Optional(StepRetrySchema),
     offsetMs: Type.Optional(MeasuredMs),
     durationMs: Type.Optional(MeasuredMs),
   }),
@@ -159,6 +207,10 @@ export const OpcodeSchema = Type.Union([
     eventName: name(NAME_CHARS_MAX),
     timeoutMs: Type.Optional(DelayMs),
     if: Type.Optional(Type.String({ maxLength: 4096 })),
+    since: Type.Optional(Type.Union([Type.Literal('run'), Type.Literal('now')])),
+    given: Type.Optional(
+      Type.Object({ settled: Type.Integer({ minimum: 0 }), except: Type.Optional(Type.Array(Type.String())) }),
+    ),
   }),
   Type.Object({
     op: Type.Literal('RunWorkflow'),
@@ -191,6 +243,19 @@ export const InvokeContextSchema = Type.Object({
   error: Type.Optional(StepErrorSchema),
   traceparent: optionalText(),
   features: EngineFeatures,
+  invokeTimeoutMs: Type.Optional(
+    Type.Integer({ description: 'Answer within this time. The engine waits a little longer for the answer' }),
+  ),
+  stepAttempts: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'The attempt that comes next, of each step that is to be tried again',
+    }),
+  ),
+  spentAttempts: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      description: 'Attempts that a step of `stepAttempts` had spent before a resume gave it new ones',
+    }),
+  ),
   checkpointToken: optionalText('Opens `POST /invokes/{token}/checkpoints` for this pass'),
   checkpointUrl: optionalText('The URL of that route, with the token'),
 })

@@ -11,6 +11,7 @@ export type WorkflowRegistration = Static<typeof schema.WorkflowRegistrationSche
 export type Trigger = Static<typeof schema.TriggerSchema>
 export type RetryPolicy = Static<typeof schema.RetryPolicySchema>
 export type StepError = Static<typeof schema.StepErrorSchema>
+export type { ErrorCause } from './schema.ts'
 export type LogLevel = Static<typeof schema.LogLevelSchema>
 export type RunnerLogLine = Static<typeof schema.RunnerLogLineSchema>
 export type Attributes = Static<typeof AttributesSchema>

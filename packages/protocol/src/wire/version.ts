@@ -27,6 +27,12 @@ export const STEP_POLICY_FEATURE = 'step-policy'
 /** The feature of `op` in memo entries (`docs/wire-protocol.md#the-memo`). */
 export const MEMO_OP_FEATURE = 'memo-op'
 
+/** The feature of `invokeTimeoutMs` in the context of an invoke (`docs/wire-protocol.md#the-time-of-an-invoke`). */
+export const INVOKE_TIMEOUT_FEATURE = 'invoke-timeout'
+
+/** The feature of `stepAttempts` in the context of an invoke (`docs/wire-protocol.md#attempts-of-steps`). */
+export const MEMO_ATTEMPT_FEATURE = 'memo-attempt'
+
 /** The feature of `attributes` in answers and checkpoints (`docs/wire-protocol.md#attributes`). */
 export const ATTRIBUTES_FEATURE = 'attributes'
 
@@ -35,6 +41,36 @@ export const END_WITH_STEPS_FEATURE = 'end-with-steps'
 
 /** The feature of checkpoints over HTTP (`docs/wire-protocol.md#checkpoints-over-http`). */
 export const HTTP_CHECKPOINTS_FEATURE = 'http-checkpoints'
+
+/** The feature of heartbeats beside the socket of a runner (`docs/wire-protocol.md#a-blocked-event-loop`). */
+export const BEATS_FEATURE = 'beats'
+
+/** Header of such a heartbeat: the instances of the runner's sockets, separated by commas. */
+export const BEATS_HEADER = 'x-engine-beats'
+
+/** The feature of `running` in checkpoints (`docs/wire-protocol.md#running-steps`). */
+export const RUNNING_STEPS_FEATURE = 'running-steps'
+
+/** The feature of `given` and `since` in a WaitForEvent (`docs/wire-protocol.md#waits`). */
+export const WAIT_ORDER_FEATURE = 'wait-order'
+
+/** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
+export const ANOTHER_PASS_FEATURE = 'another-pass'
+
+/** Header of such a heartbeat: the step that began last, percent-encoded. */
+export const BEATS_STEP_HEADER = 'x-engine-beats-step'
+
+/** The feature of answers that say who gave them (`docs/wire-protocol.md#marked-answers`). */
+export const MARKED_ANSWERS_FEATURE = 'marked-answers'
+
+/** Header of every answer of a runner over HTTP that names the feature: a gateway in front of the runner does not send it. */
+export const RUNNER_HEADER = 'x-perdure-runner'
+
+/** The value of {@link RUNNER_HEADER}. */
+export const RUNNER_MARK = '1'
+
+/** The `code` in the error of a 4xx or 5xx: the runner does not take the caller for its engine, so it has run nothing. */
+export const ENGINE_REFUSED = 'engine_refused'
 
 /** WebSocket subprotocol of the Connect transport. */
 export const CONNECT_SUBPROTOCOL = 'engine.connect.v0'
