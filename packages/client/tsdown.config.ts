@@ -7,6 +7,9 @@ export default defineConfig(
   library({
     home: import.meta.dirname,
     platform: 'neutral',
-    flat: { './build/calls.d.ts': ['build/calls.d.ts'] },
+    flat: {
+      './build/calls.d.ts': ['build/calls.d.ts'],
+      '@perdure/protocol/portable': ['../protocol/dist/portable.d.ts'],
+    },
   }),
 )

@@ -20,8 +20,11 @@ type PathInput<Path extends string> = Path extends `${string}{${infer Name}}${in
   ? { [Key in Name]: string } & PathInput<Rest>
   : unknown
 type QueryInput<Op> = Op extends { query: infer Query extends Record<string, QueryParam> }
-  ? { [Name in keyof Query]?: Given<Query[Name]> | undefined }
+  ? { [Name in Exclude<keyof Query, Needed<Query>>]?: Given<Query[Name]> | undefined } & {
+      [Name in Needed<Query>]: Given<Query[Name]>
+    }
   : unknown
+type Needed<Query> = { [Name in keyof Query]: Query[Name] extends { required: true } ? Name : never }[keyof Query]
 type BodyInput<Op extends Operation> = [BodyOf<Op>] extends [never]
   ? unknown
   : Op extends { body: { required: true } }

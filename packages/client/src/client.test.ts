@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createClient } from './client.ts'
-import { ApiError, ConnectionError } from './errors.ts'
+import { ApiError, ConnectionError } from './errors/call-errors.ts'
 import { closedUrl, hangs, json, openServer, refused, type Script } from './server.testkit.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -90,7 +90,10 @@ describe('the environment', () => {
 })
 
 test.each([
-  [{ adress: 'x' }, 'createClient has no option "adress"; known are url, apiKey, fetch, timeoutMs, stream'],
+  [
+    { adress: 'x' },
+    'createClient has no option "adress"; known are url, apiKey, app, timeoutMs, middleware, fetch, stream, json',
+  ],
   [{ timeout: 1 }, 'createClient has no option "timeout"; did you mean "timeoutMs"?'],
   [{ stream: { silence: 1 } }, 'createClient: stream has no option "silence"; did you mean "silenceMs"?'],
 ])('%j has an unknown option', (options, message) => {
@@ -150,13 +153,14 @@ describe('failures', () => {
 
   test('a refusal without a code keeps its body', async () => {
     const body = { status: 'not_ready', checks: { store: 'unavailable' } }
-    const server = await openServer(json(body, 503), response => response.writeHead(502).end('<html>'))
+    const server = await openServer(json(body, 503), response => response.writeHead(502).end('<h1>Bad gateway'))
     const client = createClient({ url: server.url })
-    await expect(client.getReadiness()).rejects.toMatchObject({ status: 503, code: 'unknown', details: body })
+    await expect(client.getReadiness()).rejects.toMatchObject({ status: 503, code: 'http_503', details: body })
     await expect(client.getReadiness()).rejects.toMatchObject({
       status: 502,
-      code: 'unknown',
-      details: '<html>',
+      code: 'http_502',
+      details: '<h1>Bad gateway',
+      message: `${server.url}/readyz answered 502: Bad gateway. Is the engine behind this proxy running?`,
     })
   })
 
@@ -197,11 +201,13 @@ describe('failures', () => {
 
   test('an answer that is not JSON, or that is cut off, is a ConnectionError', async () => {
     const server = await openServer(
-      response => response.end('<html>'),
+      response => response.end('<html><h1>No route'),
       response => response.writeHead(200, { 'content-length': 10 }).write('[', () => response.destroy()),
     )
     const client = createClient({ url: server.url })
-    await expect(client.listApps()).rejects.toThrow('not JSON')
+    await expect(client.listApps()).rejects.toThrow(
+      `the answer is not JSON: ${server.url}/apps answered 200: No route. Is this the engine? Check ENGINE_URL`,
+    )
     await expect(client.listApps()).rejects.toBeInstanceOf(ConnectionError)
   })
 

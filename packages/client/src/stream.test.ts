@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient } from './client.ts'
-import { ApiError, ConnectionError } from './errors.ts'
+import { ApiError, ConnectionError } from './errors/call-errors.ts'
 import { closedUrl, frames, hangs, json, openServer, refused, type Script } from './server.testkit.ts'
 
 const frame = (seq: number, status = 'running') => ({ kind: 'run_status', seq, runId: 'run_1', status })
@@ -162,7 +162,8 @@ describe('a follower', () => {
     const seqs: number[] = []
     let opened = 0
     const onOpen = () => opened++
-    for await (const { seq } of client.streamRuns({}, { onOpen })) if (seqs.push(seq) === 2) break
+    for await (const frame of client.streamRuns({}, { onOpen }))
+      if (frame.kind === 'run_status' && seqs.push(frame.seq) === 2) break
     expect(seqs).toEqual([1, 2])
     expect(opened).toBe(2)
     expect(server.seen.map(({ path }) => path)).toEqual(['/runs/stream', '/runs/stream'])

@@ -3,8 +3,10 @@
 import type { ListedRun, Run, TimelineFrame } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import { expect, expectTypeOf, test } from 'vitest'
+import type { Client } from './client.ts'
 import { ROUTES } from './routes.ts'
-import type { Client, Page } from './types.ts'
+import type { RunMethods } from './send.ts'
+import type { OperationMethods, Page } from './types.ts'
 
 test('every operation except the WebSocket and the metrics has a route, and every route an operation', () => {
   const kind = ({ reply }: Operation) => (reply.stream ? ' stream' : reply.pages ? ' pages' : '')
@@ -15,6 +17,10 @@ test('every operation except the WebSocket and the metrics has a route, and ever
         .map(([id, operation]) => [id, `${operation.method} ${operation.path}${kind(operation)}`]),
     ),
   )
+})
+
+test('no operation has the name of a method for runs', () => {
+  expectTypeOf<keyof RunMethods & keyof OperationMethods>().toEqualTypeOf<never>()
 })
 
 test('an operation is called with the values of path and query side by side, and with its body', () => {

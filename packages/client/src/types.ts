@@ -10,6 +10,11 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Replaces the client's deadline. Streams have none. */
   timeoutMs?: number
+  /**
+   * Whether the call may reach the engine twice, because a repeat changes nothing. Then it is sent again when a connection breaks,
+   * and to another engine of the cluster. Default: whether its method is GET, PUT or DELETE.
+   */
+  isRepeatable?: boolean
   /** Called when a stream is connected, and again after each reconnect: what happens from then on is in its frames. */
   onOpen?(): void
 }
@@ -43,10 +48,10 @@ type Paged = {
 }[OperationId]
 
 /**
- * One method per operation. Each rejects with an `ApiError` when the engine refuses and with a `ConnectionError` when
+ * One method per operation of the HTTP interface. Each rejects with an `ApiError` when the engine refuses and with a `ConnectionError` when
  * no engine answers in time.
  */
-export type Client = { readonly [Id in OperationId]: Call<Id> } & {
+export type OperationMethods = { readonly [Id in OperationId]: Call<Id> } & {
   /** The items of all pages of a list. A page is fetched when the loop reaches it; `limit` is the size of a page. */
   readonly pages: { readonly [Id in Paged]: Items<Id> }
 }

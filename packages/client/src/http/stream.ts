@@ -1,10 +1,11 @@
 // Follows a stream over any number of connections: when one drops or goes silent, it reconnects after a growing pause
 // and resumes after the last frame received.
 
-import { ApiError, ConnectionError } from './errors.ts'
-import { type Connection, type Request, refusal, unreachable } from './exchange.ts'
+import { ApiError, ConnectionError, PerdureError } from '../errors/call-errors.ts'
+import { addressOf, type Connection, noStream, type Request, refusal, unreachable } from './exchange.ts'
 import { readMessages } from './sse.ts'
 
+/** How a stream detects dead connections and reconnects. */
 export interface StreamSettings {
   /** A connection without data for this long counts as dead: the engine writes a comment every 15 s. */
   silenceMs: number
@@ -26,7 +27,7 @@ export interface Source {
 
 export type Frame = { seq?: number } & Record<string, unknown>
 
-/** Yields every frame. Throws if the first connection fails; later failures lead to a reconnect. */
+/** Yields every frame. Throws if no engine gives a first connection; later failures lead to a reconnect. */
 export async function* follow(
   connection: Connection,
   source: Source,
@@ -35,9 +36,11 @@ export async function* follow(
   const { retryMs, retryMsMax, attemptsMax, signal } = settings
   let last: Frame | undefined
   let everOpen = false
+  const { engines } = connection
   for (let failures = 0; ; failures++) {
+    const { url } = engines
     const request = source.request(last?.seq)
-    let failure: unknown = new ConnectionError(request.url, 'the stream ended again and again')
+    let failure: unknown = new ConnectionError(addressOf(engines, request), 'the stream ended again and again')
     let openedAt = Number.POSITIVE_INFINITY
     const onOpen = () => {
       everOpen = true
@@ -45,7 +48,7 @@ export async function* follow(
       settings.onOpen?.()
     }
     try {
-      for await (const frame of connect(connection, request, { ...settings, onOpen })) {
+      for await (const frame of connect(connection, { ...request, url: url + request.path }, { ...settings, onOpen })) {
         failures = 0
         last = frame
         yield frame
@@ -53,9 +56,13 @@ export async function* follow(
       if (await source.isOver(last)) return
     } catch (error) {
       signal?.throwIfAborted()
-      if (!everOpen || isFinal(error)) throw error
+      const isNextUntried = failures + 1 < engines.size
+      if ((!everOpen && !isNextUntried) || isFinal(error)) throw error
       failure = error
     }
+    // An engine that shuts down ends its streams.
+    engines.passOver(url)
+    if (!everOpen) continue
     // A quiet stream that a proxy closes now and then is healthy: a connection that lasted is not a failure.
     if (performance.now() - openedAt >= retryMsMax) failures = 0
     if (failures >= attemptsMax) throw failure
@@ -69,7 +76,7 @@ const isFinal = (error: unknown) => error instanceof ApiError && error.status < 
 /** Yields the frames of one connection. */
 async function* connect(
   connection: Connection,
-  request: Request,
+  request: Request & { url: string },
   { silenceMs, signal, onOpen }: { silenceMs: number; signal: AbortSignal | undefined; onOpen(): void },
 ): AsyncGenerator<Frame, void, undefined> {
   const cut = new AbortController()
@@ -81,12 +88,18 @@ async function* connect(
   try {
     const { fetch } = connection
     const response = await inTime(fetch(request.url, { ...request, signal: both }))
-    if (!response.ok)
-      throw refusal(response.status, await inTime(response.text()), { isKeySent: connection.apiKey !== undefined })
+    const answer = async () => ({
+      url: request.url,
+      status: response.status,
+      body: await inTime(response.text()),
+    })
+    if (!response.ok) throw refusal({ ...(await answer()), headers: response.headers }, connection.apiKey !== undefined)
+    const type = response.headers.get('content-type')
+    if (type && !type.startsWith('text/event-stream')) throw noStream(await answer())
     onOpen()
     for await (const data of readMessages(chunksOf(response, inTime))) yield JSON.parse(data) as Frame
   } catch (error) {
-    if (error instanceof ApiError) throw error
+    if (error instanceof PerdureError) throw error
     throw unreachable(request.url, cut.signal.aborted ? cut.signal.reason : error)
   } finally {
     cut.abort()

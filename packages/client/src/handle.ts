@@ -1,0 +1,160 @@
+// Starts a run of a workflow directly, and gives handles of runs: their result, their status, their cancel. Called by send.ts.
+
+import type { Attributes, RunStatus, StartRun } from '@perdure/protocol/portable'
+import { PerdureError } from './errors/call-errors.ts'
+import { RunEndedError } from './errors/run-ended.ts'
+import { type OptionNames, refuseUnknownOptions } from './schema/known-options.ts'
+import type { CallOptions, OperationMethods } from './types.ts'
+import type { ValueChain } from './values/value-chain.ts'
+
+/** Milliseconds, or a text with a number and one of the units `ms s m h d`, such as `"30s"`. */
+export type Duration = number | string
+
+declare const sent: unique symbol
+
+/** A workflow as a client knows it. `Sent` is the type of the data that starts it, before validation. */
+export interface WorkflowRef<Output = unknown, Sent = unknown> {
+  readonly name: string
+  handler(args: never): Output | Promise<Output>
+  /** Only for type inference; never set. */
+  readonly [sent]?: { takes(data: Sent): void }
+}
+
+/** Options of starting a run. */
+export interface StartOptions {
+  /** Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. With it the call can be repeated: a repeat starts nothing. */
+  runId?: string
+  /** Attributes of the run, by which it is found. */
+  attributes?: Attributes
+  /** The app of the workflow. Default: the client's. */
+  app?: string
+  signal?: AbortSignal
+  /** Deadline of the call. */
+  timeoutMs?: number
+}
+
+const START_OPTIONS: OptionNames<StartOptions> = {
+  runId: true,
+  attributes: true,
+  app: true,
+  signal: true,
+  timeoutMs: true,
+}
+
+/** Options of a call of a handle. */
+export interface HandleOptions {
+  signal?: AbortSignal
+  /** Deadline of the call. For a result: how long to wait for the end of the run. */
+  timeoutMs?: number
+}
+
+const HANDLE_OPTIONS: OptionNames<HandleOptions> = { signal: true, timeoutMs: true }
+
+/** A run, and the way to its result. */
+export interface RunHandle<Output = unknown> {
+  readonly runId: string
+  /**
+   * Waits until the run has ended, and resolves with its result. Rejects with a `RunEndedError` when it failed or was
+   * cancelled, and with a `PerdureError` of code `timeout` when it has not ended after `timeoutMs` (default: no limit).
+   */
+  result(options?: HandleOptions): Promise<Output>
+  /** Resolves with the status of the run now, such as `running`, `waiting` or `succeeded`. */
+  status(options?: HandleOptions): Promise<RunStatus>
+  /**
+   * Cancels the run, its open steps and its children. Resolves when the engine has stored that. Rejects with an `ApiError` of code
+   * `run_terminal` when the run has ended. It needs an API key of kind `secret`.
+   */
+  cancel(options?: HandleOptions): Promise<void>
+}
+
+/** The engine as the methods for runs reach it. */
+export interface Engine {
+  operations: OperationMethods
+  app: string | undefined
+  /** Deadline of each call, beyond the time that it waits for a result. */
+  timeoutMs: number
+  middleware: ValueChain
+}
+
+/** Longest wait of one call for the end of the run. */
+const WAIT_MS_MAX = 25_000
+/** Between two calls: an engine with too many waiters answers at once. */
+const PAUSE_MS = 250
+
+/** `Client.start`. */
+export function starter(engine: Engine) {
+  return async (
+    workflow: string | { name: string },
+    input?: unknown,
+    options: StartOptions = {},
+  ): Promise<RunHandle<never>> => {
+    refuseUnknownOptions('start', options, START_OPTIONS)
+    const { runId, attributes, app = engine.app } = options
+    const name = typeof workflow === 'string' ? workflow : workflow.name
+    if (app === undefined) throw new TypeError(`start("${name}") needs \`app\`, of the call or of the client`)
+    const sent = engine.middleware.output(input, { kind: 'event', name })
+    const body: StartRun = { input: sent, ...(runId !== undefined && { runId }), ...(attributes && { attributes }) }
+    const call = { ...callOf(engine, options), isRepeatable: runId !== undefined }
+    return handleOf(engine, name, (await engine.operations.startRun({ app, name, body }, call)).id)
+  }
+}
+
+/** Returns the handle of a run of the workflow. */
+export function handleOf(engine: Engine, workflow: string, runId: string): RunHandle<never> {
+  const { operations } = engine
+  return {
+    runId,
+    result: options => resultOf(engine, { id: runId, workflow }, options),
+    async status(options = {}) {
+      refuseUnknownOptions('status', options, HANDLE_OPTIONS)
+      return (await operations.getRunResult({ id: runId }, callOf(engine, options))).status
+    },
+    async cancel(options = {}) {
+      refuseUnknownOptions('cancel', options, HANDLE_OPTIONS)
+      await operations.cancelRun({ id: runId }, callOf(engine, options))
+    },
+  }
+}
+
+/** The options of an operation. */
+function callOf(engine: Engine, { signal, timeoutMs = engine.timeoutMs }: HandleOptions): CallOptions {
+  return { timeoutMs, ...(signal && { signal }) }
+}
+
+async function resultOf(
+  engine: Engine,
+  { id, workflow: name }: { id: string; workflow: string },
+  options: HandleOptions = {},
+): Promise<never> {
+  refuseUnknownOptions('result', options, HANDLE_OPTIONS)
+  const { timeoutMs, signal } = options
+  const until = performance.now() + (timeoutMs ?? Number.POSITIVE_INFINITY)
+  for (;;) {
+    const wait = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, until - performance.now())))
+    const call = callOf(engine, { ...(signal && { signal }), timeoutMs: engine.timeoutMs + wait })
+    const { status, result, error } = await engine.operations.getRunResult({ id, wait }, call)
+    if (status === 'succeeded') return engine.middleware.input(result ?? null, { kind: 'child', name }) as never
+    if (status === 'failed' || status === 'cancelled') throw new RunEndedError({ id, status, ...(error && { error }) })
+    if (performance.now() >= until) {
+      const message = `Run ${id} has not ended within ${timeoutMs} ms: it is ${status}`
+      throw new PerdureError({ code: 'timeout', status: 0, message })
+    }
+    await pause(Math.min(PAUSE_MS, until - performance.now()), signal)
+  }
+}
+
+/** Resolves after the time, or rejects with the signal's reason. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}
