@@ -1,11 +1,11 @@
 // Passes with checkpoints: what is reported when, which calls a receipt settles, and how such a pass ends.
 
+import { NonRetriableError } from '@perdure/client'
 import { hashStepId, type MemoEntry, type Opcode, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { signal } from '../replay/engine.testkit.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { createHandler } from '../runner/handler.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import type { CheckpointReceipt, CheckpointReport } from './checkpoints.ts'
@@ -95,7 +95,7 @@ describe('a checkpoint', () => {
     expect(pass.reports.map(({ opcodes }) => names(opcodes))).toEqual([['a'], ['b']])
   })
 
-  test('contains all steps of its turn, in the order of discovery', async () => {
+  test('contains all steps of its turn, in the order in which they came to an end', async () => {
     const pass = new CheckpointedPass(({ step, ctx }) =>
       Promise.all([
         step.sleep('pause', 1),
@@ -106,7 +106,7 @@ describe('a checkpoint', () => {
       ]),
     )
     const { opcodes, acknowledge } = await pass.report()
-    expect(names(opcodes)).toEqual(['pause', 'later', 'announce', 'hook', 'now'])
+    expect(names(opcodes)).toEqual(['pause', 'announce', 'hook', 'later', 'now'])
     acknowledge()
     // Everything is reported: the pass only waits for the sleep.
     expect(await pass.ended).toMatchObject({ status: 206, body: { opcodes: [] } })
@@ -160,7 +160,7 @@ describe('a checkpoint', () => {
     expect(pass.reports).toHaveLength(1)
     first.acknowledge()
     const second = await pass.report()
-    expect(names(second.opcodes)).toEqual(['b', 'c'])
+    expect(names(second.opcodes)).toEqual(['c', 'b'])
     second.acknowledge()
     expect(await pass.ended).toMatchObject({ status: 200, body: { data: ['A', 'B', 'C'] } })
   })

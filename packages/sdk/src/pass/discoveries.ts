@@ -1,37 +1,59 @@
-// The steps that a pass has discovered and not reported yet, in the order of their discovery. Used by the pass and its
-// checkpoints.
+// The steps that a pass has discovered and not reported yet, in the order in which they came to an end: a callback when it has
+// settled, all others when they are discovered. The engine stores them in that order, and every replay goes by it. Used by the
+// pass and its checkpoints.
+//
+// With `handsOver` the handler gets the results of finished steps before they are stored, all at once, as soon as no
+// callback runs and nothing else is outstanding. No callback starts then until they are stored: a handler that calls
+// one has them reported by a checkpoint, or ends the pass. A handler that returns first ends the run in the answer that
+// carries them. They are reported in the order in which the handler got them, which is the order of every replay.
 
+import { AsyncResource } from 'node:async_hooks'
 import { byteLength } from '../wire/text-size.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
+import type { StepId } from './step-ids.ts'
 
-/** The opcode of a discovered step, or what starts the step's callback. The promise of a callback never rejects. */
+/** The opcode of a discovered step, or what starts the step's callback. */
 export type Discovery = EncodedOpcode | StartOfCallback
-export type StartOfCallback = () => Promise<EncodedOpcode>
+export type StartOfCallback = () => RunningCallback
+
+/** A callback that runs. */
+export interface RunningCallback {
+  readonly id: StepId
+  /** By the monotonic clock. */
+  readonly startedAt: number
+  /** Never rejects: a failure is an opcode, too. */
+  readonly opcode: Promise<EncodedOpcode>
+  /** Gives the attempt up: the opcode of its failure. */
+  giveUp(error: Error): EncodedOpcode
+}
 
 /** How much the handler may get before it is stored: an answer or a checkpoint must have room for it. */
 const HANDED_CHARS_MAX = 128 * 1024
 
-interface Found {
-  /** Number of the step in the order of discovery. */
-  readonly position: number
-  readonly opcode: EncodedOpcode
-}
-
 export class Discoveries {
-  readonly #found: Found[] = []
+  readonly #found: EncodedOpcode[] = []
   readonly #handed: EncodedOpcode[] = []
   #handedChars = 0
-  #nextPosition = 0
-  #running = 0
+  readonly #running = new Set<RunningCallback>()
 
   /** How many step callbacks are running. */
   get running(): number {
-    return this.#running
+    return this.#running.size
+  }
+
+  /** The callbacks that are running, in the order of their start. */
+  get callbacks(): RunningCallback[] {
+    return [...this.#running]
   }
 
   /** How many steps have an opcode to report. */
   get size(): number {
     return this.#found.length + this.#handed.length
+  }
+
+  /** The opcodes with a result that are not reported, and that the handler does not have. */
+  get finished(): EncodedOpcode[] {
+    return this.#found.filter(({ settles }) => settles)
   }
 
   /** Whether the handler has results that are not reported. */
@@ -41,23 +63,30 @@ export class Discoveries {
 
   /** Whether the engine would settle one of the steps at once, so that the handler could continue. */
   get isUrgent(): boolean {
-    return this.hasHanded || this.#found.some(({ opcode }) => OPCODE_RULES[opcode.op].isUrgent)
+    return this.hasHanded || this.#found.some(({ op }) => OPCODE_RULES[op].isUrgent)
   }
 
   /** Adds the opcode of a discovered step. */
   add(opcode: EncodedOpcode): void {
-    this.#found.push({ position: this.#nextPosition++, opcode })
+    this.#found.push(opcode)
   }
 
   /** Starts the callback of a discovered step. `finished` is called when it has settled. */
   start(start: StartOfCallback, finished: () => void): void {
-    const position = this.#nextPosition++
-    this.#running++
-    start().then(opcode => {
-      this.#running--
-      this.#found.push({ position, opcode })
+    const callback = start()
+    this.#running.add(callback)
+    callback.opcode.then(opcode => {
+      // The result of an attempt that was given up is dropped.
+      if (!this.#running.delete(callback)) return
+      this.#found.push(opcode)
       finished()
     })
+  }
+
+  /** Gives up the running callbacks: their attempts have failed with the error. */
+  giveUp(error: Error): void {
+    for (const callback of this.#running) this.#found.push(callback.giveUp(error))
+    this.#running.clear()
   }
 
   /**
@@ -65,8 +94,8 @@ export class Discoveries {
    * found, `count` of them, if each is sure to settle with its result and no callback runs. Otherwise undefined.
    */
   handOver(count: number): EncodedOpcode[] | undefined {
-    if (this.#running > 0 || this.#found.length !== count || !this.#found.every(({ opcode }) => opcode.settles)) return
-    const chars = this.#found.reduce((sum, { opcode }) => sum + opcode.text.length, this.#handedChars)
+    if (this.#running.size > 0 || this.#found.length !== count || !this.#found.every(({ settles }) => settles)) return
+    const chars = this.#found.reduce((sum, { text }) => sum + text.length, this.#handedChars)
     if (chars > HANDED_CHARS_MAX) return undefined
     this.#handedChars = chars
     const opcodes = this.#takeFound(Number.POSITIVE_INFINITY, 1)
@@ -94,13 +123,18 @@ export class Discoveries {
   }
 
   #takeFound(bytesMax: number, countMin: number): EncodedOpcode[] {
-    this.#found.sort((a, b) => a.position - b.position)
     let bytes = 0
-    const end = this.#found.findIndex(({ opcode }) => {
-      bytes += byteLength(opcode.text) + 1
+    const end = this.#found.findIndex(({ text }) => {
+      bytes += byteLength(text) + 1
       return bytes > bytesMax
     })
     const count = end < 0 ? this.#found.length : Math.max(countMin, end)
-    return this.#found.splice(0, count).map(({ opcode }) => opcode)
+    return this.#found.splice(0, count)
   }
+}
+
+/** Lets a callback that starts later run in the async scope of its call. */
+export function inScopeOfCaller(start: StartOfCallback): StartOfCallback {
+  const caller = new AsyncResource('perdure.step')
+  return () => caller.runInAsyncScope(start)
 }

@@ -1,10 +1,10 @@
 // Results that the handler gets before they are stored, and answers that end a run with its last steps
 // (docs/wire-protocol.md#end-with-steps).
 
+import { NonRetriableError } from '@perdure/client'
 import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { runOf } from '../replay/engine.testkit.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 
 const ctx = { features: [END_WITH_STEPS_FEATURE] }
@@ -137,7 +137,7 @@ test('a step beside a timer, a wait or a child is reported first', async () => {
     settle: () => undefined,
   })
   await run.drive()
-  expect(shapes(run)).toEqual([[206, 'a', 'limit'], [200]])
+  expect(shapes(run)).toEqual([[206, 'limit', 'a'], [200]])
 })
 
 test('code that waits for something outside of steps is not waited for', async () => {

@@ -15,6 +15,8 @@ import { StepPromise } from './step-promise.ts'
 /** A step call of the handler that waits for its result. */
 interface Call {
   readonly name: string
+  /** How many calls had been settled before it. */
+  readonly turn: number
   readonly resolve: (data: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -25,9 +27,25 @@ interface KnownStep {
   /** Undefined for a step that was discovered and not acknowledged yet. */
   entry: MemoEntry | undefined
   call: Call | undefined
-  readonly op?: string | undefined
+  op: string | undefined
+  /** The event that settled a wait. */
+  event: WaitedEvent | undefined
+  /** It counts as settled by what the engine has sent. */
+  isCounted: boolean
   /** The invoke brought it. */
-  readonly isStored?: true
+  readonly isStored: boolean
+}
+
+/** An event that has settled a wait. */
+export interface WaitedEvent {
+  /** Hashed id of the wait. */
+  readonly stepId: string
+  readonly id: string
+  readonly name: string
+  /** The promise of the wait has settled. */
+  isReleased: boolean
+  /** The handler called no step before the next promise settled. */
+  ledToNothing: boolean
 }
 
 /** A step call that can be settled. */
@@ -35,6 +53,7 @@ interface ReadyCall {
   readonly order: number
   readonly entry: MemoEntry
   readonly call: Call
+  readonly event: WaitedEvent | undefined
 }
 
 /** The new memo entry of a step, from a receipt. */
@@ -59,13 +78,42 @@ export class Memo {
   #uncalledCount = 0
   #scheduled = false
   #closed = false
+  /** How many calls have been settled. */
+  #turn = 0
+  /** If set, only calls of this turn may settle. */
+  #keptTurn: number | undefined
+  /** Name of the step whose result the handler got last. */
+  lastReleased: string | undefined
+  /** The turn of the newest call. */
+  #calledTurn = -1
+  /** The event of the wait that settled last. */
+  #released: WaitedEvent | undefined
+  readonly #events: WaitedEvent[] = []
+  #settledCount = 0
 
   constructor(entries: InvokeRequest['steps']) {
     for (const hashedId in entries) {
       const entry = entries[hashedId]
-      this.#steps.set(hashedId, { order: this.#nextOrder++, entry, call: undefined, op: entry?.op, isStored: true })
+      const step = newStep(this.#nextOrder++, { entry, isStored: true })
+      this.#steps.set(hashedId, step)
+      this.#noteSettled(hashedId, step)
     }
     this.#uncalledCount = this.#nextOrder
+  }
+
+  /** How many settled steps the engine has sent, in the memo and in receipts. */
+  get settledCount(): number {
+    return this.#settledCount
+  }
+
+  /** How many calls have been settled. */
+  get turn(): number {
+    return this.#turn
+  }
+
+  /** The events of the waits that have settled, in the order of the memo. */
+  get events(): readonly WaitedEvent[] {
+    return this.#events
   }
 
   /** How many steps the engine has stored. */
@@ -87,34 +135,64 @@ export class Memo {
     return this.#steps.has(hashedId)
   }
 
+  /** Whether the pass knows the end of the step. */
+  hasSettled(hashedId: string): boolean {
+    return isSettled(this.#stepOf(hashedId).entry)
+  }
+
   /** How many steps the handler has called that have not settled. */
   get outstanding(): number {
     return this.#outstanding
   }
 
+  /** From now on settles only the calls that were made since the last one settled. */
+  keepNewestCalls(): void {
+    this.#keptTurn = this.#turn
+    const kept = this.#ready.filter(({ call }) => call.turn === this.#keptTurn)
+    this.#ready.splice(0, this.#ready.length, ...kept)
+  }
+
+  /** Whether a call is to be settled with a result that is there. */
+  get isSettling(): boolean {
+    return this.#ready.length > 0
+  }
+
+  /** Whether a call of the step waits that may still settle. */
+  isAwaited(hashedId: string): boolean {
+    const { call, entry } = this.#stepOf(hashedId)
+    return call !== undefined && !isSettled(entry) && this.#maySettle(call)
+  }
+
   /** Returns the promise of a step call, which settles in the order of the memo. Called once for each step. */
-  promiseOf({ hashedId, name }: StepId, onSubscribe: () => void): StepPromise<unknown> {
+  promiseOf({ hashedId, name }: StepId, op: string, onSubscribe: () => void): StepPromise<unknown> {
     const step = this.#stepOf(hashedId)
+    step.op ??= op
+    this.#calledTurn = this.#turn
     if (step.isStored) this.#uncalledCount--
-    const promise: StepPromise<unknown> = new StepPromise((resolve, reject) => {
+    const executor = (resolve: (data: unknown) => void, reject: (error: Error) => void) => {
       const rejectSilenced = (error: Error) => {
         promise.silenced()
         reject(error)
       }
-      step.call = { name, resolve, reject: rejectSilenced }
-    }, onSubscribe)
+      step.call = { name, turn: this.#turn, resolve, reject: rejectSilenced }
+    }
+    const promise: StepPromise<unknown> = new StepPromise(executor, onSubscribe, hashedId)
     if (isSettled(step.entry)) this.#settleCallLater(step)
     else this.#outstanding++
     return promise
   }
 
-  /** Applies the settlements of a receipt, in their order. Steps that have settled already are not changed. */
-  receive(settlements: readonly Settlement[]): void {
+  /**
+   * Applies the settlements of a receipt, in their order; with `isAhead`, results that are not stored yet. Steps that have settled
+   * already are not changed.
+   */
+  receive(settlements: readonly Settlement[], { isAhead = false } = {}): void {
     for (const { id, entry } of settlements) {
       const step = this.#stepOf(id)
-      if (isSettled(step.entry)) continue
-      step.entry = entry
-      if (!isSettled(entry)) continue
+      const isRepeat = isSettled(step.entry)
+      if (!isRepeat) step.entry = entry
+      if (!isAhead) this.#noteSettled(id, step)
+      if (isRepeat || !isSettled(entry)) continue
       step.order = this.#nextOrder++
       if (!step.call) continue
       this.#outstanding--
@@ -139,15 +217,32 @@ export class Memo {
   }
 
   #stepOf(hashedId: string): KnownStep {
-    const step = this.#steps.get(hashedId) ?? { order: -1, entry: undefined, call: undefined }
+    const step = this.#steps.get(hashedId) ?? newStep(-1, { entry: undefined, isStored: false })
     this.#steps.set(hashedId, step)
     return step
   }
 
+  /** Counts a settled step that the engine has sent, and keeps the event of a wait. */
+  #noteSettled(stepId: string, step: KnownStep): void {
+    const { entry, op } = step
+    if (step.isCounted || entry === undefined || !isSettled(entry)) return
+    step.isCounted = true
+    this.#settledCount++
+    if (op !== 'WaitForEvent') return
+    const { id, name } = (entry.data ?? {}) as Partial<WaitedEvent>
+    if (typeof id !== 'string' || typeof name !== 'string') return
+    step.event = { stepId, id, name, isReleased: false, ledToNothing: false }
+    this.#events.push(step.event)
+  }
+
+  #maySettle({ turn }: Call): boolean {
+    return this.#keptTurn === undefined || turn === this.#keptTurn
+  }
+
   #settleCallLater(step: KnownStep): void {
-    const { order, entry, call } = step
-    if (!entry || !call || this.#closed) return
-    insert(this.#ready, { order, entry, call })
+    const { order, entry, call, event } = step
+    if (!entry || !call || this.#closed || !this.#maySettle(call)) return
+    insert(this.#ready, { order, entry, call, event })
     // Drops the result from the memo: a long pass must not keep every result in memory.
     step.entry = entry.error ? FAILED : SUCCEEDED
     this.#schedule()
@@ -164,11 +259,21 @@ export class Memo {
     this.#scheduled = false
     const next = this.#closed ? undefined : this.#ready.shift()
     if (!next) return
-    const { call, entry } = next
+    const { call, entry, event } = next
+    if (this.#released) this.#released.ledToNothing = this.#calledTurn !== this.#turn
+    this.#released = event
+    if (event) event.isReleased = true
+    this.#turn++
+    this.lastReleased = call.name
     if (entry.error) call.reject(new StepFailedError(call.name, entry.error))
     else call.resolve(entry.data)
     if (this.#ready.length > 0) this.#schedule()
   }
+}
+
+/** With every field, so that all steps have one hidden class. */
+function newStep(order: number, { entry, isStored }: { entry: MemoEntry | undefined; isStored: boolean }): KnownStep {
+  return { order, entry, call: undefined, op: entry?.op, event: undefined, isCounted: false, isStored }
 }
 
 /** Finds the place by bisection: a fan-out may make thousands of calls ready at once. */

@@ -1,8 +1,8 @@
 // How a pass ends: handlers that settle or throw, stored errors, and misuse.
 
+import { NonRetriableError } from '@perdure/client'
 import { describe, expect, test } from 'vitest'
 import { runOf, signal } from '../replay/engine.testkit.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 
 describe('a handler that settles with steps that nobody awaited', () => {
   test('returns only when those with an effect are stored', async () => {

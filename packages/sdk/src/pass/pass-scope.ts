@@ -3,6 +3,7 @@
 // storage: each storage makes every promise of the process dearer.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { NonRetriableError } from '@perdure/client'
 import type { LogScope } from '../run/log-buffer.ts'
 
 /** A running pass. A runner has many at once. */
@@ -25,4 +26,13 @@ export const passScope = new AsyncLocalStorage<PassScope>()
 export function scopeWithin(pass: object): StepScope | undefined {
   const scope = passScope.getStore()
   return scope?.pass === pass ? scope.step : undefined
+}
+
+/** Throws for a nested step: the step would wait for the end of the pass, and the pass for the outer callback. */
+export function refuseNesting(pass: object, name: string): void {
+  const scope = scopeWithin(pass)
+  if (!scope) return
+  throw new NonRetriableError(
+    `Step "${name}" was called inside the callback of step "${scope.stepName}": steps cannot be nested`,
+  )
 }

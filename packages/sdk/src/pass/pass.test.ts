@@ -1,10 +1,10 @@
 // Replay: which steps a pass discovers, in which order stored results settle calls, and when a pass ends.
 
 import { readFile } from 'node:fs/promises'
+import { NonRetriableError } from '@perdure/client'
 import { hashStepId } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { runOf, signal } from '../replay/engine.testkit.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 import type { StepTools } from '../workflow/workflow.ts'
 
 describe('one step after another', () => {
@@ -88,7 +88,7 @@ describe('parallel steps', () => {
       ]),
     )
     expect(await run.drive()).toMatchObject({ status: 200, data: ['A', 'B', null] })
-    expect(run.discovered).toEqual([['a', 'b', 'pause'], []])
+    expect(run.discovered).toEqual([['pause', 'a', 'b'], []])
   })
 
   test('race: the stored winner lets the handler return while the loser is pending', async () => {
@@ -97,7 +97,7 @@ describe('parallel steps', () => {
       { settle: () => undefined },
     )
     expect(await run.drive()).toMatchObject({ status: 200, data: 'done' })
-    expect(run.discovered).toEqual([['work', 'deadline'], []])
+    expect(run.discovered).toEqual([['deadline', 'work'], []])
   })
 
   test('race: the step that settled first wins on every later pass', async () => {
@@ -176,7 +176,22 @@ describe('parallel steps', () => {
         })(),
       ]),
     )
-    expect((await run.pass()).opcodes.map(({ name }) => name)).toEqual(['slow', 'late'])
+    expect((await run.pass()).opcodes.map(({ name }) => name)).toEqual(['late', 'slow'])
+  })
+
+  test('a race has the winner of its callbacks, whichever was called first', async () => {
+    const fast = signal()
+    const run = runOf(({ step }) =>
+      Promise.race([
+        step.run('slow', () => fast.promise.then(() => 'slow')),
+        step.run('fast', () => {
+          fast.resolve()
+          return 'fast'
+        }),
+      ]),
+    )
+    expect(await run.drive()).toMatchObject({ status: 200, data: 'fast' })
+    expect(run.discovered).toEqual([['fast', 'slow'], []])
   })
 
   test('a step discovered many microtasks after a sibling has finished is in the same pass', async () => {

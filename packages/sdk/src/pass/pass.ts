@@ -1,57 +1,47 @@
-// One pass: runs the handler from its start against the memo, until the handler settles or is stuck. Called by
-// invoke.ts.
+// One pass: runs the handler from its start against the memo, until the handler settles or is stuck. Called by invoke.ts.
 //
 // A handler is stuck when it waits for a step that has not settled, and nothing else makes it continue. A program cannot
 // see what a promise waits for, so the pass uses these rules:
 //   - a handler that settles ends the pass at once;
-//   - while every step that the handler called has settled, the pass waits for the handler, however long its own I/O
-//     takes;
+//   - while every step that the handler called has settled, the pass waits for the handler, however long its own I/O takes;
 //   - once the handler has called a step that has not settled, the pass ends when all callbacks it started have settled,
 //     no checkpoint is under way, and one whole turn of the event loop had no further activity.
-// A branch that awaits I/O outside of steps while another step is outstanding is therefore cut off, and a later pass
-// runs it again: I/O belongs in steps. Steps that such a branch calls after the end of the pass are not executed.
+// A handler that awaits I/O outside of steps while a step is outstanding is therefore cut off. If it goes on later, it gets
+// another pass, and passes stay open for a moment at that place from then on (replay/late-handler.ts).
 //
 // With checkpoints the pass continues after the steps it discovers. The result of a callback, an emit or a webhook is
 // reported one turn of the event loop later, together with all other steps that are ready by then, and its call settles
 // when the receipt arrives. Sleeps, waits and children are reported with the next such step, or at the end of the pass.
 // If callbacks run, which may take long, they are reported without waiting for these.
 //
-// With `handsOver` the handler gets the results of finished steps before they are stored, all at once, as soon as no
-// callback runs and nothing else is outstanding. No callback starts then until they are stored: a handler that calls
-// one has them reported by a checkpoint, or ends the pass. A handler that returns first ends the run in the answer that
-// carries them. They are reported in the order in which the handler got them, which is the order of every replay.
-//
 // A pass that settles may have discovered steps whose promises nobody awaits. A return keeps the steps with an effect
 // (206 now, 200 on the next pass), a retriable throw keeps the finished callbacks, a fatal throw keeps nothing.
 
-import { AsyncResource } from 'node:async_hooks'
+import { NonRetriableError } from '@perdure/client'
 import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
-import { isFatal, NondeterminismError, NonRetriableError } from '../wire/errors.ts'
+import type { PassHold, Position } from '../run/pass-hold.ts'
+import { isFatal, NondeterminismError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import { lossOf } from '../wire/lossy.ts'
 import { asReported, type Checkpoints, UnreportedError } from './checkpoints.ts'
-import { Discoveries, type Discovery, type StartOfCallback } from './discoveries.ts'
+import { Discoveries, type Discovery, inScopeOfCaller, type StartOfCallback } from './discoveries.ts'
 import type { Memo, Settlement } from './memo.ts'
-import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
-import { scopeWithin } from './pass-scope.ts'
+import type { EncodedOpcode } from './opcode.ts'
+import { isKept, isSame, type Outcome, type Settled } from './outcome.ts'
+import { refuseNesting } from './pass-scope.ts'
+import { PassTimeoutError, PassTimers, type TimersOptions } from './pass-timers.ts'
 import { ProgressTimer } from './progress-timer.ts'
 import { type StepId, StepIds } from './step-ids.ts'
-import { StepPromise } from './step-promise.ts'
+import { never, StepPromise } from './step-promise.ts'
+import { UnawaitedSteps } from './unawaited-steps.ts'
+import { Waits } from './waits.ts'
 
-/** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
-export type Outcome =
-  | { kind: 'returned'; data: string | undefined; loss?: string; opcodes?: EncodedOpcode[] }
-  | { kind: 'threw'; error: unknown; fatal: boolean }
-  /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
-  | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
-  | { kind: 'cancelled' }
-
-type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
-
-interface PassOptions {
+interface PassOptions extends TimersOptions {
   checkpoints?: Checkpoints | undefined
   /** Whether the engine takes the last steps of a run together with its end. */
   handsOver?: boolean
+  /** Keeps the pass open where handlers of its workflow have gone on late. */
+  hold?: PassHold | undefined
 }
 
 /** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
@@ -62,25 +52,38 @@ export class Pass {
   readonly #ids = new StepIds()
   readonly #discoveries = new Discoveries()
   readonly #discovered: string[] = []
-  /** Names, by hashed id, of the steps whose promise nobody has awaited. */
-  readonly #unawaited = new Map<string, string>()
+  /** Names of the new steps that were called after the handler had returned. */
+  readonly #lost: string[] = []
+  /** Whether the branches that the handler did not await have got their results. */
+  #branches: 'behind' | 'following' | 'followed' = 'behind'
+  /** The steps whose promise nobody has awaited. */
+  readonly unawaited = new UnawaitedSteps()
+  #waits: Waits | undefined
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
-  #lastAwaited: string | undefined
+  /** Name of the step whose promise the handler awaited last. */
+  lastAwaited: string | undefined
   /** Callbacks that wait until what the handler has got is stored. Without checkpoints only a later pass starts them. */
   #held: StartOfCallback[] = []
   /** The results that the handler got before they were stored, by step id. */
   readonly #ahead = new Map<string, MemoEntry>()
   #checkIsScheduled = false
   #progress: ProgressTimer | undefined
+  readonly #timers: PassTimers
+  readonly #hold: PassHold | undefined
+  /** Why the callbacks that ran at the end of the pass, at its deadline, were given up; undefined if none was. */
+  overdue: Error | undefined
   #settled: Settled | undefined
   #stopped = false
   #end: ((outcome: Outcome) => void) | undefined
 
-  constructor(memo: Memo, { checkpoints, handsOver = false }: PassOptions = {}) {
+  constructor(memo: Memo, options: PassOptions = {}) {
+    const { checkpoints, handsOver = false } = options
     this.#memo = memo
     this.#checkpoints = checkpoints
     this.#handsOver = handsOver
+    this.#hold = options.hold
+    this.#timers = new PassTimers(options, this.#discoveries, ms => this.#expire(ms))
   }
 
   /** Whether the pass has ended. Steps called later are not part of it. */
@@ -93,19 +96,27 @@ export class Pass {
     return this.#discoveries.running
   }
 
-  /** Names of the steps whose promise nobody has awaited. */
-  get unawaited(): string[] {
-    return [...this.#unawaited.values()]
-  }
-
-  /** Name of the step whose promise the handler awaited last. */
-  get lastAwaited(): string | undefined {
-    return this.#lastAwaited
+  get waits(): Waits {
+    this.#waits ??= new Waits(this.#memo)
+    return this.#waits
   }
 
   /** Names of the steps that the engine had not stored. */
   get discovered(): readonly string[] {
     return this.#discovered
+  }
+
+  /** Names of the new steps that were called after the handler had returned, and are not executed. */
+  get lost(): readonly string[] {
+    return this.#lost
+  }
+
+  /** Called with the name of a step that is called after the pass has ended, and without one if the handler settles then. */
+  onLate: ((step?: string) => void) | undefined
+
+  get at(): Position {
+    const { lastReleased: after, turn } = this.#memo
+    return { after, open: this.unawaited.lastCalled, position: this.#ids.count + turn }
   }
 
   /** Whether the engine has stored steps that the handler has yet to call. */
@@ -131,10 +142,28 @@ export class Pass {
     })
     const call = async () => handler()
     call().then(
-      result => this.#returned(result),
-      error => this.#threw(error),
+      result => (this.ended ? this.onLate?.() : this.#returned(result)),
+      error => (this.ended ? this.onLate?.() : this.#threw(error)),
     )
+    if (!this.#checkIsScheduled) setImmediate(() => !this.ended && this.#timers.watch())
     return ended
+  }
+
+  /** The deadline is over: the running attempts have failed, and the pass ends with them. A handler that works outside of steps fails. */
+  #expire(ms: number): void {
+    const { running, callbacks } = this.#discoveries
+    if (this.ended || (running === 0 && (this.#isBusy || this.#settled))) return
+    const names = callbacks.map(({ id }) => id.name)
+    const error = new PassTimeoutError(names, { ms, after: this.lastAwaited })
+    if (running === 0) {
+      this.#threw(error)
+      return
+    }
+    this.overdue = error
+    this.#discoveries.giveUp(error)
+    this.#stopped = true
+    this.#memo.close()
+    this.#onActivity()
   }
 
   /** Ends the pass without an answer, because its caller has disconnected. */
@@ -149,11 +178,14 @@ export class Pass {
   step(name: string, op: EncodedOpcode['op'], discover: (id: StepId) => Discovery): StepPromise<unknown> {
     // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
     if (this.#ids.count >= STEPS_MAX) this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
-    if (this.ended) return never()
+    if (this.ended) {
+      this.onLate?.(name)
+      return never()
+    }
     try {
-      this.#refuseNesting(name)
+      refuseNesting(this, name)
       // The handler has settled or the pass is stopped: only a later pass may execute this step.
-      if (this.#settled || this.#stopped) return never()
+      if (this.#settled || this.#stopped) return this.#calledTooLate(name)
       const id = this.#ids.next(name)
       const stored = this.#memo.opOf(id.hashedId)
       if (stored !== undefined && stored !== op) {
@@ -164,10 +196,11 @@ export class Pass {
         this.#discover(discover(id))
         this.#discovered.push(name)
       }
-      this.#unawaited.set(id.hashedId, name)
-      const promise = this.#memo.promiseOf(id, () => {
-        this.#lastAwaited = name
-        this.#unawaited.delete(id.hashedId)
+      this.#hold?.goesOn(name)
+      this.unawaited.called(id)
+      const promise = this.#memo.promiseOf(id, op, () => {
+        this.lastAwaited = name
+        this.unawaited.awaited(id.hashedId)
       })
       this.#onActivity()
       return promise
@@ -176,22 +209,23 @@ export class Pass {
     }
   }
 
+  #calledTooLate(name: string): StepPromise<never> {
+    const isNew = this.#settled?.kind === 'returned' && !this.#memo.knows(this.#ids.next(name).hashedId)
+    if (isNew && !this.#lost.includes(name)) this.#lost.push(name)
+    return never()
+  }
+
   #discover(discovery: Discovery): void {
     if (typeof discovery !== 'function') this.#discoveries.add(discovery)
-    else if (this.#ahead.size === 0) this.#discoveries.start(discovery, () => this.#onActivity())
+    else if (this.#ahead.size === 0) this.#start(discovery)
     else {
       this.#held.push(this.#checkpoints ? inScopeOfCaller(discovery) : discovery)
       this.#report()
     }
   }
 
-  /** Throws for a nested step: the step would wait for the end of the pass, and the pass for the outer callback. */
-  #refuseNesting(name: string): void {
-    const scope = scopeWithin(this)
-    if (!scope) return
-    throw new NonRetriableError(
-      `Step "${name}" was called inside the callback of step "${scope.stepName}": steps cannot be nested`,
-    )
+  #start(start: StartOfCallback): void {
+    this.#discoveries.start(start, () => this.#onActivity())
   }
 
   /** Called after each activity of the pass: ends the pass, or schedules a check for the next turn of the event loop. */
@@ -213,11 +247,18 @@ export class Pass {
     const activityCount = this.#activityCount
     setImmediate(() => {
       this.#checkIsScheduled = false
-      if (this.ended || this.#settled || this.#stopped || this.#handOver() || this.#report()) return
+      if (this.ended) return
+      this.#timers.watch()
+      if (this.#settled || this.#stopped || this.#handOver() || this.#report()) return
       if (this.#isBusy || (this.#memo.outstanding === 0 && this.#ahead.size === 0)) return
       if (this.#activityCount !== activityCount && this.#held.length === 0) this.#checkNextTurn()
-      else this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.take(), isStuck: true })
+      else if (!this.#staysOpen()) this.#finish({ kind: 'opcodes', opcodes: this.#discoveries.take(), isStuck: true })
     })
+  }
+
+  /** A step that the answer settles brings another pass in any case. */
+  #staysOpen(): boolean {
+    return !this.#discoveries.isUrgent && this.#hold?.keepsOpen(this.at, () => this.#checkNextTurn()) === true
   }
 
   /** Gives the results of the finished steps to the handler before they are stored, if it may. Returns whether it did. */
@@ -228,7 +269,7 @@ export class Pass {
     if (!opcodes) return false
     const settlements = opcodes.map(opcode => ({ id: opcode.id, entry: asReported(opcode) }))
     for (const { id, entry } of settlements) this.#ahead.set(id, entry)
-    this.#memo.receive(settlements)
+    this.#memo.receive(settlements, { isAhead: true })
     this.#onActivity()
     return true
   }
@@ -242,7 +283,7 @@ export class Pass {
 
   #startHeld(): void {
     if (this.#settled?.kind === 'threw') return
-    for (const start of this.#held.splice(0)) this.#discoveries.start(start, () => this.#onActivity())
+    for (const start of this.#held.splice(0)) this.#start(start)
   }
 
   /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
@@ -256,6 +297,7 @@ export class Pass {
     checkpoints.report(this.#discoveries).then(
       ({ settlements, stop }) => {
         if (this.ended) return
+        this.#timers.restart()
         const isAsGot = this.#storedAhead(settlements)
         if (stop || !isAsGot) {
           this.#stopped = true
@@ -275,7 +317,6 @@ export class Pass {
   }
 
   #returned(result: unknown): void {
-    if (this.ended) return
     try {
       const data = encodePayload(result, 'The result of the workflow')
       const loss = lossOf(result)
@@ -283,6 +324,16 @@ export class Pass {
     } catch (error) {
       this.#threw(error)
     }
+  }
+
+  /**
+   * Parks the pass if the handler has thrown while it has results that are not stored. The next pass throws again, and then the
+   * middleware sees the error.
+   */
+  parksOn(error: unknown): boolean {
+    if (this.ended || !this.#discoveries.hasHanded) return false
+    this.#threw(error)
+    return true
   }
 
   #threw(error: unknown): void {
@@ -296,14 +347,18 @@ export class Pass {
   }
 
   #settle(settled: Settled): void {
+    this.#hold?.goesOn()
     this.#settled = settled
     // Branches that nobody awaits must get equally far in every pass.
-    this.#memo.close()
+    if (settled.kind === 'threw') this.#memo.close()
+    else this.#memo.keepNewestCalls()
     this.#onActivity()
+    if (!this.ended) this.#timers.watch()
   }
 
   #conclude(): void {
     const settled = this.#settled
+    if (settled?.kind === 'returned' && this.#followBranches()) return
     const handed = this.#discoveries.takeHanded()
     const kept = [...handed, ...this.#discoveries.take().filter(({ op }) => !settled || isKept(op, settled))]
     const isOver = settled && (settled.kind === 'threw' || this.#held.length === 0)
@@ -313,34 +368,32 @@ export class Pass {
     else this.#finish({ kind: 'opcodes', opcodes: kept, isStuck: false })
   }
 
+  /**
+   * Gives the branches that the handler did not await the results that are there, and a turn of the event loop: steps that they call
+   * are lost. A branch that began before the last result that the handler got may be the loser of a race, which gets no further.
+   * Returns false when that has been done, or there are no such branches.
+   */
+  #followBranches(): boolean {
+    if (this.#branches !== 'behind') return this.#branches === 'following'
+    const found = this.#discoveries.finished.filter(({ id }) => this.#memo.isAwaited(id))
+    if (found.length === 0 && !this.#memo.isSettling) return false
+    this.#branches = 'following'
+    const ahead = found.map(opcode => ({ id: opcode.id, entry: asReported(opcode) }))
+    this.#memo.receive(ahead, { isAhead: true })
+    setImmediate(() => {
+      this.#branches = 'followed'
+      this.#memo.close()
+      this.#onActivity()
+    })
+    return true
+  }
+
   #finish(outcome: Outcome): void {
+    this.#timers.stop()
     this.#progress?.stop()
+    this.#hold?.stop()
     this.#memo.close()
     this.#end?.(outcome)
     this.#end = undefined
   }
-}
-
-/** Whether a step that nobody awaited is still reported when the handler has settled. */
-function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
-  const { hasResult, outlivesReturn } = OPCODE_RULES[op]
-  return settled.kind === 'threw' ? hasResult : outlivesReturn
-}
-
-/** Whether a step that the handler had as `got` is stored with that result. Undefined: it did not have it. */
-function isSame(got: MemoEntry | undefined, stored: MemoEntry): boolean {
-  if (got === undefined) return true
-  if (got.error || stored.error || stored.pending) return got.error !== undefined && stored.error !== undefined
-  return true
-}
-
-/** Lets a callback that starts later run in the async scope of its call. */
-function inScopeOfCaller(start: StartOfCallback): StartOfCallback {
-  const caller = new AsyncResource('perdure.step')
-  return () => caller.runInAsyncScope(start)
-}
-
-/** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */
-function never(): StepPromise<never> {
-  return new StepPromise(() => undefined)
 }

@@ -1,4 +1,4 @@
-// `ctx.progress`: which values a pass reports, when, and which it refuses.
+// `ctx.progress` and `ctx.attributes`: which values a pass reports, when, and which it leaves out.
 
 import { hashStepId, type MemoEntry, type Opcode, positionalStepId, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -87,11 +87,31 @@ test.each([
   [{ n: 1n }, 'BigInt'],
   ['x'.repeat(16 * 1024 - 1), '16385 bytes of JSON, and may have 16384'],
   ['€'.repeat(6000), '18002 bytes'],
-])('the value %s is refused', async (value, problem) => {
-  const { status, error } = await pass(({ ctx }) => ctx.progress(value))
-  expect(status).toBe(400)
-  expect(error?.message).toContain('ctx.progress')
-  expect(error?.message).toContain(problem)
+])('the progress %s is left out with a warning, and the run goes on', async (value, problem) => {
+  const { status, progress, logs } = await pass(({ ctx }) => {
+    for (const one of ['before', value, value]) ctx.progress(one)
+  })
+  expect([status, progress]).toEqual([200, 'before'])
+  expect(logs.map(({ level, scope, index }) => [level, scope, index])).toContainEqual(['warn', '@replay', 5])
+  expect(logs[0]?.message).toContain('ctx.progress')
+  expect(logs[0]?.message).toContain(problem)
+  expect(logs[0]?.message).toContain('the run goes on')
+})
+
+test.each<[string, Record<string, unknown>, string]>([
+  ['a value over 256 characters', { a: '😀'.repeat(257) }, '"a" has 257 characters, and may have 256'],
+  ['a value that is no scalar', { a: [1] }, '"a" must be a string, a finite number'],
+  ['a number that loses digits', { a: 2 ** 53 }, '"a" is beyond 2^53 - 1, where numbers lose digits'],
+  ['a value that is no number', { a: Number.NaN }, '"a" must be a string, a finite number'],
+  ['a key with a space', { 'a b': 1 }, '"a b" is no key'],
+  ['one more than 32', Object.fromEntries(Array.from({ length: 32 }, (_, i) => [`a${i}`, i])), '"a31" is one more'],
+])('the attribute with %s is left out with a warning, and the run goes on', async (_, attributes, problem) => {
+  const reported = await pass(({ ctx }) => {
+    ctx.attributes({ kept: 1, ...(attributes as Record<string, number>) })
+  })
+  expect(reported).toMatchObject({ status: 200, attributes: { kept: 1 } })
+  expect(reported.logs).toMatchObject([{ level: 'warn', scope: '@replay', index: 6 }])
+  expect(reported.logs[0]?.message).toContain(problem)
 })
 
 describe('with checkpoints', () => {

@@ -1,8 +1,8 @@
 // Ids of the steps of one pass: the hash of the step's name, with a position from the second use of the name on. Used by
 // the pass.
 
+import { NonRetriableError } from '@perdure/client'
 import { hashStepId, positionalStepId, STEP_NAME_CHARS_MAX } from '@perdure/protocol'
-import { NonRetriableError } from '../wire/errors.ts'
 
 export interface StepId {
   readonly name: string
@@ -22,7 +22,8 @@ export class StepIds {
 
   next(name: string): StepId {
     if (typeof name !== 'string' || name === '' || name.length > STEP_NAME_CHARS_MAX) {
-      throw new NonRetriableError(`A step name must be a string of 1 to ${STEP_NAME_CHARS_MAX} characters`)
+      const given = typeof name === 'string' ? '' : `, and comes first: not ${kindOf(name)}`
+      throw new NonRetriableError(`A step name must be a string of 1 to ${STEP_NAME_CHARS_MAX} characters${given}`)
     }
     let use = this.#uses.get(name) ?? 0
     // A name such as "a:1" may already have the id that the second use of "a" would get: then the next position is used.
@@ -32,6 +33,11 @@ export class StepIds {
     this.#uses.set(name, use + 1)
     return { name, use, hashedId: hashed(stepId) }
   }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  return typeof value === 'object' ? 'an object' : String(value)
 }
 
 /** Returns the id behind a hash, if any pass of this process has called a step with that id: hashes are equal in all runs. */

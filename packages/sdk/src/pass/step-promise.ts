@@ -1,6 +1,8 @@
 // The promise that a step call returns. It reports when somebody awaits it first, so that a forgotten `await` can be
 // logged. Created by the memo and the pass.
 
+import { WaitPromise } from './wait-promise.ts'
+
 export class StepPromise<T> extends Promise<T> {
   /** `then` returns an ordinary promise. */
   static override get [Symbol.species](): PromiseConstructor {
@@ -8,13 +10,17 @@ export class StepPromise<T> extends Promise<T> {
   }
 
   #onSubscribe: (() => void) | undefined
+  /** Hashed id of the step; absent if the call was refused, or comes too late. */
+  readonly stepId: string | undefined
 
   /** `onSubscribe` is called when `then` of the promise is called for the first time. */
   constructor(
     executor: (resolve: (value: T | PromiseLike<T>) => void, reject: (reason: unknown) => void) => void,
     onSubscribe?: () => void,
+    stepId?: string,
   ) {
     super(executor)
+    this.stepId = stepId
     this.#onSubscribe = onSubscribe
   }
 
@@ -41,9 +47,27 @@ export class StepPromise<T> extends Promise<T> {
     return mapped.silenced()
   }
 
+  /** The same, for a wait. */
+  followed<U>(change: (value: T) => U): WaitPromise<U> {
+    const changed = super.then(change)
+    const followed = new WaitPromise<U>(
+      (resolve, reject) => void changed.then(resolve, reject),
+      () => {
+        this.#onSubscribe?.()
+        this.#onSubscribe = undefined
+      },
+    )
+    return followed.silenced()
+  }
+
   /** Prevents an unhandled rejection: a handler may await this promise only after another step. */
   silenced(): this {
     super.then(undefined, () => undefined)
     return this
   }
+}
+
+/** Returns a new promise each time: reactions to a shared promise that never settles would leak memory. */
+export function never(): StepPromise<never> {
+  return new StepPromise(() => undefined)
 }

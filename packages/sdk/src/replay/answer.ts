@@ -1,9 +1,9 @@
 // Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
-import { RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
+import { asRunError, cutText, type ENGINE_REFUSED, RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
 import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
-import type { Outcome } from '../pass/pass.ts'
+import type { Outcome } from '../pass/outcome.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import type { RunReport } from '../run/run-report.ts'
 import { placed } from '../wire/error-place.ts'
@@ -53,9 +53,12 @@ function answerReturned({ data, opcodes = [] }: Extract<Outcome, { kind: 'return
   return withLogs(200, outcome, rest)
 }
 
-/** Builds the answer to a request that is not run. It has no stack, which would show where the runner's code lies. */
-export function answerRefusal(status: number, message: string): Answer {
-  const error = { message: message.slice(0, REFUSAL_CHARS_MAX), name: 'Error' }
+/**
+ * Builds the answer to a request that is not run. It has no stack, which would show where the runner's code lies. With the code
+ * `engine_refused` the run waits.
+ */
+export function answerRefusal(status: number, message: string, code?: typeof ENGINE_REFUSED): Answer {
+  const error = { message: cutText(message, REFUSAL_CHARS_MAX), name: 'Error', code }
   return { status, body: `{"error":${JSON.stringify(error)},"logs":[]}` }
 }
 
@@ -66,11 +69,11 @@ function answerThrown(
   lastStep: string | undefined,
 ): Answer {
   const stepName = failedStepOf(error)
-  const code = error instanceof NondeterminismError ? error.code : 'handler_failed'
-  const reason = stepName === undefined ? { code } : { code: 'step_failed', stepName }
+  const ownCode = error instanceof NondeterminismError ? error.code : 'handler_failed'
   const where = lastStep === undefined ? 'the handler' : `the handler, after step "${lastStep}"`
   const thrown = stepName === undefined ? placed(toStepError(error), where) : toStepError(error)
-  return answerError(fatal ? 400 : 500, { ...thrown, ...reason }, { logs, fields: report.takeProgress() })
+  const reported = asRunError(thrown, stepName === undefined ? ownCode : 'step_failed', stepName)
+  return answerError(fatal ? 400 : 500, reported, { logs, fields: report.takeProgress() })
 }
 
 /** Builds the answer with an error: `{error: {message, stack, name, code?, stepName?}, logs, progress?}`. */

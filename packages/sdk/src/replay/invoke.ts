@@ -1,48 +1,76 @@
 // Runs one invoke, from its parsed request to its answer. Called by the handler.
 
-import { END_WITH_STEPS_FEATURE, type InvokeRequest, STEP_TIMES_FEATURE } from '@perdure/protocol'
+import {
+  END_WITH_STEPS_FEATURE,
+  type InvokeRequest,
+  RUNNING_STEPS_FEATURE,
+  STEP_TIMES_FEATURE,
+} from '@perdure/protocol'
 import { chainOf, type MiddlewareChain } from '../middleware/chain.ts'
 import type { Middleware, PassEnd } from '../middleware/middleware.ts'
 import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
 import { Memo } from '../pass/memo.ts'
-import { type Outcome, Pass } from '../pass/pass.ts'
+import type { Outcome } from '../pass/outcome.ts'
+import { Pass } from '../pass/pass.ts'
+import type { RunningReporter } from '../pass/running-steps.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { LogBuffer } from '../run/log-buffer.ts'
+import { PassHold, type PassHoldOptions } from '../run/pass-hold.ts'
 import type { WorkflowEvent } from '../run/run-context.ts'
 import { RunReport } from '../run/run-report.ts'
 import { type RunnerLog, toConsole } from '../run/runner-log.ts'
-import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
+import { newMemory, type RunnerMemory } from '../run/runner-memory.ts'
+import { failedStepOf, type RunFailure, reviveError, textOf } from '../wire/errors.ts'
 import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
 import { type Answer, answerOf, answerRefusal } from './answer.ts'
+import { type AskForPass, lateMessage, mayGoOn, nameOf, watchHandler } from './late-handler.ts'
+import type { PassEnvironment } from './run-step.ts'
 import { withinPass } from './stray-rejections.ts'
 import { createRunContext, createStepTools } from './tools.ts'
-import { warn, warnOfOtherPath, warnOfStray } from './warnings.ts'
+import { warn, warnOfLate, warnOfOtherPath, warnOfStray } from './warnings.ts'
 
 /** How a transport runs an invoke. */
 export interface InvokeOptions {
-  cancellation?: Cancellation
+  cancellation?: Cancellation | undefined
   /** Makes finished steps durable while the pass continues. Without it, the pass ends when it discovers a step. */
-  checkpoint?: Checkpointer
+  checkpoint?: Checkpointer | undefined
   /** Whether the pass may report further steps. Default: until it ends. */
   mayReport?: (() => boolean) | undefined
+  /** Reports callbacks that run for long, if the engine takes such notices. */
+  running?: RunningReporter | undefined
   /** The runner's middleware, outside the workflow's own. */
   middleware?: readonly Middleware[]
   /** Takes errors that handlers throw outside their steps. Default: the console. */
   log?: RunnerLog | undefined
+  /** The time that `ctx.now()` stores. Default: `Date.now`. */
+  now?: (() => number) | undefined
+  /** The state that the runner keeps from pass to pass. */
+  memory?: RunnerMemory | undefined
+  /** Asks the engine for another pass of a run whose handler goes on after the answer. */
+  ask?: AskForPass | undefined
 }
 
 /** Runs one pass of a workflow, or of its on-failure handler when `ctx.onFailure` is set. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
-  { cancellation = new Cancellation(), checkpoint, mayReport, middleware, log = toConsole }: InvokeOptions = {},
+  {
+    cancellation = new Cancellation(),
+    checkpoint,
+    mayReport,
+    running,
+    middleware,
+    log = toConsole,
+    now = Date.now,
+    memory = newMemory(),
+    ask,
+  }: InvokeOptions = {},
 ): Promise<Answer> {
   const { ctx, event } = request
-  if (ctx.onFailure && !workflow.onFailure) {
+  if (ctx.onFailure && !workflow.onFailure)
     return answerRefusal(400, `Workflow "${workflow.name}" has no onFailure handler`)
-  }
   const logs = new LogBuffer()
   const report = new RunReport(ctx)
   const memo = new Memo(request.steps)
@@ -52,17 +80,35 @@ export async function invoke(
     isOnOtherPath = true
     warnOfOtherPath(logs, { pass, memo })
   }
+  const hold = holdOf({ memory, ctx, logs })
   const pass: Pass = new Pass(memo, {
     checkpoints: checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport }),
+    running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
+    hold,
+    timeoutMs: ctx.invokeTimeoutMs,
   })
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
+  const policy = workflow.registration.retry
   const onStray = (stray: unknown) => {
     warnOfStray(logs, stray)
     log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
   }
-  const environment = { pass, ctx, logs, report, cancellation, middleware: chain, beganAt, onStray }
+  const { callbacks } = memory
+  const environment: PassEnvironment = {
+    pass,
+    ctx,
+    logs,
+    report,
+    cancellation,
+    middleware: chain,
+    policy,
+    callbacks,
+    beganAt,
+    onStray,
+    now,
+  }
   const runContext = createRunContext(environment)
   const args: WorkflowArgs = {
     event: event as WorkflowEvent,
@@ -70,7 +116,7 @@ export async function invoke(
     ctx: runContext,
   }
   const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
-  const run = () => pass.run(() => runHandler({ workflow, chain, args, error }))
+  const run = () => pass.run(() => runHandler({ pass, workflow, chain, args, error }))
   const ended = withinPass({ pass, onStray }, () => withinTrace(ctx.traceparent, run))
   cancellation.onCancel(() => pass.cancel())
   const outcome = await ended
@@ -78,23 +124,31 @@ export async function invoke(
   warn(logs, { pass, memo, outcome })
   const thrown = outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined ? outcome.error : undefined
   if (thrown !== undefined) log('error', `${nameOf(ctx)} threw outside its steps: ${textOf(thrown)}`)
+  if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, hold, memory, log, ask })
   const answer = answerOf(outcome, { logs, report }, pass.lastAwaited)
-  // Callbacks still run after the pass only when the run failed or was cancelled: their signal is aborted.
-  if (pass.running > 0) cancellation.cancel(new Error('The pass ended without the result of this step'))
+  // Callbacks still run after the pass only when it is overdue, or the run failed or was cancelled: their signal is aborted.
+  if (pass.overdue || pass.running > 0)
+    cancellation.cancel(pass.overdue ?? new Error('The pass ended without the result of this step'))
   return answer
 }
 
-/** How the runner's log names a pass. */
-function nameOf({ runId, workflow, attempt }: InvokeRequest['ctx']): string {
-  return `run ${runId} of workflow "${workflow}" (attempt ${attempt})`
+/** Keeps the pass open where handlers of its workflow have gone on late; undefined if none has. Logs that of the run's last pass. */
+function holdOf({ memory: { late }, ctx, logs }: { memory: RunnerMemory; ctx: InvokeRequest['ctx']; logs: LogBuffer }) {
+  const { workflow, runId, invokeTimeoutMs: timeoutMs } = ctx
+  if (!late.concern(workflow)) return undefined
+  const warning = late.takeWarning(runId)
+  if (warning !== undefined) warnOfLate(logs, warning)
+  const onSaved: PassHoldOptions['onSaved'] = (place, wentOn) => warnOfLate(logs, lateMessage(place, wentOn))
+  return new PassHold({ workflow, places: late, timeoutMs, onSaved })
 }
 
 interface HandlerCall {
+  readonly pass: Pass
   readonly workflow: Workflow
   readonly chain: MiddlewareChain
   readonly args: WorkflowArgs
   /** The error of the failed run, if the on-failure handler is to run. */
-  readonly error: Error | undefined
+  readonly error: RunFailure | undefined
 }
 
 /** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
@@ -103,8 +157,18 @@ function runHandler(call: HandlerCall): unknown {
   const args = { ...call.args, event: eventIn(call) }
   if (!chain.touchesRuns) return handle(call, args)
   return chain
-    .run({ ctx: args.ctx, event: args.event }, () => handle(call, args))
+    .run({ ctx: args.ctx, event: args.event }, () => handleInPass(call, args))
     .then(result => chain.output(result, { kind: 'result', name: workflow.name }))
+}
+
+/** Never settles for middleware when the handler throws and the pass parks: the pass that ends with the error throws it again. */
+async function handleInPass(call: HandlerCall, args: WorkflowArgs): Promise<unknown> {
+  try {
+    return await handle(call, args)
+  } catch (error) {
+    if (call.pass.parksOn(error)) return new Promise(() => {})
+    throw error
+  }
 }
 
 /** Converts the outcome of a pass to the type that middleware receives. */

@@ -2,6 +2,7 @@
 // which callback ends, which step settles, when a frame is read, where the runner is killed, and which passes know that the last
 // steps may come with the end.
 
+import { NonRetriableError } from '@perdure/client'
 import {
   type CheckpointedStep,
   END_WITH_STEPS_FEATURE,
@@ -12,7 +13,6 @@ import {
 import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { createHandler, type Handler } from '../runner/handler.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Answer } from './answer.ts'
 import { type Node, opsOf, play, type StepNode } from './program.testkit.ts'
@@ -63,7 +63,8 @@ export class RandomRun {
   /** How many steps were stored with the end. */
   endedWith = 0
   result: unknown
-  readonly #handler: Handler
+  readonly #newRunner: () => Handler
+  #handler: Handler
   readonly #steps = new Map<string, EngineStep>()
   readonly #executions = new Map<string, number>()
   readonly #committed = new Set<string>()
@@ -103,7 +104,8 @@ export class RandomRun {
         },
       })
     })
-    this.#handler = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
+    this.#newRunner = () => createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
+    this.#handler = this.#newRunner()
   }
 
   /** Runs passes until the run ends. */
@@ -260,6 +262,7 @@ export class RandomRun {
     this.#pass = undefined
     this.traces.push(this.#storedPart(this.traces.pop() ?? []))
     pass.cancellation.cancel()
+    this.#handler = this.#newRunner()
   }
 
   /** Paths of the steps whose results a handler got. */

@@ -1,9 +1,10 @@
 // The context of a step callback, and the opcode of its failure.
 
-import { hashStepId } from '@perdure/protocol'
+import { NonRetriableError } from '@perdure/client'
+import { hashStepId, type InvokeContext } from '@perdure/protocol'
 import { describe, expect, test, vi } from 'vitest'
 import type { StepContext } from '../run/run-context.ts'
-import { NonRetriableError, RetryAfterError } from '../wire/errors.ts'
+import { RetryAfterError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { TestRun } from './engine.testkit.ts'
 
@@ -160,16 +161,36 @@ describe('a result that cannot be stored is a non-retriable error', () => {
 })
 
 describe('the context of a callback', () => {
-  test('has the attempt, and a key that differs from the key of every other step', async () => {
+  test('has a key that differs from the key of every other step', async () => {
     const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
-      const fields = ({ attempt, idempotencyKey }: StepContext) => ({ attempt, idempotencyKey })
-      return Promise.all([step.run('s', fields), step.run('s', fields)])
+      const key = ({ idempotencyKey }: StepContext) => idempotencyKey
+      return Promise.all([step.run('s', key), step.run('s', key)])
     })
-    const { opcodes } = await new TestRun(workflow, { ctx: { attempt: 2 } }).pass()
-    expect(opcodes).toMatchObject([
-      { data: { attempt: 2, idempotencyKey: `run_1:${hashStepId('s')}` } },
-      { data: { attempt: 2, idempotencyKey: `run_1:${hashStepId('s:1')}` } },
-    ])
+    const { opcodes } = await new TestRun(workflow).pass()
+    expect(opcodes).toMatchObject([{ data: `run_1:${hashStepId('s')}` }, { data: `run_1:${hashStepId('s:1')}` }])
+  })
+
+  test('has the attempt of its step and the last one by its policy', async () => {
+    const workflow = createWorkflow({ name: 'flow', retry: { maxAttempts: 3 } }, async ({ step }) => {
+      const attempts = ({ attempt, maxAttempts }: StepContext) => `${attempt} of ${maxAttempts}`
+      return Promise.all([
+        step.run('new', attempts),
+        step.run('again', attempts),
+        step.run('resumed', attempts),
+        step.run('own', attempts, { retry: { maxAttempts: 'unlimited' } }),
+      ])
+    })
+    const attemptsIn = async (ctx: Partial<InvokeContext>) => {
+      const { opcodes } = await new TestRun(workflow, { ctx: { attempt: 7, ...ctx } }).pass()
+      return opcodes.map(opcode => 'data' in opcode && opcode.data)
+    }
+    const counted = {
+      features: ['memo-attempt'],
+      stepAttempts: { [hashStepId('again')]: 2, [hashStepId('resumed')]: 5 },
+      spentAttempts: { [hashStepId('resumed')]: 3 },
+    }
+    expect(await attemptsIn(counted)).toEqual(['1 of 3', '2 of 3', '5 of 6', '1 of Infinity'])
+    expect((await attemptsIn({}))[0]).toBe('7 of 3')
   })
 
   test('has a signal that is not aborted', async () => {
@@ -235,7 +256,7 @@ describe('the times of an attempt', () => {
     for (const { offsetMs, durationMs } of times) {
       expect([offsetMs, durationMs].every(Number.isInteger)).toBe(true)
     }
-    const [slow, bad] = times
+    const [bad, slow] = times
     expect(slow?.durationMs).toBeGreaterThanOrEqual(29)
     expect(bad?.durationMs).toBeLessThan(slow?.durationMs as number)
   })

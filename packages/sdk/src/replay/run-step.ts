@@ -1,22 +1,26 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
-import { type InvokeContext, STEP_POLICY_FEATURE } from '@perdure/protocol'
+import { type InvokeContext, MEMO_ATTEMPT_FEATURE, type RetryPolicy, STEP_ATTEMPTS_DEFAULT } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
+import type { RunningCallback } from '../pass/discoveries.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
 import type { Pass } from '../pass/pass.ts'
 import { passScope } from '../pass/pass-scope.ts'
 import type { StepId } from '../pass/step-ids.ts'
+import { blockedMsSince, stepBegins } from '../run/blocked-loop.ts'
 import type { Cancellation } from '../run/cancellation.ts'
 import { type LogBuffer, type LogScope, stepLogScope } from '../run/log-buffer.ts'
 import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
 import type { RunReport } from '../run/run-report.ts'
+import type { CallbacksUnderWay } from '../run/runner-memory.ts'
 import { placed } from '../wire/error-place.ts'
-import { isNonRetriable, retryAfterMsOf, StepTimeoutError, toStepError } from '../wire/errors.ts'
+import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions } from '../workflow/workflow.ts'
+import { sentRetry } from './step-options.ts'
 import { StepTimeout } from './step-timeout.ts'
-import { warnOfLoss } from './warnings.ts'
+import { warnOfBlock, warnOfLoss } from './warnings.ts'
 
 /** The objects that the parts of one pass share. Built by invoke.ts. */
 export interface PassEnvironment {
@@ -26,45 +30,121 @@ export interface PassEnvironment {
   readonly report: RunReport
   readonly cancellation: Cancellation
   readonly middleware: MiddlewareChain
+  /** The callbacks of the runner that are under way. */
+  readonly callbacks: CallbacksUnderWay
+  /** The retry policy of the workflow's steps. */
+  readonly policy: RetryPolicy | undefined
   /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */
   readonly beganAt: number | undefined
+  /** The time that `ctx.now()` stores. */
+  readonly now: () => number
   /** Takes a rejection that nothing awaits. */
   readonly onStray: (error: unknown) => void
 }
 
+/** A step that blocks the event loop for so long is named in the log of its run. */
+const BLOCKED_MS_MIN = 5_000
+
 export type StepCallback = (context: StepContext) => unknown
 
-/** Starts a callback at once and returns its opcode when it settles. Never rejects: a failure is an opcode, too. */
-export async function runStep(
-  environment: PassEnvironment,
-  id: StepId,
-  call: { callback: StepCallback; options: StepRunOptions | undefined },
-): Promise<EncodedOpcode> {
-  const logScope = stepLogScope(id)
-  const { retry, timeout } = call.options ?? {}
-  const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, environment.cancellation)
-  const context = new CallbackContext(environment, { id, logScope, limit })
-  const startedAt = performance.now()
-  try {
-    const { pass, onStray } = environment
-    const scope = { pass, onStray, step: { stepName: id.name, logScope } }
-    const running = passScope.run(scope, call.callback, context)
-    const result = await (limit ? limit.bound(running) : running)
-    const text = encodePayload(result, `The result of step "${id.name}"`)
-    warnOfLoss(environment.logs, id, result)
-    return encodeOpcode('StepRun', id, measured(environment, startedAt), { field: 'data', text })
-  } catch (thrown) {
-    const catchable = call.options?.catch === false ? {} : { catchable: true }
-    return encodeOpcode('StepRun', id, {
-      error: { ...placed(toStepError(thrown), `step "${id.name}"`), ...codeOf(thrown) },
-      ...retryOf(thrown),
-      ...(retry !== undefined && environment.ctx.features?.includes(STEP_POLICY_FEATURE) ? { retry } : {}),
-      ...catchable,
-      ...measured(environment, startedAt),
-    })
-  } finally {
-    limit?.clear()
+/** Starts a callback at once. */
+export function runStep(environment: PassEnvironment, id: StepId, call: StepCall): RunningCallback {
+  return new StepAttempt(environment, id, call)
+}
+
+interface StepCall {
+  callback: StepCallback
+  options: StepRunOptions | undefined
+}
+
+class StepAttempt implements RunningCallback {
+  readonly id: StepId
+  readonly startedAt = performance.now()
+  readonly opcode: Promise<EncodedOpcode>
+  readonly #environment: PassEnvironment
+  readonly #options: StepRunOptions | undefined
+  #isOver = false
+
+  constructor(environment: PassEnvironment, id: StepId, { callback, options }: StepCall) {
+    this.id = id
+    this.#environment = environment
+    this.#options = options
+    this.opcode = this.#run(callback)
   }
+
+  giveUp(error: Error): EncodedOpcode {
+    this.#isOver = true
+    return this.#failed(error)
+  }
+
+  async #run(callback: StepCallback): Promise<EncodedOpcode> {
+    const { logs, cancellation } = this.#environment
+    const { id, startedAt } = this
+    const logScope = stepLogScope(id)
+    const { retry, timeout } = this.#options ?? {}
+    const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, cancellation)
+    const context = new CallbackContext(this.#environment, { id, logScope, limit, retry })
+    try {
+      const running = this.#alone(callback, context, logScope)
+      const result = await (limit ? limit.bound(running) : running)
+      const text = encodePayload(result, `The result of step "${id.name}"`)
+      warnOfLoss(logs, id, result)
+      return encodeOpcode('StepRun', id, measured(this.#environment, startedAt), { field: 'data', text })
+    } catch (thrown) {
+      return this.#failed(thrown)
+    } finally {
+      this.#isOver = true
+      const blockedMs = blockedMsSince(startedAt)
+      if (blockedMs >= BLOCKED_MS_MIN) warnOfBlock(logs, id, blockedMs)
+      limit?.clear()
+    }
+  }
+
+  /** Calls the callback, unless an earlier attempt has left it running in this process: one execution at a time. */
+  #alone(callback: StepCallback, context: StepContext, logScope: LogScope): unknown {
+    const { pass, onStray, callbacks } = this.#environment
+    const key = context.idempotencyKey
+    const earlier = callbacks.get(key)
+    if (earlier) return this.#takeOver(earlier, key, () => this.#alone(callback, context, logScope))
+    stepBegins(this.id.name)
+    const scope = { pass, onStray, step: { stepName: this.id.name, logScope } }
+    const returned = passScope.run(scope, callback, context)
+    if (!isThenable(returned)) return returned
+    const running = Promise.resolve(returned)
+    callbacks.set(key, running)
+    const ended = () => void callbacks.delete(key)
+    running.then(ended, ended)
+    return running
+  }
+
+  /** Waits for the callback of an earlier attempt, and takes its result. Its failure counted for that attempt: the callback runs again. */
+  async #takeOver(earlier: Promise<unknown>, key: string, runAgain: () => unknown): Promise<unknown> {
+    const { callbacks, cancellation } = this.#environment
+    const late = await earlier.then(
+      value => ({ value }),
+      () => undefined,
+    )
+    if (late) return late.value
+    if (callbacks.get(key) === earlier) callbacks.delete(key)
+    // Nobody waits for this attempt any more: a later one runs the callback.
+    if (this.#isOver || cancellation.cancelled) return undefined
+    return runAgain()
+  }
+
+  #failed(thrown: unknown): EncodedOpcode {
+    const { retry, catch: isCaught } = this.#options ?? {}
+    return encodeOpcode('StepRun', this.id, {
+      error: placed(toStepError(thrown), `step "${this.id.name}"`),
+      ...retryOf(thrown),
+      ...(retry !== undefined && { retry: sentRetry(retry, this.#environment.ctx.features) }),
+      ...(isCaught === false ? {} : { catchable: true }),
+      ...measured(this.#environment, this.startedAt),
+    })
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }
 
 /** When the attempt ran, in whole milliseconds from the start of its pass. */
@@ -74,10 +154,6 @@ export function measured(
 ): { offsetMs?: number; durationMs?: number } {
   if (beganAt === undefined) return {}
   return { offsetMs: Math.round(startedAt - beganAt), durationMs: Math.round(performance.now() - startedAt) }
-}
-
-function codeOf(thrown: unknown): { code?: string } {
-  return thrown instanceof StepTimeoutError ? { code: thrown.code } : {}
 }
 
 function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } {
@@ -92,12 +168,19 @@ function retryOf(thrown: unknown): { retriable?: false; retryAfterMs?: number } 
  */
 class CallbackContext implements StepContext {
   readonly attempt: number
+  readonly maxAttempts: number
   readonly idempotencyKey: string
   readonly logger: Logger
   readonly #cancelled: Pick<Cancellation | StepTimeout, 'signal'>
 
-  constructor({ ctx, logs, cancellation }: PassEnvironment, { id, logScope, limit }: Attempt) {
-    this.attempt = ctx.attempt
+  constructor({ ctx, logs, cancellation, policy }: PassEnvironment, { id, logScope, limit, retry }: Attempt) {
+    const { hashedId } = id
+    // An engine that does not count the attempts of steps for its runners gives those of the run, as ever.
+    const isCounted = ctx.features?.includes(MEMO_ATTEMPT_FEATURE)
+    this.attempt = isCounted ? (ctx.stepAttempts?.[hashedId] ?? 1) : ctx.attempt
+    const { maxAttempts = STEP_ATTEMPTS_DEFAULT } = retry ?? policy ?? {}
+    const isUnlimited = maxAttempts === 'unlimited'
+    this.maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : maxAttempts + (ctx.spentAttempts?.[hashedId] ?? 0)
     this.idempotencyKey = `${ctx.runId}:${id.hashedId}`
     this.logger = createLogger(logs, () => logScope)
     this.#cancelled = limit ?? cancellation
@@ -113,4 +196,5 @@ interface Attempt {
   readonly id: StepId
   readonly logScope: LogScope
   readonly limit: StepTimeout | undefined
+  readonly retry: RetryPolicy | undefined
 }

@@ -15,7 +15,7 @@ test.each<[string, (step: StepTools, ctx: RunContext) => Promise<unknown>]>([
     step => step.run('s', () => 1, { retry: { attempts: 2 } } as never),
   ],
   [
-    'retry.maxAttempts must be an integer from 1 to 1000, not 0',
+    'retry.maxAttempts must be "unlimited" or an integer from 1 to 1000, not 0',
     step => step.run('s', () => 1, { retry: { maxAttempts: 0 } }),
   ],
   ['not a duration', step => step.run('s', () => 1, { timeout: 'soon' as never })],
@@ -26,7 +26,7 @@ test.each<[string, (step: StepTools, ctx: RunContext) => Promise<unknown>]>([
   ],
   ['waitForEvent takes an object of options', step => step.waitForEvent('s', 'e' as never)],
   [
-    'runWorkflow has no option "input"; known are workflow, data, app',
+    'runWorkflow has no option "input"; did you mean "data"?',
     step => step.runWorkflow('s', { workflow: 'w', input: 1 } as never),
   ],
   ['emit has no option "dta"; did you mean "data"?', step => step.emit('s', { event: 'e', dta: 1 } as never)],

@@ -1,27 +1,36 @@
 // The names of the options of each step tool, and the bounds of a step's retry policy. A misspelt option would silently have no
 // effect, so the step is refused for good. Called by the step tools.
 
-import type { RetryPolicy } from '@perdure/protocol'
-import { type OptionNames, unknownOption } from '../schema/known-options.ts'
-import { NonRetriableError } from '../wire/errors.ts'
+import { NonRetriableError } from '@perdure/client'
+import { type OptionNames, unknownOption } from '@perdure/client/internal'
+import {
+  MEMO_ATTEMPT_FEATURE,
+  NAME_CHARS_MAX,
+  NON_RETRIABLE_MAX,
+  parseDurationMs,
+  type RetryPolicy,
+  STEP_POLICY_FEATURE,
+} from '@perdure/protocol'
+import { durationMs } from '../run/duration-ms.ts'
 import type { StepRunOptions, WaitForEventOptions } from '../workflow/workflow.ts'
-import { durationMs } from './duration-ms.ts'
 
 const OPTIONS = {
   run: { catch: true, retry: true, timeout: true } satisfies OptionNames<StepRunOptions>,
-  waitForEvent: { event: true, timeout: true, if: true } satisfies OptionNames<WaitForEventOptions>,
+  waitForEvent: { event: true, timeout: true, if: true, since: true } satisfies OptionNames<WaitForEventOptions>,
   runWorkflow: { workflow: true, data: true, app: true },
   emit: { event: true, data: true },
   'webhook.send': { url: true, data: true },
 }
 
-/** The bounds of the wire (`RetryPolicySchema`). */
-const RETRY: Record<keyof Required<RetryPolicy>, readonly [min: number, max: number]> = {
+/** The bounds of the wire (`RetryPolicySchema`); true: not a number. */
+const RETRY: Record<keyof Required<RetryPolicy>, readonly [min: number, max: number] | true> = {
   maxAttempts: [1, 1000],
   initialMs: [0, 86_400_000],
   factor: [1, 100],
   maxMs: [0, 604_800_000],
   jitter: [0, 1],
+  maxElapsed: true,
+  nonRetriable: true,
 }
 
 /** Throws a NonRetriableError for options that the tool does not have. */
@@ -37,16 +46,40 @@ export function checkRunOptions(name: string, options: StepRunOptions | undefine
   if (timeout !== undefined) durationMs(name, timeout)
   if (retry === undefined) return
   refuse(unknownOption(`Step "${name}": retry`, retry, RETRY))
-  for (const [field, [min, max]] of Object.entries(RETRY)) {
+  const { maxElapsed, nonRetriable } = retry
+  if (maxElapsed !== undefined) durationMs(name, maxElapsed)
+  if (nonRetriable !== undefined && !isListOfNames(nonRetriable))
+    refuse(`Step "${name}": retry.nonRetriable must be a list of up to ${NON_RETRIABLE_MAX} names or codes of errors`)
+  for (const [field, bounds] of Object.entries(RETRY)) {
     const value = retry[field as keyof RetryPolicy]
-    if (value === undefined) continue
+    if (value === undefined || bounds === true || (field === 'maxAttempts' && value === 'unlimited')) continue
+    const [min, max] = bounds
     const isWhole = field !== 'maxAttempts' || Number.isInteger(value)
     if (typeof value === 'number' && isWhole && value >= min && value <= max) continue
-    const kind = field === 'maxAttempts' ? 'an integer' : 'a number'
+    const kind = field === 'maxAttempts' ? '"unlimited" or an integer' : 'a number'
     refuse(
       `Step "${name}": retry.${field} must be ${kind} from ${min} to ${max}, not ${JSON.stringify(value) ?? String(value)}`,
     )
   }
+}
+
+function isListOfNames(value: unknown): boolean {
+  const isName = (one: unknown) => typeof one === 'string' && one !== '' && one.length <= NAME_CHARS_MAX
+  return Array.isArray(value) && value.length <= NON_RETRIABLE_MAX && value.every(isName)
+}
+
+/**
+ * The policy as an opcode carries it, in milliseconds; undefined if the engine takes none. An engine that does not name
+ * `memo-attempt` knows neither unlimited attempts nor the other ends of the tries.
+ */
+export function sentRetry({ maxElapsed, ...retry }: RetryPolicy, features: readonly string[] = []) {
+  if (!features.includes(STEP_POLICY_FEATURE)) return undefined
+  if (!features.includes(MEMO_ATTEMPT_FEATURE)) {
+    const { nonRetriable: _, ...known } = retry
+    return known.maxAttempts === 'unlimited' ? { ...known, maxAttempts: 1000 } : known
+  }
+  if (maxElapsed === undefined) return retry
+  return { ...retry, maxElapsed: parseDurationMs(maxElapsed) as number }
 }
 
 function refuse(problem: string | undefined): void {

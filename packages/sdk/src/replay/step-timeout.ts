@@ -1,9 +1,9 @@
 // The `timeout` of one attempt of a step. Called by run-step.ts.
 
+import type { Duration } from '@perdure/client'
 import type { Cancellation } from '../run/cancellation.ts'
-import type { Duration } from '../run/run-context.ts'
+import { durationMs } from '../run/duration-ms.ts'
 import { StepTimeoutError } from '../wire/errors.ts'
-import { durationMs } from './duration-ms.ts'
 
 /** The longest delay of a timer. No pass takes as long. */
 const TIMER_MS_MAX = 2 ** 31 - 1

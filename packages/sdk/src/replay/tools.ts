@@ -2,28 +2,35 @@
 // discovered. The tools are functions and not methods, so that handlers can destructure them (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
-import { NAME_CHARS_MAX } from '@perdure/protocol'
-import type { InputPlace, OutputPlace } from '../middleware/middleware.ts'
+import {
+  type Duration,
+  type EventDefinition,
+  type InputPlace,
+  NonRetriableError,
+  type OutputPlace,
+} from '@perdure/client'
+import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
+import { NAME_CHARS_MAX, WAIT_ORDER_FEATURE } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
 import { scopeWithin } from '../pass/pass-scope.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
+import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
-import type { Duration, ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
-import { type EventDefinition, eventNameOf, isEventDefinition } from '../schema/event.ts'
-import { asReceived, validateSync } from '../schema/validate.ts'
-import { NonRetriableError } from '../wire/errors.ts'
+import type { ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
+import { CONTEXT_ELSEWHERE, STEP_TOOLS_ELSEWHERE } from '../schema/elsewhere.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
-import { durationMs } from './duration-ms.ts'
 import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
-import { warnOfUnknownReport } from './warnings.ts'
+import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
 
 export function createStepTools(environment: PassEnvironment, ctx: RunContext): StepTools {
   const { pass, middleware } = environment
   const received = (result: StepPromise<unknown>, place: InputPlace) =>
     middleware.changesInput ? result.mapped(data => middleware.input(data, place)) : result
   const tools = {
+    // As the prototype: every pass makes this object, and copying the members there took 3 % of a pass.
+    __proto__: STEP_TOOLS_ELSEWHERE,
     run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
       const result = pass.step(name, 'StepRun', id => {
         if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
@@ -37,10 +44,13 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
       toVoid(pass.step(name, 'Sleep', id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
       toVoid(pass.step(name, 'SleepUntil', id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
-    waitForEvent: (name: string, options: WaitOptions) =>
-      pass
-        .step(name, 'WaitForEvent', id => encodeOpcode('WaitForEvent', id, waitFields(name, options)))
-        .mapped(data => receivedEvent(environment, name, options, data)),
+    waitForEvent: (name: string, options: WaitOptions) => {
+      const result = pass.step(name, 'WaitForEvent', id =>
+        encodeOpcode('WaitForEvent', id, waitFields(environment, name, options)),
+      )
+      const asked = { name, event: eventNameOf(options?.event), condition: options?.if }
+      return pass.waits.follow(asked, result, data => receivedEvent(environment, name, options, data))
+    },
     runWorkflow: (name: string, options: ChildOptions) => {
       const result = pass.step(name, 'RunWorkflow', id => {
         checkStepOptions(name, 'runWorkflow', options)
@@ -54,7 +64,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
         pass.step(name, 'Emit', id => {
           checkStepOptions(name, 'emit', options)
           const { event, data } = options
-          const eventName = nonBlank(name, 'event', eventNameOf(event))
+          const eventName = exactEvent(name, eventNameOf(event))
           if (isEventDefinition(event)) {
             // The event's receivers get JSON, so the JSON is validated.
             const what = `The event "${eventName}" of step "${name}"`
@@ -70,27 +80,30 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
 
 export function createRunContext(environment: PassEnvironment): RunContext {
   const { ctx, logs, pass, report } = environment
-  return {
+  const context: RunContext & { __proto__: object } = {
+    __proto__: CONTEXT_ELSEWHERE,
     runId: ctx.runId,
     app: ctx.app,
     workflow: ctx.workflow,
     attempt: ctx.attempt,
     runner: ctx.runner,
     traceparent: ctx.traceparent,
-    now: () => ownStep(environment, 'ctx.now', () => Date.now()),
+    now: () => ownStep(environment, 'ctx.now', environment.now),
     random: () => ownStep(environment, 'ctx.random', () => Math.random()),
     uuid: () => ownStep(environment, 'ctx.uuid', () => randomUUID()),
     // No getter: V8 makes a hidden class for each literal with one, which keeps the whole pass until a full collection.
     logger: createLogger(logs, () => scopeWithin(pass)?.logScope ?? logs.root),
     attributes: values => {
-      report.setAttributes(values)
+      const problem = report.setAttributes(values)
+      if (problem !== undefined) warnOfReport(logs, 'attributes', problem)
       if (!report.isKnown) warnOfUnknownReport(logs)
     },
     progress: value => {
       // A handler that repeats stored steps has reported what comes between them. A callback is never repeated.
       if (pass.isReplaying && scopeWithin(pass) === undefined) return
-      report.setProgress(value)
-      if (report.isKnown) pass.progressed()
+      const problem = report.setProgress(value)
+      if (problem !== undefined) warnOfReport(logs, 'progress', problem)
+      else if (report.isKnown) pass.progressed()
       else warnOfUnknownReport(logs)
     },
     webhook: {
@@ -105,6 +118,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
         ),
     },
   }
+  return context
 }
 
 /** Encodes the data of a step after its middleware. */
@@ -164,18 +178,54 @@ function childFields(name: string, { workflow, app }: ChildOptions) {
   return { childName, childApp: app === undefined ? undefined : nonBlank(name, 'app', app) }
 }
 
-function waitFields(name: string, options: WaitOptions) {
+function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options: WaitOptions) {
   checkStepOptions(name, 'waitForEvent', options)
+  const event = exactEvent(name, eventNameOf(options.event))
+  const { since } = options
+  const onUseless = (wait: string) => warnOfUselessEvent(logs, wait)
+  const isOrdered = ctx.features?.includes(WAIT_ORDER_FEATURE) ?? false
+  if (since !== undefined && since !== 'run' && since !== 'now')
+    throw new NonRetriableError(`Step "${name}": since must be "run" or "now", not ${String(since)}`)
+  if (since === 'now' && !isOrdered)
+    throw new NonRetriableError(`Step "${name}": this engine does not know since: "now" (${WAIT_ORDER_FEATURE})`)
   return {
-    eventName: nonBlank(name, 'event', eventNameOf(options.event)),
+    eventName: event,
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
-    if: options.if,
+    if: condition(name, options.if),
+    ...(since === 'now' ? { since } : {}),
+    ...(isOrdered ? { given: pass.waits.given({ event, condition: options.if }, onUseless) } : {}),
   }
 }
+
+function condition(name: string, source: unknown): string | undefined {
+  if (source === undefined || typeof source === 'string') return source
+  throw new NonRetriableError(`Step "${name}": if must be a CEL expression in a string, not ${String(source)}`)
+}
+
+/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
+function exactEvent(name: string, value: unknown): string {
+  const event = nonBlank(name, 'event', value)
+  if (!event.includes('*')) return event
+  throw new NonRetriableError(
+    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
+  )
+}
+
+/** An ISO 8601 time with its zone; a date alone is midnight in UTC. Without a zone it would depend on the runner's machine. */
+const ZONED = /(Z|UTC|GMT|[+-]\d{2}:?\d{2})\)?$|^[+-]?\d+-\d{2}-\d{2}$/i
+/** Earlier times, before March 1973, are probably seconds. */
+const EPOCH_MS_MIN = 1e11
 
 function timeMs(name: string, time: Date | number | string): number {
   const ms = typeof time === 'number' ? time : new Date(time).getTime()
   if (!Number.isFinite(ms)) throw new NonRetriableError(`Step "${name}": not a time: ${String(time)}`)
+  if (typeof time === 'string' && !ZONED.test(time.trim())) {
+    const fix = `"${time.trim()}Z", or an offset such as +02:00 at its end`
+    throw new NonRetriableError(`Step "${name}": "${time}" has no time zone: write ${fix}`)
+  }
+  if (typeof time === 'number' && time > 1e9 && time < EPOCH_MS_MIN) {
+    throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
+  }
   return ms
 }
 

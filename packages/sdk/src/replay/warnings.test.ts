@@ -3,8 +3,9 @@
 import { hashStepId, type MemoEntry, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { WorkflowArgs } from '../workflow/workflow.ts'
+import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import { signal, TestRun } from './engine.testkit.ts'
+import { invoke } from './invoke.ts'
 
 type Handler = (args: WorkflowArgs) => Promise<unknown>
 
@@ -21,6 +22,56 @@ const idOf = (stepId: string) => `${hashStepId(stepId).slice(0, 8)}…`
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +
   'something outside of steps (time, randomness, I/O, shared state).'
+
+describe('a step that is called after the handler has returned', () => {
+  const AWAIT =
+    'Await every branch that calls steps: forEach does not wait for its functions, Promise.all(list.map(...)) and for ... of do.'
+
+  test('is logged when an earlier step of its branch is stored, and not run', async () => {
+    const ran: string[] = []
+    const run = runOf(async ({ step }) => {
+      ;[1, 2].forEach(async i => {
+        await step.run(`first ${i}`, () => ran.push(`first ${i}`))
+        await step.run(`second ${i}`, () => ran.push(`second ${i}`))
+      })
+    })
+    const { logs } = await run.drive()
+    expect(messages(logs)).toEqual([
+      `Steps "second 1", "second 2" were called after the handler had returned, and never run. ${AWAIT}`,
+    ])
+    expect(ran).toEqual(['first 1', 'first 2'])
+  })
+
+  test('is logged by the runner when the run has ended', async () => {
+    const late = signal()
+    const workflow = createWorkflow({ name: 'flow' }, async ({ step }) => {
+      setTimeout(() => {
+        void step.run('late', () => 1)
+        void step.run('later', () => 1)
+        late.resolve()
+      }, 1)
+    })
+    const logged: string[] = []
+    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1 }
+    const log = (level: string, message: string) => void logged.push(`${level} ${message}`)
+    await invoke(workflow as Workflow, { event: { name: 'e' }, steps: {}, ctx } as never, { log })
+    await late.promise
+    expect(logged).toEqual([
+      `warn run run_1 of workflow "flow" (attempt 1) called step "late" after the handler had returned: the step is never run. ${AWAIT}`,
+    ])
+  })
+
+  test.each<[string, Handler]>([
+    [
+      'that lost a race, and whose branch calls no other',
+      ({ step }) => Promise.race([step.run('quick', () => 1), step.sleep('slow', '1d')]),
+    ],
+    ['of a branch that ends with it', async ({ step }) => void step.run('last', () => 1).then(() => 2)],
+  ])('is not one %s', async (_, handler) => {
+    const { logs } = await runOf(handler).drive()
+    expect(warnings(logs)).toEqual([])
+  })
+})
 
 describe('a step that nobody awaited', () => {
   test('is logged when the handler has returned, at a position of its own', async () => {
@@ -42,6 +93,18 @@ describe('a step that nobody awaited', () => {
     ])
     expect(logs.filter(({ scope }) => scope === '@root')).toHaveLength(2)
     for (const pass of run.passes.slice(0, -1)) expect(warnings(pass.logs)).toEqual([])
+  })
+
+  test('of a child that has not ended is cancelled, and the line says so', async () => {
+    const run = runOf(async ({ step }) => {
+      void step.runWorkflow('report', { workflow: 'report' })
+      await step.run('awaited', () => 2)
+    })
+    const { logs } = await run.drive()
+    expect(messages(logs)).toEqual([
+      'Step "report" was never awaited: the handler returned without looking at the result, or noticing a failure. The child of ' +
+        '"report" is cancelled with the end of the run: await it, or emit an event that starts a run of its own.',
+    ])
   })
 
   test.each<[string, Handler]>([

@@ -5,11 +5,13 @@
 // nothing more until a new step settles: at the end of a pass, or when a checkpoint reports the new step.
 
 import type { Memo, UncalledStep } from '../pass/memo.ts'
-import type { Outcome, Pass } from '../pass/pass.ts'
+import type { Outcome } from '../pass/outcome.ts'
+import type { Pass } from '../pass/pass.ts'
 import { type StepId, stepIdOf } from '../pass/step-ids.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
 import { textOf } from '../wire/errors.ts'
 import { lossOf } from '../wire/lossy.ts'
+import { AWAIT_BRANCHES } from './late-handler.ts'
 
 /**
  * The scope of these log lines. They cannot have the handler's scope: its lines are numbered, and a line that occurs in
@@ -17,7 +19,18 @@ import { lossOf } from '../wire/lossy.ts'
  */
 const WARNING_SCOPE = '@replay'
 /** Position of each kind of warning. The engine stores each position once, so each kind is logged once per run. */
-const POSITIONS = { unawaited: 0, uncalled: 1, loss: 2, stray: 3, unknownReport: 4 }
+const POSITIONS = {
+  unawaited: 0,
+  uncalled: 1,
+  loss: 2,
+  stray: 3,
+  unknownReport: 4,
+  progress: 5,
+  attributes: 6,
+  lost: 7,
+  useless: 8,
+  late: 9,
+}
 
 const NAMES_MAX = 5
 
@@ -25,20 +38,31 @@ const NAMES_MAX = 5
 export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; memo: Memo; outcome: Outcome }) {
   const write = (kind: keyof typeof POSITIONS, message: string) =>
     logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
-  const { unawaited } = pass
-  if (outcome.kind === 'returned' && unawaited.length > 0) {
-    const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
-    const what = 'the handler returned without looking at the result, or noticing a failure'
-    write('unawaited', `${steps} never awaited: ${what}.`)
-  }
-  if (outcome.kind === 'returned' && outcome.loss !== undefined) {
-    write('loss', `The result of the workflow has ${outcome.loss}.`)
-  }
   if (outcome.kind === 'opcodes' && outcome.isStuck) warnOfOtherPath(logs, { pass, memo })
   if (outcome.kind !== 'returned') return
+  const unawaited = pass.unawaited.names()
+  if (unawaited.length > 0) {
+    const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
+    const what = 'the handler returned without looking at the result, or noticing a failure'
+    const children = pass.unawaited.names(id => memo.opOf(id) === 'RunWorkflow' && !memo.hasSettled(id))
+    write('unawaited', `${steps} never awaited: ${what}.${ofChildren(children)}`)
+  }
+  const { lost } = pass
+  if (lost.length > 0) {
+    const steps = lost.length === 1 ? `Step ${list(lost)} was` : `Steps ${list(lost)} were`
+    write('lost', `${steps} called after the handler had returned, and never run. ${AWAIT_BRANCHES}`)
+  }
+  if (outcome.loss !== undefined) write('loss', `The result of the workflow has ${outcome.loss}.`)
   const uncalled = memo.uncalled()
   if (uncalled.length === 0) return
   write('uncalled', `The handler returned without calling ${counted(uncalled, memo.storedCount)}. ${REASON}`)
+}
+
+/** Children that have not ended do not outlive the run. */
+function ofChildren(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const children = names.length === 1 ? `The child of ${list(names)} is` : `The children of ${list(names)} are`
+  return ` ${children} cancelled with the end of the run: await it, or emit an event that starts a run of its own.`
 }
 
 /** Logs that the handler called new steps and not all stored ones. */
@@ -62,10 +86,29 @@ export function warnOfLoss(logs: LogBuffer, { name, hashedId }: StepId, result: 
   logs.append({ name: `${RESULT_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
 }
 
+/** Logs that the event loop was blocked while a callback ran. */
+export function warnOfBlock(logs: LogBuffer, { name, hashedId }: StepId, blockedMs: number): void {
+  const what = `The event loop of the runner was blocked for at least ${Math.floor(blockedMs / 1000)} s while step "${name}" ran`
+  const message = `${what}: meanwhile no other run went on there. CPU-bound work belongs in a worker thread.`
+  logs.append({ name: `${BLOCK_SCOPE} ${name}`, stepId: hashedId, nextIndex: 0 }, { level: 'warn', message })
+}
+
 /** Logs an error of a promise that nothing awaits, if the pass has not been answered. */
 export function warnOfStray(logs: LogBuffer, error: unknown): void {
   const message = `A promise was rejected, and nothing awaits it: ${textOf(error)}`
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.stray }, { level: 'error', message })
+}
+
+/** Logs that the event of a wait led to nothing, when the handler calls an equal wait: its function may have lost a race. */
+export function warnOfUselessEvent(logs: LogBuffer, name: string): void {
+  const what = `The event of the wait ${JSON.stringify(name)} led to nothing, and the next wait for it does not see that event`
+  const message = `${what}. If an async function around the wait has lost a race, hand the wait itself to Promise.race.`
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.useless }, { level: 'warn', message })
+}
+
+/** Logs that the handler awaited something that is no step while a step was open (late-handler.ts). */
+export function warnOfLate(logs: LogBuffer, message: string): void {
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.late }, { level: 'warn', message })
 }
 
 /** Logs that the engine does not know attributes and progress, and so stores none. */
@@ -75,8 +118,17 @@ export function warnOfUnknownReport(logs: LogBuffer): void {
   logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS.unknownReport }, { level: 'warn', message })
 }
 
+/** Logs that a part of a report about the run was not allowed, and left out. */
+export function warnOfReport(logs: LogBuffer, kind: 'progress' | 'attributes', problem: string): void {
+  const message = `${problem}. It was left out, and the run goes on.`
+  logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
+}
+
 /** Beginning of the scope of warnings about the results of a step. */
 const RESULT_SCOPE = '@result'
+
+/** Beginning of the scope of warnings about blocks of the event loop. */
+const BLOCK_SCOPE = '@blocked'
 
 const REASON =
   'Its code has changed since they were stored (a step was renamed, removed or moved), or its path depends on ' +

@@ -2,7 +2,7 @@
 // Lines of a step are sent together with its opcode. The engine stores both or neither, so a step that is repeated after
 // a crash stores no line twice.
 
-import { type LogLevel, RESPONSE_BYTES_MAX, ROOT_SCOPE } from '@perdure/protocol'
+import { cutText, type LogLevel, RESPONSE_BYTES_MAX, ROOT_SCOPE } from '@perdure/protocol'
 import { LOG_LINES_MAX, LOG_MESSAGE_CHARS_MAX } from '../wire/limits.ts'
 import { byteLength } from '../wire/text-size.ts'
 
@@ -149,7 +149,7 @@ function toArray(lines: string[]): string {
 }
 
 function encodeLine(line: LinePosition & LineContent): string {
-  const message = String(line.message).slice(0, LOG_MESSAGE_CHARS_MAX)
+  const message = cutText(String(line.message), LOG_MESSAGE_CHARS_MAX)
   const fields = line.fields === undefined ? '' : `,"fields":${encodeFields(line.fields)}`
   const head = `{"level":"${line.level}","message":${JSON.stringify(message)}${fields}`
   return `${head},"scope":${JSON.stringify(line.scope)},"index":${line.index},"tsMs":${Date.now()}}`

@@ -177,3 +177,22 @@ describe('draining', () => {
     expect(described(read(logs.encode(10_000)))).toEqual(['@root#10003 m'])
   })
 })
+
+test('fields may come first, and an error may be the message', async () => {
+  const run = runOf(({ ctx: { logger } }) => {
+    logger.info('plain', { a: 1 })
+    logger.info({ a: 2 }, 'as pino takes it')
+    logger.warn({ msg: 'a message among the fields', a: 3 })
+    logger.error(new RangeError('too far'))
+    logger.error(new RangeError('too far'), 'not reached')
+  })
+  const { logs } = await run.pass()
+  const error = { name: 'RangeError', message: 'too far', stack: expect.stringContaining('logger.test.ts') }
+  expect(logs.map(({ message, fields }) => [message, fields])).toEqual([
+    ['plain', { a: 1 }],
+    ['as pino takes it', { a: 2 }],
+    ['a message among the fields', { msg: 'a message among the fields', a: 3 }],
+    ['too far', { error }],
+    ['not reached', { error }],
+  ])
+})

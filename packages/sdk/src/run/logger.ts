@@ -3,17 +3,34 @@
 import type { LogLevel } from '@perdure/protocol'
 import type { LogBuffer, LogScope } from './log-buffer.ts'
 
-/** Writes log lines of the run. `fields` may be any object; errors in it keep their name, message and stack. */
+/** Writes a log line of the run. `fields` may be any object; errors in it keep their name, message and stack. */
+export interface LogMethod {
+  (message: string, fields?: object): void
+  /** As loggers such as pino take them: the fields or an error first. */
+  (fields: object, message?: string): void
+}
+
+/** Writes log lines of the run. */
 export interface Logger {
-  debug(message: string, fields?: object): void
-  info(message: string, fields?: object): void
-  warn(message: string, fields?: object): void
-  error(message: string, fields?: object): void
+  debug: LogMethod
+  info: LogMethod
+  warn: LogMethod
+  error: LogMethod
 }
 
 /** Creates a logger. `scope` is called for each line, since the code that writes may be in a step or outside of one. */
 export function createLogger(logs: LogBuffer, scope: () => LogScope): Logger {
-  const write = (level: LogLevel) => (message: string, fields?: object) =>
-    logs.append(scope(), { level, message, fields })
+  const write =
+    (level: LogLevel): LogMethod =>
+    (first: string | object, second?: string | object) =>
+      logs.append(scope(), { level, ...lineOf(first, second) })
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+/** The message and the fields of a line, in either order. Without a message, that of an error or the `message` or `msg` of the fields. */
+function lineOf(first: unknown, second: unknown): { message: string; fields?: object | undefined } {
+  if (typeof first !== 'object' || first === null) return { message: first as string, fields: second as object }
+  const { message, msg } = first as { message?: unknown; msg?: unknown }
+  const text = [second, message, msg].find(one => typeof one === 'string') ?? ''
+  return { message: text as string, fields: first }
 }

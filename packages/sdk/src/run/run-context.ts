@@ -2,9 +2,6 @@
 
 import type { Logger } from './logger.ts'
 
-/** Milliseconds, or a text with a number and one of the units `ms s m h d`, such as `"30s"`. */
-export type Duration = number | string
-
 /**
  * The event that started the run. The `data` of a child run is the data its parent passed; the `data` of a scheduled
  * run is `{cron, scheduledAt}`.
@@ -28,8 +25,10 @@ export interface ReceivedEvent<Data = unknown, Name extends string = string> {
 export interface StepContext {
   /** Aborts when the run is cancelled, or when the pass ends without this step's result. */
   readonly signal: AbortSignal
-  /** The run's attempt counter: 1 at first, one more for every retry. */
+  /** Number of this attempt of the step, from 1. It counts failed attempts; `ctx.attempt` counts those of the run. */
   readonly attempt: number
+  /** Number of the step's last attempt; `Infinity` if its policy sets no limit. */
+  readonly maxAttempts: number
   /** The same on every attempt of this step, and different for every other step. Pass it to the services you call. */
   readonly idempotencyKey: string
   /** Writes log lines whose scope is this step's name. */

@@ -1,15 +1,15 @@
 // The report of a handler about its run: attributes and progress. It is sent with the next answer or checkpoint of the pass. Used by
-// `ctx`, the checkpoints and the answer.
+// `ctx`, the checkpoints and the answer. A value that is not allowed is left out: a report about a run never fails it.
 
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_FEATURE,
   ATTRIBUTES_MAX,
+  cutText,
   type InvokeContext,
   PROGRESS_BYTES_MAX,
 } from '@perdure/protocol'
-import { NonRetriableError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
 import type { AttributeValues } from './run-context.ts'
@@ -34,26 +34,27 @@ export class RunReport {
     return this.#isKnown
   }
 
-  /** Throws a {@link NonRetriableError} that names the attribute that is not allowed. */
-  setAttributes(values: AttributeValues): void {
-    const given = Object.entries(values ?? {}).filter(([, value]) => value !== undefined)
-    for (const [key, value] of given) checkAttribute(key, value)
-    if (!this.#isKnown) return
-    for (const [key, value] of given) this.#attributes.set(key, value as string | number | boolean | null)
-    if (this.#attributes.size > 2 * ATTRIBUTES_MAX || this.#setCount() > ATTRIBUTES_MAX)
-      throw new NonRetriableError(`ctx.attributes: a run has at most ${ATTRIBUTES_MAX} attributes`)
+  /** Sets the attributes that are allowed. Returns the problem of the first one that was left out. */
+  setAttributes(values: AttributeValues): string | undefined {
+    let problem: string | undefined
+    for (const [key, value] of Object.entries(values ?? {})) {
+      if (value === undefined) continue
+      const wrong = attributeProblem(key, value) ?? this.#boundProblem(key, value)
+      if (wrong !== undefined) problem ??= `ctx.attributes: ${wrong}`
+      else if (this.#isKnown) this.#attributes.set(key, value)
+    }
+    return problem
   }
 
-  /** Replaces the progress that was not sent. Throws a {@link NonRetriableError} for a value that cannot be one. */
-  setProgress(value: unknown): void {
-    const text = encodePayload(value, 'ctx.progress: the value')
-    if (text === undefined || text === 'null')
-      throw new NonRetriableError('ctx.progress: the value must be JSON, and not null')
+  /** Replaces the progress that was not sent. Returns why the value was left out, if it cannot be one. */
+  setProgress(value: unknown): string | undefined {
+    const text = progressText(value)
+    if (text instanceof Error) return text.message
+    if (text === undefined || text === 'null') return 'ctx.progress: the value must be JSON, and not null'
     if (exceeds(text, PROGRESS_BYTES_MAX))
-      throw new NonRetriableError(
-        `ctx.progress: the value has ${byteLength(text)} bytes of JSON, and may have ${PROGRESS_BYTES_MAX}`,
-      )
+      return `ctx.progress: the value has ${byteLength(text)} bytes of JSON, and may have ${PROGRESS_BYTES_MAX}`
     if (this.#isKnown) this.#progress = text
+    return undefined
   }
 
   /** Whether there is progress that was not sent. */
@@ -86,16 +87,33 @@ export class RunReport {
     return `,"progress":${progress}`
   }
 
-  #setCount(): number {
-    return [...this.#attributes.values()].filter(value => value !== null).length
+  /** The problem of one attribute more than a run, or one report, may have. */
+  #boundProblem(key: string, value: unknown): string | undefined {
+    if (this.#attributes.has(key)) return undefined
+    const set = value === null ? 0 : [...this.#attributes.values()].filter(one => one !== null).length
+    if (set < ATTRIBUTES_MAX && this.#attributes.size < 2 * ATTRIBUTES_MAX) return undefined
+    return `${JSON.stringify(key)} is one more than the ${ATTRIBUTES_MAX} attributes of a run`
   }
 }
 
-function checkAttribute(key: string, value: unknown): void {
-  const bad = (problem: string) => new NonRetriableError(`ctx.attributes: ${JSON.stringify(key)} ${problem}`)
-  if (!KEY.test(key)) throw bad(`is no key: it must have 1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`)
-  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return
-  if (typeof value !== 'string') throw bad('must be a string, a finite number, a boolean, or null to remove it')
+function progressText(value: unknown): string | undefined | Error {
+  try {
+    return encodePayload(value, 'ctx.progress: the value')
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function attributeProblem(key: string, value: unknown): string | undefined {
+  const shown = JSON.stringify(cutText(key, ATTRIBUTE_KEY_CHARS_MAX, '…'))
+  if (!KEY.test(key))
+    return `${shown} is no key: it must have 1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
+  if (value === null || typeof value === 'boolean') return
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value)))
+    return `${shown} is beyond 2^53 - 1, where numbers lose digits: set it as a string`
+  if (typeof value !== 'string') return `${shown} must be a string, a finite number, a boolean, or null to remove it`
   if (value.length > ATTRIBUTE_VALUE_CHARS_MAX && [...value].length > ATTRIBUTE_VALUE_CHARS_MAX)
-    throw bad(`must not have more than ${ATTRIBUTE_VALUE_CHARS_MAX} characters`)
+    return `${shown} has ${[...value].length} characters, and may have ${ATTRIBUTE_VALUE_CHARS_MAX}`
+  return undefined
 }

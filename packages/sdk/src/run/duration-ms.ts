@@ -1,8 +1,7 @@
 // The durations that steps take as arguments. Called by the step tools.
 
+import { type Duration, NonRetriableError } from '@perdure/client'
 import { DELAY_MS_MAX, DURATION_FORMS, parseDurationMs } from '@perdure/protocol'
-import type { Duration } from '../run/run-context.ts'
-import { NonRetriableError } from '../wire/errors.ts'
 
 /** Returns the milliseconds of a duration. Throws a NonRetriableError that names the step. */
 export function durationMs(name: string, duration: Duration): number {

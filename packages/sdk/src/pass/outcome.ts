@@ -1,0 +1,27 @@
+// How a pass ends, and which of its steps are reported then. Used by the pass; answer.ts builds the answer from it.
+
+import type { MemoEntry } from '@perdure/protocol'
+import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
+
+/** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
+export type Outcome =
+  | { kind: 'returned'; data: string | undefined; loss?: string; opcodes?: EncodedOpcode[] }
+  | { kind: 'threw'; error: unknown; fatal: boolean }
+  /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
+  | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
+  | { kind: 'cancelled' }
+
+export type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
+
+/** Whether a step that nobody awaited is still reported when the handler has settled. */
+export function isKept(op: EncodedOpcode['op'], settled: Settled): boolean {
+  const { hasResult, outlivesReturn } = OPCODE_RULES[op]
+  return settled.kind === 'threw' ? hasResult : outlivesReturn
+}
+
+/** Whether a step that the handler had as `got` is stored with that result. Undefined: it did not have it. */
+export function isSame(got: MemoEntry | undefined, stored: MemoEntry): boolean {
+  if (got === undefined) return true
+  if (got.error || stored.error || stored.pending) return got.error !== undefined && stored.error !== undefined
+  return true
+}

@@ -1,0 +1,84 @@
+// Watches a handler after the answer of its pass: a step that it calls then is not part of the pass. Called by invoke.ts.
+
+import { ANOTHER_PASS_FEATURE, durationText, type InvokeRequest } from '@perdure/protocol'
+import type { Outcome } from '../pass/outcome.ts'
+import type { Pass } from '../pass/pass.ts'
+import type { Place } from '../run/late-places.ts'
+import type { PassHold } from '../run/pass-hold.ts'
+import type { RunnerLog } from '../run/runner-log.ts'
+import type { RunnerMemory } from '../run/runner-memory.ts'
+
+/**
+ * Asks the engine for another pass of a run, and again until it answers. Resolves to whether it has. `settled`: how many settled steps
+ * it had sent for the pass that was answered.
+ */
+export type AskForPass = (asked: { ctx: InvokeRequest['ctx']; settled: number }) => Promise<boolean>
+
+interface Watched {
+  pass: Pass
+  outcome: Outcome
+  ctx: InvokeRequest['ctx']
+  settled: number
+  hold: PassHold | undefined
+  memory: RunnerMemory
+  log: RunnerLog
+  ask: AskForPass | undefined
+}
+
+export const AWAIT_BRANCHES =
+  'Await every branch that calls steps: forEach does not wait for its functions, Promise.all(list.map(...)) and for ... of do.'
+
+/** How the runner's log names a pass. */
+export function nameOf({ runId, workflow, attempt }: InvokeRequest['ctx']): string {
+  return `run ${runId} of workflow "${workflow}" (attempt ${attempt})`
+}
+
+/**
+ * Whether the handler may go on after the answer of its pass with nobody noticing it. A step that the answer settles brings another pass
+ * by itself.
+ */
+export function mayGoOn(outcome: Outcome): boolean {
+  if (outcome.kind === 'opcodes') return outcome.isStuck && !outcome.opcodes.some(({ settles }) => settles)
+  return outcome.kind === 'returned'
+}
+
+/** Called for each pass of which that is true. It costs nothing until the handler goes on. */
+export function watchHandler({ pass, outcome, ctx, settled, hold, memory, log, ask }: Watched): void {
+  if (outcome.kind === 'returned') {
+    // The log of the run is complete.
+    pass.onLate = step => {
+      if (step === undefined) return
+      pass.onLate = undefined
+      const what = `called step ${JSON.stringify(step)} after the handler had returned: the step is never run`
+      log('warn', `${nameOf(ctx)} ${what}. ${AWAIT_BRANCHES}`)
+    }
+    return
+  }
+  const place = { ...pass.at, workflow: ctx.workflow }
+  const stuckSince = hold?.since(pass.at) ?? performance.now()
+  pass.onLate = step => {
+    pass.onLate = undefined
+    const delayMs = performance.now() - stuckSince
+    const isFirst = memory.late.wentOn(place, delayMs)
+    const message = lateMessage(place, { step, delayMs })
+    const isAsked = ask !== undefined && ctx.features?.includes(ANOTHER_PASS_FEATURE) === true
+    if (isFirst) log('warn', isAsked ? message : `${message} This engine gives no other pass for it: the run waits.`)
+    if (!isAsked) return
+    memory.late.warnLater(ctx.runId, message)
+    void ask({ ctx, settled }).then(isAnswered => {
+      if (!isAnswered) log('warn', `${nameOf(ctx)} waits: the engine could not be asked for another pass. ${message}`)
+    })
+  }
+}
+
+/** Says where a handler awaited something else than steps while a step was open. */
+export function lateMessage(
+  { workflow, after, open }: Place,
+  { step, delayMs }: { step: string | undefined; delayMs: number },
+): string {
+  const begin = after === undefined ? 'at its begin' : `after step ${JSON.stringify(after)}`
+  const end = step === undefined ? 'its end' : `step ${JSON.stringify(step)}`
+  const what = `awaited something that is no step for ${durationText(Math.max(1, Math.round(delayMs)))}`
+  const while_ = open === undefined ? 'a step was open' : `step ${JSON.stringify(open)} was open`
+  return `Workflow ${JSON.stringify(workflow)} ${what}, ${begin} and before ${end}, while ${while_}: its pass is repeated. Put I/O into a step of its own: step.run(name, callback).`
+}

@@ -1,0 +1,43 @@
+// How long the event loop of this process was blocked, as far as somebody watches it. A connected runner does (connect/beats.ts);
+// step callbacks look whether they blocked it.
+
+import { Buffer } from 'node:buffer'
+
+/** A block that ended: when, by the monotonic clock, and how long it took. */
+let last = { endedAt: Number.NEGATIVE_INFINITY, ms: 0 }
+let turnedAt: number | undefined
+/** Text in shared memory: its length, then its bytes. */
+let begun: Buffer | undefined
+let turnMs = 0
+
+/** The event loop has turned, as it should every `everyMs`. */
+export function loopTurned(everyMs: number): void {
+  const now = performance.now()
+  const ms = turnedAt === undefined ? 0 : now - turnedAt - everyMs
+  if (ms > everyMs) last = { endedAt: now, ms }
+  turnedAt = now
+  turnMs = everyMs
+}
+
+/** Most bytes of the name of a step that other threads see. */
+const NAME_BYTES_MAX = 255
+
+/** From now on the name of the step that began last is in this memory, which other threads see. */
+export function showBegunSteps(): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(1 + NAME_BYTES_MAX)
+  begun = Buffer.from(memory)
+  return memory
+}
+
+/** The callback of a step begins. */
+export function stepBegins(name: string): void {
+  if (begun) begun[0] = begun.write(name, 1)
+}
+
+/** How long the event loop was blocked since then; 0 if nobody watches it, or it was for a moment only. */
+export function blockedMsSince(startedAt: number): number {
+  if (turnedAt === undefined) return 0
+  const underWayMs = performance.now() - Math.max(turnedAt, startedAt) - turnMs
+  const endedMs = last.endedAt > startedAt ? Math.min(last.ms, last.endedAt - startedAt) : 0
+  return Math.max(underWayMs, endedMs, 0)
+}

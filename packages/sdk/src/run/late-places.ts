@@ -1,0 +1,86 @@
+// Where the handlers of this process went on after their pass seemed to be stuck: they awaited something that is no step, while a
+// step was open. Passes stay open at such places from then on (docs/steps.md#io-between-steps). Kept in the runner's memory.
+
+/** A place in a workflow's code: between the step whose result the handler got last and the step that it called last. */
+export interface Place {
+  readonly workflow: string
+  readonly after: string | undefined
+  readonly open: string | undefined
+}
+
+/** A pass stays open for twice the delay that was seen, within these bounds. */
+const HOLD_MS_MIN = 1_000
+const HOLD_MS_MAX = 30_000
+/** A long delay gets only that much more than itself, since an event that arrives waits meanwhile. */
+const SLACK_MS_MAX = 5_000
+
+const PLACES_MAX = 1_000
+/** Runs whose log gets a line with their next pass. */
+const WARNINGS_MAX = 1_000
+
+export class LatePlaces {
+  /** Milliseconds for which passes stay open, by the key of the place. */
+  readonly #holds = new Map<string, number>()
+  readonly #workflows = new Set<string>()
+  readonly #warnings = new Map<string, string>()
+  readonly #firstHoldMs: number
+
+  /** `firstHoldMs`: how long a pass stays open at a place where none has been before. */
+  constructor({ firstHoldMs = 0 }: { firstHoldMs?: number } = {}) {
+    this.#firstHoldMs = firstHoldMs
+  }
+
+  /** Whether passes of the workflow may have to stay open anywhere. */
+  concern(workflow: string): boolean {
+    return this.#firstHoldMs > 0 || this.#workflows.has(workflow)
+  }
+
+  /** How long a pass that seems to be stuck stays open. */
+  holdMs(place: Place): number {
+    const key = keyOf(place)
+    const known = this.#holds.get(key)
+    if (known === undefined && this.#firstHoldMs > 0) {
+      this.#keep(key, 0)
+      return this.#firstHoldMs
+    }
+    return known ?? 0
+  }
+
+  /** A handler went on after this delay. Returns whether no other has done so there. */
+  wentOn(place: Place, delayMs: number): boolean {
+    const key = keyOf(place)
+    const before = this.#holds.get(key) ?? 0
+    const ms = Math.max(HOLD_MS_MIN, Math.min(2 * delayMs, delayMs + SLACK_MS_MAX, HOLD_MS_MAX))
+    this.#keep(key, Math.max(before, ms))
+    this.#workflows.add(place.workflow)
+    return before === 0
+  }
+
+  /** The line that the log of the run is to get with its next pass. */
+  warnLater(runId: string, message: string): void {
+    keepNewest(this.#warnings, runId, message, WARNINGS_MAX)
+  }
+
+  takeWarning(runId: string): string | undefined {
+    if (this.#warnings.size === 0) return undefined
+    const message = this.#warnings.get(runId)
+    this.#warnings.delete(runId)
+    return message
+  }
+
+  #keep(key: string, ms: number): void {
+    keepNewest(this.#holds, key, ms, PLACES_MAX)
+  }
+}
+
+/** Names that differ by a number alone, as in a loop, are one place. */
+function keyOf({ workflow, after = '', open = '' }: Place): string {
+  return `${workflow}\n${after}\n${open}`.replace(/\d+/g, '#')
+}
+
+function keepNewest<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > most && oldest !== undefined) map.delete(oldest)
+}

@@ -1,0 +1,69 @@
+// Keeps a pass that seems to be stuck open for a moment, at the places where handlers of its workflow have gone on late. Created by
+// invoke.ts for workflows that have such places, used by the pass.
+
+import type { LatePlaces, Place } from './late-places.ts'
+
+/** Captured before a test can replace them with fake timers. */
+const { setTimeout, clearTimeout } = globalThis
+
+export interface PassHoldOptions {
+  workflow: string
+  places: LatePlaces
+  /** The pass has to answer within this time. */
+  timeoutMs: number | undefined
+  /** The handler went on while the pass was kept open at a place where none has been late. */
+  onSaved(place: Place, wentOn: { step: string | undefined; delayMs: number }): void
+}
+
+/** Where a pass is. */
+export interface Position extends Pick<Place, 'after' | 'open'> {
+  /** Rises with each step that is called or settled. */
+  readonly position: number
+}
+
+export class PassHold {
+  readonly #options: PassHoldOptions
+  #at: Position | undefined
+  #since = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: PassHoldOptions) {
+    this.#options = options
+  }
+
+  /** When the pass began to seem stuck where it is. */
+  since({ position }: Position): number {
+    return this.#at?.position === position ? this.#since : performance.now()
+  }
+
+  /** Whether the pass stays open. `onOver` is called when the time is over. */
+  keepsOpen(at: Position, onOver: () => void): boolean {
+    if (at.position === this.#at?.position) return this.#timer !== undefined
+    this.stop()
+    const { places, workflow, timeoutMs = Number.POSITIVE_INFINITY } = this.#options
+    const ms = Math.min(places.holdMs({ ...at, workflow }), timeoutMs / 2)
+    this.#at = at
+    this.#since = performance.now()
+    if (ms <= 0) return false
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      onOver()
+    }, ms)
+    return true
+  }
+
+  /** The handler goes on: it calls a step, or it has settled. */
+  goesOn(step?: string): void {
+    if (this.#timer === undefined || !this.#at) return
+    const { places, workflow, onSaved } = this.#options
+    const place = { ...this.#at, workflow }
+    const delayMs = performance.now() - this.#since
+    this.stop()
+    if (places.wentOn(place, delayMs)) onSaved(place, { step, delayMs })
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+}

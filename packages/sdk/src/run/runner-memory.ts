@@ -1,0 +1,15 @@
+// The state that a runner keeps from pass to pass, in its process alone. A handler has one memory for all its passes.
+
+import { LatePlaces } from './late-places.ts'
+
+/** The callbacks under way, by the idempotency key of their step: a pass that is over may have left its callback running. */
+export type CallbacksUnderWay = Map<string, Promise<unknown>>
+
+export interface RunnerMemory {
+  readonly callbacks: CallbacksUnderWay
+  readonly late: LatePlaces
+}
+
+export function newMemory(late = new LatePlaces()): RunnerMemory {
+  return { callbacks: new Map(), late }
+}
