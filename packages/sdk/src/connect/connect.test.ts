@@ -1,5 +1,6 @@
 // The Connect runner with a scripted engine over real sockets: handshake, signing key, and passes.
 
+import type { Socket } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
@@ -112,7 +113,9 @@ describe('the handshake', () => {
     const { ready, logged } = start(engine, { engineUrl: `${engine.url}/elsewhere` })
     await expect(ready).rejects.toMatchObject({ code: 'http_400', status: 400 })
     expect(logged).toEqual([
-      'error ENGINE/elsewhere refuses this runner: The engine answered the handshake with status 400',
+      expect.stringMatching(
+        /^error ENGINE\/elsewhere refuses this runner: The WebSocket handshake was not accepted: \S+\/elsewhere\S* answered 400: Bad Request\. Is this the engine\? Check ENGINE_URL$/,
+      ),
     ])
   })
 
@@ -199,4 +202,20 @@ describe('passes', () => {
     await resultOf(engine.last, 'i2')
     expect(engine.last.of('invoke.result').map(({ id }) => id)).toEqual(['i2'])
   })
+})
+
+test('an invoke that is cancelled before its runner has read it runs nothing: the engine has sent it elsewhere', async () => {
+  const engine = await open()
+  const runner = start(engine)
+  await runner.ready
+  const connection = await registered(engine)
+  // Both frames wait for the event loop, as behind a long computation.
+  const { _socket: tcp } = connection.socket as unknown as { _socket: Socket }
+  tcp.cork()
+  connection.invoke('i1', 'steps')
+  connection.send('invoke.cancel', 'i1')
+  connection.invoke('i2', 'echo')
+  tcp.uncork()
+  await resultOf(connection, 'i2')
+  expect(runner.started).toEqual([])
 })

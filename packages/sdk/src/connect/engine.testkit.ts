@@ -60,6 +60,8 @@ export class Connection {
 
 export class ScriptedEngine {
   readonly connections: Connection[] = []
+  /** Key, instances and step of each heartbeat beside a socket. */
+  readonly beats: string[] = []
   readonly options: ScriptedEngineOptions
   #server: Server | undefined
   port = 0
@@ -80,7 +82,11 @@ export class ScriptedEngine {
 
   /** Starts to listen; after a restart on the same port as before. */
   async open(): Promise<this> {
-    const server = createServer((_, response) => response.writeHead(404).end())
+    const server = createServer(({ headers }, response) => {
+      const beats = headers['x-engine-beats']
+      if (beats !== undefined) this.beats.push(`${headers.authorization} ${beats} ${headers['x-engine-beats-step']}`)
+      response.writeHead(beats === undefined ? 404 : 204).end()
+    })
     const sockets = new WebSocketServer({
       server,
       path: '/connect',

@@ -1,9 +1,17 @@
 // Describes why a socket ended: the error for the user, and whether the engine refused the runner. Called by the socket
 // and the link.
 
-import { API_ERROR_STATUS, type ApiErrorCode, CLOSE_CODES, keyRemedy } from '@perdure/protocol'
-import { isRefusalStatus } from '../engine/http.ts'
-import { PerdureError } from '../wire/errors.ts'
+import { PerdureError } from '@perdure/client'
+import {
+  API_ERROR_STATUS,
+  type ApiErrorCode,
+  CLOSE_CODES,
+  type ForeignAnswer,
+  foreignAnswer,
+  foreignRemedy,
+  keyRemedy,
+} from '@perdure/protocol'
+import { isRefusalStatus } from '../runner/state-log.ts'
 import { fieldOf } from './frames.ts'
 
 /** How a socket ended. */
@@ -46,10 +54,30 @@ export function registrationRefused({ code, message }: EngineError, closeCode?: 
   return end({ code, status, message: explained }, { refused: isRefusalStatus(status), closeCode })
 }
 
-/** The engine answered the handshake with a status other than 101. */
-export function handshakeRefused(status: number): SocketEnd {
-  const message = `The engine answered the handshake with status ${status}`
+/** The handshake was answered with a status other than 101: by the engine, or by a proxy in front of it. */
+export function handshakeRefused(answer: ForeignAnswer): SocketEnd {
+  const { status } = answer
+  const body = fieldOf(fieldOf(parse(answer.body), 'error'), 'message') ?? answer.body
+  const message = `The WebSocket handshake was not accepted: ${foreignAnswer({ ...answer, body: String(body) })}${upgradeRemedy(answer)}`
   return end({ code: `http_${status}`, status, message }, { refused: isRefusalStatus(status) })
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** An engine that gets the handshake without its upgrade says so. */
+const WITHOUT_UPGRADE = /must be an upgrade/
+
+function upgradeRemedy({ status, body }: ForeignAnswer): string {
+  if (WITHOUT_UPGRADE.test(body) || status === 426 || status === 501) {
+    return ' A proxy in front of the engine drops the upgrade: let it pass the headers Upgrade and Connection, over HTTP/1.1'
+  }
+  return foreignRemedy(status)
 }
 
 /** The engine closed the socket, possibly after an `error` frame. */

@@ -11,6 +11,11 @@ export interface IncomingFrame {
   readonly payload: unknown
 }
 
+/** Sends the frames of a pass. Without a connection it drops them. */
+export interface Outlet {
+  send(frame: string): void
+}
+
 /** Parses a frame. Returns undefined for a text that is not a frame. */
 export function readFrame(text: string): IncomingFrame | undefined {
   try {
@@ -37,4 +42,8 @@ export function resultText(id: string, { status, body }: Answer): string {
 
 export function checkpointText(id: string, seq: number, report: CheckpointReport): string {
   return `{"type":"invoke.checkpoint","id":${JSON.stringify(id)},"payload":${checkpointPayload(seq, report)}}`
+}
+
+export function againText(id: string, asked: { runId: string; settled: number }): string {
+  return frameText('invoke.again', id, asked)
 }

@@ -3,33 +3,42 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  BEATS_FEATURE,
+  CONNECT_HEARTBEAT_MS,
   type ConnectRegister,
   DIALLED_HOST_HEADER,
+  type EngineList,
   PROTOCOL_VERSION,
   type RegisterReply,
   SIGNATURE_FEATURE,
 } from '@perdure/protocol'
 import { answerRefusal } from '../replay/answer.ts'
 import { reconnectDelayMs } from './backoff.ts'
+import type { Beats } from './beats.ts'
 import { readError, registrationRefused, type SocketEnd, unreachable, untrusted } from './failure.ts'
-import { fieldOf, frameText, type IncomingFrame, resultText } from './frames.ts'
+import { fieldOf, frameText, type IncomingFrame, type Outlet, resultText } from './frames.ts'
 import { type ConnectSettings, concurrencyOf } from './options.ts'
-import type { Outlet, Passes } from './passes.ts'
+import type { Passes } from './passes.ts'
 import { EngineSocket } from './socket.ts'
 
 interface LinkOptions {
   settings: ConnectSettings
   passes: Passes
+  beats: Pick<Beats, 'start'>
   /** Number of this socket among the runner's sockets, from 0. */
   index: number
-  onRegistered(reply: RegisterReply): void
+  /** `url`: the engine that the socket is, or was, connected to. */
+  onRegistered(reply: RegisterReply, url: string): void
   /** The socket ended; the link connects again. */
-  onLost(end: SocketEnd): void
-  onWarning(message: string): void
+  onLost(end: SocketEnd, url: string): void
+  onWarning(message: string, url: string): void
 }
 
 /** How long a closing runner waits for an engine that is away. The engine does not wait longer for a result, either. */
 const ENDING_AWAY_MS_MAX = 5_000
+/** Longest handshake, and where there is another engine to go on with. */
+const HANDSHAKE_MS_MAX = 10_000
+const HANDSHAKE_MS_MAX_OF_SEVERAL = 3_000
 /** Longest time from the handshake to the registration. */
 const REGISTER_MS_MAX = 10_000
 const PROOF = `the header ${DIALLED_HOST_HEADER} of the handshake`
@@ -42,11 +51,15 @@ const ENDING_ANSWER = answerRefusal(503, 'The runner ends')
 export class Link implements Outlet {
   readonly #options: LinkOptions
   readonly #stopping = new AbortController()
+  /** The sockets of a runner begin at different engines. */
+  readonly #engines: EngineList
   #socket: EngineSocket | undefined
   #registered = false
   /** Whether the engine has registered this link before. */
   #wasRegistered = false
   #checkpoints = false
+  /** Invokes that were read in this turn of the event loop. */
+  readonly #unbegun = new Set<string>()
   #ending = false
   /** Connections lost in a row. */
   #failures = 0
@@ -56,6 +69,7 @@ export class Link implements Outlet {
 
   constructor(options: LinkOptions) {
     this.#options = options
+    this.#engines = options.settings.engines.from(options.index)
   }
 
   get registered(): boolean {
@@ -72,13 +86,13 @@ export class Link implements Outlet {
   }
 
   /**
-   * Ends the link: starts no further pass, lets the passes in flight finish, and closes the socket when the engine has
-   * acknowledged their results, at the latest after `timeoutMs`. Resolves when the socket is closed.
+   * Ends the link: starts no further pass, lets the passes in flight come to their next durable step, and closes the socket
+   * when the engine has acknowledged their results, at the latest after `timeoutMs`. Resolves when the socket is closed.
    */
   async end(timeoutMs: number): Promise<void> {
     const { passes } = this.#options
     this.#ending = true
-    if (this.#registered) this.#limitToCurrentPasses()
+    if (this.#registered) this.#announceEnd()
     else {
       clearTimeout(this.#awayTimer)
       this.#awayTimer = this.#absenceTimer()
@@ -97,28 +111,33 @@ export class Link implements Outlet {
   async #keepConnected(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      const end = await this.#connection()
+      const { url } = this.#engines
+      const end = await this.#connection(url)
       clearTimeout(this.#registerTimer)
       this.#registered = false
       if (signal.aborted) return
       this.#failures++
-      this.#options.onLost(end)
+      this.#options.onLost(end, url)
+      this.#engines.passOver(url)
       // Without a runner id the engine treats the next socket as another runner, so it expects no results of these passes.
       if (this.#isNamed) this.#awayTimer ??= this.#absenceTimer()
       else this.#options.passes.abandon(this, end.error)
       const { retryInitialMs: initialMs } = this.#options.settings
       const { closeCode } = end
-      const ms = reconnectDelayMs({ closeCode, failures: this.#failures, initialMs, random: Math.random() })
+      // The delay grows when every engine has failed once more.
+      const failures = Math.ceil(this.#failures / this.#engines.size)
+      const ms = reconnectDelayMs({ closeCode, failures, initialMs, random: Math.random() })
       await delay(ms, undefined, { signal }).catch(() => undefined)
     }
   }
 
   /** Opens a socket. Resolves when the socket has ended. */
-  #connection(): Promise<SocketEnd> {
-    const { url, apiKey, signingKeys } = this.#options.settings
+  #connection(url: string): Promise<SocketEnd> {
+    const { apiKey, signingKeys } = this.#options.settings
     return new Promise(resolve => {
       const socket = new EngineSocket({
-        url,
+        url: `${url.replace(/^http/, 'ws')}/connect`,
+        handshakeMsMax: this.#engines.size > 1 ? HANDSHAKE_MS_MAX_OF_SEVERAL : HANDSHAKE_MS_MAX,
         apiKey,
         signingKeys,
         onOpen: () => this.#opened(socket),
@@ -131,7 +150,7 @@ export class Link implements Outlet {
 
   #opened(socket: EngineSocket): void {
     const { settings, index } = this.#options
-    const instance = `${settings.instance}-${index}`
+    const instance = settings.instances[index]
     socket.send(frameText('hello', HELLO_ID, { protocolVersion: PROTOCOL_VERSION, instance }))
     this.#registerTimer = setTimeout(
       () => socket.fail(unreachable(`The engine did not register the runner within ${REGISTER_MS_MAX} ms`)),
@@ -144,7 +163,7 @@ export class Link implements Outlet {
     switch (type) {
       case 'invoke':
         if (this.#ending) socket.send(resultText(id, ENDING_ANSWER))
-        else passes.start(id, payload, this, this.#checkpoints)
+        else this.#begin(id, payload)
         break
       case 'result.ack':
         passes.acknowledged(id)
@@ -152,8 +171,11 @@ export class Link implements Outlet {
       case 'checkpoint.ack':
         passes.checkpointAcknowledged(id, payload)
         break
+      case 'again.ack':
+        passes.asks.acknowledged(id)
+        break
       case 'invoke.cancel':
-        passes.cancel(id)
+        if (!this.#unbegun.delete(id)) passes.cancel(id)
         break
       case 'hello':
         this.#helloReceived(socket, payload)
@@ -167,14 +189,27 @@ export class Link implements Outlet {
     }
   }
 
+  /**
+   * Begins a pass after the frames that came with its invoke: behind a blocked event loop the engine may have sent the pass to another
+   * runner meanwhile, and have cancelled it here.
+   */
+  #begin(id: string, payload: unknown): void {
+    this.#unbegun.add(id)
+    queueMicrotask(() => {
+      if (this.#unbegun.delete(id)) this.#options.passes.start(id, payload, this, this.#checkpoints)
+    })
+  }
+
   #helloReceived(socket: EngineSocket, payload: unknown): void {
     const features = fieldOf(payload, 'features')
-    if (socket.isProvenAsBefore && Array.isArray(features) && features.includes(SIGNATURE_FEATURE)) {
+    const knows = (feature: string) => Array.isArray(features) && features.includes(feature)
+    if (socket.isProvenAsBefore && knows(SIGNATURE_FEATURE)) {
       socket.fail(untrusted(`The engine signs for the host that is dialled, and did not: something removes ${PROOF}`))
       return
     }
     const heartbeatMs = fieldOf(payload, 'heartbeatMs')
-    const { settings, passes, index } = this.#options
+    const { settings, passes, beats, index } = this.#options
+    if (knows(BEATS_FEATURE)) beats.start(typeof heartbeatMs === 'number' ? heartbeatMs : CONNECT_HEARTBEAT_MS)
     this.#checkpoints = settings.checkpoints && fieldOf(payload, 'checkpoints') === true
     socket.keepAlive(typeof heartbeatMs === 'number' ? heartbeatMs : 0)
     const maxConcurrency = concurrencyOf(settings, index)
@@ -182,14 +217,16 @@ export class Link implements Outlet {
     this.#register(socket, REGISTER_ID, { maxConcurrency, underWay })
   }
 
-  #register(socket: EngineSocket, id: string, terms: Pick<ConnectRegister, 'maxConcurrency' | 'underWay'>) {
+  #register(socket: EngineSocket, id: string, terms: Partial<ConnectRegister>) {
     socket.send(frameText('runner.register', id, { ...this.#options.settings.registration, ...terms }))
   }
 
-  /** Stops further invokes: registers a limit of one pass while a pass is in flight. */
-  #limitToCurrentPasses(): void {
+  /** Stops further invokes, while a pass is in flight. */
+  #announceEnd(): void {
     const isIdle = this.#options.passes.underWay(this).length === 0
-    if (this.#socket && !isIdle) this.#register(this.#socket, ENDING_ID, { maxConcurrency: 1 })
+    if (!this.#socket || isIdle) return
+    const maxConcurrency = concurrencyOf(this.#options.settings, this.#options.index)
+    this.#register(this.#socket, ENDING_ID, { maxConcurrency, leaving: true })
   }
 
   #registrationAcknowledged(reply: RegisterReply): void {
@@ -200,14 +237,14 @@ export class Link implements Outlet {
     this.#wasRegistered = true
     this.#registered = true
     for (const frame of this.#options.passes.unacknowledged(this)) this.send(frame)
-    if (this.#ending) this.#limitToCurrentPasses()
-    this.#options.onRegistered(reply)
+    if (this.#ending) this.#announceEnd()
+    this.#options.onRegistered(reply, this.#engines.url)
   }
 
   #errorReceived(socket: EngineSocket, id: string, payload: unknown): void {
     const error = readError(payload)
     socket.keepError(error)
-    if (this.#registered) this.#options.onWarning(`${error.message} (${error.code})`)
+    if (this.#registered) this.#options.onWarning(`${error.message} (${error.code})`, this.#engines.url)
     else if (id === REGISTER_ID) socket.fail(registrationRefused(error))
   }
 

@@ -1,11 +1,11 @@
 // Options and interface of a Connect runner, and the validated settings that its sockets share. Called by connect.ts.
 
 import { randomUUID } from 'node:crypto'
-import { CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
-import { engineUrl, readEnvironment, signingKeysOf } from '../engine/environment.ts'
+import { enginesOf, type OptionNames, readEnvironment } from '@perdure/client/internal'
+import { BEATS_FEATURE, CONNECT_CONCURRENCY_MAX, type RegisterReply } from '@perdure/protocol'
+import { signingKeysOf } from '../engine/environment.ts'
 import { HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { REGISTRATION_OPTIONS, type RegistrationOptions, registerRequest } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
 
 /** Options of `connect()`. */
 export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
@@ -24,8 +24,8 @@ export interface ConnectOptions extends HandlerOptions, RegistrationOptions {
    */
   checkpoints?: boolean
   /**
-   * Shut down gracefully on SIGTERM and SIGINT: passes in flight finish, then the process ends. A second signal ends it
-   * at once. Default true.
+   * Shut down gracefully on SIGTERM and SIGINT: passes in flight come to their next durable step, then the process ends. A
+   * second signal ends it at once. Default true.
    */
   handleSignals?: boolean
   /** How long `close()` lets the passes in flight continue before it cancels them. Default 30 s. */
@@ -60,9 +60,9 @@ export interface ConnectedRunner {
   /** Whether a socket is registered now. */
   readonly connected: boolean
   /**
-   * Starts no further pass, lets the passes in flight finish, and disconnects once the engine has acknowledged their
-   * results. Passes that take longer than `closeTimeoutMs` are cancelled. Never rejects; further calls return the same
-   * promise.
+   * Starts no further pass, lets the passes in flight come to their next durable step, from which another runner goes on, and
+   * disconnects once the engine has acknowledged their results. Passes that take longer than `closeTimeoutMs` are cancelled.
+   * Never rejects; further calls return the same promise.
    */
   close(): Promise<void>
 }
@@ -74,28 +74,26 @@ const SOCKETS_MAX = 16
 
 /** Validates the options. Throws a TypeError that names the invalid option. */
 export function readSettings(options: ConnectOptions, handler: Handler) {
-  const engine = engineUrl(options.engineUrl)
   const { url: _, ...registration } = registerRequest(handler, { url: '', framework: 'connect' }, options)
   const { maxConcurrency } = options
   if (maxConcurrency !== undefined) requireInteger('maxConcurrency', maxConcurrency, CONNECT_CONCURRENCY_MAX)
-  const sockets = requireInteger('sockets', options.sockets ?? 1, SOCKETS_MAX)
+  // Each socket takes at least one pass.
+  const sockets = Math.min(requireInteger('sockets', options.sockets ?? 1, SOCKETS_MAX), maxConcurrency ?? SOCKETS_MAX)
+  const instance = randomUUID()
   return {
-    url: `${engine.replace(/^http/, 'ws')}/connect`,
-    /** For log lines. */
-    engine,
+    engines: enginesOf(options.engineUrl),
     apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
     /** The engine must sign its handshake response with one of these. Without keys every engine is accepted. */
     signingKeys: signingKeysOf(options.signingKey),
-    /** Identifies the process to the engine; each socket appends its number. */
-    instance: randomUUID(),
-    /** Each socket takes at least one pass. */
-    sockets: Math.min(sockets, maxConcurrency ?? sockets),
+    /** Identify the process and its sockets to the engine. */
+    instances: Array.from({ length: sockets }, (_, index) => `${instance}-${index}`),
+    sockets,
     checkpoints: options.checkpoints ?? true,
     closeTimeoutMs: options.closeTimeoutMs ?? 30_000,
     awayTimeoutMs: options.awayTimeoutMs ?? 60_000,
     retryInitialMs: options.retryInitialMs ?? 250,
     /** Payload of `runner.register`, except for the fields that differ between sockets. */
-    registration,
+    registration: { ...registration, features: [...(registration.features ?? []), BEATS_FEATURE] },
     /** Most passes of all sockets together. */
     maxConcurrency,
   }

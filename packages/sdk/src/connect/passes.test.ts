@@ -145,3 +145,13 @@ test('abandon cancels the passes of one socket and drops their results', async (
   expect(passes.underWay(outlet)).toEqual([])
   expect(passes.underWay(other)).toEqual(['i3'])
 })
+
+test('a notice of running callbacks is a checkpoint of its own, whose receipt nobody waits for', async () => {
+  const { passes, sent, start } = play()
+  const { options } = start('i1')
+  options.running?.tell(',"running":[]')
+  expect(sent).toEqual([checkpoint('i1', 1).replace('"logs":[]', '"logs":[],"running":[]')])
+  expect(options.running?.afterMs).toBe(500)
+  passes.cancel('i1')
+  expect(play(false).start('i1').options.running).toBeUndefined()
+})

@@ -1,20 +1,20 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
 // of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
 
-import type { CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
+import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
+import type { AskForPass } from '../replay/late-handler.ts'
 import { Cancellation } from '../run/cancellation.ts'
 import { deferred } from '../run/deferred.ts'
 import type { Handler } from '../runner/handler.ts'
-import { checkpointText, fieldOf, resultText } from './frames.ts'
-
-/** Sends the frames of a pass. Without a connection it drops them. */
-export interface Outlet {
-  send(frame: string): void
-}
+import { Asks } from './asks.ts'
+import { checkpointText, fieldOf, type Outlet, resultText } from './frames.ts'
 
 /** Most characters kept of results that the engine has not acknowledged. Above it the oldest results are dropped. */
 const UNACKNOWLEDGED_CHARS_MAX = 64 * 1024 * 1024
+
+/** A callback that runs for longer is reported to the engine. */
+const RUNNING_AFTER_MS = 500
 
 interface PendingCheckpoint {
   readonly frame: string
@@ -47,6 +47,8 @@ export class Passes {
   readonly #results = new Map<string, Result>()
   #resultChars = 0
   readonly #idleWaiters = new Map<Outlet, () => void>()
+  readonly asks = new Asks(() => this.#notifyIdle())
+  readonly #askOn = new WeakMap<Outlet, AskForPass>()
 
   constructor(handler: Handler) {
     this.#handler = handler
@@ -65,8 +67,22 @@ export class Passes {
     }
     this.#running.set(id, pass)
     const checkpoint = (report: CheckpointReport) => this.#checkpoint(pass, report)
-    const options = { cancellation: pass.cancellation, checkpoint: checkpoints ? checkpoint : undefined }
+    const options = {
+      cancellation: pass.cancellation,
+      checkpoint: checkpoints ? checkpoint : undefined,
+      running: checkpoints ? { afterMs: RUNNING_AFTER_MS, tell: fieldsTo(checkpoint) } : undefined,
+      ask: this.#askOf(outlet),
+    }
     this.#handler.invoke(request, options).then(answer => this.#ended(pass, answer))
+  }
+
+  #askOf(outlet: Outlet): AskForPass {
+    let ask = this.#askOn.get(outlet)
+    if (ask === undefined) {
+      ask = this.asks.on(outlet)
+      this.#askOn.set(outlet, ask)
+    }
+    return ask
   }
 
   /** Cancels a pass: the engine no longer expects its result. */
@@ -110,6 +126,7 @@ export class Passes {
       for (const { frame } of pass.checkpoints.values()) frames.push(frame)
     }
     for (const result of this.#results.values()) if (result.outlet === outlet) frames.push(...result.frames)
+    frames.push(...this.asks.unacknowledged(outlet))
     return frames
   }
 
@@ -117,9 +134,10 @@ export class Passes {
   abandon(outlet: Outlet, reason: unknown): void {
     for (const [id, result] of this.#results) if (result.outlet === outlet) this.acknowledged(id)
     for (const pass of this.#running.values()) if (pass.outlet === outlet) this.#stop(pass, reason)
+    this.asks.abandon(outlet)
   }
 
-  /** Resolves when no pass of the outlet is in flight and all its results are acknowledged. Called once per outlet. */
+  /** Resolves when no pass of the outlet is in flight and all its results and requests are acknowledged. Called once per outlet. */
   idle(outlet: Outlet): Promise<void> {
     return new Promise(resolve => {
       this.#idleWaiters.set(outlet, resolve)
@@ -166,7 +184,16 @@ export class Passes {
     return this.#running.get(pass.id) === pass
   }
 
-  #notifyIdle(): void {
-    for (const [outlet, resolve] of this.#idleWaiters) if (this.underWay(outlet).length === 0) resolve()
+  #isIdle(outlet: Outlet): boolean {
+    return this.underWay(outlet).length === 0 && this.asks.unacknowledged(outlet).length === 0
   }
+
+  #notifyIdle(): void {
+    for (const [outlet, resolve] of this.#idleWaiters) if (this.#isIdle(outlet)) resolve()
+  }
+}
+
+/** Sends fields alone. The receipt has nothing for the pass, and without one the pass learns of it by its next report. */
+function fieldsTo(checkpoint: Checkpointer): (fields: string) => void {
+  return fields => void checkpoint({ opcodes: '[]', logs: '[]', fields }).catch(() => {})
 }

@@ -136,7 +136,7 @@ describe('the end', () => {
     await until(() => started.includes('held'))
     const closing = runner.close()
     const last = await until(() => engine.last.of('runner.register')[1])
-    expect(last.payload).toMatchObject({ app: 'shop', maxConcurrency: 1 })
+    expect(last.payload).toMatchObject({ app: 'shop', leaving: true })
     engine.last.invoke('i2', 'held')
     await resultOf(engine.last, 'i2')
     release()
@@ -150,6 +150,25 @@ describe('the end', () => {
     expect(started).toEqual(['held'])
     expect(runner.connected).toBe(false)
     expect(engine.connections).toHaveLength(1)
+  })
+
+  test('ends a pass of many steps with its next step', async () => {
+    const engine = await open()
+    const runner = start(engine)
+    const { started } = runner
+    await runner.ready
+    const seen = engine.options.onFrame
+    engine.options.onFrame = (connection, frame) => {
+      // The report of the first step is under way when the runner is closed.
+      if (frame.type === 'invoke.checkpoint') void runner.close()
+      return seen?.(connection, frame)
+    }
+    engine.last.invoke('i1', 'steps')
+    const { payload } = await resultOf(engine.last, 'i1')
+    expect(payload).toMatchObject({ status: 206, body: { opcodes: [{ name: 'two' }] } })
+    expect(started).toEqual(['one', 'two'])
+    await runner.close()
+    expect(engine.last.of('invoke.checkpoint')).toHaveLength(1)
   })
 
   test('cancels passes that take too long', async () => {

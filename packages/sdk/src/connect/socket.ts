@@ -29,6 +29,7 @@ import { frameText, type IncomingFrame, readFrame } from './frames.ts'
 
 interface SocketOptions {
   url: string
+  handshakeMsMax: number
   apiKey: string | undefined
   signingKeys: readonly string[]
   onOpen(): void
@@ -37,7 +38,9 @@ interface SocketOptions {
   onEnd(end: SocketEnd): void
 }
 
-const HANDSHAKE_MS_MAX = 10_000
+/** Most characters, and longest time, of an answer that refuses the handshake. */
+const REFUSAL_CHARS_MAX = 16_384
+const REFUSAL_MS_MAX = 1_000
 /** The engine counts as gone when it is silent for this many ticks, of which each heartbeat interval has two. */
 const SILENT_TICKS_MAX = CONNECT_SILENCE_MS / (CONNECT_HEARTBEAT_MS / 2)
 /** Most bytes that the engine may leave unread before the socket is terminated. */
@@ -74,7 +77,7 @@ export class EngineSocket {
     const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
     this.#socket = new WebSocket(url, CONNECT_SUBPROTOCOL, {
       headers: { ...key, [DIALLED_HOST_HEADER]: this.#host },
-      handshakeTimeout: HANDSHAKE_MS_MAX,
+      handshakeTimeout: options.handshakeMsMax,
       maxPayload: REQUEST_BYTES_MAX,
       perMessageDeflate: false,
       followRedirects: false,
@@ -143,8 +146,8 @@ export class EngineSocket {
       this.#signature = typeof header === 'string' ? header : undefined
     })
     socket.on('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => {
-      response.resume()
-      this.fail(handshakeRefused(response.statusCode ?? 0))
+      const { statusCode: status = 0 } = response
+      readHead(response, body => this.fail(handshakeRefused({ url: this.#options.url, status, body })))
     })
     socket.on('open', () => {
       if (this.#trusts()) onOpen()
@@ -209,4 +212,20 @@ export class EngineSocket {
     clearTimeout(this.#reasonTimer)
     this.#options.onEnd(this.#end ?? closedByEngine(code, reason, this.#lastError))
   }
+}
+
+/** Reads the begin of an answer: all of it, or what has come in time. */
+function readHead(response: IncomingMessage, then: (body: string) => void): void {
+  let body = ''
+  const timer = setTimeout(() => response.destroy(), REFUSAL_MS_MAX)
+  response.setEncoding('utf8')
+  response.on('data', chunk => {
+    body += chunk
+    if (body.length > REFUSAL_CHARS_MAX) response.destroy()
+  })
+  response.on('error', () => undefined)
+  response.once('close', () => {
+    clearTimeout(timer)
+    then(body)
+  })
 }

@@ -3,15 +3,14 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ConfigError, createClient } from '@perdure/client'
+import { enginesOf, readEnvironment } from '@perdure/client/internal'
 import { RUNNER_SETTINGS } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createClient } from '../client/client.ts'
 import { connect } from '../connect/index.ts'
 import { createHandler } from '../runner/handler.ts'
 import { serve } from '../serve/node.ts'
-import { ConfigError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
-import { engineUrl, readEnvironment } from './environment.ts'
 
 const options = { app: 'shop', workflows: [createWorkflow({ name: 'w' }, () => 1)] }
 
@@ -56,8 +55,8 @@ describe('an invalid setting', () => {
     const message = 'signingKey (ENGINE_SIGNING_KEY) has a key of 5 bytes: 32 or more are needed'
     expect(() => createHandler(short)).toThrow(new TypeError(message))
     expect(() => connect(short)).toThrow(new TypeError(message))
-    expect(() => engineUrl('nowhere')).toThrow(TypeError)
-    expect(() => engineUrl('nowhere')).toThrow('is not an http or https URL: nowhere')
+    expect(() => enginesOf('nowhere')).toThrow(TypeError)
+    expect(() => enginesOf('nowhere')).toThrow('is not an http or https URL: nowhere')
   })
 })
 
@@ -68,7 +67,7 @@ test('settings of runners and of the engine are accepted, and variables of other
   vi.stubEnv('MY_ENGINE_FOO', 'x')
   vi.stubEnv('ENGINE_URL', ' https://engine.example/ ')
   expect(createHandler(options).keyFingerprints).toEqual([])
-  expect(engineUrl(undefined)).toBe('https://engine.example')
+  expect(enginesOf(undefined).urls).toEqual(['https://engine.example'])
 })
 
 describe('a key in a file', () => {

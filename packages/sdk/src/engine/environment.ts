@@ -1,37 +1,10 @@
-// Reads the settings of a runner from its environment variables and detects its runtime. Called by the handler, the
-// registration, the client and `connect()`.
+// Checks the settings of a runner in its environment variables and detects its runtime. Called by the handler, the
+// registration and `connect()`.
 
 import { Buffer } from 'node:buffer'
-import { type RUNNER_SETTINGS, SECRET_KEY_BYTES_MIN, unknownSetting } from '@perdure/protocol'
-import { ConfigError } from '../wire/errors.ts'
-
-/**
- * Returns an environment variable, trimmed; undefined when it is blank. A key may be in the file that the variable with `_FILE`
- * behind the name names. Works on every runtime.
- */
-export function readEnvironment(name: (typeof RUNNER_SETTINGS)[number]): string | undefined {
-  const value = globalThis.process?.env?.[name]?.trim()
-  const file = name.includes('_KEY') ? globalThis.process?.env?.[`${name}_FILE`] : undefined
-  if (!file) return value === '' ? undefined : value
-  if (value) throw new ConfigError(`${name} and ${name}_FILE are both set: only one of them may be`)
-  return readKeyFile(`${name}_FILE`, file)
-}
-
-const KEY_FILE_CHARS_MAX = 64 * 1024
-
-function readKeyFile(name: string, file: string): string {
-  const fs = globalThis.process?.getBuiltinModule?.('node:fs')
-  if (!fs) throw new ConfigError(`${name} is set, but this runtime reads no files`)
-  let text: string
-  try {
-    text = fs.readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw new ConfigError(`${name} names a file that cannot be read: ${file} (${(error as { code?: string }).code})`)
-  }
-  if (text === '') throw new ConfigError(`${name} names an empty file: ${file}`)
-  if (text.length > KEY_FILE_CHARS_MAX) throw new ConfigError(`${name} names a file of more than 64 KiB: ${file}`)
-  return text
-}
+import { ConfigError } from '@perdure/client'
+import { enginesOf, readEnvironment } from '@perdure/client/internal'
+import { oldNodeProblem, SECRET_KEY_BYTES_MIN, unknownSetting } from '@perdure/protocol'
 
 /**
  * Returns the signing keys: `given` (one key, an array, or a text separated by commas or spaces), else those of
@@ -59,13 +32,18 @@ export function readAllowUnsigned(): boolean {
   throw new ConfigError(`ENGINE_ALLOW_UNSIGNED must be 1 or 0, not "${value}"`)
 }
 
-/** Throws a ConfigError for a variable that is no setting of a runner or of the engine, or whose value is unreadable. */
+/**
+ * Throws a ConfigError for a variable that is no setting of a runner or of the engine, or whose value is unreadable, and for
+ * a Node that is too old.
+ */
 export function checkEnvironment(): void {
+  const problem = oldNodeProblem()
+  if (problem !== undefined) throw new ConfigError(problem)
   const unknown = unknownSetting(environmentNames())
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown.name} is not a setting of runners or of the engine${unknown.hint}`)
   }
-  engineUrl(undefined)
+  enginesOf(undefined)
   readAllowUnsigned()
   const signingKeys = readEnvironment('ENGINE_SIGNING_KEY')
   if (signingKeys !== undefined && parseKeys(signingKeys).length === 0) {
@@ -76,16 +54,6 @@ export function checkEnvironment(): void {
   if (apiKey !== undefined && !/^[ -~]+$/.test(apiKey)) {
     throw new ConfigError('ENGINE_API_KEY is not an API key: it contains characters that no key contains')
   }
-}
-
-/** Returns the engine's URL: `given`, else `ENGINE_URL`, else the default address. Throws when it is not a URL. */
-export function engineUrl(given: string | undefined): string {
-  const url = given ?? readEnvironment('ENGINE_URL') ?? 'http://127.0.0.1:4777'
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    if (given === undefined) throw new ConfigError(`ENGINE_URL is not an http or https URL: ${url}`)
-    throw new TypeError(`The engine's URL (ENGINE_URL) is not an http or https URL: ${url}`)
-  }
-  return url.replace(/\/+$/, '')
 }
 
 /** Returns no names where they cannot be listed: Deno requires a permission for each variable. */

@@ -1,0 +1,69 @@
+// The requests for another pass of a run that the engine has not acknowledged (docs/wire-protocol.md#another-pass). Each is sent again
+// from time to time, and when its link has connected again. Kept by the passes.
+
+import type { AskForPass } from '../replay/late-handler.ts'
+import { againText, type Outlet } from './frames.ts'
+
+const REPEAT_MS = 5_000
+/** Half an hour. */
+const REPEATS_MAX = 360
+/** Requests that wait at a time. */
+const ASKS_MAX = 1_000
+
+interface Ask {
+  readonly outlet: Outlet
+  readonly frame: string
+  readonly timer: NodeJS.Timeout
+  settle(isAnswered: boolean): void
+}
+
+export class Asks {
+  readonly #asks = new Map<string, Ask>()
+  readonly #onAnswered: () => void
+  #count = 0
+
+  constructor(onAnswered: () => void) {
+    this.#onAnswered = onAnswered
+  }
+
+  /** Returns the function by which the passes of an outlet ask. */
+  on(outlet: Outlet): AskForPass {
+    return ({ ctx: { runId }, settled }) => {
+      if (this.#asks.size >= ASKS_MAX) return Promise.resolve(false)
+      const id = `again-${++this.#count}`
+      const frame = againText(id, { runId, settled })
+      return new Promise(settle => {
+        let repeats = 0
+        const timer = setInterval(() => {
+          if (++repeats > REPEATS_MAX) this.#end(id, false)
+          else outlet.send(frame)
+        }, REPEAT_MS).unref()
+        this.#asks.set(id, { outlet, frame, timer, settle })
+        outlet.send(frame)
+      })
+    }
+  }
+
+  acknowledged(id: string): void {
+    this.#end(id, true)
+  }
+
+  /** The frames of an outlet that are not acknowledged. */
+  unacknowledged(outlet: Outlet): string[] {
+    return [...this.#asks.values()].filter(ask => ask.outlet === outlet).map(({ frame }) => frame)
+  }
+
+  /** Gives up the requests of an outlet. */
+  abandon(outlet: Outlet): void {
+    for (const [id, ask] of this.#asks) if (ask.outlet === outlet) this.#end(id, false)
+  }
+
+  #end(id: string, isAnswered: boolean): void {
+    const ask = this.#asks.get(id)
+    if (!ask) return
+    this.#asks.delete(id)
+    clearInterval(ask.timer)
+    ask.settle(isAnswered)
+    this.#onAnswered()
+  }
+}
