@@ -40,7 +40,7 @@ afterEach(() => {
 describe('a request', () => {
   const answer = {
     status: 200,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'x-perdure-runner': '1' },
     data: { text: 'höllo' },
     logs: [],
   }
@@ -94,7 +94,10 @@ test('a refusal has no stack; the error of a handler has one', async () => {
     send({ rawBody: body.replace('"attempt":1', '"onFailure":true') }),
   ])
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 404, 400, 401, 400])
-  for (const { error } of refused) expect(error).toEqual({ message: expect.any(String), name: 'Error' })
+  for (const { error, status } of refused) {
+    const code = status === 401 ? { code: 'engine_refused' } : {}
+    expect(error).toEqual({ message: expect.any(String), name: 'Error', ...code })
+  }
   const throwing = createWorkflow({ name: 'hello' }, () => {
     throw new Error('broken')
   })
@@ -129,24 +132,21 @@ describe('the signature', () => {
   })
 
   test.each([
-    ['missing', {}],
-    ['unsigned', { 'x-engine-signature': 'v0' }],
-    ['of another key', signed([OTHER])],
-    ['over another body', signed([SECRET], Date.now(), `${body} `)],
-    ['too old', signed([SECRET], Date.now() - 302_000)],
-    ['from the future', signed([SECRET], Date.now() + 360_000)],
-    ['cut short', { 'x-engine-signature': signed([SECRET])['x-engine-signature'].slice(0, -2) }],
-  ])('that is %s is refused, and nothing runs', async (_, headers) => {
+    ['missing', {}, 'is not signed'],
+    ['unsigned', { 'x-engine-signature': 'v0' }, 'is not signed'],
+    ['of another key', signed([OTHER]), "none of this runner's keys"],
+    ['over another body', signed([SECRET], Date.now(), `${body} `), 'was changed on its way'],
+    ['too old', signed([SECRET], Date.now() - 302_000), 'The clocks differ'],
+    ['from the future', signed([SECRET], Date.now() + 360_000), 'The clocks differ'],
+    ['cut short', { 'x-engine-signature': signed([SECRET])['x-engine-signature'].slice(0, -2) }, 'none of this'],
+  ])('that is %s is refused, and nothing runs', async (_, headers, why) => {
     let ran = false
     const spying = createWorkflow({ name: 'hello' }, () => {
       ran = true
     })
     expect(await send({ headers }, { ...withKey, workflows: [spying] })).toMatchObject({
       status: 401,
-      error: {
-        message:
-          'The signature of the request is missing, wrong or too old (ENGINE_SIGNING_KEY must be the same on both sides)',
-      },
+      error: { message: expect.stringContaining(why), code: 'engine_refused' },
     })
     expect(ran).toBe(false)
   })
@@ -193,6 +193,11 @@ describe('a list of workflows', () => {
       'workflows[0] is not a workflow: undefined; is it exported, and do the files not import each other in a circle?',
     ],
     ['an object', [...workflows, { default: 1 }], 'workflows[1] is not a workflow: object'],
+    [
+      'a function',
+      [async function charge() {}],
+      "workflows[0] is not a workflow: a function; make it a workflow with createWorkflow({ name: 'my-workflow' }, charge)",
+    ],
     [
       'a module',
       [{ default: workflows[0] }],

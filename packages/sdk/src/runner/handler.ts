@@ -2,24 +2,27 @@
 // and `connect()` call it.
 
 import { Buffer } from 'node:buffer'
+import { checkMiddleware, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import {
+  ENGINE_REFUSED,
   type InvokeRequest,
   keyFingerprint,
   NAME_CHARS_MAX,
   PROTOCOL_HEADER,
   PROTOCOL_VERSION,
   type RegisterReply,
+  RUNNER_HEADER,
+  RUNNER_MARK,
   SIGNATURE_HEADER,
   type WorkflowRegistration,
 } from '@perdure/protocol'
 import { checkEnvironment, readAllowUnsigned, signingKeysOf } from '../engine/environment.ts'
-import { checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { type Answer, answerRefusal } from '../replay/answer.ts'
 import { type InvokeOptions, invoke } from '../replay/invoke.ts'
 import type { Cancellation } from '../run/cancellation.ts'
-import type { RunnerLog } from '../run/runner-log.ts'
-import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
+import { type LevelLogger, type RunnerLog, runnerLogOf } from '../run/runner-log.ts'
+import { newMemory, type RunnerMemory } from '../run/runner-memory.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { WITHOUT_HANDLER } from '../workflow/create-workflow.ts'
 import type { AnyWorkflow, Workflow } from '../workflow/workflow.ts'
@@ -45,7 +48,7 @@ export interface HandlerOptions {
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
   /** Takes errors that handlers throw outside their steps, and the state of the runner. Default: the console. */
-  log?: RunnerLog
+  log?: RunnerLog | LevelLogger
 }
 
 /** A `Headers` object, or a record with lower-case names such as Node's. */
@@ -64,7 +67,7 @@ export interface HandlerRequest {
   cancellation?: Cancellation
 }
 
-/** The response, which the transport sends unchanged. */
+/** The response, which the transport sends unchanged. No other response has the same `headers` object. */
 export interface HandlerResponse {
   status: number
   headers: Record<string, string>
@@ -90,13 +93,13 @@ export interface Handler {
   acknowledged(reply: RegisterReply, reportsTo?: ReportsTo): void
   /** The server of the runner listens on this host name or address. Throws like `servedAt`. */
   listensOn(host: string): void
+  /** The runner is about to close: from now on passes end with their next durable step, and another runner goes on. */
+  leaves(): void
   /** Answers one `POST /invoke`. Never rejects. */
   handle(request: HandlerRequest): Promise<HandlerResponse>
   /** Answers one invoke from a transport that has authenticated its sender. Never rejects. */
   invoke(request: unknown, options?: InvokeOptions): Promise<Answer>
 }
-
-const HEADERS = { 'content-type': 'application/json' }
 
 /**
  * Creates a handler of `POST /invoke` without a transport. Throws a TypeError for an invalid option, and a ConfigError
@@ -124,6 +127,7 @@ export function createHandlerFor(what: string, options: HandlerOptions, known: o
 }
 
 function handlerFor(what: string, options: HandlerOptions, known: object): Handler {
+  if (isWorkflow(options)) throw new TypeError(`${what} takes options: { app: 'my-app', workflows: [${options.name}] }`)
   refuseUnknownOptions(what, options, known)
   checkEnvironment()
   if (typeof options.app !== 'string' || options.app.trim() === '' || options.app.length > NAME_CHARS_MAX) {
@@ -131,12 +135,14 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
   }
   checkMiddleware(options.middleware, `Runner of app "${options.app}"`)
   const workflows = byName(options.workflows)
-  const { middleware = [], log } = options
+  const { middleware = [] } = options
+  const log = runnerLogOf(options.log)
   const keys = signingKeysOf(options.signingKey)
   const signatures = keys.length > 0 ? new SignatureCheck(options.app, keys) : undefined
   const door = signatures ? undefined : new UnsignedDoor(options.allowUnsigned ?? readAllowUnsigned())
   const reports = new HttpReports()
-  const parts: Parts = { workflows, middleware, log, door, signatures, reports }
+  const end = { isNear: false }
+  const parts: Parts = { workflows, middleware, log, door, signatures, reports, end, memory: newMemory() }
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
@@ -150,11 +156,13 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
       reports.reachedAt(reportsTo)
     },
     listensOn: host => door?.listensOn(host),
-    async handle(request) {
-      const answer = refusalOf(request, parts) ?? (await answerBody(request, parts))
-      return { ...answer, headers: HEADERS }
+    leaves() {
+      end.isNear = true
     },
-    invoke: (request, options) => dispatch(workflows, request, { log, ...options, middleware }),
+    async handle(request) {
+      return responseOf(refusalOf(request, parts) ?? (await answerBody(request, parts)))
+    },
+    invoke: (request, options) => dispatch(parts, request, options),
   }
 }
 
@@ -162,31 +170,49 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
 interface Parts {
   workflows: Map<string, Workflow>
   middleware: readonly Middleware[]
-  log: RunnerLog | undefined
+  log: RunnerLog
   door: UnsignedDoor | undefined
   signatures: SignatureCheck | undefined
   reports: HttpReports
+  readonly memory: RunnerMemory
+  /** `isNear`: the runner is about to close. */
+  readonly end: { isNear: boolean }
 }
 
 /** Builds the response to a request that a transport refuses before the handler sees it. */
 export function refusal(status: number, message: string): HandlerResponse {
-  return { ...answerRefusal(status, message), headers: HEADERS }
+  return responseOf(answerRefusal(status, message))
 }
+
+/**
+ * Marks the answer as the runner's (docs/wire-protocol.md#marked-answers). Headers are a new object each time: servers write their
+ * own fields into the object that they are given.
+ */
+function responseOf(answer: Answer): HandlerResponse {
+  return { status: answer.status, headers: { ...HEADERS }, body: answer.body }
+}
+
+/** Copied for each answer, which is a tenth of the cost of a literal with a computed name. */
+const HEADERS = { 'content-type': 'application/json', [RUNNER_HEADER]: RUNNER_MARK }
 
 /** Returns the error response for a request whose body must not be parsed; undefined for an acceptable request. */
 function refusalOf(
   { headers, rawBody, host, remoteAddress }: HandlerRequest,
   { door, signatures }: Parts,
 ): Answer | undefined {
+  if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
+    // No 4xx, which would end the run: code of the runner has parsed the body, and can be mended.
+    return answerRefusal(500, `The raw body of the request is needed, as text or bytes, and this is ${typeof rawBody}`)
+  }
   const bytes = Buffer.byteLength(rawBody)
   if (bytes > REQUEST_BYTES_MAX) {
     return answerRefusal(413, `The request has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are read`)
   }
   const unproven = signatures?.refusalOf({ rawBody, signature: headerOf(headers, SIGNATURE_HEADER) })
-  if (unproven) return answerRefusal(unproven.status, unproven.message)
+  if (unproven) return answerRefusal(unproven.status, unproven.message, ENGINE_REFUSED)
   const header = (name: string) => headerOf(headers, name)
   const unsigned = door?.refusalOf({ header, host: header('host') ?? host, remoteAddress })
-  if (unsigned) return answerRefusal(unsigned.status, unsigned.message)
+  if (unsigned) return answerRefusal(unsigned.status, unsigned.message, ENGINE_REFUSED)
   const version = headerOf(headers, PROTOCOL_HEADER)
   if (version !== undefined && version.trim() !== String(PROTOCOL_VERSION)) {
     return answerRefusal(400, `The engine speaks wire version ${version}, this runner ${PROTOCOL_VERSION}`)
@@ -194,10 +220,8 @@ function refusalOf(
   return undefined
 }
 
-async function answerBody(
-  { headers, rawBody, cancellation }: HandlerRequest,
-  { workflows, middleware, log, signatures, reports }: Parts,
-): Promise<Answer> {
+async function answerBody({ headers, rawBody, cancellation }: HandlerRequest, parts: Parts): Promise<Answer> {
+  const { signatures, reports } = parts
   let body: unknown
   try {
     body = JSON.parse(typeof rawBody === 'string' ? rawBody : toText(rawBody))
@@ -205,14 +229,15 @@ async function answerBody(
     return answerRefusal(400, 'The body of the request is not JSON')
   }
   const downgrade = signatures?.downgradeOf(body, headerOf(headers, SIGNATURE_HEADER))
-  if (downgrade) return answerRefusal(downgrade.status, downgrade.message)
-  return dispatch(workflows, body, { middleware, cancellation, log }, reports)
+  if (downgrade) return answerRefusal(downgrade.status, downgrade.message, ENGINE_REFUSED)
+  return dispatch(parts, body, { cancellation }, reports)
 }
 
+/** Runs a pass with the handler's middleware. Options are named one by one: each pass comes here, and copies of them took 2 % of it. */
 async function dispatch(
-  workflows: Map<string, Workflow>,
+  { workflows, end, middleware, log: ownLog, memory: ownMemory }: Parts,
   value: unknown,
-  options: InvokeOptions = {},
+  { cancellation, checkpoint, running, log = ownLog, now, memory = ownMemory, ask }: InvokeOptions = {},
   reports?: HttpReports,
 ): Promise<Answer> {
   const request = asInvokeRequest(value)
@@ -220,11 +245,36 @@ async function dispatch(
   const workflow = workflows.get(request.ctx.workflow)
   if (!workflow) return answerRefusal(404, `This runner has no workflow "${request.ctx.workflow}"`)
   const ofPass = reports?.of(request)
-  if (!ofPass) return invoke(workflow, request, options)
-  const { checkpoint, isOpen: mayReport } = ofPass
-  const answer = await invoke(workflow, request, { ...options, checkpoint, mayReport })
+  if (!ofPass) {
+    const mayReport = () => !end.isNear
+    const asks = ask ?? reports?.ask
+    return invoke(workflow, request, {
+      cancellation,
+      checkpoint,
+      running,
+      middleware,
+      log,
+      now,
+      mayReport,
+      memory,
+      ask: asks,
+    })
+  }
+  const mayReport = () => !end.isNear && (ofPass.checkpoint === undefined || ofPass.isOpen)
+  const options = {
+    cancellation,
+    checkpoint: ofPass.checkpoint,
+    running: ofPass,
+    middleware,
+    log,
+    now,
+    mayReport,
+    memory,
+    ask: reports?.ask,
+  }
+  const answer = await invoke(workflow, request, options)
   // A handler that throws for good does not wait for its steps; the engine stores them before the end.
-  await ofPass.settled()
+  if (ofPass.settled) await ofPass.settled
   return answer
 }
 
@@ -259,7 +309,8 @@ function described(value: unknown): string {
   if (isRecord(value) && Object.values(value).some(isWorkflow)) {
     return 'an object with workflows, such as a module; name the workflow in it'
   }
-  return typeof value
+  if (typeof value !== 'function') return typeof value
+  return `a function; make it a workflow with createWorkflow({ name: 'my-workflow' }, ${value.name || 'handler'})`
 }
 
 function isWorkflow(value: unknown): value is Workflow {

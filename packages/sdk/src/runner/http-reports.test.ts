@@ -1,6 +1,6 @@
 // Passes of a runner over HTTP that report their steps to the engine: what is sent, and what the answer has when a report fails.
 
-import { hashStepId, type Opcode } from '@perdure/protocol'
+import { EngineList, hashStepId, type Opcode } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
@@ -30,9 +30,9 @@ function runnerOf(
 ) {
   const workflows = [createWorkflow({ name: 'flow' }, handler)]
   const runner = createHandler({ app: 'tests', workflows, signingKey: [], log: () => undefined })
-  runner.acknowledged(reply, reportsTo === null ? undefined : { url: reportsTo, storedStepsMin })
+  runner.acknowledged(reply, reportsTo === null ? undefined : { engines: EngineList.of(reportsTo), storedStepsMin })
   return async (fields: object = { checkpointToken: 'to.ken' }, steps: object = {}) => {
-    const features = ['attributes', 'http-checkpoints']
+    const features = ['attributes', 'http-checkpoints', 'running-steps']
     const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features, ...fields }
     const rawBody = JSON.stringify({ event: { name: 'flow' }, steps, ctx })
     const { status, body } = await runner.handle({
@@ -59,6 +59,16 @@ function twoSteps() {
   }
   return { calls, handler }
 }
+
+test('a callback that runs for two seconds is told, also in a pass that reports no steps', async () => {
+  engine = await startEngine(stored(1))
+  const handler = ({ step }: WorkflowArgs) => step.run('a', () => new Promise(resolve => setTimeout(resolve, 2_100)))
+  const { status, body } = await runnerOf(handler, engine.url, 32)()
+  expect(status).toBe(206)
+  expect(names(body.opcodes)).toEqual(['a'])
+  const told = { id: hashStepId('a'), name: 'a', startedMs: expect.any(Number) }
+  expect(reported()).toEqual([{ seq: 1, opcodes: [], logs: [], running: [told] }])
+})
 
 describe('a pass with a token', () => {
   test('reports each step, and returns in its one answer', async () => {
@@ -103,7 +113,7 @@ describe('a pass with a token', () => {
     const { status, body } = await pass()
     expect({ status, opcodes: names(body.opcodes), calls }).toEqual({
       status: 206,
-      opcodes: ['b', 'nap'],
+      opcodes: ['nap', 'b'],
       calls: ['a', 'b'],
     })
     expect(body).toMatchObject({ attributes: { plan: 'pro' }, logs: [{ message: 'between' }] })

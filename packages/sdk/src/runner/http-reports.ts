@@ -1,7 +1,8 @@
 // Reports steps to the engine over HTTP while a pass goes on (docs/wire-protocol.md#checkpoints-over-http). A handler has one
 // `HttpReports` for all its passes; the registration says where the engine is.
 
-import { callKeptAlive, type InvokeRequest } from '@perdure/protocol'
+import { setTimeout as delay } from 'node:timers/promises'
+import { callAnyEngine, type EngineList, type InvokeRequest } from '@perdure/protocol'
 import {
   type Checkpointer,
   type CheckpointReceipt,
@@ -9,6 +10,8 @@ import {
   checkpointPayload,
   UnreportedError,
 } from '../pass/checkpoints.ts'
+import type { RunningReporter } from '../pass/running-steps.ts'
+import type { AskForPass } from '../replay/late-handler.ts'
 
 /**
  * A pass that lasts longer ends with its next step, and another one goes on: proxies cut off a request that has no answer for a
@@ -17,8 +20,16 @@ import {
 const PASS_MS_MAX = 20_000
 /** Longest wait for the answer to one report. */
 const ANSWER_MS_MAX = 10_000
+/** A callback that runs for longer is reported to the engine: each notice is a request. */
+const RUNNING_AFTER_MS = 2_000
 /** Waits before a report is sent again. */
 const RETRY_MS = [50, 500]
+/** Waits before a request for another pass is repeated, and how often: for half an hour. */
+const ASK_MS_MIN = 250
+const ASK_MS_MAX = 30_000
+const ASKS_MAX = 65
+/** Requests for another pass that wait for an answer at a time. */
+const ASKING_MAX = 1_000
 /** How long no pass reports after an engine could not be reached. */
 const UNREACHABLE_MS = 10_000
 
@@ -28,40 +39,67 @@ const UNREACHABLE_MS = 10_000
  */
 export const STORED_STEPS_MIN = 32
 
-/** An engine that takes reports, at its base URL, from passes with at least so many stored steps. */
+/**
+ * The engines, any of which takes reports, from passes with at least so many stored steps. Without a number they only give runs
+ * another pass.
+ */
 export interface ReportsTo {
-  url: string
-  storedStepsMin: number
+  engines: EngineList
+  storedStepsMin: number | undefined
 }
 
-/** The reports of one pass. */
-export interface PassReports {
-  readonly checkpoint: Checkpointer
-  /** Whether further steps may be reported. */
-  isOpen(): boolean
-  /** Resolves when no report is under way. */
-  settled(): Promise<unknown>
+/** Where the reports of a pass go. */
+interface Destination {
+  engines: EngineList
+  token: string
 }
 
 export class HttpReports {
   #engine: ReportsTo | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
+  #asking = 0
 
   /** Undefined: the engine takes none. */
   reachedAt(engine: ReportsTo | undefined): void {
     this.#engine = engine
   }
 
-  /** Returns undefined if the pass cannot report: it then ends with its first step. */
+  /** Returns undefined if the pass cannot report. */
   of({ ctx, steps }: InvokeRequest): PassReports | undefined {
     const { checkpointToken: token } = ctx
     const engine = this.#engine
-    if (!engine || typeof token !== 'string' || performance.now() < this.#pausedUntil) return undefined
-    if (!hasSteps(steps, engine.storedStepsMin)) return undefined
-    const url = `${engine.url}/invokes/${encodeURIComponent(token)}/checkpoints`
-    return passReports(url, () => {
-      this.#pausedUntil = performance.now() + UNREACHABLE_MS
+    if (engine?.storedStepsMin === undefined || typeof token !== 'string') return undefined
+    if (performance.now() < this.#pausedUntil) return undefined
+    return new PassReports(this, {
+      engines: engine.engines,
+      token,
+      hasCheckpoints: hasSteps(steps, engine.storedStepsMin),
     })
+  }
+
+  /** Asks for another pass of a run by the token of its last one, until an engine has answered. */
+  readonly ask: AskForPass = async ({ ctx: { checkpointToken: token }, settled }) => {
+    const engines = this.#engine?.engines
+    if (!engines || typeof token !== 'string' || this.#asking >= ASKING_MAX) return false
+    this.#asking++
+    const isAnswered = await askUntilAnswered({ engines, token }, `{"again":true,"settled":${settled}}`)
+    this.#asking--
+    return isAnswered
+  }
+
+  /** No engine could be reached: the next passes report nothing. */
+  pause(): void {
+    this.#pausedUntil = performance.now() + UNREACHABLE_MS
+  }
+}
+
+async function askUntilAnswered(to: Destination, body: string): Promise<boolean> {
+  for (let tries = 1, ms = ASK_MS_MIN; ; tries++, ms = Math.min(ASK_MS_MAX, 2 * ms)) {
+    const answer = await post(to, body)
+    const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
+    if (isFinal) return true
+    if (tries === ASKS_MAX) return false
+    await delay(ms, undefined, { ref: false })
   }
 }
 
@@ -71,20 +109,43 @@ function hasSteps(steps: InvokeRequest['steps'], least: number): boolean {
   return least === 0
 }
 
-function passReports(url: string, onUnreachable: () => void): PassReports {
-  const beganAt = performance.now()
-  let seq = 0
-  let last: Promise<unknown> | undefined
-  return {
-    checkpoint(report) {
-      const receipt = send(url, ++seq, report)
-      last = receipt.catch(error => {
-        if (error instanceof UnreportedError && error.isUnreachable) onUnreachable()
-      })
-      return receipt
-    },
-    isOpen: () => performance.now() - beganAt < PASS_MS_MAX,
-    settled: () => Promise.resolve(last),
+/** The reports of one pass, made for each: what a pass that reports nothing does not need is made later. */
+class PassReports implements RunningReporter {
+  readonly afterMs = RUNNING_AFTER_MS
+  /** Absent if the run has too few stored steps: the pass then ends with its first step. */
+  readonly checkpoint: Checkpointer | undefined
+  readonly #reports: HttpReports
+  readonly #to: Destination
+  readonly #beganAt = performance.now()
+  #seq = 0
+  #last: Promise<unknown> | undefined
+
+  constructor(reports: HttpReports, { engines, token, hasCheckpoints }: Destination & { hasCheckpoints: boolean }) {
+    this.#reports = reports
+    this.#to = { engines, token }
+    this.checkpoint = hasCheckpoints ? report => this.#send(report) : undefined
+  }
+
+  tell(fields: string): void {
+    void post(this.#to, checkpointPayload(++this.#seq, { opcodes: '[]', logs: '[]', fields }))
+  }
+
+  /** Whether further steps may be reported. */
+  get isOpen(): boolean {
+    return performance.now() - this.#beganAt < PASS_MS_MAX
+  }
+
+  /** Resolves when no report is under way; undefined if there was none. */
+  get settled(): Promise<unknown> | undefined {
+    return this.#last
+  }
+
+  #send(report: CheckpointReport): Promise<CheckpointReceipt> {
+    const receipt = send(this.#to, ++this.#seq, report)
+    this.#last = receipt.catch(error => {
+      if (error instanceof UnreportedError && error.isUnreachable) this.#reports.pause()
+    })
+    return receipt
   }
 }
 
@@ -92,10 +153,10 @@ function passReports(url: string, onUnreachable: () => void): PassReports {
  * Rejects with an UnreportedError without a receipt. The pass then ends with its answer, which nobody reads if the pass is over: an
  * error in its place could fail a run whose engine was only mistaken for gone.
  */
-async function send(url: string, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
+async function send(to: Destination, seq: number, report: CheckpointReport): Promise<CheckpointReceipt> {
   const body = checkpointPayload(seq, report)
   for (const retryMs of [...RETRY_MS, undefined]) {
-    const answer = await post(url, body)
+    const answer = await post(to, body)
     if (answer?.status === 200) return receiptOf(answer.text)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
     if (isFinal)
@@ -110,21 +171,23 @@ async function send(url: string, seq: number, report: CheckpointReport): Promise
 }
 
 /** Returns undefined if there is no answer. */
-async function post(url: string, body: string): Promise<{ status: number; text: string } | undefined> {
+async function post(
+  { engines, token }: Destination,
+  body: string,
+): Promise<{ status: number; text: string } | undefined> {
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(new Error('The engine does not answer')), ANSWER_MS_MAX)
   try {
-    const { signal } = late
-    const answer = await callKeptAlive(url, { method: 'POST', headers: JSON_HEADERS, body, signal, isRepeatable: true })
-    return { status: answer.status, text: await answer.text() }
+    const headers = { 'content-type': 'application/json' }
+    const path = `/invokes/${encodeURIComponent(token)}/checkpoints`
+    const call = { path, method: 'POST', headers, body, signal: late.signal, isRepeatable: true }
+    return await callAnyEngine(engines, { ...call, timeoutMs: ANSWER_MS_MAX })
   } catch {
     return undefined
   } finally {
     clearTimeout(timer)
   }
 }
-
-const JSON_HEADERS = { 'content-type': 'application/json' }
 
 function receiptOf(text: string): CheckpointReceipt {
   const payload = parse(text)

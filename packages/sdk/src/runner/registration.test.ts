@@ -1,11 +1,11 @@
 // Registrations over real HTTP: their content, their repetition, and reported failures.
 
 import { readFile } from 'node:fs/promises'
+import type { PerdureError } from '@perdure/client'
 import { keyFingerprint, type RegisterRequest } from '@perdure/protocol'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
 import { signal } from '../replay/engine.testkit.ts'
-import type { PerdureError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createHandler } from './handler.ts'
 import {
@@ -95,7 +95,19 @@ describe('a registration', () => {
       region: 'eu',
       keyFingerprint: keyFingerprint(KEY),
       protocolVersion: 1,
-      features: ['signature-v2', 'end-with-steps', 'step-policy', 'memo-op', 'attributes', 'http-checkpoints'],
+      features: [
+        'signature-v2',
+        'end-with-steps',
+        'step-policy',
+        'memo-op',
+        'memo-attempt',
+        'invoke-timeout',
+        'attributes',
+        'wait-order',
+        'another-pass',
+        'marked-answers',
+        'http-checkpoints',
+      ],
       workflows: [{ name: 'w', triggers: [{ cron: '* * * * *' }] }],
     })
     expect(logged).toEqual(['info Registered with ENGINE as r1: 1 workflows'])
@@ -218,7 +230,7 @@ describe('an engine that is away', () => {
     await engine.called(7)
     await loggedLines(4)
     expect(logged).toEqual([
-      expect.stringMatching(/^warn ENGINE does not accept the registration, retrying: The engine cannot be reached/),
+      expect.stringMatching(/^warn ENGINE does not accept the registration, retrying: cannot reach the engine: /),
       'info Registered with ENGINE as r1: 1 workflows',
       expect.stringMatching(/^warn ENGINE does not accept the registration, retrying/),
       'info Registered with ENGINE as r1: 1 workflows',

@@ -2,25 +2,30 @@
 // serve adapters. See docs/wire-protocol.md#register.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { PerdureError } from '@perdure/client'
+import { connectionOf, exchange, type OptionNames, readEnvironment, requestOf } from '@perdure/client/internal'
 import {
+  ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
   END_WITH_STEPS_FEATURE,
+  type EngineList,
   HTTP_CHECKPOINTS_FEATURE,
+  INVOKE_TIMEOUT_FEATURE,
+  MARKED_ANSWERS_FEATURE,
+  MEMO_ATTEMPT_FEATURE,
   MEMO_OP_FEATURE,
   PROTOCOL_VERSION,
   type RegisterReply,
   type RegisterRequest,
   SIGNATURE_FEATURE,
   STEP_POLICY_FEATURE,
+  WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
-import { detectRuntime, engineUrl, readEnvironment, sleepsBetweenRequests } from '../engine/environment.ts'
-import { isRefusalStatus, postToEngine } from '../engine/http.ts'
+import { detectRuntime, sleepsBetweenRequests } from '../engine/environment.ts'
 import { deferred } from '../run/deferred.ts'
-import type { OptionNames } from '../schema/known-options.ts'
-import { PerdureError } from '../wire/errors.ts'
 import type { Handler } from './handler.ts'
 import { type ReportsTo, STORED_STEPS_MIN } from './http-reports.ts'
-import { StateLog, type StateLogOptions } from './state-log.ts'
+import { isRefusalStatus, StateLog, type StateLogOptions } from './state-log.ts'
 
 /** The `sdkName` field of a registration. */
 export const SDK_NAME = '@perdure/sdk'
@@ -29,8 +34,11 @@ export const SDK_VERSION = '0.1.0'
 
 /** The engine that a runner registers with, and the runner's identity. */
 export interface RegistrationOptions extends StateLogOptions {
-  /** Base URL of the engine. Default: `ENGINE_URL`, else `http://127.0.0.1:4777`. */
-  engineUrl?: string
+  /**
+   * Base URL of the engine, or those of several engines of one cluster: a list, or a text with commas. Default: `ENGINE_URL`, else
+   * `http://127.0.0.1:4777`.
+   */
+  engineUrl?: string | readonly string[]
   /** Default: `ENGINE_API_KEY`. */
   apiKey?: string
   /** Stable id of this runner, to pin runs to. Default: the engine identifies the runner by its URL. */
@@ -69,12 +77,14 @@ export interface Registration {
   /** Stops the heartbeat for good. */
   stop(): void
   /**
-   * Stops the heartbeat and notifies the engine that this process shuts down, so that it sends no more invokes here. Resolves when
-   * the engine knows, after a few seconds at most; never rejects. Call it before the server closes.
+   * Stops the heartbeat and notifies the engine that this process shuts down, so that it sends no more invokes here; passes in
+   * flight end with their next durable step. Resolves when the engine knows, after a few seconds at most; never rejects. Call it
+   * before the server closes.
    */
   leave(): Promise<void>
 }
 
+const REGISTER = { method: 'POST', path: '/register' }
 const REGISTER_TIMEOUT_MS = 10_000
 /** Maximum time of each of the two waits of `leave`. */
 const LEAVE_TIMEOUT_MS = 2_000
@@ -96,22 +106,22 @@ export function startRegistration(
   const stopping = new AbortController()
   const { signal } = stopping
   const { promise: ready, resolve, reject } = deferred<RegisterReply>()
-  const engine = engineUrl(options.engineUrl)
+  const connection = connectionOf({ url: options.engineUrl, apiKey: options.apiKey })
+  const { engines } = connection
   const log = new StateLog(options)
-  const request = {
-    url: `${engine}/register`,
-    apiKey: options.apiKey ?? readEnvironment('ENGINE_API_KEY'),
-    signal,
-    timeoutMs: REGISTER_TIMEOUT_MS,
-    isRepeatable: true,
+  const post = async (body: RegisterRequest, limits: { timeoutMs: number; signal: AbortSignal | undefined }) => {
+    const request = requestOf(connection, REGISTER, { body })
+    return (await exchange(connection, request, { ...limits, isRepeatable: true })).json as RegisterReply
   }
-  const reportsTo = reportsOf(options, engine)
+  const reportsTo = reportsOf(options, engines)
   const described = registerRequest(handler, serving, options)
-  const features = [...(described.features ?? []), ...(reportsTo ? [HTTP_CHECKPOINTS_FEATURE] : [])]
+  const reports = reportsTo.storedStepsMin !== undefined
+  const ofHttp = [MARKED_ANSWERS_FEATURE, ...(reports ? [HTTP_CHECKPOINTS_FEATURE] : [])]
+  const features = [...(described.features ?? []), ...ofHttp]
   const description = { ...described, features, instance: randomInstance() }
   const fingerprints = [...handler.keyFingerprints]
   const register = (keyFingerprint: string | undefined) =>
-    postToEngine<RegisterReply>({ ...request, body: { ...description, keyFingerprint } })
+    post({ ...description, keyFingerprint }, { timeoutMs: REGISTER_TIMEOUT_MS, signal })
   let failures = 0
   let isRegistered = false
   const heartbeat = async (): Promise<number> => {
@@ -120,7 +130,7 @@ export function startRegistration(
       failures = 0
       isRegistered = true
       handler.acknowledged(reply, reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? reportsTo : undefined)
-      log.registered(reply, `Registered with ${engine} as ${reply.runnerId}: ${reply.workflows} workflows`)
+      log.registered(reply, `Registered with ${engines.url} as ${reply.runnerId}: ${reply.workflows} workflows`)
       resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
     } catch (error) {
@@ -129,7 +139,7 @@ export function startRegistration(
       // A busy or unreachable engine has not judged the registration.
       const refused = untrusted || isRefusalStatus(error.status)
       const problem = refused ? 'refuses the registration' : 'does not accept the registration, retrying'
-      log.failed(error, refused, untrusted ? `This runner refuses ${engine}` : `${engine} ${problem}`)
+      log.failed(error, refused, untrusted ? `This runner refuses ${engines.url}` : `${engines} ${problem}`)
       if (refused) reject(error)
       return retryDelayMs(++failures, options.retryInitialMs)
     }
@@ -146,12 +156,13 @@ export function startRegistration(
   const stop = () => stopping.abort(new Error('The registration was stopped'))
   const leave = async () => {
     isLeaving = true
+    handler.leaves()
     // A heartbeat that arrived after the leave would take it back.
     if (isRegistered) await Promise.race([underWay, delay(LEAVE_TIMEOUT_MS, undefined, { ref: false })]).catch(() => {})
     stop()
     if (!isRegistered) return
     const body = { ...description, keyFingerprint: fingerprints[0], leaving: true }
-    await postToEngine({ ...request, signal: undefined, timeoutMs: LEAVE_TIMEOUT_MS, body }).catch(() => {})
+    await post(body, { timeoutMs: LEAVE_TIMEOUT_MS, signal: undefined }).catch(() => {})
   }
   let left: Promise<void> | undefined
   const leaveOnce = () => {
@@ -162,9 +173,9 @@ export function startRegistration(
 }
 
 /** The passes that report to the engine, if any may. */
-function reportsOf({ checkpoints }: RegistrationOptions, url: string): ReportsTo | undefined {
-  if (!(checkpoints ?? !sleepsBetweenRequests())) return undefined
-  return { url, storedStepsMin: checkpoints ? 0 : STORED_STEPS_MIN }
+function reportsOf({ checkpoints }: RegistrationOptions, engines: EngineList): ReportsTo {
+  if (!(checkpoints ?? !sleepsBetweenRequests())) return { engines, storedStepsMin: undefined }
+  return { engines, storedStepsMin: checkpoints ? 0 : STORED_STEPS_MIN }
 }
 
 /** Identifies this process among those that register as the same runner. */
@@ -219,7 +230,11 @@ export function registerRequest(
       END_WITH_STEPS_FEATURE,
       STEP_POLICY_FEATURE,
       MEMO_OP_FEATURE,
+      MEMO_ATTEMPT_FEATURE,
+      INVOKE_TIMEOUT_FEATURE,
       ATTRIBUTES_FEATURE,
+      WAIT_ORDER_FEATURE,
+      ANOTHER_PASS_FEATURE,
     ],
     workflows: handler.workflows,
   }

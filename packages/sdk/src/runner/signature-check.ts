@@ -7,11 +7,13 @@ import {
   recipientOf,
   SIGNATURE_FEATURE,
   SIGNATURE_HEADER,
+  SIGNATURE_WINDOW_MS,
+  signedAt,
   verifyBody,
   verifyFor,
 } from '@perdure/protocol'
 
-/** Why a request is refused. With a 503 the engine repeats the pass, with another runner or under another signature. */
+/** Why a request is refused. It is no verdict on the run, which waits until the two sides agree, or goes to another runner. */
 interface Refusal {
   readonly status: 401 | 503
   readonly message: string
@@ -23,10 +25,6 @@ interface SignedRequest {
 }
 
 const SHARED = 'ENGINE_SIGNING_KEY must be the same on both sides'
-const UNSIGNED: Refusal = {
-  status: 401,
-  message: `The signature of the request is missing, wrong or too old (${SHARED})`,
-}
 const MISDIRECTED: Refusal = {
   status: 503,
   message: 'The request is signed for another runner than this one: every runner id needs a url of its own',
@@ -61,9 +59,9 @@ export class SignatureCheck {
   /** Returns why the request is refused; undefined if it is not. */
   refusalOf({ rawBody: body, signature: header }: SignedRequest): Refusal | undefined {
     const signed = { keys: this.#keys, body, header, nowMs: Date.now() }
-    if (!isAddressed(header)) return verifyBody(signed) ? undefined : UNSIGNED
-    const recipient = verifyFor({ ...signed, purpose: 'invoke' })
-    if (recipient === undefined) return UNSIGNED
+    if (!isAddressed(header)) return verifyBody(signed) ? undefined : unproven(signed, verifyBody)
+    const recipient = recipientOfInvoke(signed)
+    if (recipient === undefined) return unproven(signed, one => recipientOfInvoke(one) !== undefined)
     return this.#recipients.size > 0 && !this.#recipients.has(recipient) ? MISDIRECTED : undefined
   }
 
@@ -76,4 +74,26 @@ export class SignatureCheck {
     const features = (body as { ctx?: { features?: unknown } } | null)?.ctx?.features
     return Array.isArray(features) && features.includes(SIGNATURE_FEATURE) ? DOWNGRADED : undefined
   }
+}
+
+type Signed = Parameters<typeof verifyBody>[0]
+
+function recipientOfInvoke(signed: Signed): string | undefined {
+  return verifyFor({ ...signed, purpose: 'invoke' })
+}
+
+/** Names what keeps a signature from counting: there is none, the clocks differ, or the keys do. */
+function unproven(signed: Signed, verify: (signed: Signed) => boolean): Refusal {
+  return { status: 401, message: problemOf(signed, verify) }
+}
+
+function problemOf(signed: Signed, verify: (signed: Signed) => boolean): string {
+  const at = signedAt(signed.header)
+  if (at === undefined)
+    return `The request is not signed: the engine has no signing key, or something removes ${SIGNATURE_HEADER} (${SHARED})`
+  if (!verify({ ...signed, nowMs: at }))
+    return `The request is signed with none of this runner's keys, or was changed on its way (${SHARED})`
+  const offS = Math.round(Math.abs(signed.nowMs - at) / 1000)
+  const max = SIGNATURE_WINDOW_MS / 1000
+  return `The clocks differ: the signature of the request is ${offS} s off this runner's clock, and ${max} s are allowed`
 }

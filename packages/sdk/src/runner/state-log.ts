@@ -1,24 +1,30 @@
 // Logs the state of a runner: one line for each change, for any number of sockets and attempts. Used by the registrations
 // and the Connect runner.
 
+import type { PerdureError } from '@perdure/client'
 import type { RegisterReply } from '@perdure/protocol'
-import { type RunnerLog, toConsole } from '../run/runner-log.ts'
-import type { PerdureError } from '../wire/errors.ts'
+import { type LevelLogger, type RunnerLog, runnerLogOf } from '../run/runner-log.ts'
 
 /** How a runner reports its state. */
 export interface StateLogOptions {
   /** Called when registering or the connection begins to fail, and again when the engine refuses for another reason. */
   onError?: (error: PerdureError) => void
-  /** Called once for each change of state, and for errors outside of steps. Default: writes to the console. */
-  log?: RunnerLog
+  /**
+   * Takes a line for each change of state, and for errors outside of steps: a logger (`console`, pino, winston) or a function of
+   * level and message. Default: the console.
+   */
+  log?: RunnerLog | LevelLogger
 }
 
 export class StateLog {
   readonly #options: StateLogOptions
+  /** Writes a line of the runner's log. */
+  readonly write: RunnerLog
   #state = ''
 
   constructor(options: StateLogOptions) {
     this.#options = options
+    this.write = runnerLogOf(options.log)
   }
 
   /** Ignores `keyMatches`, which is about one key only: the runner has verified the engine's signature with all of them. */
@@ -35,15 +41,18 @@ export class StateLog {
     this.#options.onError?.(error)
   }
 
-  write(level: 'info' | 'warn' | 'error', message: string): void {
-    const { log = toConsole } = this.#options
-    log(level, message)
-  }
-
   /** Sets the state. Returns whether it has changed. */
   #change(state: string): boolean {
     const changed = this.#state !== state
     this.#state = state
     return changed
   }
+}
+
+/**
+ * Whether a status refuses the request itself, so that a retry gets the same answer: a 4xx other than a timeout and a
+ * rate limit.
+ */
+export function isRefusalStatus(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429
 }

@@ -1,7 +1,7 @@
 // Runners without a signing key: which requests they refuse, and where they do not start.
 
+import { ConfigError } from '@perdure/client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ConfigError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import { createHandler, type HandlerOptions, type HandlerRequest } from './handler.ts'
 import { startRegistration } from './registration.ts'

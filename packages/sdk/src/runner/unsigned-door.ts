@@ -1,7 +1,7 @@
 // Decides which requests a runner without a signing key answers, and where it may be served
 // (docs/serving.md#without-a-signing-key). Called by the handler.
 
-import { ConfigError } from '../wire/errors.ts'
+import { ConfigError } from '@perdure/client'
 
 /** The part of a request that the door looks at. */
 export interface UnsignedRequest {
