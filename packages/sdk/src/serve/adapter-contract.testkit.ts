@@ -74,6 +74,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       const url = await serve()
       const discovered = await fetch(url, { method: 'POST', headers: json, body: invoke() })
       expect([discovered.status, discovered.headers.get('content-type')]).toEqual([206, 'application/json'])
+      expect(discovered.headers.get('x-perdure-runner')).toBe('1')
       const { opcodes } = (await discovered.json()) as { opcodes: { id: string; data: string }[] }
       expect(opcodes).toMatchObject([{ op: 'StepRun', name: 'greet', data: 'hello wörld 🌍' }])
       const steps = { [opcodes[0]?.id ?? '']: { data: opcodes[0]?.data } }
@@ -99,6 +100,7 @@ export function adapterContract(name: string, adapter: AdapterUnderTest): void {
       const url = await serve()
       const post = async (body: string, headers: Record<string, string> = json) => {
         const response = await fetch(url, { method: 'POST', headers, body })
+        expect(response.headers.get('x-perdure-runner')).toBe('1')
         return [response.status, response.headers.get('content-type'), await response.json()]
       }
       const refused = (status: number, message: string) => [

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createHandlerFor, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 import { createFetchHandler, refuse } from './fetch.ts'
-import { type RunnerServer, runnerOf, SERVE_OPTIONS, type ServeOptions } from './node.ts'
+import { type RunnerServer, runnerOf, SERVE_OPTIONS, type ServeOptions } from './own-server.ts'
 
 /** The part of Bun's server that the adapter uses. */
 export interface BunServer {
@@ -35,11 +35,7 @@ interface Bun {
  * pass may take longer than Bun keeps a silent connection open, so the handler disables that limit for its requests.
  */
 export function createBunHandler(options: HandlerOptions | Handler): BunHandler {
-  const handle = createFetchHandler(options)
-  return (request, server) => {
-    server?.timeout?.(request, 0)
-    return handle(request, server)
-  }
+  return createFetchHandler(options)
 }
 
 /**

@@ -1,6 +1,7 @@
 // `@perdure/sdk/elysia`: serves inside an Elysia app, as a plugin. Elysia is typed by shape, so this file does not import
 // it.
 
+import type { OptionNames } from '@perdure/client/internal'
 import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
 import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type RegistrationOptions,
   startRegistration,
 } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 
 /** The workflows to serve in an Elysia app, and how they are registered. */

@@ -1,6 +1,7 @@
 // `@perdure/sdk/express`: serves inside an Express app. Express is typed by shape, so this file does not import it.
 
 import type { ServerResponse } from 'node:http'
+import type { OptionNames } from '@perdure/client/internal'
 import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
@@ -9,7 +10,6 @@ import {
   type RegistrationOptions,
   startRegistration,
 } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
 import { createNodeHandler } from './node.ts'
 import type { NodeRequest } from './node-body.ts'
 

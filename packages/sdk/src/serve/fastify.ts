@@ -2,6 +2,7 @@
 // import it.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { OptionNames } from '@perdure/client/internal'
 import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
 import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
@@ -10,8 +11,8 @@ import {
   type RegistrationOptions,
   startRegistration,
 } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
-import { createNodeHandler, urlOf } from './node.ts'
+import { createNodeHandler } from './node.ts'
+import { urlOf } from './own-server.ts'
 
 /** The workflows to serve in a Fastify app, and how they are registered. */
 export interface FastifyPluginOptions extends HandlerOptions, RegistrationOptions, SignalOptions {
@@ -50,7 +51,10 @@ export interface FastifyApp {
     method: string[]
     url: string
     /** `raw` is untyped: Fastify's type also allows HTTP/2 requests, which Node serves with the same interface. */
-    handler: (request: { readonly raw: unknown }, reply: { readonly raw: unknown; hijack(): unknown }) => void
+    handler: (
+      request: { readonly raw: unknown; readonly rawBody?: unknown },
+      reply: { readonly raw: unknown; hijack(): unknown },
+    ) => void
   }): unknown
 }
 
@@ -72,7 +76,10 @@ export async function perdure(fastify: FastifyApp, options: FastifyPluginOptions
     url: path,
     handler(request, reply) {
       reply.hijack()
-      answer(request.raw as IncomingMessage, reply.raw as ServerResponse)
+      const { raw, rawBody } = request
+      // A hook that reads the body keeps its bytes in Fastify's request.
+      const read = rawBody === undefined ? raw : Object.assign(raw as object, { rawBody })
+      answer(read as IncomingMessage, reply.raw as ServerResponse)
     },
   })
   fastify.addHook('onListen', async () => {

@@ -6,6 +6,7 @@ import { signal } from '../replay/engine.testkit.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { createFetchHandler } from './fetch.ts'
+import { createHonoHandler } from './hono.ts'
 
 const json = { 'content-type': 'application/json' }
 
@@ -47,6 +48,15 @@ test('without a key answers only this machine, on every runtime that passes the 
   for (const connection of [undefined, null, {}, { requestIP: () => null }])
     expect(await statusOf(connection)).toBe(200)
   expect(await statusOf(undefined, 'http://evil.example/invoke')).toBe(403)
+})
+
+test('a silent connection of Bun stays open, whatever framework is between', async () => {
+  const hello = createWorkflow({ name: 'hello' }, () => 'hello')
+  const raw = new Request('http://127.0.0.1/invoke', { method: 'POST', headers: json, body: '{}' })
+  const limits: unknown[] = []
+  const server = { timeout: (request: Request, seconds: number) => limits.push([request, seconds]) }
+  await createHonoHandler({ app: 'shop', workflows: [hello], signingKey: [] })({ req: { raw }, env: server })
+  expect(limits).toEqual([[raw, 0]])
 })
 
 test("the abort of the request aborts the callback's signal with the same reason", async () => {

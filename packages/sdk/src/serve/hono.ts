@@ -1,5 +1,6 @@
 // `@perdure/sdk/hono`: serves inside a Hono app. Hono is typed by shape, so this file does not import it.
 
+import type { OptionNames } from '@perdure/client/internal'
 import { createHandlerFor, HANDLER_OPTIONS, type Handler, type HandlerOptions } from '../runner/handler.ts'
 import { counted, leavingOnSignals, type SignalOptions } from '../runner/leave-on-signals.ts'
 import {
@@ -8,11 +9,18 @@ import {
   type RegistrationOptions,
   startRegistration,
 } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
-import { createFetchHandler } from './fetch.ts'
+import { createKeptBodyHandler } from './fetch.ts'
+import { asBytes } from './node-body.ts'
 
 /** A Hono route handler. */
-export type HonoHandler = (context: { req: { raw: Request }; env?: unknown }) => Promise<Response>
+export type HonoHandler = (context: { req: HonoRequest; env?: unknown }) => Promise<Response>
+
+/** The part of Hono's request that the adapter uses. */
+export interface HonoRequest {
+  readonly raw: Request
+  /** The forms in which middleware has read the body. */
+  readonly bodyCache?: object
+}
 
 /** The part of a Hono app that the adapter uses. */
 export interface HonoApp {
@@ -39,8 +47,18 @@ const OPTIONS: OptionNames<HonoServeOptions> = {
  * Creates a handler: `app.post('/invoke', createHonoHandler({ app: 'shop', workflows }))`. The caller registers the app.
  */
 export function createHonoHandler(options: HandlerOptions | Handler): HonoHandler {
-  const handle = createFetchHandler(options)
-  return context => handle(context.req.raw, context.env)
+  const handle = createKeptBodyHandler(options)
+  return ({ req, env }) => handle(req.raw, env, () => bodyRead(req))
+}
+
+/** Returns the body that middleware has read as text or bytes. Parsed JSON does not have the bytes any more. */
+async function bodyRead({ bodyCache = {} }: HonoRequest): Promise<Uint8Array | undefined> {
+  const { text, arrayBuffer, blob } = bodyCache as {
+    text?: unknown
+    arrayBuffer?: unknown
+    blob?: Promise<Blob> | Blob
+  }
+  return asBytes(await text) ?? asBytes(await arrayBuffer) ?? asBytes(await (await blob)?.arrayBuffer())
 }
 
 /** Adds the invoke endpoint to a Hono app and registers it with the engine. */

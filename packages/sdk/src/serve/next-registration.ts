@@ -2,10 +2,10 @@
 // `next.ts`.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { ConfigError, PerdureError } from '@perdure/client'
 import type { Handler } from '../runner/handler.ts'
 import { type Registration, type RegistrationOptions, startRegistration } from '../runner/registration.ts'
 import { StateLog } from '../runner/state-log.ts'
-import { ConfigError, PerdureError } from '../wire/errors.ts'
 
 /** The response to a `GET` of the route. */
 interface NextState {

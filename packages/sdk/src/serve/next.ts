@@ -2,9 +2,9 @@
 // Router. The types are web standards or shapes, so this file does not import Next.js.
 
 import type { ServerResponse } from 'node:http'
+import type { OptionNames } from '@perdure/client/internal'
 import { createHandlerFor, HANDLER_OPTIONS, type HandlerOptions } from '../runner/handler.ts'
 import { REGISTRATION_OPTIONS, type RegistrationOptions } from '../runner/registration.ts'
-import type { OptionNames } from '../schema/known-options.ts'
 import { createFetchHandler } from './fetch.ts'
 import { createNextRegistration, type NextRegistration } from './next-registration.ts'
 import { createNodeHandler } from './node.ts'

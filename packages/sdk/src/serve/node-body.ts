@@ -1,5 +1,5 @@
 // Reads the raw body of a Node request, bounded, also when a framework has read it before. Called by the adapters that
-// get Node's request: node, express, fastify, and the API routes of Next.js.
+// get Node's request: node, express, fastify, and the API routes of Next.js; the others use its messages.
 
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
@@ -7,7 +7,7 @@ import { REQUEST_BYTES_MAX } from '../wire/limits.ts'
 
 /** A request from a framework, which may have read and parsed the body already. */
 export interface NodeRequest extends IncomingMessage {
-  /** The parsed body; bytes if the framework is configured not to parse it. */
+  /** The parsed body; bytes or text if the framework is configured not to parse it. */
   body?: unknown
   /** The raw body, if a framework or its user keeps it beside the parsed body. */
   rawBody?: unknown
@@ -20,19 +20,30 @@ export const BODY_PARSED_MESSAGE =
   'The body of this request was parsed before the invoke handler saw it, and the raw body is needed. Mount the ' +
   'handler before the body parser, exempt its path, or keep the bytes in `request.rawBody`'
 
+/** The same for a web-standard `Request`. */
+export const BODY_READ_MESSAGE =
+  'The body of this request was read before the invoke handler saw it, and the raw body is needed. Mount the handler ' +
+  'before what reads the body, exempt its path, or read a copy there (`request.clone()`)'
+
 /** Reads a body and calls `done` once. Does not call it when the client disconnects. */
 export function readNodeBody(request: NodeRequest, done: (body: BodyRead) => void): void {
   const kept = keptBytes(request)
   if (kept) done(kept.byteLength > REQUEST_BYTES_MAX ? 'too large' : kept)
-  else if (request.readableEnded) done('parsed')
+  // A part of the body is gone as soon as somebody has read.
+  else if (request.readableEnded || request.readableDidRead) done('parsed')
   else if (Number(request.headers['content-length']) > REQUEST_BYTES_MAX) done('too large')
   else collect(request, done)
 }
 
 function keptBytes({ rawBody, body }: NodeRequest): Uint8Array | undefined {
-  if (typeof rawBody === 'string') return Buffer.from(rawBody)
-  if (rawBody instanceof Uint8Array) return rawBody
-  return body instanceof Uint8Array ? body : undefined
+  return asBytes(rawBody) ?? asBytes(body)
+}
+
+/** Returns the bytes of a body that is kept as bytes or as text; undefined for a parsed one. */
+export function asBytes(kept: unknown): Uint8Array | undefined {
+  if (typeof kept === 'string') return Buffer.from(kept)
+  if (kept instanceof ArrayBuffer) return new Uint8Array(kept)
+  return kept instanceof Uint8Array ? kept : undefined
 }
 
 function collect(request: IncomingMessage, done: (body: BodyRead) => void): void {
