@@ -1,7 +1,6 @@
-// `@perdure/sdk`: defines workflows, answers invokes and sends events. Each framework is served by `@perdure/sdk/<name>`.
+// `@perdure/sdk`: defines workflows and answers invokes; with the client, which sends events and starts runs. Each framework is served by `@perdure/sdk/<name>`.
 
-export * from './client/client.ts'
-export type { RunHandle, StartOptions } from './client/start.ts'
+export * from '@perdure/client'
 export type * from './middleware/middleware.ts'
 export { Cancellation } from './run/cancellation.ts'
 export type { Logger } from './run/logger.ts'
@@ -21,26 +20,8 @@ export {
   SDK_VERSION,
   startRegistration,
 } from './runner/registration.ts'
-export {
-  defineEvent,
-  type EventDefinition,
-  type NamesOf,
-  type ReceivedOf,
-  type SentOf,
-} from './schema/event.ts'
 export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
-export {
-  ConfigError,
-  type DataIssue,
-  InvalidDataError,
-  NonRetriableError,
-  PerdureError,
-  RetryAfterError,
-  RunEndedError,
-  StepFailedError,
-  StepTimeoutError,
-} from './wire/errors.ts'
-export type { Json } from './wire/json.ts'
+export { RetryAfterError, type RunFailure, StepFailedError, StepTimeoutError } from './wire/errors.ts'
 export {
   type CollectingWorkflowOptions,
   createWorkflow,

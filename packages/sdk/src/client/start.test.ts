@@ -1,14 +1,19 @@
 // Starts runs and waits for their results, over real HTTP.
 
+import type { RunStatus } from '@perdure/protocol'
 import { afterEach, describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
-import { defineEvent } from '../schema/event.ts'
-import { PerdureError, RunEndedError } from '../wire/errors.ts'
-import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { WorkflowArgs } from '../workflow/workflow.ts'
-import { createClient } from './client.ts'
-import type { RunHandle } from './start.ts'
+import {
+  ConnectionError,
+  createClient,
+  createWorkflow,
+  defineEvent,
+  PerdureError,
+  RunEndedError,
+  type RunHandle,
+  type WorkflowArgs,
+} from '../index.ts'
 
 let engine: EngineServer
 
@@ -44,7 +49,7 @@ describe('start', () => {
     expect(await handle.result()).toBe(1)
     expect(engine.calls[1]).toMatchObject({
       method: 'GET',
-      path: '/runs/run_12345678/result?wait=30000',
+      path: '/runs/run_12345678/result?wait=25000',
       headers: { authorization: 'Bearer pk_1' },
     })
     // @ts-expect-error the input is required, and has a type
@@ -99,6 +104,23 @@ describe('start', () => {
   })
 })
 
+describe('a handle', () => {
+  test('reads the status and cancels, with the key of the client and the deadline of the call', async () => {
+    engine = await startEngine({ status: 200, body: { ...RUN, status: 'running' } }, { status: 200, body: RUN }, 'hang')
+    const handle = createClient({ url: engine.url, apiKey: 'pk_1' }).run(ship, 'run_1')
+    const status = await handle.status()
+    expectTypeOf(status).toEqualTypeOf<RunStatus>()
+    expect(status).toBe('running')
+    await handle.cancel()
+    expect(engine.calls.map(({ method, path }) => `${method} ${path}`)).toContain('POST /runs/run_1/cancel')
+    expect(engine.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer pk_1', 'Bearer pk_1'])
+    const late = await handle.status({ timeoutMs: 20 }).catch((error: unknown) => error)
+    expect(late).toBeInstanceOf(ConnectionError)
+    expect(late).toMatchObject({ code: 'timeout', status: 0 })
+    await expect(handle.cancel({ timeout: 5 } as never)).rejects.toThrow('cancel has no option "timeout"')
+  })
+})
+
 describe('an event that waits', () => {
   const reply = { eventId: 'evt_1', runId: 'run_1', woke: 0, triggered: [{ workflow: 'w', app: 'a', runId: 'run_1' }] }
   const ended = { runId: 'run_1', status: 'succeeded', result: 'tluser' } as const
@@ -140,7 +162,7 @@ describe('an event that waits', () => {
     expectTypeOf(handle).toEqualTypeOf<RunHandle<{ parcel: string; at: string }>>()
     expect(await handle.result()).toBe('tluser')
     expectTypeOf(client.run<string>('w', runId)).toEqualTypeOf<RunHandle<string>>()
-    expect(engine.calls[1]).toMatchObject({ method: 'GET', path: '/runs/run_1/result?wait=30000' })
+    expect(engine.calls[1]).toMatchObject({ method: 'GET', path: '/runs/run_1/result?wait=25000' })
   })
 })
 

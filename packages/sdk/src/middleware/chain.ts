@@ -1,54 +1,31 @@
-// The middleware of a runner and of a workflow, combined into one chain. Called by the replay and the client.
+// The middleware of a runner and of a workflow, combined into one chain. Called by the replay.
 
+import { NonRetriableError } from '@perdure/client'
+import { isThenable, ValueChain } from '@perdure/client/internal'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
-import { NonRetriableError } from '../wire/errors.ts'
-import type { InputPlace, Middleware, OutputPlace, PassEnd } from './middleware.ts'
+import type { Middleware, PassEnd } from './middleware.ts'
 
 /** A list of middleware, outermost first. */
-export class MiddlewareChain {
+export class MiddlewareChain extends ValueChain {
   readonly #list: readonly Middleware[]
-  readonly #inputs: readonly Middleware[]
-  readonly #outputs: readonly Middleware[]
   readonly #runs: readonly Middleware[]
   readonly #steps: readonly Middleware[]
 
   constructor(list: readonly Middleware[]) {
+    super(list)
     this.#list = list
-    this.#inputs = list.filter(({ transformInput }) => transformInput)
-    this.#outputs = list.filter(({ transformOutput }) => transformOutput).reverse()
     this.#runs = list.filter(({ wrapRun }) => wrapRun).reverse()
     this.#steps = list.filter(({ wrapStep }) => wrapStep).reverse()
   }
 
-  /** Whether any middleware changes values from the engine. */
-  get changesInput(): boolean {
-    return this.#inputs.length > 0
-  }
-
   /** Whether any middleware wraps the callback of a step, or changes its result. */
   get touchesSteps(): boolean {
-    return this.#steps.length > 0 || this.#outputs.length > 0
+    return this.#steps.length > 0 || this.changesOutput
   }
 
   /** Whether any middleware wraps the handler, or changes its result. */
   get touchesRuns(): boolean {
-    return this.#runs.length > 0 || this.#outputs.length > 0
-  }
-
-  /** Changes a value from the engine into the one that the handler sees. */
-  input(value: unknown, place: InputPlace): unknown {
-    return this.#inputs.reduce((changed, one) => {
-      if (changed === undefined) return undefined
-      return requireSynchronous(one.transformInput?.(changed, place), `${one.name}: transformInput`)
-    }, value)
-  }
-
-  /** Changes a value of the handler into the one that the engine stores. */
-  output(value: unknown, place: OutputPlace): unknown {
-    return this.#outputs.reduce((changed, one) => {
-      if (changed === undefined) return undefined
-      return requireSynchronous(one.transformOutput?.(changed, place), `${one.name}: transformOutput`)
-    }, value)
+    return this.#runs.length > 0 || this.changesOutput
   }
 
   /** Runs a handler inside every `wrapRun`. */
@@ -88,15 +65,8 @@ const EMPTY_CHAIN = new MiddlewareChain([])
 
 /** Combines several lists of middleware into one chain; the first list is the outermost. */
 export function chainOf(...lists: readonly (readonly Middleware[] | undefined)[]): MiddlewareChain {
-  const all = lists.flatMap(list => list ?? [])
-  return all.length === 0 ? EMPTY_CHAIN : new MiddlewareChain(all)
-}
-
-/** Throws a TypeError that names the owner when `list` is not a list of middleware. */
-export function checkMiddleware(list: readonly Middleware[] | undefined, owner: string): void {
-  if (list === undefined) return
-  const wrong = Array.isArray(list) ? list.findIndex(one => typeof one?.name !== 'string' || one.name === '') : 0
-  if (wrong >= 0) throw new TypeError(`${owner}: middleware must be a list of objects with a name`)
+  if (lists.every(list => list === undefined || list.length === 0)) return EMPTY_CHAIN
+  return new MiddlewareChain(lists.flatMap(list => list ?? []))
 }
 
 function inPromise(call: () => unknown): () => Promise<unknown> {
@@ -111,14 +81,4 @@ function once(call: () => Promise<unknown>, what: string): () => Promise<unknown
     called = true
     return call()
   }
-}
-
-function requireSynchronous(value: unknown, what: string): unknown {
-  if (!isThenable(value)) return value
-  value.then(undefined, () => undefined)
-  throw new NonRetriableError(`Middleware ${what} returned a promise, but must be synchronous`)
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }

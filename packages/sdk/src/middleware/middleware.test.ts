@@ -1,14 +1,15 @@
 // Middleware around passes, steps and values.
 
+import { defineEvent, type InputPlace, NonRetriableError } from '@perdure/client'
+import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Checkpointer } from '../pass/checkpoints.ts'
 import { type Settle, TestRun, type TestRunOptions } from '../replay/engine.testkit.ts'
 import { createHandler } from '../runner/handler.ts'
-import { defineEvent } from '../schema/event.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
-import type { InputPlace, Middleware, PassEnd } from './middleware.ts'
+import type { Middleware, PassEnd } from './middleware.ts'
 
 const runWith = (middleware: Middleware[], handler: (args: WorkflowArgs) => unknown, options?: TestRunOptions) =>
   new TestRun(createWorkflow({ name: 'w', middleware }, handler), options)
@@ -91,6 +92,54 @@ describe('wrapRun and wrapStep', () => {
       status: 500,
       error: { message: 'no run' },
     })
+  })
+
+  test('wrapRun sees a failure once, in the pass that ends with it, also if the handler got it before it was stored', async () => {
+    const seen: unknown[] = []
+    const watching: Middleware = {
+      name: 'watching',
+      async wrapRun({ next }) {
+        try {
+          return await next()
+        } catch (error) {
+          seen.push((error as Error).message)
+          throw error
+        } finally {
+          seen.push('over')
+        }
+      },
+    }
+    const ends: PassEnd['kind'][] = []
+    const run = runWith(
+      [watching, { name: 'ends', onPassEnd: ({ end }) => void ends.push(end.kind) }],
+      ({ step }) =>
+        step.run('charge', () => {
+          throw new NonRetriableError('declined')
+        }),
+      { ctx: { features: [END_WITH_STEPS_FEATURE] } },
+    )
+    await run.drive()
+    expect(ends).toEqual(['parked', 'threw'])
+    expect(seen).toEqual(['declined', 'over'])
+  })
+
+  test('wrapRun sees the return of a handler once, also before effects that it did not await are stored', async () => {
+    const seen: unknown[] = []
+    const watching: Middleware = {
+      name: 'watching',
+      async wrapRun({ next }) {
+        const result = await next()
+        seen.push(result)
+        return result
+      },
+    }
+    const handler = ({ step, ctx }: WorkflowArgs) => {
+      void step.emit('tell', { event: 'told' })
+      void ctx.webhook.send('call', { url: 'https://example.com' })
+      return 'done'
+    }
+    await runWith([watching], handler, { ctx: { features: [END_WITH_STEPS_FEATURE] } }).drive()
+    expect(seen).toEqual(['done'])
   })
 
   test('a handler cannot be run twice in one pass', async () => {

@@ -1,24 +1,7 @@
 // Types of middleware: user code around passes and steps, and around every value on its way from and to the engine.
 
+import type { ValueMiddleware } from '@perdure/client'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
-
-/** Origin of a value: the run's event, or the result of a step, a wait or a child. */
-export interface InputPlace {
-  readonly kind: 'event' | 'step' | 'wait' | 'child'
-  /** The step's name; for kind `event`, the event's name. */
-  readonly name: string
-  /** The event's name, for kind `wait` only. */
-  readonly eventName?: string
-}
-
-/** Destination of a value: a step's or the run's result, or the data of a child, an event or a webhook. */
-export interface OutputPlace {
-  readonly kind: 'step' | 'result' | 'child' | 'emit' | 'webhook' | 'event'
-  /** The step's name; for kind `result` the workflow's name, for `event` (sent by a client) the event's name. */
-  readonly name: string
-  /** The event's name, for kind `emit` only. */
-  readonly eventName?: string
-}
 
 /** How a pass ended. `parked`: the run waits for steps, and a later pass continues it. */
 export type PassEnd =
@@ -47,13 +30,11 @@ export interface StepCall {
  * the workflow's, and the first of each list is the outermost. An error that a middleware throws counts as thrown by
  * the step or handler it surrounds.
  */
-export interface Middleware {
-  /** Names the middleware in error messages. */
-  readonly name: string
+export interface Middleware extends ValueMiddleware {
   /**
    * Wraps the handler (or the on-failure handler) on **every pass**: a run of ten steps may call it eleven times. On a
-   * pass that parks `next()` never settles, so code after it (also a `finally`) runs only on the pass that ends the run
-   * or throws. Code that every pass needs belongs in {@link onPassEnd}. Waiting before `next()` delays every pass;
+   * pass that parks `next()` never settles, also when the handler throws and the step behind the error has to be stored
+   * first. So code after it (also a `finally`) runs only on the pass that ends the run or throws, and sees a failure once. Code that every pass needs belongs in {@link onPassEnd}. Waiting before `next()` delays every pass;
    * waiting after it may be cut off.
    */
   wrapRun?(call: RunCall): unknown
@@ -64,12 +45,4 @@ export interface Middleware {
    * step's result.
    */
   wrapStep?(call: StepCall): unknown
-  /**
-   * Changes a value on its way from the engine to the handler, outermost first. It must be synchronous (the order of a
-   * run's steps must not depend on timing) and return the same for the same value. It is never called with `undefined`.
-   * The payloads of a collected event (`batch`) are passed one by one.
-   */
-  transformInput?(value: unknown, place: InputPlace): unknown
-  /** Changes a value on its way to the engine, innermost first. It must be synchronous and return JSON. */
-  transformOutput?(value: unknown, place: OutputPlace): unknown
 }

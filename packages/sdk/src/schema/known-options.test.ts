@@ -1,8 +1,8 @@
 // Unknown options are refused by name, wherever options are taken.
 
+import { createClient, defineEvent } from '@perdure/client'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createClient } from '../client/client.ts'
 import { connect } from '../connect/connect.ts'
 import { createHandler } from '../runner/handler.ts'
 import { perdure as fastifyPlugin } from '../serve/fastify.ts'
@@ -12,7 +12,6 @@ import { serve as serveNext } from '../serve/next.ts'
 import { serve } from '../serve/node.ts'
 import { testEngine } from '../testing/test-engine.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
-import { defineEvent } from './event.ts'
 
 const handler = { app: 'shop', workflows: [] }
 const workflow = (options: object) => () => createWorkflow({ name: 'w', ...options } as { name: string }, () => 1)

@@ -1,16 +1,8 @@
 // Errors: which thrown values are retried, and how they are stored.
 
+import { InvalidDataError, NonRetriableError, PerdureError } from '@perdure/client'
 import { describe, expect, test } from 'vitest'
-import {
-  InvalidDataError,
-  isFatal,
-  isNonRetriable,
-  NonRetriableError,
-  PerdureError,
-  RetryAfterError,
-  StepFailedError,
-  toStepError,
-} from './errors.ts'
+import { isFatal, isNonRetriable, RetryAfterError, StepFailedError, toStepError } from './errors.ts'
 import { ERROR_CHARS_MAX } from './limits.ts'
 
 const stored = new StepFailedError('pay', { message: 'declined' })
@@ -91,5 +83,33 @@ describe('instanceof', () => {
     expect(new NonRetriableError('x')).not.toBeInstanceOf(RetryAfterError)
     expect(new Error('x')).not.toBeInstanceOf(PerdureError)
     expect(undefined).not.toBeInstanceOf(StepFailedError)
+  })
+})
+
+describe('the detail of an error', () => {
+  test('of a value that is no error, and of causes of any type', () => {
+    expect(toStepError({ code: 7, reason: 'x' })).toMatchObject({ fields: { code: 7, reason: 'x' } })
+    expect(toStepError(new Error('x', { cause: { code: 'E1', at: 3 } })).cause).toEqual({
+      message: '{"code":"E1","at":3}',
+      name: 'Error',
+      code: 'E1',
+      fields: { at: 3 },
+    })
+    expect(toStepError(new Error('x', { cause: 'why' })).cause).toEqual({ message: 'why', name: 'Error' })
+  })
+
+  test('a getter that throws costs the detail alone', () => {
+    const error = Object.defineProperty(new Error('x'), 'bad', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no')
+      },
+    })
+    expect(toStepError(Object.assign(error, { good: 1 }))).toMatchObject({ message: 'x', fields: { good: 1 } })
+  })
+
+  test('a number as code comes back as it was', () => {
+    const error = new StepFailedError('pay', toStepError(Object.assign(new Error('x'), { code: 14 })))
+    expect(error.code).toBe(14)
   })
 })

@@ -1,20 +1,24 @@
-// The errors of the SDK: those that a workflow author throws to control retries, and those that the SDK throws. Also
+// The errors of passes: those that a workflow author throws to control retries, and those that a pass throws. Also
 // converts any thrown value to the StepError of the wire.
-//
-// Each class is marked with a registered symbol (its brand), and `instanceof` checks for the symbol: two copies of the SDK
-// in one process must recognise each other's errors. A workflow file may load the CommonJS build while the server around
-// it loads the ES modules.
 
-import { DURATION_FORMS, parseDurationMs, type RunError, type StepError } from '@perdure/protocol'
+import { NonRetriableError } from '@perdure/client'
+import { define, matchByBrand, restore, WHOLE_STACK } from '@perdure/client/internal'
+import {
+  cutErrorText,
+  cutText,
+  DURATION_FORMS,
+  ERROR_CAUSES_MAX,
+  type ErrorCause,
+  errorCodeOf,
+  errorFieldsOf,
+  parseDurationMs,
+  type StepError,
+} from '@perdure/protocol'
 import { ERROR_CHARS_MAX } from './limits.ts'
 import { clip } from './text-size.ts'
 
-const nonRetriable: unique symbol = Symbol.for('perdure.non-retriable') as never
 const retryAfter: unique symbol = Symbol.for('perdure.retry-after-ms') as never
 const stored: unique symbol = Symbol.for('perdure.stored-error') as never
-const invalidData: unique symbol = Symbol.for('perdure.invalid-data') as never
-const runEnded: unique symbol = Symbol.for('perdure.run-ended') as never
-const perdureError: unique symbol = Symbol.for('perdure.error') as never
 
 /** Most stacks in the StepError of one thrown error: its own and those of its causes. */
 const STACKS_MAX = 6
@@ -24,55 +28,6 @@ const LOGGED_CHARS_MAX = 4000
 const CAUSES_MAX = 16
 /** Most errors of an AggregateError whose stacks are included. */
 const AGGREGATED_MAX = 3
-
-/**
- * Makes `instanceof kind` check for the brand, a symbol that every instance has as a property. Classes derived from
- * `kind` keep the ordinary `instanceof`, since an instance of the base class also has the brand.
- */
-function matchByBrand(kind: abstract new (...args: never) => Error, brand: symbol): void {
-  const ordinary = Function.prototype[Symbol.hasInstance]
-  Object.defineProperty(kind, Symbol.hasInstance, {
-    value(this: unknown, value: unknown): boolean {
-      if (this !== kind) return ordinary.call(this as object as typeof Error, value)
-      return value instanceof Error && brand in value
-    },
-  })
-}
-
-/** Thrown in a step, it fails the step without a further attempt. Thrown in a handler, it fails the run. */
-export class NonRetriableError extends Error {
-  static {
-    matchByBrand(NonRetriableError, nonRetriable)
-  }
-  readonly [nonRetriable] = true
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'NonRetriableError'
-  }
-}
-
-/** One violation of a schema: its path (`data.items.0.sku`), and the schema's message. */
-export interface DataIssue {
-  readonly path: string
-  readonly message: string
-}
-
-/** The input of a workflow, or the data of an event, violates its schema. It is not retried: the data stays the same. */
-export class InvalidDataError extends NonRetriableError {
-  static {
-    matchByBrand(InvalidDataError, invalidData)
-  }
-  readonly [invalidData] = true
-  /** The first violations, at most 20. */
-  readonly issues: readonly DataIssue[]
-  /** @param count number of all issues, when `issues` contains only the first */
-  constructor(what: string, issues: readonly DataIssue[], count = issues.length) {
-    const list = issues.map(({ path, message }) => `${path}: ${message}`).join('; ')
-    super(`${what} is invalid: ${list}${count > issues.length ? `; and ${count - issues.length} more` : ''}`)
-    this.name = 'InvalidDataError'
-    this.issues = issues
-  }
-}
 
 /** Thrown in a step, it sets the delay (or the time) of the next attempt instead of the retry policy's backoff. */
 export class RetryAfterError extends Error {
@@ -93,9 +48,9 @@ export class RetryAfterError extends Error {
 }
 
 /**
- * A step call rejects with this error when the engine has stored an error for the step. `message`, `name` and `stack`
- * are those of the original error. If the handler does not catch it, the run fails without a retry, since a retry would
- * replay the same stored error.
+ * A step call rejects with this error when the engine has stored an error for the step. `message`, `name`, `stack`, `code`,
+ * `cause` and own fields that are scalars are those of the original error. If the handler does not catch it, the run fails
+ * without a retry, since a retry would replay the same stored error.
  */
 export class StepFailedError extends Error {
   static {
@@ -104,13 +59,17 @@ export class StepFailedError extends Error {
   readonly [stored] = true
   /** Name of the step that failed. */
   readonly stepName: string
-  /** Code of the original error, such as `step_timeout`. */
-  readonly code?: string
+  /** Code of the original error, such as `ECONNREFUSED` or `step_timeout`. */
+  declare readonly code?: string | number
+  /** The step of a child that failed the child; only of the error of a child. */
+  declare readonly childStepName?: string
+  /** Own fields of the original error. */
+  readonly [field: string]: unknown
   constructor(stepName: string, error: StepError) {
     super(error.message)
-    this.stepName = stepName
-    if (error.code !== undefined) this.code = error.code
     restore(this, error)
+    this.stepName = stepName
+    if (error.stepName !== undefined) define(this, 'childStepName', error.stepName)
   }
 }
 
@@ -136,66 +95,9 @@ export class NondeterminismError extends Error {
   }
 }
 
-/** Thrown by `Client` and the registration: the engine refused, or did not respond. */
-export class PerdureError extends Error {
-  static {
-    matchByBrand(PerdureError, perdureError)
-  }
-  readonly [perdureError] = true
-  /**
-   * The engine's error code. Codes of the SDK itself: `unreachable`, `timeout`, `invalid_response`, `invalid_json`,
-   * `untrusted_engine` (the engine did not sign with the runner's key), and `http_` with the status of a response that
-   * has no error code.
-   */
-  readonly code: string
-  /** HTTP status of the response; 0 without a response. */
-  readonly status: number
-  readonly requestId: string | undefined
-  constructor(problem: { code: string; status: number; message: string; requestId?: string }, options?: ErrorOptions) {
-    super(problem.message, options)
-    this.name = 'PerdureError'
-    this.code = problem.code
-    this.status = problem.status
-    this.requestId = problem.requestId
-  }
-}
-
-/** A run that `client.start()` started failed or was cancelled: `message`, `name` and `stack` are those of its error. */
-export class RunEndedError extends Error {
-  static {
-    matchByBrand(RunEndedError, runEnded)
-  }
-  readonly [runEnded] = true
-  readonly runId: string
-  readonly status: 'failed' | 'cancelled'
-  /** Code of the run's error, such as `step_failed`. */
-  readonly code?: string
-  /** The step that ended the run. */
-  readonly stepName?: string
-  constructor(run: { id: string; status: 'failed' | 'cancelled'; error?: RunError }) {
-    super(run.error?.message ?? `Run ${run.id} was cancelled`)
-    this.name = 'RunEndedError'
-    this.runId = run.id
-    this.status = run.status
-    if (run.error?.code !== undefined) this.code = run.error.code
-    if (run.error?.stepName !== undefined) this.stepName = run.error.stepName
-    if (run.error) restore(this, run.error)
-  }
-}
-
-/** An environment variable is invalid: the runner does not start. */
-export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ConfigError'
-    // No line of code is at fault. If nobody catches the error, Node prints this stack and nothing else.
-    this.stack = `${this.name}: ${message}`
-  }
-}
-
 /** Whether a step that threw this error must not be retried. */
 export function isNonRetriable(error: unknown): boolean {
-  return error instanceof Error && nonRetriable in error
+  return error instanceof NonRetriableError
 }
 
 /** Returns the delay of a {@link RetryAfterError}; undefined for other errors. */
@@ -209,7 +111,7 @@ export function retryAfterMsOf(error: unknown): number | undefined {
  */
 export function isFatal(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > CAUSES_MAX) return false
-  if (nonRetriable in error || stored in error || error instanceof NondeterminismError) return true
+  if (error instanceof NonRetriableError || stored in error || error instanceof NondeterminismError) return true
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.every(one => isFatal(one, depth + 1))
   }
@@ -221,7 +123,7 @@ export function isFatal(error: unknown, depth = 0): boolean {
  * aggregate that {@link isFatal}. Undefined when the handler failed by itself.
  */
 export function failedStepOf(error: unknown, depth = 0): string | undefined {
-  if (!(error instanceof Error) || depth > CAUSES_MAX || nonRetriable in error) return undefined
+  if (!(error instanceof Error) || depth > CAUSES_MAX || error instanceof NonRetriableError) return undefined
   if (error instanceof StepFailedError) return error.stepName
   if (error instanceof AggregateError && error.errors.length > 0) {
     return isFatal(error) ? failedStepOf(error.errors[0], depth + 1) : undefined
@@ -229,25 +131,55 @@ export function failedStepOf(error: unknown, depth = 0): string | undefined {
   return failedStepOf(error.cause, depth + 1)
 }
 
+/** The error of a failed run, as its on-failure handler receives it. */
+export interface RunFailure extends Error {
+  /** Code of the thrown error, else of the run's, such as `step_failed` or `timeout`. */
+  readonly code?: string | number
+  /** The step that ended the run. */
+  readonly stepName?: string
+  /** Own fields of the thrown error. */
+  readonly [field: string]: unknown
+}
+
 /** Returns the error of a failed run, as its on-failure handler receives it. */
-export function reviveError(error: StepError): Error {
-  return restore(new Error(error.message), error)
+export function reviveError(error: StepError): RunFailure {
+  const revived = restore(new Error(error.message), error)
+  if (error.stepName !== undefined) define(revived, 'stepName', error.stepName)
+  return revived as RunFailure
 }
 
 /** Converts any thrown value to a StepError, whose size is bounded so that it fits a response. Never throws. */
 export function toStepError(thrown: unknown): StepError {
   try {
-    if (!isErrorLike(thrown)) return { message: clip(describe(thrown), ERROR_CHARS_MAX), name: 'Error' }
+    if (!isErrorLike(thrown)) {
+      const error: StepError = { message: clip(describe(thrown), ERROR_CHARS_MAX), name: 'Error' }
+      if (typeof thrown === 'object' && thrown !== null) addDetail(error, thrown, ERROR_CAUSES_MAX)
+      return error
+    }
     const error: StepError = {
       message: clip(thrown.message, ERROR_CHARS_MAX),
-      name: String(thrown.name ?? 'Error').slice(0, 256),
+      name: cutText(String(thrown.name ?? 'Error'), 256),
     }
     const stack = stackOf(thrown)
     if (stack !== '') error.stack = stack
+    addDetail(error, thrown, ERROR_CAUSES_MAX)
     return error
   } catch {
     return { message: 'A value that cannot be read was thrown', name: 'Error' }
   }
+}
+
+/** Adds the code, the own fields and the causes of a thrown object. */
+function addDetail(error: StepError | ErrorCause, thrown: object, causesMax: number): void {
+  const { code, cause = null }: { code?: unknown; cause?: unknown } = thrown
+  const text = errorCodeOf(code)
+  if (text !== undefined) error.code = text
+  const fields = errorFieldsOf(thrown)
+  if (fields !== undefined) error.fields = fields
+  if (cause === null || causesMax === 0) return
+  const message = isErrorLike(cause) ? cause.message : describe(cause)
+  error.cause = { message: cutErrorText(message), name: cutErrorText(String((cause as Error).name ?? 'Error')) }
+  if (typeof cause === 'object') addDetail(error.cause, cause, causesMax - 1)
 }
 
 /** Returns the text of a thrown value for a person: the stack, which begins with name and message, where there is one. */
@@ -284,13 +216,8 @@ function collectStacks(thrown: unknown, link: string, parts: string[]): void {
   if (thrown instanceof AggregateError) {
     for (const one of thrown.errors.slice(0, AGGREGATED_MAX)) collectStacks(one, 'Contains: ', parts)
   }
+  if (WHOLE_STACK in thrown) return
   if (thrown.cause !== undefined && thrown.cause !== null) collectStacks(thrown.cause, 'Caused by: ', parts)
-}
-
-function restore<E extends Error>(target: E, error: StepError): E {
-  target.name = error.name ?? 'Error'
-  target.stack = error.stack ?? `${target.name}: ${error.message}`
-  return target
 }
 
 function describe(thrown: unknown): string {

@@ -1,44 +1,10 @@
-// JSON of values that the engine stores: the type of a value after the round trip, and its text. A result is encoded
-// once, where it is produced, and its text is spliced into the response.
+// The JSON text of values that the engine stores. A result is encoded once, where it is produced, and its text is spliced into
+// the response.
 
-import { NonRetriableError } from './errors.ts'
+import { NonRetriableError } from '@perdure/client'
 import { PAYLOAD_BYTES_MAX } from './limits.ts'
 import { bigIntIn } from './lossy.ts'
 import { byteLength, exceeds } from './text-size.ts'
-
-type NotJson = symbol | ((...args: never[]) => unknown)
-
-/** The type of a BigInt after the round trip, which no code can use: storing it fails the step. */
-export interface NoBigInt {
-  readonly error: 'A BigInt cannot be stored as JSON: return String(value)'
-}
-
-/** The type of an array element: one without JSON becomes `null`. */
-type JsonElement<T> = unknown extends T
-  ? T
-  : T extends undefined | ((...args: never[]) => unknown) | symbol
-    ? null
-    : Json<T>
-
-/**
- * The type of a value after the engine has stored and returned it. A `Date` becomes a string, functions are removed, and
- * `undefined` in an array becomes `null`. A handler sees this type, because every step result is replayed from storage.
- */
-export type Json<T> = unknown extends T
-  ? T
-  : T extends NotJson
-    ? never
-    : T extends bigint
-      ? NoBigInt
-      : T extends { toJSON(): infer R }
-        ? Json<R>
-        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
-          ? Record<string, never>
-          : T extends readonly unknown[]
-            ? { [K in keyof T]: JsonElement<T[K]> }
-            : T extends object
-              ? { [K in keyof T as T[K] extends NotJson ? never : K & string]: Json<T[K]> }
-              : T
 
 /**
  * Returns the JSON text of a value, or undefined for `undefined`. Throws a {@link NonRetriableError} that names `what`

@@ -1,10 +1,14 @@
 // Finds the parts of a value that JSON changes or leaves out: the handler would see the value itself in the pass that makes
 // it, and something else when it is replayed. Called when a result is encoded.
 
+import { cutText } from '@perdure/protocol'
+
 /** Larger results are checked in part: the check must cost little beside the encoding. */
 const VALUES_MAX = 1000
 const FINDINGS_MAX = 3
 const NAME_CHARS_MAX = 64
+/** Most getters of one class that a warning names. */
+const GETTERS_MAX = 20
 
 /**
  * Returns a text such as `a Map at "items", stored as {}`; undefined if the value is stored as it is. A value with a
@@ -40,7 +44,8 @@ function walk(value: unknown, visit: (one: unknown, path: string, isElement: boo
   for (let count = 0; open.length > 0 && count < VALUES_MAX; count++) {
     const [one, path, isElement] = open.pop() as (typeof open)[number]
     if (!visit(one, path, isElement)) return
-    if (typeof one !== 'object' || one === null || typeof (one as { toJSON?: unknown }).toJSON === 'function') continue
+    if (typeof one !== 'object' || one === null || isBinary(one)) continue
+    if (typeof (one as { toJSON?: unknown }).toJSON === 'function') continue
     const keys = Object.keys(one).slice(0, VALUES_MAX)
     for (const key of keys.reverse()) {
       open.push([(one as Record<string, unknown>)[key], path === '' ? key : `${path}.${key}`, Array.isArray(one)])
@@ -48,18 +53,17 @@ function walk(value: unknown, visit: (one: unknown, path: string, isElement: boo
   }
 }
 
-/** Returns a description of the value, and of how it is stored; undefined if it is stored as it is. */
+/**
+ * Returns a description of the value, and of how it is stored; undefined if it is stored as it is. An `undefined` is no loss worth
+ * a warning: a member is absent, an element or a result is null, and the types say so.
+ */
 function lossAt(value: unknown, isElement: boolean): [what: string, stored: string] | undefined {
   switch (typeof value) {
     case 'number':
       return Number.isFinite(value) ? undefined : [String(value), 'stored as null']
-    case 'undefined':
     case 'function':
     case 'symbol':
-      return [
-        typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`,
-        isElement ? 'stored as null' : 'left out',
-      ]
+      return [`a ${typeof value}`, isElement ? 'stored as null' : 'left out']
     case 'object':
       return value === null ? undefined : lossOfObject(value)
     default:
@@ -68,12 +72,39 @@ function lossAt(value: unknown, isElement: boolean): [what: string, stored: stri
 }
 
 function lossOfObject(value: object): [what: string, stored: string] | undefined {
+  if (isBinary(value))
+    return [`a ${nameOf(value)}`, 'stored as its bytes (Buffer.from(bytes).toString("base64") can be stored)']
   if (Array.isArray(value) || typeof (value as { toJSON?: unknown }).toJSON === 'function') return undefined
   if (value instanceof Map) return ['a Map', 'stored as {} (Object.fromEntries(map) can be stored)']
   if (value instanceof Set) return ['a Set', 'stored as {} ([...set] can be stored)']
   const prototype: object | null = Object.getPrototypeOf(value)
   // The prototype of plain objects, of this realm or another, has none itself.
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined
-  const name = String(prototype.constructor?.name || 'a class').slice(0, NAME_CHARS_MAX)
-  return [`an instance of ${name}`, 'stored as a plain object of its own fields']
+  const getters = gettersOf(prototype)
+  if (getters.length === 0) return [`an instance of ${nameOf(value)}`, 'stored as a plain object of its own fields']
+  const more = getters.length > GETTERS_MAX ? ` and ${getters.length - GETTERS_MAX} more` : ''
+  const named = getters.slice(0, GETTERS_MAX).join(', ') + more
+  return [
+    `an instance of ${nameOf(value)}`,
+    `stored as a plain object of its own fields, without its getters ${named} (a plain object of what you need can be stored)`,
+  ]
+}
+
+/** Names of the getters of a class and those it extends, such as the `text` of a result of an AI SDK. */
+function gettersOf(prototype: object): string[] {
+  const names: string[] = []
+  for (let one = prototype; one !== null && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
+    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
+      if (get !== undefined && name !== '__proto__') names.push(cutText(name, NAME_CHARS_MAX))
+    }
+  }
+  return names
+}
+
+function isBinary(value: object): boolean {
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer
+}
+
+function nameOf(value: object): string {
+  return cutText(String(value.constructor?.name || 'class'), NAME_CHARS_MAX)
 }

@@ -1,6 +1,7 @@
 // Measures and bounds the size of texts, in UTF-8 bytes or in characters.
 
 import { Buffer } from 'node:buffer'
+import { cutText } from '@perdure/protocol'
 
 /** Number of UTF-8 bytes of a text. */
 export function byteLength(text: string): number {
@@ -14,5 +15,5 @@ export function exceeds(text: string, limit: number): boolean {
 
 /** Cuts a text after `charsMax` characters and marks the cut with `...`. */
 export function clip(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax)}...`
+  return cutText(text, charsMax, '...')
 }

@@ -1,8 +1,8 @@
 // `createWorkflow()`: registrations, refused options, and inferred types.
 
+import type { Json, NoBigInt } from '@perdure/client'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ReceivedEvent } from '../run/run-context.ts'
-import type { Json, NoBigInt } from '../wire/json.ts'
 import { createWorkflow, type WorkflowOptions } from './create-workflow.ts'
 import type { InputOf, OutputOf, Workflow, WorkflowArgs } from './workflow.ts'
 
@@ -100,7 +100,7 @@ describe('types', () => {
       expectTypeOf(await step.run('a', () => 1)).toEqualTypeOf<number>()
       expectTypeOf(await step.run('a', async () => ({ s: 'x' }))).toEqualTypeOf<{ s: string }>()
       expectTypeOf(await step.run('a', async () => {})).toEqualTypeOf<void>()
-      expectTypeOf(await step.run('a', (): string | undefined => 'x')).toEqualTypeOf<string | undefined>()
+      expectTypeOf(await step.run('a', (): string | undefined => 'x')).toEqualTypeOf<string | null>()
       expectTypeOf(await step.run('a', () => ({ at: new Date() }))).toEqualTypeOf<{ at: string }>()
       expectTypeOf(await step.sleep('a', '1s')).toEqualTypeOf<void>()
       expectTypeOf(await step.waitForEvent<Order>('a', { event: 'e' })).toEqualTypeOf<ReceivedEvent<Order> | null>()

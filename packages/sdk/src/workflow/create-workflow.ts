@@ -1,11 +1,9 @@
 // `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
 
+import { checkMiddleware, eventNameOf, isEventDefinition, isSchema } from '@perdure/client/internal'
 import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { checkMiddleware } from '../middleware/chain.ts'
 import type { Middleware } from '../middleware/middleware.ts'
-import { eventNameOf, isEventDefinition } from '../schema/event.ts'
-import { isSchema } from '../schema/validate.ts'
 import type { Batch, CancelOn, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
 import { checkOptionNames } from './option-names.ts'
 import {
@@ -61,9 +59,12 @@ type Collecting = Omit<FlowControl, 'batch' | 'debounce'> &
 
 interface Definition<Input> {
   name: string
-  /** Attempts and backoff of each step. */
+  /** Attempts and backoff of each step, and the tries of a handler that throws. */
   retry?: RetryPolicy
-  /** How many times a pass that fails outside its steps is tried. Default 8; with 1 it is not repeated. */
+  /**
+   * How many times a pass that fails outside its steps is tried; with 1 it is not repeated. Default: `maxAttempts` of `retry`, where
+   * that is set, for a handler that throws; else 8.
+   */
   handlerRetries?: number
   /**
    * The end of a run whose step has spent its attempts, or whose pass has spent its tries. `pause`: the run waits, with its
@@ -147,7 +148,8 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   }
-  if (typeof handler !== 'function') throw new TypeError(`Workflow "${name}" has no handler`)
+  if (typeof handler !== 'function')
+    throw new TypeError(`Workflow "${name}" has no handler${insteadOfHandler(handler)}`)
   if (policies.batch && policies.debounce) {
     throw new TypeError(`Workflow "${name}" cannot have both batch and debounce`)
   }
@@ -174,6 +176,12 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   }
 }
 
+/** Describes what stands in the handler's place, as the triggers do in other engines. */
+function insteadOfHandler(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return ''
+  return ', but an object in its place: triggers are an option, createWorkflow({ name, triggers }, handler)'
+}
+
 /** Returns an event that cancels runs as it is registered. */
 function readCancelOn(cancelOn: CancelOn): { event: string; if?: string } {
   if (isEventDefinition(cancelOn)) return { event: cancelOn.name }
@@ -190,6 +198,13 @@ function checkTrigger(workflow: string, trigger: WorkflowTrigger): Trigger {
   const given = [event, cron].filter(value => typeof value === 'string' && value.trim() !== '')
   if (given.length !== 1 || (event !== undefined && cron !== undefined)) {
     throw new TypeError(`A trigger of workflow "${workflow}" needs either an event name or a cron expression`)
+  }
+  const star = event?.indexOf('*') ?? -1
+  if (event !== undefined && star !== -1 && star < event.length - 1) {
+    throw new TypeError(
+      `A trigger of workflow "${workflow}" has a * before its end, where it is no wildcard: "${event}". ` +
+        'End the name with *, and select with `if` over event.name',
+    )
   }
   return trigger
 }

@@ -94,7 +94,7 @@ describe('types', () => {
     // @ts-expect-error an idempotency policy has a key
     createWorkflow({ ...options, idempotency: { ttl: '1h' } }, one)
     // @ts-expect-error a priority is an expression
-    createWorkflow({ ...options, priority: 3 }, one)
+    expect(() => createWorkflow({ ...options, priority: 3 }, one)).toThrow('priority must be a CEL expression')
     // @ts-expect-error there is no such timeout
     expect(() => createWorkflow({ name: 'w', timeouts: { total: '1h' } }, one)).toThrow(
       'timeouts has no option "total"',

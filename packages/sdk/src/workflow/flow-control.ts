@@ -2,8 +2,8 @@
 // so the types are those of the registration. Every `key` and `if` is CEL over `event`; a duration is milliseconds or a
 // text such as "30s".
 
+import type { EventDefinition } from '@perdure/client'
 import type { WorkflowRegistration } from '@perdure/protocol'
-import type { EventDefinition } from '../schema/event.ts'
 
 /** The flow control fields of a registration. */
 type Policies = Omit<

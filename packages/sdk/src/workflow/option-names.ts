@@ -1,8 +1,7 @@
 // The names of the options of a workflow, and of the members of its policies. Called by `createWorkflow`.
 
+import { isEventDefinition, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import type { RetryPolicy } from '@perdure/protocol'
-import { isEventDefinition } from '../schema/event.ts'
-import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import type { FlowControl } from './flow-control.ts'
 
 type One<T> = Exclude<T extends readonly (infer Item)[] ? Item : T, { readonly schema: unknown }>
@@ -13,7 +12,15 @@ type MembersOf<Policy> = [Extract<One<Policy>, object>] extends [never]
 type Policies = Required<FlowControl & { retry: RetryPolicy }>
 
 const POLICIES = {
-  retry: { maxAttempts: true, initialMs: true, factor: true, maxMs: true, jitter: true },
+  retry: {
+    maxAttempts: true,
+    initialMs: true,
+    factor: true,
+    maxMs: true,
+    jitter: true,
+    maxElapsed: true,
+    nonRetriable: true,
+  },
   concurrency: { limit: true, key: true, scope: true },
   throttle: { limit: true, period: true, periodMs: true, burst: true, key: true },
   rateLimit: { limit: true, period: true, key: true },
@@ -40,16 +47,51 @@ const OPTIONS = {
 }
 const TRIGGER = { event: true, if: true, cron: true }
 
-/** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist. */
+/** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist or has another form. */
 export function checkOptionNames(options: { name?: unknown; triggers?: unknown }): void {
-  const what = `Workflow "${String(options?.name)}"`
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('createWorkflow takes an object of options: createWorkflow({ name, triggers }, handler)')
+  }
+  const what = options.name === undefined ? 'createWorkflow' : `Workflow "${String(options.name)}"`
   refuseUnknownOptions(what, options, OPTIONS)
   const given = { ...options } as Record<string, unknown>
   for (const [name, members] of Object.entries<object | true>({ ...POLICIES, triggers: TRIGGER })) {
     if (members === true) continue
     for (const one of [given[name] ?? []].flat()) {
-      if (typeof one !== 'object' || one === null || isEventDefinition(one)) continue
+      if (isEventDefinition(one)) continue
+      if (typeof one !== 'object' || one === null) throw new TypeError(`${what}: ${formOf(name, one, members)}`)
       refuseUnknownOptions(`${what}: ${name}`, one, members)
     }
   }
+  const { priority, onFailure } = given
+  if (priority !== undefined && typeof priority !== 'string') {
+    throw new TypeError(`${what}: priority must be a CEL expression, such as "event.data.priority"`)
+  }
+  if (onFailure !== undefined && typeof onFailure !== 'function') {
+    throw new TypeError(`${what}: onFailure must be a function`)
+  }
+}
+
+/** The member that a bare value of a policy is probably meant for. */
+const BARE: Readonly<Record<string, string>> = {
+  retry: 'maxAttempts',
+  concurrency: 'limit',
+  throttle: 'limit',
+  rateLimit: 'limit',
+  debounce: 'period',
+  batch: 'maxSize',
+  singleton: 'key',
+  idempotency: 'key',
+  timeouts: 'run',
+  cancelOn: 'event',
+  triggers: 'event',
+}
+
+/** Says which object a policy, or a trigger, takes instead of a bare value. */
+function formOf(name: string, value: unknown, members: object): string {
+  const member = BARE[name] as string
+  const isUsable = ['string', 'number'].includes(typeof value)
+  const example = `{ ${member}: ${isUsable ? JSON.stringify(value) : '…'} }`
+  const others = Object.keys(members).filter(one => one !== member)
+  return `${name} takes an object such as ${example}${others.length === 0 ? '' : ` (also ${others.join(', ')})`}`
 }

@@ -1,11 +1,11 @@
 // Schemas at run time: input is validated when a pass begins, events when they are received and emitted.
 
+import { defineEvent } from '@perdure/client'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Settle, TestRun } from '../replay/engine.testkit.ts'
-import { defineEvent } from '../schema/event.ts'
 import { createWorkflow } from './create-workflow.ts'
 import type { Workflow } from './workflow.ts'
 

@@ -1,11 +1,10 @@
 // Triggers, also of typed events: the types a handler gets from them, and the schema that validates an arriving event.
 // Called by `create-workflow.ts`.
 
+import { type EventDefinition, InvalidDataError, type NamesOf, type ReceivedOf, type SentOf } from '@perdure/client'
+import { isEventDefinition, type Subject, validate } from '@perdure/client/internal'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { WorkflowEvent } from '../run/run-context.ts'
-import { type EventDefinition, isEventDefinition, type NamesOf, type ReceivedOf, type SentOf } from '../schema/event.ts'
-import { type Subject, validate } from '../schema/validate.ts'
-import { InvalidDataError } from '../wire/errors.ts'
 
 /** An event that starts a run (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
 export type WorkflowTrigger = { event: string; if?: string } | { cron: string }

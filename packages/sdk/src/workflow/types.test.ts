@@ -1,13 +1,12 @@
 // The types that handlers, steps and clients get from schemas and typed events. Most of it is only type-checked.
 
+import { type Client, defineEvent, type NoBigInt } from '@perdure/client'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import type { Client } from '../client/client.ts'
 import type { ReceivedEvent } from '../run/run-context.ts'
-import { defineEvent } from '../schema/event.ts'
-import type { NoBigInt } from '../wire/json.ts'
+import type { RunFailure } from '../wire/errors.ts'
 import { createWorkflow } from './create-workflow.ts'
 import type { CronData } from './triggers.ts'
 import type { DataOf, InputOf, OutputOf, StepTools, WorkflowArgs } from './workflow.ts'
@@ -49,7 +48,8 @@ describe('input', () => {
         onFailure: ({ event, error }) => {
           // Not validated: it has the type that senders give it, unless a trigger without a type starts the workflow.
           expectTypeOf(event.data).toEqualTypeOf<z.input<typeof orderSchema>>()
-          expectTypeOf(error).toEqualTypeOf<Error>()
+          expectTypeOf(error).toEqualTypeOf<RunFailure>()
+          expectTypeOf(error).toExtend<Error>()
         },
       },
       async ({ event: { data } }) => data.id,

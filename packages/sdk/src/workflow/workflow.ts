@@ -1,11 +1,11 @@
 // Types of workflows and of their handlers: `Workflow` and the durable steps. They are in one file because a step can run a
 // workflow as a child, and a workflow's handler gets the steps.
 
+import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, WorkflowRef } from '@perdure/client'
 import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
-import type { Duration, ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
-import type { EventDefinition, NamesOf, ReceivedOf, SentOf } from '../schema/event.ts'
-import type { Json } from '../wire/json.ts'
+import type { ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
+import type { RunFailure } from '../wire/errors.ts'
 
 /** How one `step.run` handles failure. */
 export interface StepRunOptions {
@@ -28,6 +28,8 @@ export interface WaitForEventOptions {
   timeout?: Duration
   /** CEL over `event` (the run's own) and `async` (the arriving one), such as `async.data.id == event.data.id`. */
   if?: string
+  /** With `now` only events count that arrive after the wait was stored. Default: `run`, all since the run's creation. */
+  since?: 'run' | 'now'
 }
 
 /** Options of a wait for a typed event. */
@@ -88,13 +90,11 @@ export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = Wor
 
 /** The argument of an on-failure handler. Its event is the one of the failed run. */
 export interface FailureArgs<Input = unknown> extends WorkflowArgs<Input> {
-  readonly error: Error
+  readonly error: RunFailure
 }
 
-declare const sent: unique symbol
-
 /** A workflow that can be served and run as a child. `Sent` is the type of the data that starts it, before validation. */
-export interface Workflow<Input = unknown, Output = unknown, Sent = Input> {
+export interface Workflow<Input = unknown, Output = unknown, Sent = Input> extends WorkflowRef<Output, Sent> {
   readonly name: string
   /** The workflow's entry in a registration. */
   readonly registration: WorkflowRegistration
@@ -104,8 +104,6 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> {
   onFailure?(args: FailureArgs<Input>): unknown
   /** Returns the event with validated data. Rejects with an `InvalidDataError`. */
   parseEvent?(event: WorkflowEvent): Promise<WorkflowEvent>
-  /** Only for type inference; never set. */
-  readonly [sent]?: { takes(data: Sent): void }
 }
 
 /**

@@ -4,9 +4,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type EngineServer, startEngine } from '../engine/engine-server.testkit.ts'
-import { defineEvent } from '../schema/event.ts'
-import { PerdureError } from '../wire/errors.ts'
-import { createClient } from './client.ts'
+import { createClient, defineEvent, PerdureError } from '../index.ts'
 
 let engine: EngineServer
 
@@ -53,6 +51,60 @@ describe('send', () => {
         body: event,
       },
     ])
+  })
+
+  test('takes a name and its data, and the fields of the event beside the options of the call', async () => {
+    engine = await startEngine({ status: 202, body: { eventId: 'evt_1' } })
+    const client = createClient({ url: engine.url })
+    const at = new Date('2026-01-01T00:00:00Z')
+    await client.send('order.created', { id: 1 })
+    await client.send('order.created', { id: 1 }, { dedupeId: 'd', at: at.getTime(), timeoutMs: 5_000 })
+    await client.send({ name: 'order.created' }, { delay: '2h', attributes: { plan: 'pro' } })
+    expect(engine.calls.map(({ body }) => body)).toEqual([
+      { name: 'order.created', data: { id: 1 } },
+      { name: 'order.created', data: { id: 1 }, dedupeId: 'd', at: at.toISOString() },
+      { name: 'order.created', delay: '2h', attributes: { plan: 'pro' } },
+    ])
+  })
+
+  test.each<[string, (client: ReturnType<typeof createClient>) => Promise<unknown>, string]>([
+    [
+      'a call',
+      client => client.send('order', 1, { dedupe: 'x' } as never),
+      'send has no option "dedupe"; did you mean "dedupeId"?',
+    ],
+    [
+      'an event',
+      client => client.send({ name: 'order', payload: 1 } as never),
+      'The event of send has no option "payload"',
+    ],
+    [
+      'an event, of the call',
+      client => client.send({ name: 'order', wait: '5s' } as never),
+      'The event of send has no option "wait"',
+    ],
+    [
+      'an event, which has its data in itself: a text in the second place',
+      client => client.send({ name: 'order' }, 'data' as never),
+      'send takes an object of options',
+    ],
+    [
+      'an event, which has its data in itself: data in the second place',
+      client => client.send({ name: 'order' }, { orderId: 1 } as never),
+      'send has no option "orderId"',
+    ],
+    [
+      'a start',
+      client => client.start('order', 1, { app: 'a', runid: 'x' } as never),
+      'start has no option "runid"; did you mean "runId"?',
+    ],
+    [
+      'a result',
+      client => client.run('order', 'run_1').result({ timeout: 5 } as never),
+      'result has no option "timeout"; did you mean "timeoutMs"?',
+    ],
+  ])('refuses an unknown option of %s', async (_, call, message) => {
+    await expect(call(createClient({ url: 'http://127.0.0.1:1' }))).rejects.toThrow(message)
   })
 
   test('takes address and key from the environment', async () => {
@@ -112,7 +164,7 @@ describe('failures', () => {
     engine = await startEngine({ status: 400, body })
     const error = await failure(createClient({ url: engine.url }).send({ name: '' }))
     expect(error).toMatchObject({
-      name: 'PerdureError',
+      name: 'ApiError',
       code: 'invalid_request',
       status: 400,
       message: 'name is blank',
@@ -120,10 +172,11 @@ describe('failures', () => {
     })
   })
 
-  test('a refusal without an error code has the status as its code', async () => {
+  test('a refusal without an error code has the status as its code, and names the address and the remedy', async () => {
     engine = await startEngine({ status: 502, body: '<html>Bad gateway' })
+    const message = `${engine.url}/events answered 502: Bad gateway. Is the engine behind this proxy running?`
     const error = await failure(createClient({ url: engine.url }).send({ name: 'e' }))
-    expect(error).toMatchObject({ code: 'http_502', status: 502, message: '<html>Bad gateway' })
+    expect(error).toMatchObject({ code: 'http_502', status: 502, message })
   })
 
   test('an answer that is not JSON', async () => {
