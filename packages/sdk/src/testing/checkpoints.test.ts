@@ -1,7 +1,7 @@
 // Passes that end at each step and passes with checkpoints must give the same runs.
 
+import { NonRetriableError } from '@perdure/client'
 import { expect, test } from 'vitest'
-import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { testEngine } from './index.ts'

@@ -1,7 +1,7 @@
 // Children, failures, control actions and webhooks, tested with the kit.
 
+import { NonRetriableError } from '@perdure/client'
 import { expect, test } from 'vitest'
-import { NonRetriableError } from '../wire/errors.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { FailureArgs, WorkflowArgs } from '../workflow/workflow.ts'
 import { RunFailedError } from './index.ts'

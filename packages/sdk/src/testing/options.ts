@@ -1,7 +1,7 @@
 // Options of `testEngine()`: their defaults, and the handlers made of their workflows. Called by test-engine.ts.
 
+import { type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import { createHandler, type Handler, type HandlerOptions } from '../runner/handler.ts'
-import { type OptionNames, refuseUnknownOptions } from '../schema/known-options.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import type { HostOptions } from './host/host.ts'
 import type { StepWatch } from './host/step-watch.ts'

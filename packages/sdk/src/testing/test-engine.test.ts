@@ -1,8 +1,8 @@
 // Starts runs, sends events, describes the state of runs, and stops the engine.
 
+import { defineEvent } from '@perdure/client'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent } from '../schema/event.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { RunFailedError, TestingError, testEngine } from './index.ts'
@@ -143,7 +143,7 @@ describe('a run', () => {
 
   test('is not started when its triggers name no exact event', async () => {
     const engine = await open([audit, checkout])
-    await expect(engine.start(audit)).rejects.toThrow('No trigger of workflow "audit" names an event')
+    await expect(engine.start(audit)).rejects.toThrow('No trigger of workflow "audit" names a whole event')
     const run = await engine.start(audit, undefined, { event: 'order/lost' })
     expect(await run.result()).toBe('order/lost')
     await expect(engine.start(checkout, { order: 1 }, { event: 'order/lost' })).rejects.toThrow(

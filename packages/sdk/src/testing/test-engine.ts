@@ -1,14 +1,13 @@
 // `testEngine()`: runs the real engine in the test's own process, with the test's workflows and a clock that the test
 // moves.
 
-import type { Client } from '@perdure/client'
+import type { Client, DataArguments, Duration, EventDefinition, EventToSend, SentOf } from '@perdure/client'
+import { eventNameOf, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
-import type { Duration } from '../run/run-context.ts'
-import { type DataArguments, type EventDefinition, eventNameOf, type SentOf } from '../schema/event.ts'
 import type { Workflow } from '../workflow/workflow.ts'
+import { loadEngine } from './host/engine-package.ts'
 import { TestingError } from './host/errors.ts'
 import { Host } from './host/host.ts'
-import { loadPackages } from './host/packages.ts'
 import { isInsideWorkflow } from './host/pass-under-way.ts'
 import type { MockCallback, MockOptions, StepHold, StepMock } from './host/step-watch.ts'
 import { type SentWebhook, type WebhookAnswers, WebhookRecorder } from './host/webhooks.ts'
@@ -21,11 +20,16 @@ export interface StartOptions {
   event?: string
 }
 
-/** Options of `TestEngine.send()`: the fields of the event except name and data. */
-export interface SendEventOptions {
-  app?: string
-  dedupeId?: string
-  targetApp?: string
+/** Options of `TestEngine.send()`: the fields of the event except name, data and runner. */
+export type SendEventOptions = Omit<EventToSend, 'name' | 'data' | 'runner'>
+
+const SEND_OPTIONS: OptionNames<SendEventOptions> = {
+  app: true,
+  dedupeId: true,
+  targetApp: true,
+  at: true,
+  delay: true,
+  attributes: true,
 }
 
 /** The engine's reply to an event. */
@@ -54,7 +58,7 @@ export interface StopOptions {
  */
 export async function testEngine(workflows: readonly AnyWorkflow[] | TestEngineOptions): Promise<TestEngine> {
   const options: TestEngineOptions = Array.isArray(workflows) ? { workflows } : (workflows as TestEngineOptions)
-  const host = new Host(await loadPackages(), readOptions(options))
+  const host = new Host(await loadEngine(), readOptions(options))
   const webhooks = new WebhookRecorder(() => host.clock.now(), options.webhooks)
   try {
     await host.start(handlersOf(options, host.steps), webhooks)
@@ -93,12 +97,17 @@ export class TestEngine implements AsyncDisposable {
     return new Date(this.#host.clock.now())
   }
 
-  /** Starts a run of a workflow with the event that triggers it. Rejects when the event starts no run of it. */
+  /**
+   * Starts a run of a workflow with the event that triggers it, or directly if no event does (a workflow with schedules or
+   * without triggers). Rejects when the event starts no run of it.
+   */
   async start<Output, Sent>(
     workflow: Workflow<never, Output, Sent>,
     ...[data, options = {}]: DataArguments<NoInfer<Sent>, StartOptions>
   ): Promise<TestRun<Output>> {
+    refuseUnknownOptions('start', options, { event: true })
     const event = options.event ?? triggerOf(workflow)
+    if (event === undefined) return this.#startDirectly<Output>(workflow.name, data)
     const { triggered = [] } = await this.#send(event, data, {})
     const own = triggered.find(entry => entry.workflow === workflow.name)
     if (own?.runId === undefined) throw new TestingError(notStarted(workflow.name, event, own))
@@ -112,6 +121,7 @@ export class TestEngine implements AsyncDisposable {
   ): Promise<SentEvent>
   send(name: string, data?: unknown, options?: SendEventOptions): Promise<SentEvent>
   async send(event: string | EventDefinition, data?: unknown, options: SendEventOptions = {}): Promise<SentEvent> {
+    refuseUnknownOptions('send', options, SEND_OPTIONS)
     const name = eventNameOf(event)
     const reply = await this.#send(name, data, options)
     const started = (reply.triggered ?? []).flatMap(({ runId, workflow }) =>
@@ -142,8 +152,10 @@ export class TestEngine implements AsyncDisposable {
 
   /** Returns the runs so far, oldest first. */
   async runs(filter: { workflow?: { name: string } | string; status?: RunStatus } = {}): Promise<TestRun[]> {
+    refuseUnknownOptions('runs', filter, { workflow: true, status: true })
     await this.#host.settled()
     const name = typeof filter.workflow === 'object' ? filter.workflow.name : filter.workflow
+    if (name !== undefined) this.#host.steps.names.checkWorkflow('runs', name)
     const found: TestRun[] = []
     for await (const run of this.#host.api.pages.listRuns({ dir: 'asc', limit: 200 })) {
       if (name !== undefined && run.workflow !== name) continue
@@ -203,16 +215,19 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Stops the engine. Rejects with a {@link TestingError} that lists the errors the engine has logged and, without
-   * `leaveRuns`, the runs that have not ended. The engine is stopped in every case.
+   * Stops the engine. Rejects with a {@link TestingError} that lists the errors the engine has logged, names of steps that the
+   * test gave and no workflow has, and, without `leaveRuns`, the runs that have not ended. The engine is stopped in every case.
    */
-  async stop({ leaveRuns = false }: StopOptions = {}): Promise<void> {
+  async stop(options: StopOptions = {}): Promise<void> {
+    refuseUnknownOptions('stop', options, { leaveRuns: true })
+    const { leaveRuns = false } = options
     const problems: string[] = []
     try {
       if (this.#host.isUp) {
         await this.#host.settled()
         if (!leaveRuns) problems.push(...(await this.#leaks()))
       }
+      problems.push(...this.#host.steps.names.problems())
     } finally {
       await this.#host.stop()
     }
@@ -230,8 +245,16 @@ export class TestEngine implements AsyncDisposable {
     await this.stop().catch(error => void Promise.reject(error))
   }
 
-  #send(name: string, data: unknown, { app, dedupeId, targetApp }: SendEventOptions) {
-    return this.#host.command(api => api.sendEvent({ body: { name, data, app, dedupeId, targetApp } }))
+  async #startDirectly<Output>(name: string, input: unknown): Promise<TestRun<Output>> {
+    const app = (await this.#host.api.listWorkflows()).find(one => one.name === name)?.app
+    if (app === undefined) throw new TestingError(`The engine has no workflow "${name}"`)
+    const { id } = await this.#host.command(api => api.startRun({ app, name, body: { input } }))
+    return new TestRun(this.#host, { id, workflow: name })
+  }
+
+  #send(name: string, data: unknown, { at, ...fields }: SendEventOptions) {
+    const time = at === undefined ? {} : { at: new Date(at).toISOString() }
+    return this.#host.command(api => api.sendEvent({ body: { name, data, ...fields, ...time } }))
   }
 
   async #leaks(): Promise<string[]> {
@@ -246,14 +269,16 @@ export class TestEngine implements AsyncDisposable {
   }
 }
 
-/** Returns the event that starts a workflow: the first that its triggers name exactly, or without triggers its name. */
-function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string {
+/**
+ * Returns the event that starts a workflow: the first that its triggers name exactly, or without a list of triggers its name;
+ * undefined if no event starts it.
+ */
+function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string | undefined {
   if (!triggers) return name
   const exact = triggers.find(({ event }) => event !== undefined && !event.endsWith('*'))
   if (exact?.event !== undefined) return exact.event
-  throw new TestingError(
-    `No trigger of workflow "${name}" names an event: start it with {event: '...'}, or advance to its schedule`,
-  )
+  if (!triggers.some(({ event }) => event !== undefined)) return undefined
+  throw new TestingError(`No trigger of workflow "${name}" names a whole event: start it with {event: '...'}`)
 }
 
 /** Explains why an event started no run, from the workflow's entry in the engine's reply. */

@@ -1,5 +1,7 @@
 // `TestRun`: a run on the engine under test. Every read first waits until the engine is idle. Created by test-engine.ts.
 
+import type { Duration, Json } from '@perdure/client'
+import { refuseUnknownOptions } from '@perdure/client/internal'
 import {
   DURATION_FORMS,
   hashStepId,
@@ -10,8 +12,6 @@ import {
   type StepRecord,
   TERMINAL_STATUSES,
 } from '@perdure/protocol'
-import type { Duration } from '../run/run-context.ts'
-import type { Json } from '../wire/json.ts'
 import { RunFailedError, TestingError } from './host/errors.ts'
 import type { Host } from './host/host.ts'
 
@@ -66,7 +66,7 @@ export class TestRun<Output = unknown> {
   async result(options: WithinOptions = {}): Promise<Json<Output>> {
     await this.#move(options, async () => false)
     const run = await this.read()
-    if (run.status === 'succeeded') return run.result as Json<Output>
+    if (run.status === 'succeeded') return (run.result ?? null) as Json<Output>
     if (run.status === 'failed' || run.status === 'cancelled') throw new RunFailedError(run)
     throw new TestingError(await this.#describe('has not ended', run))
   }
@@ -106,8 +106,11 @@ export class TestRun<Output = unknown> {
 
   /** Returns the step with this name (`name:n` from the second use of a name on); undefined before the run reaches it. */
   async step(stepName: string): Promise<StepRecord | undefined> {
+    this.#host.steps.names.asked('step', stepName)
     const id = hashStepId(stepName)
-    return (await this.steps()).find(step => step.id === id)
+    const steps = await this.steps()
+    for (const { name } of steps) this.#host.steps.names.called(name, this.workflow)
+    return steps.find(step => step.id === id)
   }
 
   /** Returns the log lines so far, oldest first. */
@@ -152,6 +155,7 @@ export class TestRun<Output = unknown> {
 
   /** Starts a new run with the same input, or with another: `replay({ input })`. Only for a run that has ended. */
   async replay(options: { input?: unknown } = {}): Promise<TestRun<Output>> {
+    refuseUnknownOptions('replay', options, { input: true })
     const body = 'input' in options ? { body: { input: options.input } } : {}
     const { id } = await this.#host.command(api => api.replayRun({ id: this.id, ...body }))
     return new TestRun(this.#host, { id, workflow: this.workflow })
@@ -165,8 +169,9 @@ export class TestRun<Output = unknown> {
   }
 
   /** Moves the virtual time until the run has ended or `enough` returns true, at most for `within`. */
-  async #move({ within = 0 }: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
-    const ms = durationMs(within)
+  async #move(options: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
+    refuseUnknownOptions('The read of a run', options, { within: true })
+    const ms = durationMs(options.within ?? 0)
     if (ms === 0) return
     const isOver = async () => ENDED.includes((await this.read()).status) || enough()
     await this.#host.advanceTo(this.#host.clock.now() + ms, isOver)

@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
-import { TestingError } from './index.ts'
+import { TestingError, testEngine } from './index.ts'
 import { open } from './open.testkit.ts'
 
 const DAY_MS = 86_400_000
@@ -58,6 +58,47 @@ test('retries back off in virtual time', async () => {
   expect(await run.result()).toBe(3)
   expect(times).toEqual([0, 60_000, 660_000])
   expect(run.executions('try')).toBe(3)
+})
+
+test('a callback counts the attempts of its step, whatever else of the run was repeated', async () => {
+  const seen: string[] = []
+  const retry = { maxAttempts: 3, initialMs: 1000, factor: 1, jitter: 0 }
+  const flaky = createWorkflow({ name: 'flaky', retry }, async ({ step, ctx }) => {
+    for (const name of ['first', 'second'])
+      await step.run(name, ({ attempt, maxAttempts }) => {
+        seen.push(`${name} ${attempt} of ${maxAttempts}, run ${ctx.attempt}`)
+        if (attempt < maxAttempts) throw new Error('not yet')
+      })
+  })
+  const engine = await open([flaky])
+  const run = await engine.start(flaky)
+  await run.result({ within: '1m' })
+  expect(seen).toEqual([
+    'first 1 of 3, run 1',
+    'first 2 of 3, run 2',
+    'first 3 of 3, run 3',
+    'second 1 of 3, run 3',
+    'second 2 of 3, run 4',
+    'second 3 of 3, run 5',
+  ])
+})
+
+test('tries end by their time, or by the name of the error', async () => {
+  class CardDeclined extends Error {
+    override name = 'CardDeclined'
+  }
+  const endless = { maxAttempts: 'unlimited', initialMs: 3_600_000, maxMs: 3_600_000, factor: 1, jitter: 0 } as const
+  const flaky = createWorkflow({ name: 'flaky' }, async ({ step }) => {
+    const declined = step.run('charge', () => Promise.reject(new CardDeclined('no')), {
+      retry: { ...endless, nonRetriable: ['CardDeclined'] },
+    })
+    await declined.catch(() => {})
+    await step.run('down', () => Promise.reject(new Error('down')), { retry: { ...endless, maxElapsed: '1d' } })
+  })
+  const engine = await open([flaky])
+  const run = await engine.start(flaky)
+  await expect(run.result({ within: '2d' })).rejects.toThrow('down')
+  expect([run.executions('charge'), run.executions('down')]).toEqual([1, 25])
 })
 
 test('`within` moves the time as far as needed, and no further', async () => {
@@ -163,4 +204,19 @@ test('code that reads the date gets the virtual time when the test fakes only Da
   expect(await run.parkedAt('night')).toMatchObject({ wakeAt: '2030-01-02T00:00:00.000Z' })
   await engine.advance('1d')
   await run.result()
+})
+
+test('ctx.now() is the virtual time, and the same in every pass', async () => {
+  const clock = createWorkflow({ name: 'clock' }, async ({ step, ctx }) => {
+    const from = await ctx.now()
+    await step.sleep('a day', '1d')
+    return { from, to: await ctx.now() }
+  })
+  for (const checkpoints of [false, true]) {
+    await using engine = await testEngine({ workflows: [clock], startAt: 0, checkpoints })
+    const run = await engine.start(clock)
+    const { from, to } = await run.result({ within: '2d' })
+    expect(from).toBeLessThan(1_000)
+    expect(Math.abs(to - from - 86_400_000)).toBeLessThan(1_000)
+  }
 })

@@ -1,8 +1,7 @@
 // The typed client of the engine's HTTP interface, without a network: requests are passed to the engine in process. Created
 // by the host.
 
-import type { Client } from '@perdure/client'
-import type { Packages } from './packages.ts'
+import { type Client, createClient } from '@perdure/client'
 import { outsideWorkflow } from './pass-under-way.ts'
 
 /** Sent with every request. It protects nothing: the engine is in the test's own process. */
@@ -25,7 +24,7 @@ export interface HttpAnswer {
 }
 
 /** Creates a client. `request` sends a request to the engine. A stream that never ends never gives a response. */
-export function injectedClient({ client }: Packages, request: (request: HttpRequest) => Promise<HttpAnswer>): Client {
+export function injectedClient(request: (request: HttpRequest) => Promise<HttpAnswer>): Client {
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
     const { statusCode, headers, body } = await request({
@@ -38,7 +37,7 @@ export function injectedClient({ client }: Packages, request: (request: HttpRequ
     const isEmpty = EMPTY_STATUSES.includes(statusCode)
     return new Response(isEmpty ? null : body, { status: statusCode, headers: fields })
   }
-  return client.createClient({
+  return createClient({
     url: 'http://127.0.0.1:4777',
     apiKey: API_KEY,
     fetch: (input, init) => outsideWorkflow(() => send(input, init)),

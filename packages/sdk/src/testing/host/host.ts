@@ -3,13 +3,14 @@
 
 import type { Client } from '@perdure/client'
 import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
+import type { AskForPass } from '../../replay/late-handler.ts'
 import type { Handler } from '../../runner/handler.ts'
 import { registerRequest } from '../../runner/registration.ts'
 import { API_KEY, type HttpAnswer, type HttpRequest, injectedClient } from './api.ts'
+import type { EnginePackage } from './engine-package.ts'
 import { TestingError } from './errors.ts'
 import { clockOf, EngineLifetime, guarded } from './lifetime.ts'
-import type { Packages } from './packages.ts'
-import { isHeld, isInsideWorkflow } from './pass-under-way.ts'
+import { isHeld, isInsideWorkflow, outsideWorkflow } from './pass-under-way.ts'
 import { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
 import { StepWatch } from './step-watch.ts'
@@ -44,7 +45,7 @@ export class Host {
   readonly errors: string[] = []
   /** Typed client of the engine's HTTP interface. */
   readonly client: Client
-  readonly #packages: Packages
+  readonly #package: EnginePackage
   readonly #options: HostOptions
   readonly #random: Random
   readonly #handlers = new Map<string, Handler>()
@@ -53,12 +54,12 @@ export class Host {
   #commandedAt: number | undefined
   #current: RunningEngine | undefined
 
-  constructor(packages: Packages, options: HostOptions) {
-    this.#packages = packages
-    this.client = injectedClient(packages, request => this.#request(request))
+  constructor(engine: EnginePackage, options: HostOptions) {
+    this.#package = engine
+    this.client = injectedClient(request => this.#request(request))
     this.#options = options
-    this.clock = new packages.engine.VirtualClock({ start: options.startAt })
-    this.#random = packages.engine.seededRandom(options.seed)
+    this.clock = new engine.VirtualClock({ start: options.startAt })
+    this.#random = engine.seededRandom(options.seed)
     this.steps = new StepWatch(() => this.quiescence.progress())
     this.quiescence = new Quiescence({
       patienceMs: options.patienceMs,
@@ -106,16 +107,20 @@ export class Host {
   async start(handlers: readonly Handler[], sender: WebhookRecorder): Promise<void> {
     const { checkpoints, settings } = this.#options
     const { quiescence } = this
-    const { createEngine, createLog, openSqliteStore, readConfig } = this.#packages.engine
+    const { createEngine, createLog, openSqliteStore, readConfig } = this.#package
     this.#store ??= await openSqliteStore({ file: ':memory:' })
     for (const handler of handlers) this.#handlers.set(urlOf(handler), handler)
     const lifetime = new EngineLifetime()
-    const transport = new InProcessTransport({ handlers: this.#handlers, quiescence, lifetime, checkpoints })
+    const now = () => this.clock.now()
+    const ask: AskForPass = asked => this.#askForPass(asked)
+    const transport = new InProcessTransport({ handlers: this.#handlers, quiescence, lifetime, checkpoints, now, ask })
     const keys = [{ label: 'testing', namespace: 'default', kind: 'secret', key: API_KEY }]
     const config = readConfig({
       ENGINE_STORE: 'sqlite::memory:',
       ENGINE_API_KEYS: JSON.stringify(keys),
       ENGINE_RUNNER_STALE_AFTER: RUNNER_STALE_AFTER,
+      // All workflows of a test are registered when it begins.
+      ENGINE_CHILD_GRACE: '0',
       ...settings,
     })
     const engine = await createEngine(config, createLog({ level: 'error', write: line => this.#logged(line) }), {
@@ -193,6 +198,17 @@ export class Host {
   async #request(request: HttpRequest): Promise<HttpAnswer> {
     const { engine, lifetime } = this.#running()
     return this.quiescence.during(Promise.race([engine.app.inject(request), lifetime.ended]))
+  }
+
+  /** A handler of an engine that has crashed asks in vain. */
+  #askForPass({ ctx, settled }: Parameters<AskForPass>[0]): Promise<boolean> {
+    const url = `/invokes/${ctx.checkpointToken}/checkpoints`
+    const headers = { 'content-type': 'application/json' }
+    const asked = () => this.#request({ method: 'POST', url, headers, payload: { again: true, settled } })
+    return outsideWorkflow(async () => asked()).then(
+      () => true,
+      () => true,
+    )
   }
 
   #logged(line: string): void {

@@ -2,10 +2,12 @@
 // them with mocks and holds them back. It wraps the `step` that the handler gets, so the rest of the SDK needs no hook.
 // Used by the host.
 
+import { type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import { positionalStepId } from '@perdure/protocol'
 import { deferred } from '../../run/deferred.ts'
 import type { StepContext } from '../../run/run-context.ts'
 import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
+import { NamesOfSteps } from './names-of-steps.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
 
@@ -30,7 +32,11 @@ export type MockCallback = (call: MockCall) => unknown
 export interface MockOptions {
   /** Only steps of this workflow, given by itself or by its name. */
   workflow?: { readonly name: string } | string
+  /** The test may end although no workflow called such a step. Default false. */
+  optional?: boolean
 }
+
+const MOCK_OPTIONS: OptionNames<MockOptions> = { workflow: true, optional: true }
 
 /** An active mock. */
 export interface StepMock {
@@ -77,6 +83,7 @@ export class StepWatch {
   readonly #running = new Set<Execution>()
   readonly #mocks: Mock[] = []
   readonly #holds: Hold[] = []
+  readonly names = new NamesOfSteps()
   readonly #onProgress: () => void
 
   /** @param onProgress called whenever a callback has begun or ended */
@@ -87,6 +94,7 @@ export class StepWatch {
   /** Returns the workflow with its step callbacks watched. */
   watch<W extends Workflow<never, unknown>>(workflow: W): W {
     const { onFailure } = workflow
+    this.names.served(workflow)
     return {
       ...workflow,
       handler: (args: WorkflowArgs<never>) => workflow.handler(this.#watched(args)),
@@ -97,6 +105,7 @@ export class StepWatch {
   }
 
   mock(stepName: string, callback: MockCallback, options: MockOptions = {}): StepMock {
+    this.#expect('mock', stepName, options)
     const mock: Mock = { ...patternOf(stepName, options), callback, calls: [] }
     this.#mocks.push(mock)
     return { calls: mock.calls, restore: () => remove(this.#mocks, mock) }
@@ -104,6 +113,7 @@ export class StepWatch {
 
   hold(stepName: string, options: MockOptions = {}): StepHold {
     const [reached, released] = [deferred(), deferred()]
+    this.#expect('hold', stepName, options)
     const hold: Hold = {
       ...patternOf(stepName, options),
       onReached: reached.resolve,
@@ -119,8 +129,16 @@ export class StepWatch {
 
   /** How often the callbacks of a step ran in a run. A name counts all of its uses, `name:n` only that use. */
   count(runId: string, step: string): number {
+    this.names.asked('executions', step)
     return this.#executions.filter(one => one.runId === runId && (one.stepName === step || one.position === step))
       .length
+  }
+
+  #expect(what: 'mock' | 'hold', stepName: string, options: MockOptions): void {
+    refuseUnknownOptions(what, options, MOCK_OPTIONS)
+    const { workflow } = patternOf(stepName, options)
+    if (workflow !== undefined) this.names.checkWorkflow(`${what}("${stepName}")`, workflow)
+    if (options.optional !== true) this.names.expected(what, stepName, workflow)
   }
 
   /** Describes the callbacks that are running. */
@@ -136,11 +154,14 @@ export class StepWatch {
     const positionOf = positions()
     const run = (name: string, callback: (context: StepContext) => unknown, options?: StepRunOptions) => {
       const position = positionOf(name)
+      this.names.called(name, workflow)
       const watched = (context: StepContext) =>
         this.#execute({ runId, workflow, stepName: name, position, since: realNow() }, context, callback)
       return args.step.run(name, typeof callback === 'function' ? watched : callback, options)
     }
-    return { ...args, step: { ...args.step, run: run as StepTools['run'] } }
+    // Inherits what `step` inherits, too.
+    const step: StepTools = Object.assign(Object.create(args.step), { run })
+    return { ...args, step }
   }
 
   async #execute(

@@ -6,7 +6,10 @@ import { type CheckpointAck, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { Checkpointer } from '../../pass/checkpoints.ts'
 import { checkpointPayload } from '../../pass/checkpoints.ts'
 import type { Answer } from '../../replay/answer.ts'
+import type { AskForPass } from '../../replay/late-handler.ts'
 import { Cancellation } from '../../run/cancellation.ts'
+import { LatePlaces } from '../../run/late-places.ts'
+import { newMemory } from '../../run/runner-memory.ts'
 import type { Handler } from '../../runner/handler.ts'
 import { exceeds } from '../../wire/text-size.ts'
 import { type EngineLifetime, never } from './lifetime.ts'
@@ -14,17 +17,29 @@ import { insidePass, type PassUnderWay } from './pass-under-way.ts'
 import type { Quiescence } from './quiescence.ts'
 import { realNow } from './real-time.ts'
 
+/**
+ * The kit cannot know whether a handler waits for steps alone, and takes an engine for idle that has answered passes. A pass stays
+ * open for this long, in real time, at each place of a workflow's code where none has been.
+ */
+const FIRST_HOLD_MS = 20
+
 interface InProcessOptions {
   /** By the URL with which they are registered. */
   handlers: ReadonlyMap<string, Handler>
   quiescence: Quiescence
   lifetime: EngineLifetime
   checkpoints: boolean
+  /** Asks the engine for another pass. */
+  ask: AskForPass
+  /** The virtual time, which `ctx.now()` gives. */
+  now: () => number
 }
 
 export class InProcessTransport implements Transport {
   readonly #options: InProcessOptions
   readonly #passes = new Set<PassUnderWay>()
+  /** A crash is one of the runner, too. */
+  readonly #memory = newMemory(new LatePlaces({ firstHoldMs: FIRST_HOLD_MS }))
 
   constructor(options: InProcessOptions) {
     this.#options = options
@@ -53,7 +68,7 @@ export class InProcessTransport implements Transport {
   async close(): Promise<void> {}
 
   #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
-    const { quiescence, checkpoints } = this.#options
+    const { quiescence, checkpoints, now, ask } = this.#options
     const { onCheckpoint, signal } = call
     const request = JSON.parse(call.body) as { ctx: { runId: string; workflow: string } }
     const cancellation = new Cancellation()
@@ -82,7 +97,7 @@ export class InProcessTransport implements Transport {
     signal.addEventListener('abort', abort)
     const checkpoint =
       checkpoints && onCheckpoint ? checkpointer(onCheckpoint.bind(call), abort, quiescence) : undefined
-    const invoke = () => handler.invoke(request, { cancellation, checkpoint })
+    const invoke = () => handler.invoke(request, { cancellation, checkpoint, now, memory: this.#memory, ask })
     void insidePass(pass, invoke).then(answer => end(replyOf(answer)))
   }
 }
