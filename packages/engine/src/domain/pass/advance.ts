@@ -1,19 +1,20 @@
 // Decides what follows from the outcome of a pass: the steps it reported, the end of the run, a repeat, or a park
 // (docs/state-machine.md#run). Called by services/pass/pass-loop; again with fresh state when the commit lost a race.
 
-import { type RunError, STEPS_MAX } from '@perdure/protocol'
+import { cutText, type RunError, STEPS_MAX } from '@perdure/protocol'
 import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
-import type { Run } from '../model/run.ts'
+import type { Run, Suspicion } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted, spentStep } from '../run/exhausted.ts'
 import { type End, finish } from '../run/finish.ts'
-import { PASS_TRIES_DEFAULT, transportBackoffMs } from '../run/retry.ts'
+import { attemptsMax, isFinalError, PASS_TRIES_DEFAULT, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import { frameError } from '../view/timeline-frames.ts'
 import type { Outcome, Reported } from './answer/outcome.ts'
+import { freeLoss } from './answer/suspicion.ts'
 import { applyOpcodes } from './apply-opcodes.ts'
 import { changeAttributes } from './attributes.ts'
 import { keepLogs } from './logs.ts'
@@ -82,11 +83,11 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
     case 'transportFailed': {
       const timeout = timedOut(draft.run, context.now)
       if (timeout) return fail(timeout)
-      const tries = draft.run.transportTries + 1
-      if (tries < triesOf(draft.run, context.catalog))
-        return repeatLater(draft, { tries, error: outcome.error }, context)
-      draft.set({ transportTries: tries })
-      return pauses() ? pause(outcome.error) : fail(outcome.error)
+      if (isFinalForHandler(draft.run, outcome.error, context.catalog)) return fail(outcome.error)
+      const failed = failedPass(draft.run, outcome, context.catalog)
+      if (failed.tries < failed.triesMax) return repeatLater(draft, failed, context)
+      draft.set({ transportTries: failed.tries })
+      return pauses() ? pause(failed.error) : fail(failed.error)
     }
     case 'opcodes': {
       restoreTries(draft)
@@ -144,30 +145,86 @@ export function applyReported(
 
 /** The runner has answered: all tries are there again. */
 export function restoreTries(draft: Draft): void {
-  if (draft.run.transportTries > 0) draft.set({ transportTries: 0, lastFailure: undefined })
+  if (draft.run.transportTries > 0 || draft.run.lastFailure?.suspicion)
+    draft.set({ transportTries: 0, lastFailure: undefined })
 }
 
-/** Tries of a pass of the run, in its handler and its transport together. */
-export function triesOf({ app, workflow }: Pick<Run, 'app' | 'workflow'>, catalog: CatalogView): number {
-  return catalog.workflow(app, workflow)?.handlerRetries ?? PASS_TRIES_DEFAULT
+/**
+ * Tries of a pass of the run that failed with `error`, in its handler and its transport together. The retry policy says what code
+ * may do again, so it counts for a handler that throws; a broken connection keeps its own budget.
+ */
+export function triesOf(
+  { app, workflow }: Pick<Run, 'app' | 'workflow'>,
+  error: Pick<RunError, 'code'> | undefined,
+  catalog: CatalogView,
+): number {
+  const { handlerRetries, retry } = catalog.workflow(app, workflow) ?? {}
+  if (handlerRetries !== undefined) return handlerRetries
+  return retry?.setsAttempts && error?.code === 'handler_failed' ? attemptsMax(retry) : PASS_TRIES_DEFAULT
 }
+
+/** Whether the retry policy of the workflow names what the handler threw. */
+function isFinalForHandler({ app, workflow }: Run, error: RunError, catalog: CatalogView): boolean {
+  const { retry } = catalog.workflow(app, workflow) ?? {}
+  return retry !== undefined && error.code === 'handler_failed' && isFinalError(retry, error)
+}
+
+/** A pass that failed, as its run counts it. */
+interface FailedPass {
+  tries: number
+  triesMax: number
+  error: RunError
+  suspicion: Omit<Suspicion, 'lostAt'> | undefined
+  /** How many passes were lost with it, if that spared the try. */
+  others: number
+}
+
+/** Counts the pass. One of a workflow whose passes are never repeated is not repeated for nothing either. */
+function failedPass(
+  run: Readonly<Run>,
+  { error, loss }: Extract<Outcome, { kind: 'transportFailed' }>,
+  catalog: CatalogView,
+): FailedPass {
+  const triesMax = triesOf(run, error, catalog)
+  const earlier = loss && run.lastFailure?.suspicion
+  const free = loss && triesMax > 1 ? freeLoss(earlier, loss) : undefined
+  if (loss && free) return { tries: run.transportTries, triesMax, error, suspicion: free, others: loss.together - 1 }
+  const tries = run.transportTries + 1
+  const isLast = loss !== undefined && tries >= triesMax
+  return {
+    tries,
+    triesMax,
+    error: isLast ? { ...error, message: `${error.message}. ${ENDED_PROCESS}` } : error,
+    suspicion: earlier,
+    others: 0,
+  }
+}
+
+const ENDED_PROCESS =
+  'The connection ended during the pass: a step that ends its process, or needs more memory than it has, does that. See the log of the runner.'
 
 /** Repeats a pass that failed after a backoff. Nothing else about the run changes. */
-function repeatLater(draft: Draft, { tries, error }: { tries: number; error: RunError }, context: PassContext): Next {
-  const until = context.now + transportBackoffMs(tries, context.random())
-  const lastFailure = frameError(error)
+function repeatLater(draft: Draft, { tries, error, suspicion, others }: FailedPass, context: PassContext): Next {
+  const until = context.now + transportBackoffMs(tries + (suspicion?.losses ?? 0), context.random())
+  const shown = frameError(error)
+  const lastFailure = suspicion ? { ...shown, suspicion: { ...suspicion, lostAt: context.now } } : shown
   draft.set({ transportTries: tries, lastFailure, attempt: context.sentAttempt + 1, leaseOwner: undefined })
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'
   }
-  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until, error: shortened(error.message) } })
-  draft.move('waiting', lastFailure)
+  const reason = others > 0 ? `${shortened(error.message)} (${lostTogether(others)})` : shortened(error.message)
+  draft.set({ availableAt: until, waitingFor: { kind: 'retry', until, error: reason } })
+  draft.move('waiting', shown)
   return 'stop'
 }
 
+function lostTogether(others: number): string {
+  return `lost together with ${others} other ${others === 1 ? 'pass' : 'passes'} of the runner, so it spends no try`
+}
+
 function shortened(message: string): string {
-  return message.length > REASON_CHARS_MAX ? `${message.slice(0, REASON_CHARS_MAX)}…` : message
+  return cutText(message, REASON_CHARS_MAX, '…')
 }
 
 /**

@@ -8,6 +8,7 @@ import { isDue, type RunState } from '../run/state.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { DraftedPass, PassOpcode } from './opcodes/opcode.ts'
 import { OPCODES } from './opcodes/registry.ts'
+import { inLogOrder, moveBehindEarlier } from './opcodes/wait-for-event.ts'
 
 /**
  * Drafts every new opcode. An opcode of a step that is settled or parked already is a repeat and changes nothing.
@@ -24,15 +25,17 @@ export function applyOpcodes(
     state,
     context,
     emittedEvents: [],
-    takenEventIds: new Set(),
+    seen: new Map(),
+    eventsAmong: new Map(),
     wokenWaiters: new Set(),
+    guarded: new Set(),
     // A copy: the pass reads the flow-control rows that it has written itself (`noteWritten`).
     assumptions: { ...context.assumptions },
   }
   // Nearly every pass reports one step, which cannot repeat another.
   const seen = opcodes.length > 1 ? new Set<string>() : undefined
   let failure: RunError | undefined
-  for (const opcode of opcodes) {
+  for (const opcode of inLogOrder(pass, opcodes)) {
     const { id, op } = opcode
     const rules = OPCODES[op]
     const known = state.steps.get(id)
@@ -46,6 +49,7 @@ export function applyOpcodes(
     const failed = rules.draft(pass, opcode as never, known)
     failure ??= failed
   }
+  if (pass.seen.size > 0) moveBehindEarlier(pass)
   return failure
 }
 

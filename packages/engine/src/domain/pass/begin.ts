@@ -2,6 +2,7 @@
 // and then it goes to a runner, is held without one, or fails because it is pinned to a runner that is not registered.
 // Also decides how a lease is given back. Called by services/pass.
 
+import { type ChildContext, onlyWaitsForChildren, startWaitingChildren } from '../arrival/child/child-start.ts'
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
 import { type Start, throttleToPass } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
@@ -16,10 +17,9 @@ import type { RunState } from '../run/state.ts'
 import { park, settleDue } from './park.ts'
 import type { Route } from './routing.ts'
 
-export interface BeginContext {
+export interface BeginContext extends ChildContext {
   now: number
   route: Route
-  catalog: CatalogView
   /** The answer of the run's throttle, if it was queried. */
   start?: Start | undefined
 }
@@ -31,7 +31,8 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
   return { decision: draft.done(), next }
 }
 
-function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
+function start(draft: Draft, context: BeginContext): Next {
+  const { route, catalog, start } = context
   const end = (how: End): Next => {
     finish(draft, how, catalog)
     return 'stop'
@@ -45,10 +46,20 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
     return 'stop'
   }
   if (isPaused(draft.run, catalog)) {
+    const { namespace, app, workflow } = draft.run
+    // A resume that is committed before the hold has not seen the run as held: then the hold is decided anew.
+    draft.guards.push({ type: 'paused', namespace, app, workflow })
     draft.move('queued')
     const availableAt = draft.now + HELD_RECHECK_MS
     draft.set({ availableAt, leaseOwner: undefined, waitingFor: { kind: 'workflow-paused' } })
     return 'stop'
+  }
+  if (waitsForChild(draft)) {
+    // A run that something else has woken is queued.
+    const isParked = draft.run.status === 'waiting'
+    startWaitingChildren(draft, context)
+    if (draft.run.cancelRequested) return end({ status: 'cancelled' })
+    if (isParked && onlyWaitsForChildren(draft) && park(draft, draft.now)) return 'stop'
   }
   switch (route.kind) {
     case 'pinMissing': {
@@ -64,9 +75,14 @@ function start(draft: Draft, { route, catalog, start }: BeginContext): Next {
   }
 }
 
+function waitsForChild({ open }: Draft): boolean {
+  for (const { childStart } of open.values()) if (childStart) return true
+  return false
+}
+
 /** The run's workflow is paused, and the run has not started. */
 function isPaused({ startedAt, app, workflow }: Run, catalog: CatalogView): boolean {
-  return startedAt === undefined && catalog.workflow(app, workflow)?.pausedAt !== undefined
+  return startedAt === undefined && catalog.isPaused(app, workflow)
 }
 
 /** Starts the pass on a runner, unless the run must wait for its slots or for its throttle first. */
@@ -83,7 +99,7 @@ function startPass(draft: Draft, start: Start | undefined): Next {
     holdForThrottle(draft, throttle, start)
     return 'stop'
   }
-  draft.set({ waitingFor: undefined })
+  draft.set({ waitingFor: undefined, startQueue: undefined })
   draft.move('running')
   draft.start = start
   return 'pass'
@@ -128,6 +144,19 @@ export function holdForRunner(state: RunState, now: number): Decision {
   return draft.done()
 }
 
+/** Other suspects are tried before the run (answer/suspicion.ts): it waits as it is, and spends nothing. */
+export function waitForTurn(state: RunState, now: number, waitMs: number): Decision {
+  const draft = new Draft(state, now)
+  const until = now + waitMs
+  const kind = draft.run.status === 'queued' ? 'runner' : 'retry'
+  const waitingFor = { kind, until, error: FOR_TURN, isForTurn: true } as const
+  draft.set({ availableAt: until, leaseOwner: undefined, waitingFor })
+  return draft.done()
+}
+
+const FOR_TURN =
+  'It waits for its turn: passes that were lost together are tried apart, to find the one that ends the process of the runner.'
+
 /** Gives the lease back between passes, at a shutdown: the run is queued, available at once, and spends no attempt. */
 export function giveBack(state: RunState, now: number): Decision {
   const draft = new Draft(state, now)
@@ -140,6 +169,8 @@ export function giveBack(state: RunState, now: number): Decision {
 }
 
 function hold(draft: Draft): void {
-  const until = draft.now + holdMs(draft.now - draft.run.createdAt)
+  // Its runner was there when the pass of a suspect was lost, and is probably back soon.
+  const { createdAt, lastFailure } = draft.run
+  const until = draft.now + holdMs(draft.now - (lastFailure?.suspicion?.lostAt ?? createdAt))
   draft.set({ availableAt: until, leaseOwner: undefined, waitingFor: { kind: 'runner', until } })
 }

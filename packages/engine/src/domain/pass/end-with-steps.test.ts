@@ -85,8 +85,8 @@ describe('a limit refuses the whole answer', () => {
 })
 
 describe('an answer', () => {
-  const negotiated = { stepPolicy: false, attributes: false, endWithSteps: true }
-  const read = (...opcodes: object[]) => readAnswer(200, JSON.stringify({ data: 1, opcodes, logs: [] }), negotiated)
+  const negotiated = { stepPolicy: false, waitOrder: false, attributes: false, endWithSteps: true }
+  const read = (...opcodes: object[]) => readAnswer(200, JSON.stringify({ data: 1, opcodes, logs: [] }), { negotiated })
   const op = (name: string, fields: object) => ({ op: name, id: idOf('a'), name: 'a', ...fields })
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)
 
@@ -124,8 +124,12 @@ describe('an answer', () => {
 
   it('without opcodes, or with none, is an end alone', () => {
     expect(read()).toEqual({ kind: 'returned', data: '1', logs: [] })
-    expect(readAnswer(200, '{"data":1,"opcodes":null}', negotiated)).toEqual({ kind: 'returned', data: '1', logs: [] })
-    expect(readAnswer(200, '{"opcodes":{}}', negotiated)).toMatchObject({ error: { code: 'invalid_response' } })
+    expect(readAnswer(200, '{"data":1,"opcodes":null}', { negotiated })).toEqual({
+      kind: 'returned',
+      data: '1',
+      logs: [],
+    })
+    expect(readAnswer(200, '{"opcodes":{}}', { negotiated })).toMatchObject({ error: { code: 'invalid_response' } })
   })
 
   it('that broke off changes nothing', () => {

@@ -170,6 +170,22 @@ it('a handler has the tries that its workflow says', () => {
   expect(once.run).toMatchObject({ status: 'failed', error: thrown, attempt: 1 })
 })
 
+it('a handler has the attempts that the retry policy of its workflow sets, and the transport its own tries', () => {
+  const once = workflow('order', { retry: { ...twice, maxAttempts: 1, setsAttempts: true } })
+  expect(given(run()).registered(once).when(handlerThrew).run).toMatchObject({ status: 'failed', error: thrown })
+  expect(given(run()).registered(once).when(brokeOff).run).toMatchObject({ status: 'waiting' })
+  const both = workflow('order', { retry: { ...twice, maxAttempts: 1, setsAttempts: true }, handlerRetries: 2 })
+  expect(given(run()).registered(both).when(handlerThrew).run).toMatchObject({ status: 'waiting' })
+})
+
+it('a handler has no further try after an error that the retry policy names', () => {
+  const named = workflow('order', { retry: { ...twice, nonRetriable: ['TypeError'] } })
+  const other = workflow('order', { retry: { ...twice, nonRetriable: ['RangeError'] } })
+  const typeError = { ...handlerThrew, error: { ...thrown, name: 'TypeError' } }
+  expect(given(run()).registered(named).when(typeError).run.status).toBe('failed')
+  expect(given(run()).registered(other).when(typeError).run.status).toBe('waiting')
+})
+
 it('a success forgets the failures before it', () => {
   const then = order({ transportTries: 1, lastFailure: thrown }).when(reported(ran('a', '1')))
   expect(then.run).toMatchObject({ transportTries: 0, lastFailure: undefined })

@@ -2,11 +2,10 @@
 // them, step lines once per attempt, and sensitive fields redacted.
 
 import { hashStepId, positionalStepId, ROOT_SCOPE } from '@perdure/protocol'
-import type { LogLine } from '../model/log-line.ts'
+import { type LogLine, stepLineKey } from '../model/log-line.ts'
 import type { Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
 import { isDue, type RunState } from '../run/state.ts'
-import { boundedKey } from '../text/bounded-key.ts'
 import { redactFields } from '../text/redact.ts'
 import type { PassLine } from './answer/log-lines.ts'
 import type { Outcome } from './answer/outcome.ts'
@@ -58,11 +57,6 @@ function keepStepLine(
   draft.log({ ...storedLine(line), attempt, dedupe: stepLineKey(id, attempt, line.index) })
 }
 
-/** The key that keeps a step's line from being stored twice. Step ids have any length. */
-export function stepLineKey(stepId: string, attempt: number, index: number): string {
-  return `${boundedKey(stepId)}#${attempt}#${index}`
-}
-
 /**
  * The id of the step that a scope names, if the step was not reported along with its lines. A run may use a name more than
  * once: the scope means the unsettled step of that name, else the one that a checkpoint of this pass settled, else the next
@@ -79,6 +73,6 @@ function stepNamed(state: RunState, name: string, sentAt: number): string {
   }
 }
 
-function storedLine(line: PassLine): Pick<LogLine, 'level' | 'message' | 'scope' | 'index' | 'fields'> {
+function storedLine(line: PassLine): Pick<LogLine, 'level' | 'message' | 'scope' | 'index' | 'fields' | 'tsMs'> {
   return line.fields === undefined ? line : { ...line, fields: redactFields(line.fields) }
 }

@@ -5,6 +5,7 @@ import { invariant } from '../model/errors.ts'
 import type { WaitingFor } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
+import { holdMs } from '../run/retry.ts'
 import { OPCODES } from './opcodes/registry.ts'
 
 /** Settles every sleep that has ended by now and every wait that has timed out. */
@@ -30,11 +31,13 @@ export function park(draft: Draft, sentAt: number): boolean {
   const paused = draft.run.status === 'paused'
   if (reasons.length === 0 && !paused) return false
   const timers = paused ? reasons.filter(step => step.status === 'waiting') : reasons
-  const deadlines = timers.map(deadline).filter(time => time !== undefined)
+  const deadlines = timers
+    .map(step => (paused ? step.wakeAt : deadline(step, draft.now)))
+    .filter(time => time !== undefined)
   draft.set({
     availableAt: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     leaseOwner: undefined,
-    waitingFor: paused ? failureOf(draft) : waitingFor(reasons),
+    waitingFor: paused ? failureOf(draft) : waitingFor(reasons, draft.now),
   })
   if (!paused) draft.move('waiting')
   return true
@@ -46,15 +49,19 @@ function failureOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
 }
 
 /** When the open step goes on by itself, if it ever does. */
-function deadline(step: Step): number | undefined {
-  return step.status === 'retrying' ? step.nextAttemptAt : step.wakeAt
+function deadline(step: Step, now: number): number | undefined {
+  const { status, nextAttemptAt, childStart, startedAt, wakeAt } = step
+  if (status === 'retrying') return nextAttemptAt
+  // A registration wakes the run; it may be missed.
+  return childStart ? Math.min(childStart.until, now + holdMs(now - startedAt)) : wakeAt
 }
 
 /** The reason that ends first; reasons with a deadline come before those without. */
-function waitingFor(reasons: readonly Step[]): WaitingFor {
-  const [first] = [...reasons].sort((a, b) => (deadline(a) ?? Infinity) - (deadline(b) ?? Infinity)) as [Step]
-  const until = deadline(first)
-  const { parksFor: kind } = OPCODES[first.op]
+function waitingFor(reasons: readonly Step[], now: number): WaitingFor {
+  const at = (step: Step) => deadline(step, now) ?? Infinity
+  const [first] = [...reasons].sort((a, b) => at(a) - at(b)) as [Step]
+  const until = deadline(first, now)
+  const kind = first.childStart ? 'runner' : OPCODES[first.op].parksFor
   invariant(kind, `a ${first.op} step is settled at once`)
   const { name: stepName, eventName, childRunId } = first
   const { attempt, maxAttempts } = first

@@ -49,6 +49,6 @@ describe('a pass whose transport failed', () => {
     const then = given(run({ transportTries: 7 }))
       .registered(workflow('order', { onFailure: true }))
       .when(brokeOff)
-    expect(then.created?.failure).toEqual({ message: 'socket hang up' })
+    expect(then.created?.failure).toEqual({ message: 'socket hang up', code: 'runner_unreachable' })
   })
 })

@@ -9,11 +9,17 @@ import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { RunState } from './state.ts'
 
+/** An event with its position in the log. */
+export interface LoggedEvent {
+  event: Event
+  position: number
+}
+
 export interface Assumptions {
   /** By event name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
   /** By event name: events since the run was created, oldest first, up to log position `after`. */
-  events: ReadonlyMap<string, { events: readonly Event[]; after: number }>
+  events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number }>
   /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
   flow: ReadonlyMap<string, FlowRow | null>
   /** By event name: live runs that watch for it, up to position `after`. A missing name is assumed to have none. */

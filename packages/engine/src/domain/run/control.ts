@@ -51,6 +51,26 @@ export function resume(state: RunState, now: number): Decision {
   return draft.done()
 }
 
+/** A handler goes on after the answer of its pass. `settled`: how many settled steps the engine had sent for that pass. */
+export interface Wake {
+  now: number
+  /** When the run is to have another pass. */
+  at: number
+  settled?: number | undefined
+}
+
+/** Wakes a parked run. Undefined when it is none, or has another pass before, or in any case. */
+export function wake(state: RunState, { now, at, settled = Number.POSITIVE_INFINITY }: Wake): Decision | undefined {
+  const { status, leaseOwner, availableAt, waitingFor } = state.run
+  const isRepeated = waitingFor?.kind === 'retry' && waitingFor.stepName === undefined
+  if (status !== 'waiting' || leaseOwner !== undefined || isRepeated) return undefined
+  if (state.settledCount > settled || (availableAt !== undefined && availableAt <= at)) return undefined
+  const draft = new Draft(state, now)
+  if (at <= now) draft.move('queued')
+  draft.set({ availableAt: at })
+  return draft.done()
+}
+
 /** A new run of the same work from the start. `input` overrides the source's input. */
 export function replay(source: Run, options: NewFork & { input: JsonText | undefined }): Fork {
   refuseUnfinished(source)

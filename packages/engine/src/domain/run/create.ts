@@ -1,16 +1,16 @@
 // Creates runs: started by an event, a schedule or a caller, as a child, after a failure, or as a fork
 // (docs/concepts.md#where-runs-come-from).
 
-import type { RunError } from '@perdure/protocol'
+import { asThrownError, type RunError } from '@perdure/protocol'
 import type { Report } from '../expressions/matching.ts'
 import { attributed, inheritedAttributes } from '../expressions/new-attributes.ts'
+import { nextGeneration } from '../holds/generations.ts'
 import { holdsOf } from '../holds/holds.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { Event } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
-import { stepErrorOf } from '../model/step.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { derivedId } from '../text/ids.ts'
+import { derivedId, rankedId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { timestamp } from '../text/timestamp.ts'
 import type { Traceparent } from '../text/traceparent.ts'
@@ -56,7 +56,7 @@ function queuedAnew(origin: Origin, under: Under): Run {
 const UNHELD: Under = { workflow: undefined }
 
 /** The fields of an event that make a run. */
-export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt'>
+export type TriggeringEvent = Pick<Event, 'namespace' | 'id' | 'name' | 'data' | 'receivedAt' | 'generation'>
 
 /** The run that an event starts for a workflow whose trigger it matched; pinned if the event names a runner. */
 export function eventRun(options: {
@@ -84,6 +84,7 @@ export function eventRun(options: {
     trigger: { id: event.id, name: event.name },
     createdAt: redriven?.now ?? event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
+    ...(event.generation === undefined ? {} : { generation: event.generation }),
     ...(pin === undefined ? {} : { runner: pin }),
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
@@ -160,13 +161,15 @@ export function childRun(options: {
   const attributes = inheritedAttributes(parent, under.workflow)
   const origin: Origin = {
     namespace: parent.namespace,
-    id: derivedId('run', now, parent.id, step.id),
+    // Children of one pass queue up in the order of its steps.
+    id: rankedId('run', now, step.index, parent.id, step.id),
     workflow,
     app,
     triggerKind: parent.triggerKind,
     trigger: { name: workflow },
     parentRunId: parent.id,
     parentStepIndex: step.index,
+    generation: nextGeneration(parent),
     createdAt: now,
     ...(input === undefined ? {} : { input }),
     ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
@@ -191,8 +194,9 @@ export function onFailureRun(failed: Run, error: RunError, now: number): Run {
     triggerKind: failed.triggerKind,
     trigger: failed.trigger,
     parentRunId: failed.id,
-    failure: stepErrorOf(error),
+    failure: asThrownError(error),
     createdAt: now,
+    ...(failed.generation === undefined ? {} : { generation: failed.generation }),
     ...(failed.input === undefined ? {} : { input: failed.input }),
     ...(failed.eventIds === undefined ? {} : { eventIds: failed.eventIds }),
     ...(pin === undefined ? {} : { runner: pin }),
@@ -228,6 +232,7 @@ export function forkedRun(options: {
     ...(source.eventName === undefined ? {} : { eventName: source.eventName }),
     ...(source.eventIds === undefined ? {} : { eventIds: source.eventIds }),
     ...(source.cron === undefined ? {} : { cron: source.cron }),
+    ...(source.generation === undefined ? {} : { generation: source.generation }),
     ...(source.failure === undefined ? {} : { failure: source.failure }),
     ...(input === undefined ? {} : { input }),
     ...(source.runner === undefined ? {} : { runner: source.runner }),

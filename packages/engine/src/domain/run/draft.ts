@@ -133,15 +133,6 @@ export class Draft {
     return moved
   }
 
-  /** Lets a run that this decision creates be created with the request to cancel it. False if it creates no such run. */
-  cancelAtBirth(runId: string): boolean {
-    const at = this.changes.findIndex(change => change.type === 'run.created' && change.run.id === runId)
-    const created = this.changes[at]
-    if (created?.type !== 'run.created') return false
-    this.changes[at] = { ...created, run: { ...created.run, cancelRequested: true } }
-    return true
-  }
-
   log(line: Omit<LogLine, 'runId' | 'seq' | 'ts'>): void {
     const seq = this.nextSeq()
     this.changes.push({ type: 'log.written', line: { ...line, runId: this.run.id, seq, ts: this.now } })
@@ -198,4 +189,13 @@ function stampPass(step: Step, { pass, runner, passSentAt }: PassSent): void {
   step.pass = pass
   step.runner = runner
   step.passSentAt = passSentAt
+}
+
+/** Lets a run that the changes create be created with the request to cancel it. False if they create no such run. */
+export function cancelAtBirth(changes: Change[], runId: string): boolean {
+  const at = changes.findIndex(change => change.type === 'run.created' && change.run.id === runId)
+  const created = changes[at]
+  if (created?.type !== 'run.created') return false
+  changes[at] = { ...created, run: { ...created.run, cancelRequested: true } }
+  return true
 }

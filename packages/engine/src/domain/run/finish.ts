@@ -1,12 +1,11 @@
 // Drafts everything that follows the end of a run, in the same commit: cancels open steps and children, notifies subscribed
 // endpoints, answers the parent, and starts the follow-on run of a failed run with an onFailure handler.
 
-import type { RunError, StepError } from '@perdure/protocol'
+import { asThrownError, type RunError, type StepError } from '@perdure/protocol'
 import type { CatalogView } from '../model/catalog.ts'
-import { stepErrorOf } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { onFailureRun } from './create.ts'
-import type { Draft } from './draft.ts'
+import { cancelAtBirth, type Draft } from './draft.ts'
 import { notifyRunEnded } from './notices.ts'
 
 export type End =
@@ -37,7 +36,7 @@ function cancelOutstanding(draft: Draft): void {
     draft.moveStep(step, { status: 'cancelled', finishedAt: draft.now, nextAttemptAt: undefined })
     const { childRunId: runId } = step
     // A child that this decision creates is created with the request.
-    if (runId !== undefined && !draft.cancelAtBirth(runId))
+    if (runId !== undefined && !cancelAtBirth(draft.changes, runId))
       draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
   }
 }
@@ -56,12 +55,15 @@ function answerParent(draft: Draft, end: End): void {
   })
 }
 
-/** The error that the parent's handler sees. */
+/** The error that the parent's handler sees. A code that only says where the child failed is left out. */
 function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
-  return end.status === 'failed'
-    ? stepErrorOf(end.error)
-    : { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
+  if (end.status === 'cancelled')
+    return { name: 'ChildRunCancelledError', message: `Child run ${childRunId} was cancelled.` }
+  const { code, ...error } = asThrownError(end.error)
+  return code === undefined || CODES_OF_PLACES.includes(code) ? error : { ...error, code }
 }
+
+const CODES_OF_PLACES = ['step_failed', 'handler_failed']
 
 /** Starts an on-failure run after any failure but that of another on-failure run. */
 function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {

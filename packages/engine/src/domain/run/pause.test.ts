@@ -1,4 +1,5 @@
-// Pause and resume, before, during and after a pass (docs/concepts.md#pause-resume-cancel).
+// Pause and resume, before, during and after a pass (docs/concepts.md#pause-resume-cancel), and the wake of a parked run whose
+// handler goes on (docs/wire-protocol.md#another-pass).
 
 import { describe, expect, it } from 'vitest'
 import { given, givenLoaded } from '../testkit/given.testkit.ts'
@@ -16,6 +17,7 @@ import {
   threw,
   waiting,
 } from '../testkit/nouns.testkit.ts'
+import { wake } from './control.ts'
 
 const pausedInFlight = run({ status: 'paused' })
 const resumedInFlight = run({ status: 'queued' })
@@ -87,5 +89,31 @@ describe('a resume', () => {
   it('with the pass still in flight lets the owner park, too', () => {
     const then = given(resumedInFlight).when(reported(sleeps('nap', SECOND)))
     expect(then.run).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND, leaseOwner: undefined })
+  })
+})
+
+const parked = idleRun('waiting', { availableAt: NOW + 60 * SECOND })
+const wakeOf = (row: typeof parked, fields: Partial<Parameters<typeof wake>[1]> = {}, ...steps: never[]) =>
+  wake(givenLoaded(row, ...steps).state, { now: NOW, at: NOW, ...fields })?.run
+
+describe('a wake', () => {
+  it('queues the parked run, and raises its fence', () => {
+    expect(wakeOf(parked)).toMatchObject({ status: 'queued', availableAt: NOW, fence: parked.fence + 1 })
+  })
+
+  it('for later leaves it parked until then', () => {
+    expect(wakeOf(parked, { at: NOW + SECOND })).toMatchObject({ status: 'waiting', availableAt: NOW + SECOND })
+  })
+
+  it('is none for a run that is due before, leased, queued, paused or ended, or whose pass is repeated', () => {
+    const repeated = { ...parked, waitingFor: { kind: 'retry' as const, until: NOW + 60 * SECOND } }
+    const rows = [run(), idleRun('queued'), idleRun('paused'), repeated, { ...parked, availableAt: NOW - 1 }]
+    expect(rows.map(row => wakeOf(row))).toEqual(rows.map(() => undefined))
+  })
+
+  it('is none for a run with more settled steps than the pass knew', () => {
+    const steps = [succeeded('a'), waiting('b', 'paid'), sleeping('c', NOW + SECOND)] as never[]
+    expect(wakeOf(parked, { settled: 0 }, ...steps)).toBeUndefined()
+    expect(wakeOf(parked, { settled: 1 }, ...steps)).toMatchObject({ status: 'queued' })
   })
 })

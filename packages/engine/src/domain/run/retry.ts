@@ -1,12 +1,17 @@
 // Computes when to retry: step attempts by the workflow's policy, failed passes by a budget of their own, and runs
 // that no runner can take (docs/concepts.md#failures).
 
-import type { RetryPolicy as WirePolicy } from '@perdure/protocol'
+import {
+  parseDurationMs,
+  STEP_ATTEMPTS_DEFAULT,
+  type StepError,
+  type RetryPolicy as WirePolicy,
+} from '@perdure/protocol'
 import type { RetryPolicy } from '../model/workflow.ts'
 
 /** `jitter` is the random share of each delay, 0 to 1. */
 export const DEFAULT_RETRY: Readonly<RetryPolicy> = {
-  maxAttempts: 5,
+  maxAttempts: STEP_ATTEMPTS_DEFAULT,
   initialMs: 1000,
   factor: 2,
   maxMs: 300_000,
@@ -20,13 +25,33 @@ const TRANSPORT_BACKOFF = { initialMs: 500, factor: 2, maxMs: 30_000, jitter: 0.
 const HOLD_MS_MIN = 1000
 const HOLD_MS_MAX = 30_000
 
-/** A registration's retry policy with every default filled in. */
-export function completeRetry(policy: WirePolicy | undefined): RetryPolicy {
-  return { ...DEFAULT_RETRY, ...policy }
+/** The retry policy of a registration or an opcode with every default filled in. A duration that is none is left out. */
+export function completeRetry({ maxElapsed, ...policy }: WirePolicy = {}): RetryPolicy {
+  const maxElapsedMs = maxElapsed === undefined ? undefined : parseDurationMs(maxElapsed)
+  return {
+    ...DEFAULT_RETRY,
+    ...policy,
+    ...(maxElapsedMs === undefined ? {} : { maxElapsedMs: Math.ceil(maxElapsedMs) }),
+  }
 }
 
+/** The number of attempts as it is compared. */
+export function attemptsMax({ maxAttempts }: Pick<RetryPolicy, 'maxAttempts'>): number {
+  return maxAttempts === 'unlimited' ? Number.POSITIVE_INFINITY : maxAttempts
+}
+
+/** Whether the policy names the error by its name or its code, which an error of a handler has among its fields. */
+export function isFinalError(
+  { nonRetriable }: Pick<RetryPolicy, 'nonRetriable'>,
+  { name, code, fields }: Pick<StepError, 'name' | 'code' | 'fields'>,
+): boolean {
+  return nonRetriable?.some(one => one === name || one === code || one === String(fields?.code)) ?? false
+}
+
+type Backoff = Pick<RetryPolicy, 'initialMs' | 'factor' | 'maxMs' | 'jitter'>
+
 /** Delay in ms after the n-th failed attempt (from 1), jittered both ways by `policy.jitter`, never above `maxMs`. */
-export function backoffMs(policy: Omit<RetryPolicy, 'maxAttempts'>, failedAttempts: number, random: number): number {
+export function backoffMs(policy: Backoff, failedAttempts: number, random: number): number {
   // Finite: 0 ms times infinity would be NaN.
   const growth = Math.min(Number.MAX_VALUE, policy.factor ** (failedAttempts - 1))
   const plain = Math.min(policy.maxMs, policy.initialMs * growth)

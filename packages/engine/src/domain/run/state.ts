@@ -20,13 +20,10 @@ export class RunState {
   run: Run
   readonly #steps = new Map<string, Step>()
   readonly #open = new Map<string, Step>()
-  readonly #takenEvents = new Set<string>()
   /** Every step, by hashed id. */
   readonly steps: ReadonlyMap<string, Step> = this.#steps
   /** The unsettled steps, by hashed id. */
   readonly open: ReadonlyMap<string, Step> = this.#open
-  /** Events that waits of this run have taken: no wait may take them again. */
-  readonly takenEvents: ReadonlySet<string> = this.#takenEvents
   /** Highest stored `@root` log index + 1. Handler lines with a lower index are repeats of a replay. */
   rootLogged: number
   /** Last seq used in the range of `run.fence`. Undefined after a plain load: the next decision bumps the fence. */
@@ -35,10 +32,9 @@ export class RunState {
   lastStepSeq = 0
   /** Number of the newest pass that the run's row or a step knows; 0 before the first. */
   lastPass: number
-  /** Number of settled steps. Shows whether a pass brought anything new. */
-  settledCount = 0
-  /** The settled steps in the order of the memo. */
   readonly #settled: Step[] = []
+  /** The settled steps in the order of the memo. */
+  readonly settled: readonly Step[] = this.#settled
   /** The settled part of the memo, by whether it has ops; absent until a pass needs it. */
   readonly #memos = new Map<boolean, JsonText>()
   #settledSize = 0
@@ -67,6 +63,17 @@ export class RunState {
     return new RunState(run, steps, rootLogged, undefined)
   }
 
+  /** Number of settled steps. Shows whether a pass brought anything new. */
+  get settledCount(): number {
+    return this.#settled.length
+  }
+
+  /** The events that settled waits among the first `count` entries of the memo. */
+  eventsAmong(count: number): ReadonlySet<string> {
+    const events = this.#settled.slice(0, count).map(({ eventId }) => eventId)
+    return new Set(events.filter(eventId => eventId !== undefined))
+  }
+
   /** Applies a committed decision that was made on this state. */
   apply(decision: Decision): void {
     this.run = decision.run
@@ -77,7 +84,7 @@ export class RunState {
 
   /** Approximate bytes of the run's stored state, for its limit: input plus every settled result. */
   get size(): number {
-    return this.#settledSize + (this.run.input?.length ?? 0)
+    return this.#settledSize + inputSize(this.run)
   }
 
   /**
@@ -98,22 +105,54 @@ export class RunState {
     return `{${text}}`
   }
 
+  /**
+   * The context members of an invoke sent at `now` for the steps that the runner is to try again, each after a comma
+   * (docs/wire-protocol.md#attempts-of-steps).
+   */
+  attempts(now: number): JsonText {
+    let [attempts, spent] = ['', '']
+    for (const step of this.open.values()) {
+      if (!isDue(step, now)) continue
+      const id = JSON.stringify(step.id)
+      attempts += `${attempts === '' ? '' : ','}${id}:${step.attempt + 1}`
+      if (step.spentAt !== undefined) spent += `${spent === '' ? '' : ','}${id}:${step.spentAt}`
+    }
+    if (attempts === '') return ''
+    return `,"stepAttempts":{${attempts}}${spent === '' ? '' : `,"spentAttempts":{${spent}}`}`
+  }
+
   #take(step: Step): void {
+    const before = this.#steps.get(step.id)
+    if (before && isSettled(before.status)) this.#takeBack(before)
     this.#steps.set(step.id, step)
     this.lastStepSeq = Math.max(this.lastStepSeq, step.seq)
     if (step.pass !== undefined && step.pass > this.lastPass) this.lastPass = step.pass
-    if (step.eventId !== undefined) this.#takenEvents.add(step.eventId)
     if (!isSettled(step.status)) {
       this.#open.set(step.id, step)
       return
     }
     this.#open.delete(step.id)
-    this.settledCount++
     this.#settled.push(step)
     for (const [withOps, text] of this.#memos)
       this.#memos.set(withOps, `${text}${text === '' ? '' : ','}${settledEntry(step, withOps)}`)
-    this.#settledSize += settledEntry(step, false).length + 1
+    this.#settledSize += sizeOf(step)
   }
+
+  /** A settled step that is decided again has another place in the memo. */
+  #takeBack(step: Step): void {
+    this.#settled.splice(this.#settled.indexOf(step), 1)
+    this.#memos.clear()
+    this.#settledSize -= sizeOf(step)
+  }
+}
+
+/** The size of a run's state before its first step. */
+export function inputSize({ input }: Pick<Run, 'input'>): number {
+  return input?.length ?? 0
+}
+
+function sizeOf(step: Step): number {
+  return settledEntry(step, false).length + 1
 }
 
 function settledEntry(step: Step, withOp: boolean): JsonText {

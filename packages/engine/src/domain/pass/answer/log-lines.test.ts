@@ -13,7 +13,7 @@ const line = { level: 'info', message: 'hi', scope: '@root', index: 0 }
 describe('a line as the protocol has it', () => {
   it('is read, without the members that are not stored', () => {
     const line = '{"level":"warn","message":"","scope":"pay","index":3,"tsMs":5,"later":true}'
-    expect(read(line)).toEqual({ logs: [{ level: 'warn', message: '', scope: 'pay', index: 3 }] })
+    expect(read(line)).toEqual({ logs: [{ level: 'warn', message: '', scope: 'pay', index: 3, tsMs: 5 }] })
   })
 
   it.each([

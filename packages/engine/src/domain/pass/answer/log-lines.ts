@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile'
 import { arrayElements, type JsonText, objectMember } from '../../text/json-text.ts'
 
 /** A log line whose fields are kept as the text they came in. */
-export type PassLine = Omit<RunnerLogLine, 'fields' | 'tsMs'> & { fields?: JsonText }
+export type PassLine = Omit<RunnerLogLine, 'fields'> & { fields?: JsonText }
 
 export interface PassLines {
   logs: PassLine[]
@@ -54,6 +54,7 @@ export function readLines(parsed: object | undefined, text: JsonText): PassLines
     const { level, message, scope, index } = line
     nextIndex.set(scope, Math.min(index + 1, LOG_INDEX_MAX))
     const kept: PassLine = { level, message, scope, index }
+    if (isTime(line.tsMs)) kept.tsMs = Math.round(line.tsMs)
     if (hasMembers(line.fields)) {
       texts ??= arrayElements(objectMember(text, 'logs') as JsonText)
       kept.fields = objectMember(texts[i] as JsonText, 'fields') as JsonText
@@ -75,7 +76,7 @@ function repaired(line: unknown, nextIndex: ReadonlyMap<string, number>): Runner
   if (!level) return 'level must be debug, info, warn or error'
   if (!isObject(fields)) return 'fields must be an object'
   const index = isIndex(line.index) ? line.index : (nextIndex.get(scope) ?? 0)
-  return { level, message, fields, scope, index }
+  return { level, message, fields, scope, index, ...(isTime(line.tsMs) && { tsMs: line.tsMs }) }
 }
 
 function levelOf(level: unknown): LogLevel | undefined {
@@ -85,6 +86,13 @@ function levelOf(level: unknown): LogLevel | undefined {
 
 function isIndex(index: unknown): index is number {
   return Number.isInteger(index) && (index as number) >= 0 && (index as number) <= LOG_INDEX_MAX
+}
+
+/** The highest time that a `Date` can show. */
+const TIME_MS_MAX = 8.64e15
+
+function isTime(tsMs: unknown): tsMs is number {
+  return typeof tsMs === 'number' && Math.abs(tsMs) <= TIME_MS_MAX
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

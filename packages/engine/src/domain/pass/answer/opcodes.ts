@@ -27,6 +27,8 @@ function reader({ properties }: Branch) {
 export interface Negotiated {
   /** Failed steps may carry a retry policy. Otherwise it is an unknown field, and ignored. */
   stepPolicy: boolean
+  /** Waits may say which events the handler was given. Otherwise it was given all of its memo. */
+  waitOrder: boolean
   /** Answers and checkpoints may carry attributes. Otherwise they are ignored. */
   attributes: boolean
   /** A 200 may carry the steps that the pass ended with. Otherwise they are ignored. */
@@ -37,13 +39,13 @@ export interface Negotiated {
 export function readOpcodes(
   parsed: object,
   text: JsonText,
-  { stepPolicy }: Pick<Negotiated, 'stepPolicy'>,
+  negotiated: Pick<Negotiated, 'stepPolicy' | 'waitOrder'>,
 ): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
   if (opcodes.length > OPCODES_MAX) return `/opcodes must not have more than ${OPCODES_MAX} items`
   for (const [i, opcode] of opcodes.entries()) {
-    if (typeof opcode === 'object' && opcode !== null) leaveOutUnusable(opcode, stepPolicy)
+    if (typeof opcode === 'object' && opcode !== null) leaveOutUnusable(opcode, negotiated)
     const problem = problemOf(opcode)
     if (problem !== undefined) return `/opcodes/${i}${problem}`
   }
@@ -51,9 +53,16 @@ export function readOpcodes(
   return opcodes.map((opcode, i) => withRawData(opcode, texts[i] as JsonText))
 }
 
-/** A policy that was not negotiated, and measured times that are none: both are ignored, like unknown fields. */
-function leaveOutUnusable(opcode: Record<string, unknown>, stepPolicy: boolean): void {
+/** Members that were not negotiated, and measured times that are none: both are ignored, like unknown fields. */
+function leaveOutUnusable(
+  opcode: Record<string, unknown>,
+  { stepPolicy, waitOrder }: Pick<Negotiated, 'stepPolicy' | 'waitOrder'>,
+): void {
   if (!stepPolicy) delete opcode.retry
+  if (!waitOrder) {
+    delete opcode.given
+    delete opcode.since
+  }
   for (const member of MEASURED) {
     const value = opcode[member]
     if (value !== undefined && !(typeof value === 'number' && value >= 0)) delete opcode[member]

@@ -131,11 +131,11 @@ describe('a 206', () => {
   it('has a retry policy for a failed step only where both sides know that', () => {
     const failed = (retry: unknown) =>
       JSON.stringify({ opcodes: [{ op: 'StepRun', id: 'a', name: 'a', error: { message: 'no' }, retry }], logs: [] })
-    const negotiated = { stepPolicy: true, attributes: false, endWithSteps: false }
-    expect(readAnswer(206, failed({ maxAttempts: 2 }), negotiated)).toMatchObject({
+    const negotiated = { stepPolicy: true, waitOrder: false, attributes: false, endWithSteps: false }
+    expect(readAnswer(206, failed({ maxAttempts: 2 }), { negotiated })).toMatchObject({
       opcodes: [{ retry: { maxAttempts: 2 } }],
     })
-    expect(codeOf(readAnswer(206, failed({ maxAttempts: 0 }), negotiated))).toBe('invalid_response')
+    expect(codeOf(readAnswer(206, failed({ maxAttempts: 0 }), { negotiated }))).toBe('invalid_response')
     expect(opcodesOf(readAnswer(206, failed({ maxAttempts: 0 })))[0]).not.toHaveProperty('retry')
   })
 
@@ -202,10 +202,38 @@ describe('a 4xx', () => {
     },
   )
 
+  it('of another server at the address names the address and the remedy, and has the text of the page', () => {
+    const page = '<html><head><title>Error</title></head><body><pre>Cannot POST /api</pre></body></html>'
+    const from = { url: 'http://shop:3000/api' }
+    const message =
+      'http://shop:3000/api answered 404: Error Cannot POST /api. Check the path of the url that the runner registers.'
+    expect(readAnswer(404, page, from)).toMatchObject({ error: { message, code: 'runner_rejected' } })
+    expect(readAnswer(404, page, { url: 'conn://r1' })).toMatchObject({
+      error: { message: 'The runner answered 404: Error Cannot POST /api.' },
+    })
+    expect(readAnswer(302, '', from)).toMatchObject({
+      error: {
+        message: expect.stringMatching(/answered 302\. The engine follows no redirects/),
+        code: 'invalid_response',
+      },
+    })
+    expect(readAnswer(200, page, from)).toMatchObject({
+      error: { message: expect.stringMatching(/answered 200: Error Cannot POST \/api\. That is not a JSON object\.$/) },
+    })
+  })
+
+  it('is cut between characters, after 200 of them', () => {
+    expect(readAnswer(400, `a${'😀'.repeat(300)}`)).toMatchObject({
+      error: { message: `The runner answered 400: a${'😀'.repeat(199)}….` },
+    })
+  })
+
   it('has the rest of its body as its error, without the log lines', () => {
     const body = (rest: string) =>
       `{${rest},"logs":[{"level":"info","message":"","scope":"@root","index":0,"fields":{"token":"x"}}]}`
-    expect(readAnswer(422, body('"detail":1.50'))).toMatchObject({ error: { message: '{"detail":1.50}' } })
+    expect(readAnswer(422, body('"detail":1.50'))).toMatchObject({
+      error: { message: 'The runner answered 422: {"detail":1.50}.' },
+    })
     const deep = nested(100_000)
     expect(readAnswer(422, body(`"detail":${deep}`))).toMatchObject({ kind: 'rejected' })
   })
@@ -218,7 +246,7 @@ describe('a 5xx', () => {
 
   it.each([
     ['an error text', '{"error":"boom"}', 'boom'],
-    ["a proxy's page", '  <h1>Bad gateway</h1> ', '<h1>Bad gateway</h1>'],
+    ["a proxy's page", '  <h1>Bad gateway</h1> ', 'Bad gateway'],
     [
       'an error that is a sentence',
       '{"error":"Names must not have control characters."}',

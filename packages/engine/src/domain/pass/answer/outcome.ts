@@ -4,18 +4,26 @@
 import {
   ATTRIBUTE_KEY_CHARS_MAX,
   ATTRIBUTE_VALUE_CHARS_MAX,
+  asRunError,
+  cutText,
+  ENGINE_REFUSED,
+  foreignAnswer,
   PROGRESS_BYTES_MAX,
+  RUNNER_HEADER,
   type RunError,
   type StepError,
 } from '@perdure/protocol'
 import { AttributeChangesSchema, CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import type { AttributeChanges } from '../../model/attributes.ts'
-import { stepErrorOf } from '../../model/step.ts'
+import { isConnectUrl } from '../../model/connect-url.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
 import type { PassOpcode } from '../opcodes/opcode.ts'
+import { type SentError, stepErrorOf } from '../opcodes/step-error.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { type Negotiated, readLastOpcodes, readOpcodes } from './opcodes.ts'
+import { type ReportedRunning, readRunning } from './running.ts'
+import type { Loss } from './suspicion.ts'
 
 /** The report of a handler about its run. */
 export interface RunReport {
@@ -35,8 +43,8 @@ export type Outcome = PassLines &
     | ({ kind: 'opcodes'; opcodes: PassOpcode[] } & RunReport)
     /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
-    /** The pass is repeated, within its budget of tries. */
-    | { kind: 'transportFailed'; error: PassError }
+    /** The pass is repeated, within its budget of tries. `loss`: its connection was lost. */
+    | { kind: 'transportFailed'; error: PassError; loss?: Loss }
   )
 
 /** Why a pass failed: the handler threw, or the runner gave no answer that can be read. */
@@ -49,45 +57,74 @@ const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const attributeChanges = Compile(AttributeChangesSchema)
 const stepError = Compile(SentErrorSchema)
 
-const NOTHING: Negotiated = { stepPolicy: false, attributes: false, endWithSteps: false }
+const NOTHING: Negotiated = { stepPolicy: false, waitOrder: false, attributes: false, endWithSteps: false }
 
 /** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
 
 /** Reads a runner's answer. `body` is within the maximum size of an answer. */
-export function readAnswer(status: number, body: string, negotiated: Negotiated = NOTHING): Outcome {
+export function readAnswer(
+  status: number,
+  body: string,
+  { negotiated = NOTHING, url }: { negotiated?: Negotiated; url?: string } = {},
+): Outcome {
   const parsed = parse(body)
   if (!parsed && (status === 200 || status === 206))
-    return transportFailed('The runner answered with a body that is not a JSON object.')
+    return transportFailed(`${answered({ url, status, body })} That is not a JSON object.`)
   const lines = readExtras(parsed, body, negotiated)
   if (parsed && status === 200) return readReturned(parsed, body, { lines, negotiated })
   if (parsed && status === 206) return readReported(parsed, body, { lines, negotiated })
-  const error = readError(parsed, body)
+  const error = readError(parsed)
+  const foreign = () => answered({ url, status, body: parsed && 'logs' in parsed ? withoutLogs(body) : body })
   if (status >= 400 && status < 500) {
-    const message = error?.message ?? `The runner answered ${status}.`
-    return { kind: 'rejected', error: { ...error, message, ...reasonOf(parsed) }, ...lines }
+    const message = error?.message ?? foreign()
+    const reason = reasonOf(parsed)
+    return { kind: 'rejected', error: asRunError({ ...error, message }, reason.code, reason.stepName), ...lines }
   }
   if (status >= 500) {
     const thrown = errorObject(parsed)
-    if (thrown) return { kind: 'transportFailed', error: { ...stepErrorOf(thrown), code: 'handler_failed' }, ...lines }
-    const message = sentence(`The runner answered ${status}${error ? `: ${error.message}` : ''}`)
+    if (thrown) return { kind: 'transportFailed', error: asRunError(stepErrorOf(thrown), 'handler_failed'), ...lines }
+    const message = error ? sentence(`The runner answered ${status}: ${error.message}`) : foreign()
     return { kind: 'transportFailed', error: { message, code: 'runner_unreachable' }, ...lines }
   }
-  return invalidResponse(`has status ${status}, which means nothing to the engine`, lines)
+  return { kind: 'rejected', error: { message: foreign(), code: 'invalid_response' }, ...lines }
+}
+
+/** The outcome of an answer without the mark that its runner gives: a server between gave it, so it says nothing of the run. */
+export function readForeignAnswer(status: number, body: string, url: string): Outcome {
+  return transportFailed(`${answered({ url, status, body })} ${NOT_THE_RUNNER}`)
+}
+
+const NOT_THE_RUNNER = `A server in front of the runner answered, or removes its header ${RUNNER_HEADER}.`
+
+/** The reason for which the runner refused this engine; undefined for every other answer. A runner that refuses runs nothing. */
+export function refusalOfEngine(status: number, body: string): string | undefined {
+  if (status < 400 || !body.includes(ENGINE_REFUSED)) return undefined
+  const error = errorObject(parse(body))
+  return error?.code === ENGINE_REFUSED ? stepErrorOf(error).message : undefined
 }
 
 /** The content of a checkpoint: steps, or a reason to fail the run. */
 export type Reported = Extract<Outcome, { kind: 'opcodes' | 'rejected' }>
 
+/** A checkpoint of a runner. */
+export interface SentCheckpoint {
+  seq: number
+  reported: Reported
+  /** All steps that run now, if the message lists them. */
+  running?: ReportedRunning[] | undefined
+}
+
 /** Reads the payload of an `invoke.checkpoint` like a 206. */
-export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING): { seq: number; reported: Reported } {
+export function readCheckpoint(payload: string, negotiated: Negotiated = NOTHING): SentCheckpoint {
   const parsed = parse(payload)
   const lines = readExtras(parsed, payload, negotiated)
   const invalid = (problem: string) => ({ seq: 0, reported: invalidResponse(problem, lines, 'checkpoint') })
   if (!parsed) return invalid('is not a JSON object')
   const { seq } = parsed as { seq?: unknown }
   if (!checkpointSeq.Check(seq)) return invalid(`${NOT_ALLOWED}/seq must be an integer from 1 on`)
-  return { seq, reported: readReported(parsed, payload, { lines, negotiated, what: 'checkpoint' }) }
+  const reported = readReported(parsed, payload, { lines, negotiated, what: 'checkpoint' })
+  return { seq, reported, running: readRunning(parsed) }
 }
 
 /** The outcome of a pass without a readable answer: a reset, a missed deadline, an unreadable body. */
@@ -158,12 +195,12 @@ function readReport(parsed: object, lines: Extras, negotiated: Negotiated): RunR
 /** Longest part of a path in a message: a key may be as long as an answer. */
 const PATH_CHARS_MAX = 100
 const KEY_WANTED = `1 to ${ATTRIBUTE_KEY_CHARS_MAX} letters, digits, _, . or -`
-const VALUE_WANTED = `a string of up to ${ATTRIBUTE_VALUE_CHARS_MAX} characters, a finite number, a boolean, or null`
+const VALUE_WANTED = `a string of up to ${ATTRIBUTE_VALUE_CHARS_MAX} characters, a number up to 2^53 - 1 (a larger one as a string), a boolean, or null`
 
 function attributesFault(attributes: unknown): string {
   const [first] = attributeChanges.Errors(attributes)
   const { instancePath = '', keyword, message = 'has the wrong shape' } = first ?? {}
-  const path = `/attributes${instancePath}`.slice(0, PATH_CHARS_MAX)
+  const path = cutText(`/attributes${instancePath}`, PATH_CHARS_MAX)
   if (keyword === 'boolean') return `${path} must have a key of ${KEY_WANTED}`
   return `${path} ${instancePath === '' ? message : `must be ${VALUE_WANTED}`}`
 }
@@ -207,7 +244,7 @@ function parse(body: string): object | undefined {
 }
 
 /** The code of a 4xx, and the step that it names. */
-function reasonOf(parsed: object | undefined): Pick<RunError, 'code' | 'stepName'> {
+function reasonOf(parsed: object | undefined): { code: NonNullable<RunError['code']>; stepName?: string } {
   const { code, stepName }: Record<string, unknown> = errorObject(parsed) ?? {}
   const known = CODES_OF_RUNNERS.find(one => one === code)
   if (known === undefined) return { code: 'runner_rejected' }
@@ -215,23 +252,40 @@ function reasonOf(parsed: object | undefined): Pick<RunError, 'code' | 'stepName
 }
 
 /** The `error` object of a body, if it is one, with all that the runner sent. */
-function errorObject(parsed: object | undefined): (StepError & Record<string, unknown>) | undefined {
+function errorObject(parsed: object | undefined): (SentError & Record<string, unknown>) | undefined {
   const { error } = (parsed ?? {}) as { error?: unknown }
-  return stepError.Check(error) ? (error as StepError & Record<string, unknown>) : undefined
+  return stepError.Check(error) ? (error as SentError & Record<string, unknown>) : undefined
 }
 
-/** The error in a 4xx or 5xx body. Proxies send such bodies too, so any text will do. */
-function readError(parsed: object | undefined, body: string): Omit<StepError, 'code'> | undefined {
+/** The error in a 4xx or 5xx body of a runner. */
+function readError(parsed: object | undefined): StepError | undefined {
   const object = errorObject(parsed)
   if (object) return stepErrorOf(object)
   const { error } = (parsed ?? {}) as { error?: unknown }
-  if (typeof error === 'string') return { message: error }
-  const text = parsed && 'logs' in parsed ? withoutLogs(body) : body.trim()
-  return EMPTY_ERROR.test(text) ? undefined : { message: text.slice(0, ERROR_TEXT_CHARS_MAX) }
+  return typeof error === 'string' ? { message: error } : undefined
 }
 
-/** Maximum length of an error that is the text of a body. */
-const ERROR_TEXT_CHARS_MAX = 500
+/** The remedies for answers that a runner does not give. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: ' A server in front of the runner refuses the engine.',
+  403: ' A server in front of the runner refuses the engine.',
+  404: ' Check the path of the url that the runner registers.',
+  405: ' Check the path of the url that the runner registers.',
+  502: ' Is the runner behind this proxy running?',
+  503: ' Is the runner behind this proxy running?',
+  504: ' Is the runner behind this proxy running?',
+}
+const REDIRECTED = ' The engine follows no redirects: register the address that it leads to.'
+
+/** Describes an answer without an error of a runner: of a proxy, or of another server at the runner's address. */
+function answered({ url, status, body }: { url: string | undefined; status: number; body: string }): string {
+  const text = EMPTY_ERROR.test(body.trim()) ? '' : body
+  // A Connect runner has no address.
+  if (url === undefined || isConnectUrl(url)) return foreignAnswer({ url: 'The runner', status, body: text })
+  const remedy = status >= 300 && status < 400 ? REDIRECTED : (REMEDIES[status] ?? '')
+  return `${foreignAnswer({ url, status, body: text })}${remedy}`
+}
+
 /** Bodies without an error in them. */
 const EMPTY_ERROR = /^(null|\[\s*\]|""|\{\s*("error"\s*:\s*(null|\{\s*\})\s*)?\})?$/
 

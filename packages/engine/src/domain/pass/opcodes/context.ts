@@ -38,8 +38,15 @@ export interface LinesFault {
   error: string
 }
 
-/** Takes expressions that could not be evaluated, and log lines that could not be read. */
-export type PassReport = (fault: FilterFault | LinesFault) => void
+/** A long chain of runs that start each other, which may have no end. */
+export interface ChainFault {
+  of: { app: string; workflow: string }
+  runId: string
+  generation: number
+}
+
+/** Takes expressions that could not be evaluated, log lines that could not be read, and chains that may have no end. */
+export type PassReport = (fault: FilterFault | LinesFault | ChainFault) => void
 
 export interface PassContext extends SentPass {
   now: number

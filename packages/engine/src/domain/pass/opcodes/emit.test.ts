@@ -83,11 +83,11 @@ describe('an emit with waits for it', () => {
     expect(then.steps).toMatchObject({ other: 'waiting' })
   })
 
-  it('wakes one wait a run, the one parked first', () => {
+  it('wakes every wait of its run', () => {
     const then = given(run(), waiting('first', 'order.told'), waiting('second', 'order.told'))
       .waiters('order.told', own, { ...own, stepIndex: 1, since: 3 })
       .when(reported(sent))
-    expect(then.steps).toMatchObject({ first: 'succeeded', second: 'waiting' })
+    expect(then.steps).toMatchObject({ first: 'succeeded', second: 'succeeded' })
   })
 })
 

@@ -5,7 +5,7 @@ import type { Opcode, RunError } from '@perdure/protocol'
 import type { Event } from '../../model/event.ts'
 import type { WaitingFor } from '../../model/run.ts'
 import type { Step } from '../../model/step.ts'
-import type { OwnAssumptions } from '../../run/assumptions.ts'
+import type { LoggedEvent, OwnAssumptions } from '../../run/assumptions.ts'
 import type { Draft } from '../../run/draft.ts'
 import type { RunState } from '../../run/state.ts'
 import type { JsonText } from '../../text/json-text.ts'
@@ -34,12 +34,16 @@ export interface DraftedPass {
   readonly draft: Draft
   readonly state: RunState
   readonly context: PassContext
-  /** Events that this pass emitted and that settled no wait of the run: a wait reported after them may take one. */
+  /** Events that this pass emitted: a wait reported after them may see one. */
   readonly emittedEvents: Event[]
-  /** Ids of the events that waits of this pass have taken. */
-  readonly takenEventIds: Set<string>
+  /** Events of the log that the waits of this pass see, by step id. */
+  readonly seen: Map<string, LoggedEvent | undefined>
+  /** Events among the first entries of the memo, by their number. */
+  readonly eventsAmong: Map<number, ReadonlySet<string>>
   /** Waiters (by `waiterKey`) that emits of this pass have woken. */
   readonly wokenWaiters: Set<string>
+  /** Keys of the guards of its emits. */
+  readonly guarded: Set<string>
   /** The decision's assumptions, with the flow-control rows that this pass has written. */
   readonly assumptions: OwnAssumptions
 }

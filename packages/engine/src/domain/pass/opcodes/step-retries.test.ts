@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { given } from '../../testkit/given.testkit.ts'
 import {
+  idOf,
   MINUTE,
   NOW,
   ran,
@@ -53,10 +54,10 @@ describe('a step that throws', () => {
     ).toBe('{}')
   })
 
-  it('keeps message, stack and name of its error, and nothing else', () => {
-    const error = { message: 'no', stack: 'at x', name: 'TypeError', code: 'EVIL' }
+  it('keeps message, stack, name and code of its error, and no unknown member', () => {
+    const error = { message: 'no', stack: 'at x', name: 'TypeError', code: 'EVIL', evil: 1 }
     const then = given(run()).when(reported(threw('charge', { error })))
-    expect(then.step('charge').error).toEqual({ message: 'no', stack: 'at x', name: 'TypeError' })
+    expect(then.step('charge').error).toEqual({ message: 'no', stack: 'at x', name: 'TypeError', code: 'EVIL' })
   })
 })
 
@@ -91,6 +92,62 @@ describe('a step that failed keeps how many attempts it has', () => {
         .step('pack'),
     ).not.toHaveProperty('maxAttempts')
   })
+})
+
+describe('the ends of the tries', () => {
+  const endless = { maxAttempts: 'unlimited', initialMs: SECOND, factor: 1, jitter: 0 } as const
+
+  it('need not be a number of attempts', () => {
+    const due = retrying('charge', NOW, { attempt: 5000 })
+    const then = given(run(), due).when(reported(threw('charge', { retry: endless })))
+    expect(then.step('charge')).toMatchObject({ status: 'retrying', attempt: 5001, nextAttemptAt: NOW + SECOND })
+    expect(then.step('charge')).not.toHaveProperty('maxAttempts')
+  })
+
+  it('may be a time after the first attempt, and after a resume as much again', () => {
+    const failure = threw('charge', { retry: { ...endless, maxElapsed: MINUTE } })
+    const first = given(run()).when(reported(failure))
+    expect(first.step('charge')).toMatchObject({ status: 'retrying', wakeAt: NOW + MINUTE })
+    const after = (fields: object) =>
+      given(run(), retrying('charge', NOW, { attempt: 9, ...fields }))
+        .when(reported(failure))
+        .step('charge')
+    expect(after({ startedAt: NOW - MINUTE + SECOND })).toMatchObject({ status: 'retrying' })
+    expect(after({ startedAt: NOW - MINUTE })).toMatchObject({ status: 'failed', attempt: 10 })
+    const resumed = after({ startedAt: NOW - 9 * MINUTE, spentAt: 9 })
+    expect(resumed).toMatchObject({ status: 'retrying', wakeAt: NOW + MINUTE })
+    expect(after({ attempt: 10, spentAt: 9, startedAt: NOW - 9 * MINUTE, wakeAt: NOW })).toMatchObject({
+      status: 'failed',
+    })
+  })
+
+  it.each([
+    ['name', { message: 'no', name: 'CardDeclined' }],
+    ['code', { message: 'no', name: 'Error', code: 'E_DECLINED' }],
+  ])('may be the %s of the error', (_, error) => {
+    const retry = { nonRetriable: ['CardDeclined', 'E_DECLINED'] }
+    const of = (sent: object) =>
+      given(run())
+        .when(reported(threw('charge', { error: sent, retry } as never)))
+        .step('charge')
+    expect(of(error)).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(of({ ...error, name: 'Other', code: 'OTHER' }).status).toBe('retrying')
+  })
+})
+
+it('the context of a pass counts the attempts of steps that are due, and those that were spent before a resume', () => {
+  const { state } = given(
+    run(),
+    retrying('charge', NOW, { attempt: 2 }),
+    retrying('ship', NOW, { attempt: 5, spentAt: 5 }),
+    retrying('later', NOW + 1),
+  )
+  const [charge, ship] = [idOf('charge'), idOf('ship')]
+  expect(JSON.parse(`{${state.attempts(NOW).slice(1)}}`)).toEqual({
+    stepAttempts: { [charge]: 3, [ship]: 6 },
+    spentAttempts: { [ship]: 5 },
+  })
+  expect(given(run(), succeeded('charge')).state.attempts(NOW)).toBe('')
 })
 
 describe('a retry', () => {

@@ -1,14 +1,16 @@
 // StepRun: an attempt of a step that the runner has carried out. It succeeded, is to be retried, or failed for good.
 
-import type { RunError } from '@perdure/protocol'
-import { reportedErrorOf, type Step } from '../../model/step.ts'
+import { asRunError, type RunError } from '@perdure/protocol'
+import type { Step } from '../../model/step.ts'
+import type { RetryPolicy } from '../../model/workflow.ts'
 import type { Draft } from '../../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
-import { backoffMs, completeRetry } from '../../run/retry.ts'
+import { attemptsMax, backoffMs, completeRetry, isFinalError } from '../../run/retry.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { ranTimes } from './ran-times.ts'
 import { dataOf, firstAttempt } from './record.ts'
+import { stepErrorOf } from './step-error.ts'
 
 export const stepRun: OpcodeRules<'StepRun'> = {
   payload: 'data',
@@ -22,6 +24,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
       draft.moveStep(known, {
         attempt: known.attempt + 1,
         nextAttemptAt: undefined,
+        wakeAt: undefined,
         status: 'succeeded',
         finishedAt: draft.now,
         error: undefined,
@@ -55,7 +58,7 @@ function draftFailure(
   known: Step | undefined,
 ): RunError | undefined {
   const { draft, context } = pass
-  const error = reportedErrorOf(opcode.error as NonNullable<typeof opcode.error>)
+  const error = stepErrorOf(opcode.error as NonNullable<typeof opcode.error>)
   const attempt = (known?.attempt ?? 0) + 1
   const times = ranTimes(opcode, context)
   const write = (fields: Pick<Step, 'status'> & Partial<Step>) =>
@@ -66,23 +69,40 @@ function draftFailure(
   const policy = opcode.retry ? completeRetry(opcode.retry) : (ofWorkflow ?? completeRetry(undefined))
   const spentAt = known?.spentAt ?? 0
   const tries = attempt - spentAt
-  const bound = opcode.retriable === false ? {} : { maxAttempts: spentAt + policy.maxAttempts }
-  if (opcode.retriable !== false && tries < policy.maxAttempts) {
-    const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
-    // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
-    // never be taken.
-    const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
-    write({ status: 'retrying', nextAttemptAt, ...bound })
+  const isRetriable = opcode.retriable !== false && !isFinalError(policy, error)
+  const { maxAttempts } = policy
+  const bound = !isRetriable || maxAttempts === 'unlimited' ? {} : { maxAttempts: spentAt + maxAttempts }
+  const delay = opcode.retryAfterMs ?? backoffMs(policy, tries, context.random())
+  // After the moment the pass was sent: a retry that was due when a pass was sent, and was not reported by it, would
+  // never be taken.
+  const nextAttemptAt = Math.max(draft.now + Math.ceil(delay), context.sentAt + 1)
+  const endsAt = triesEndAt(policy, known, context.knowledge.asOf)
+  if (isRetriable && tries < attemptsMax(policy) && nextAttemptAt <= (endsAt ?? Number.POSITIVE_INFINITY)) {
+    write({ status: 'retrying', nextAttemptAt, wakeAt: endsAt, ...bound })
     // One more for the pass, however many of its branches failed.
     draft.set({ attempt: context.sentAttempt + 1 })
     return undefined
   }
-  const pauses = opcode.retriable !== false && pausesWhenExhausted(draft.run, context.catalog)
-  const failed = write({ status: 'failed', finishedAt: draft.now, ...bound, ...(pauses ? { spentAt: attempt } : {}) })
+  const pauses = isRetriable && pausesWhenExhausted(draft.run, context.catalog)
+  const failed = write({
+    status: 'failed',
+    finishedAt: draft.now,
+    wakeAt: undefined,
+    ...bound,
+    ...(pauses ? { spentAt: attempt } : {}),
+  })
   notifyStepFailed(draft, failed, context.catalog)
   if (opcode.catchable) return undefined
-  const failure: RunError = { ...error, code: 'step_failed', stepName: opcode.name }
+  const failure: RunError = asRunError(error, 'step_failed', opcode.name)
   if (!pauses) return failure
   pauseForFailure(draft, failure, failed)
   return undefined
+}
+
+/** When the tries of a step end by `maxElapsed`. It counts from the first attempt, or from the resume that gave new tries. */
+function triesEndAt({ maxElapsedMs }: RetryPolicy, known: Step | undefined, startedAt: number): number | undefined {
+  if (maxElapsedMs === undefined) return undefined
+  const isResumed = known?.spentAt === known?.attempt && known?.nextAttemptAt !== undefined
+  if (isResumed) return (known?.nextAttemptAt as number) + maxElapsedMs
+  return known?.wakeAt ?? (known?.startedAt ?? startedAt) + maxElapsedMs
 }

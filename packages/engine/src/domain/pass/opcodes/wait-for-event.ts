@@ -6,8 +6,9 @@ import { expressionFault } from '../../expressions/expression.ts'
 import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
+import type { LoggedEvent } from '../../run/assumptions.ts'
 import { EVENT_NAME_ERROR, isEventName } from './event-name.ts'
-import type { DraftedPass, OpcodeRules } from './opcode.ts'
+import type { DraftedPass, OpcodeRules, PassOpcode, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded, recordWaiting } from './record.ts'
 
 export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
@@ -21,49 +22,64 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
     const inWait = { inWait: true }
     const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
     if (fault !== undefined) return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
-    const event = earlierEvent(pass, eventName, condition)
-    if (event) {
-      pass.takenEventIds.add(event.id)
-      return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
-    }
+    const event = opcode.since === 'now' ? undefined : earlierEvent(pass, opcode, eventName)
+    if (event) return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
     const wakeAt = timeoutMs === undefined ? undefined : pass.draft.now + Math.ceil(timeoutMs)
     return recordWaiting(pass, opcode, { eventName, condition, wakeAt })
   },
 }
 
-/**
- * Settles the run's own wait for an event that the run emits: of several, the wait that was parked first. False if none
- * waits for the event.
- */
-export function settleOwnWait(pass: DraftedPass, event: Event): boolean {
+/** Settles the run's own waits for an event that the run emits. */
+export function settleOwnWaits(pass: DraftedPass, event: Event): void {
   const { draft } = pass
-  for (const step of draft.open.values()) {
+  for (const step of [...draft.open.values()]) {
     if (step.op !== 'WaitForEvent' || step.eventName !== event.name) continue
     if (!meetsFilter(pass, step.condition, event)) continue
     draft.moveStep(step, { ...resultOf(event), status: 'succeeded', finishedAt: draft.now })
-    return true
   }
-  return false
 }
 
 /**
- * The oldest event of that name since the run was created that meets the filter, is not the run's own trigger, and has
- * been taken by no wait of the run. If the log has none, a guard makes the decision rest on the log having no more; the
+ * The oldest event that the wait sees. If the log has none, a guard makes the decision rest on the log having no more; the
  * events that this pass emits come after those of the log.
  */
-function earlierEvent(pass: DraftedPass, eventName: string, condition: string | undefined): Event | undefined {
-  const { draft, state, context } = pass
-  const isFree = (event: Event) =>
-    event.id !== state.run.trigger.id &&
-    !state.takenEvents.has(event.id) &&
-    !pass.takenEventIds.has(event.id) &&
-    meetsFilter(pass, condition, event)
-  const { events, after } = context.assumptions.events.get(eventName) ?? { events: [], after: 0 }
-  const logged = events.find(isFree)
-  if (logged) return logged
+function earlierEvent(pass: DraftedPass, opcode: PassOpcodeOf<'WaitForEvent'>, eventName: string): Event | undefined {
+  const { draft, context } = pass
+  const logged = loggedEvent(pass, opcode)
+  if (logged) return logged.event
+  const { after } = context.assumptions.events.get(eventName) ?? { after: 0 }
   const { namespace, id: runId } = draft.run
   draft.guards.push({ type: 'events', namespace, eventName, runId, after })
-  return pass.emittedEvents.find(event => event.name === eventName && isFree(event))
+  return pass.emittedEvents.find(event => event.name === eventName && sees(pass, opcode, event))
+}
+
+/** The oldest event of the log that a new wait sees. */
+function loggedEvent(pass: DraftedPass, opcode: PassOpcodeOf<'WaitForEvent'>): LoggedEvent | undefined {
+  const { seen, context } = pass
+  const known = context.assumptions.events.get(opcode.eventName as string)
+  if (!known || opcode.since === 'now') return undefined
+  if (!seen.has(opcode.id))
+    seen.set(
+      opcode.id,
+      known.events.find(({ event }) => sees(pass, opcode, event)),
+    )
+  return seen.get(opcode.id)
+}
+
+/** Whether the event meets the wait, is not the run's own trigger, and was not given to the handler before it asked. */
+function sees(pass: DraftedPass, { given, if: condition }: PassOpcodeOf<'WaitForEvent'>, event: Event): boolean {
+  const { state, context } = pass
+  if (event.id === state.run.trigger.id) return false
+  // A runner without the feature has given all of its memo.
+  const { settled, except = [] } = given ?? { settled: context.knowledge.settled }
+  const isGiven = eventsAmong(pass, settled).has(event.id) && !except.includes(event.id)
+  return !isGiven && meetsFilter(pass, condition, event)
+}
+
+function eventsAmong({ state, eventsAmong }: DraftedPass, count: number): ReadonlySet<string> {
+  const events = eventsAmong.get(count) ?? state.eventsAmong(count)
+  eventsAmong.set(count, events)
+  return events
 }
 
 /** Whether the event meets the filter of a wait of this run. A filter that cannot be evaluated is not met. */
@@ -80,4 +96,48 @@ function meetsFilter({ state }: DraftedPass, condition: string | undefined, even
 /** The fields of a wait that the event has settled. */
 function resultOf(event: Event): Pick<Step, 'data' | 'eventId'> {
   return { data: eventResult(event), eventId: event.id }
+}
+
+// The handler gets events in the order of the log, whatever their names. The memo is in the order in which steps were stored,
+// so the steps are stored in that order.
+
+/** The opcodes, with the waits that see an event of the log in the order of these events. All others keep their places. */
+export function inLogOrder(pass: DraftedPass, opcodes: readonly PassOpcode[]): readonly PassOpcode[] {
+  if (opcodes.length < 2 || pass.context.assumptions.events.size === 0) return opcodes
+  const places: { at: number; position: number }[] = []
+  for (const [at, opcode] of opcodes.entries()) {
+    if (opcode.op !== 'WaitForEvent' || pass.state.steps.has(opcode.id)) continue
+    const logged = loggedEvent(pass, opcode)
+    if (logged) places.push({ at, position: logged.position })
+  }
+  const ordered = [...opcodes]
+  for (const [i, { at }] of places.toSorted((a, b) => a.position - b.position).entries())
+    ordered[(places[i] as { at: number }).at] = opcodes[at] as PassOpcode
+  return ordered
+}
+
+/**
+ * Moves waits behind those of this pass that see an earlier event: waits that settled while the pass was under way, so that the
+ * handler has neither result yet.
+ */
+export function moveBehindEarlier(pass: DraftedPass): void {
+  const { state, draft, context, seen } = pass
+  const positions = [...seen.values()].flatMap(logged => (logged ? [logged.position] : []))
+  if (positions.length === 0) return
+  const earliest = Math.min(...positions)
+  const later = state.settled
+    .slice(context.knowledge.settled)
+    .map(step => ({ step, position: positionOf(pass, step) }))
+    .filter(({ position }) => position > earliest)
+  for (const { step } of later.toSorted((a, b) => a.position - b.position)) draft.moveStep(step, {})
+}
+
+/** Position of the event that settled a wait; -Infinity if none did. A guard lets a position be read that is not known. */
+function positionOf({ draft, context }: DraftedPass, { eventId, eventName }: Step): number {
+  if (eventId === undefined || eventName === undefined) return Number.NEGATIVE_INFINITY
+  const { events, after } = context.assumptions.events.get(eventName) ?? { events: [], after: 0 }
+  const found = events.find(({ event }) => event.id === eventId)
+  const { namespace, id: runId } = draft.run
+  if (!found) draft.guards.push({ type: 'events', namespace, eventName, runId, after })
+  return found?.position ?? Number.NEGATIVE_INFINITY
 }

@@ -105,12 +105,66 @@ describe('a wait that finds an earlier event', () => {
     expect(found.guards.map(({ type }) => type)).toEqual(['run'])
   })
 
-  it('shares none with another wait of the same pass', () => {
+  it('shares it with the other waits of the same pass', () => {
     const then = given(run())
       .logged('order.paid', [paid('evt_1'), paid('evt_2')], 9)
-      .when(reported(waitsFor('a', 'order.paid'), waitsFor('b', 'order.paid'), waitsFor('c', 'order.paid')))
-    expect([then.step('a').eventId, then.step('b').eventId]).toEqual(['evt_1', 'evt_2'])
+      .when(reported(waitsFor('a', 'order.paid'), waitsFor('b', 'order.paid')))
+    expect([then.step('a').eventId, then.step('b').eventId]).toEqual(['evt_1', 'evt_1'])
+  })
+})
+
+describe('what the handler was given when it asked for a wait', () => {
+  const got = (name: string, eventId: string, fields = {}) =>
+    waiting(name, 'order.paid', { status: 'succeeded', eventId, ...fields })
+  const known = given(run(), got('a', 'evt_1'), got('b', 'evt_2')).logged(
+    'order.paid',
+    [paid('evt_1'), paid('evt_2')],
+    9,
+  )
+  const asks = (fields: object) => reported(waitsFor('c', 'order.paid', fields))
+
+  it('is all of its memo, where the runner does not say', () => {
+    expect(known.when(asks({})).step('c').status).toBe('waiting')
+    expect(known.sent(NOW, 1).when(asks({})).step('c').eventId).toBe('evt_2')
+  })
+
+  it('is what the runner says: the first of its memo, with exceptions', () => {
+    expect(known.when(asks({ given: { settled: 2 } })).step('c').status).toBe('waiting')
+    expect(known.when(asks({ given: { settled: 1 } })).step('c').eventId).toBe('evt_2')
+    expect(known.when(asks({ given: { settled: 2, except: ['evt_1'] } })).step('c').eventId).toBe('evt_1')
+  })
+
+  it('does not count for a wait since now, which takes no event of the log', () => {
+    const then = known.when(asks({ since: 'now', given: { settled: 0 } }))
     expect(then.step('c').status).toBe('waiting')
+    expect(then.guards.map(({ type }) => type)).not.toContain('events')
+  })
+})
+
+describe('events of several names', () => {
+  const shipped = (id: string) => event(id, 'order.shipped', {})
+
+  it('settle waits of one pass in the order of the log', () => {
+    const then = given(run())
+      .logged('order.paid', [paid('evt_2')], 9)
+      .logged('order.shipped', [shipped('evt_1')], 8)
+      .when(reported(waitsFor('paid', 'order.paid'), ran('charge'), waitsFor('shipped', 'order.shipped')))
+    expect(then.step('shipped').seq).toBeLessThan(then.step('charge').seq)
+    expect(then.step('charge').seq).toBeLessThan(then.step('paid').seq)
+  })
+
+  it('come in the order of the log, even if the earlier one was asked for while the later one settled', () => {
+    const settled = { ...waiting('paid', 'order.paid', { status: 'succeeded', eventId: 'evt_2' }) }
+    const before = given(run(), succeeded('first'), settled)
+      .sent(NOW, 1)
+      .logged('order.shipped', [shipped('evt_1')], 8)
+    const asked = before.when(reported(waitsFor('shipped', 'order.shipped')))
+    expect(asked.guards).toContainEqual({ ...eventsGuard(0), runId: run().id })
+    const then = before.logged('order.paid', [paid('evt_2')], 9).when(reported(waitsFor('shipped', 'order.shipped')))
+    expect(then.step('shipped').seq).toBeLessThan(then.step('paid').seq)
+    const { state } = then.afterCommit()
+    expect(state.settled.map(({ name }) => name)).toEqual(['first', 'shipped', 'paid'])
+    expect(Object.keys(JSON.parse(state.memo(NOW)))).toEqual(state.settled.map(({ id }) => id))
   })
 })
 
@@ -142,9 +196,9 @@ describe('a wait beside an emit of its name in one pass', () => {
     expect(known.step('paid').eventId).toBe('evt_1')
   })
 
-  it('takes none that settled an earlier wait of the run', () => {
+  it('sees one that settled an earlier wait of the run, which the handler has not got yet', () => {
     const then = given(run(), waiting('first', 'order.paid')).when(reported(emit, wait))
-    expect(then.steps).toMatchObject({ first: 'succeeded', paid: 'waiting' })
+    expect(then.steps).toMatchObject({ first: 'succeeded', paid: 'succeeded' })
   })
 
   it('takes one of two emitted, the first, and a later wait the second', () => {

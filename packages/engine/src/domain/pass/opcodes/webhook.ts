@@ -5,10 +5,12 @@ import { type StepError, URL_CHARS_MAX } from '@perdure/protocol'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { newDelivery } from '../../model/delivery.ts'
+import { stepLineKey } from '../../model/log-line.ts'
+import type { Draft } from '../../run/draft.ts'
 import { derivedId } from '../../text/ids.ts'
 import { hasForbiddenCharacters } from '../../text/name.ts'
 import { runTraceparent } from '../../text/traceparent.ts'
-import type { OpcodeRules } from './opcode.ts'
+import type { OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded } from './record.ts'
 
 // Counts characters as every other bound of the interface does.
@@ -41,8 +43,17 @@ export const webhook: OpcodeRules<'Webhook'> = {
       ...(opcode.data === undefined ? {} : { payload: opcode.data }),
     })
     draft.changes.push({ type: 'delivery.created', delivery })
+    if (context.catalog.webhookAddresses?.refuses(url)) warnOfRefusal(draft, opcode, url)
     return recordSucceeded(pass, opcode, { data: `{"deliveryId":"${id}"}`, deliveryId: id })
   },
+}
+
+/** The delivery will be dead, and the run may have ended by then. So its log says it now. */
+function warnOfRefusal(draft: Draft, { id, name }: PassOpcodeOf<'Webhook'>, url: string): void {
+  const message =
+    `The webhook to ${new URL(url).host} will not be delivered: the engine calls public addresses only. ` +
+    'Set ENGINE_WEBHOOK_ALLOW to the hosts that it may call too, or ENGINE_WEBHOOK_ALLOW_PRIVATE=1 where all are trusted.'
+  draft.log({ level: 'warn', message, scope: name, attempt: 1, index: 0, dedupe: stepLineKey(id, 1, 0) })
 }
 
 /** A URL with credentials is refused: everybody who reads the delivery would see them. */

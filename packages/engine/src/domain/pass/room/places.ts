@@ -1,6 +1,6 @@
 // The places of an engine: how many runs it has under way at once, and which app may take one more. One namespace alone may
 // use all of them. Passes cannot be ended early, so a namespace that has none yet does not wait for the passes of others: a
-// reserve beyond the maximum is for those below their share. Kept by services/pass/run-capacity; claims go by a copy.
+// reserve beyond the maximum is for those below their share. Kept by services/pass/capacity/run-capacity; claims go by a copy.
 
 /** The runs under way of one app. */
 export interface AppPlaces {

@@ -1,0 +1,23 @@
+// Reads the running steps of a checkpoint (docs/wire-protocol.md#running-steps). They are only shown: one that cannot be read
+// is left out. Called by outcome.ts.
+
+import { RUNNING_STEPS_MAX } from '@perdure/protocol'
+import { RunningStepSchema } from '@perdure/protocol/schema'
+import { Compile } from 'typebox/compile'
+
+/** A step whose callback began `startedMs` before the message was sent. */
+export interface ReportedRunning {
+  id: string
+  name: string
+  startedMs: number
+}
+
+const wellFormed = Compile(RunningStepSchema)
+
+/** Undefined if the message has no list of running steps. */
+export function readRunning(parsed: object | undefined): ReportedRunning[] | undefined {
+  const { running } = (parsed ?? {}) as { running?: unknown }
+  if (!Array.isArray(running)) return undefined
+  const read = running.slice(0, RUNNING_STEPS_MAX).filter(one => wellFormed.Check(one)) as ReportedRunning[]
+  return read.map(({ id, name, startedMs }) => ({ id, name, startedMs }))
+}

@@ -1,0 +1,108 @@
+// The memory of an engine for the state of runs under way, in bytes of stored state, and which run may take some. Passes cannot
+// be ended early, so a run may outgrow what there is; it is then given back at its next boundary. Kept by
+// services/pass/capacity/run-capacity; claims go by a copy.
+
+/** The memory that runs under way have taken. */
+export interface MemoryInUse {
+  max: number
+  small: number
+  large: number
+  largeCount: number
+}
+
+/** A run with more than this part of the memory is large. */
+const SMALL_PART = 1 / 64
+/** The part of the memory up to which large runs are taken, so that they have room to grow. */
+const TAKEN_PART = 1 / 2
+/** The part of the memory that large runs may have. The rest is for small ones. */
+const LARGE_PART = 3 / 4
+
+export class RunMemory {
+  readonly max: number
+  readonly smallMax: number
+  #small: number
+  #large: number
+  #largeCount: number
+  /** The part of runs that give back at their next boundary. */
+  #leavingSmall = 0
+  #leavingLarge = 0
+  #leavingLargeCount = 0
+
+  constructor(max: number, { small, large, largeCount }: Omit<MemoryInUse, 'max'> = NOTHING) {
+    this.max = max
+    this.smallMax = max * SMALL_PART
+    this.#small = small
+    this.#large = large
+    this.#largeCount = largeCount
+  }
+
+  get used(): number {
+    return this.#small + this.#large
+  }
+
+  /** Runs have outgrown the memory together. One that is alone may. */
+  get isExceeded(): boolean {
+    return this.used > this.max && (this.#largeCount > 1 || this.#small > this.#smallShare)
+  }
+
+  /**
+   * Whether a run of that size may be taken. One large run always may. Small ones have a part of the memory of their own, so that they
+   * go past large ones that wait.
+   */
+  hasRoom(bytes: number): boolean {
+    if (bytes <= this.smallMax) return this.#small < this.#smallShare
+    if (this.#largeCount === 0) return true
+    return this.#large + bytes <= this.max * TAKEN_PART && this.used + bytes <= this.max
+  }
+
+  take(bytes: number): void {
+    if (bytes <= this.smallMax) this.#small += bytes
+    else this.#addLarge(bytes, 1)
+  }
+
+  giveBack(bytes: number): void {
+    if (bytes <= this.smallMax) this.#small -= bytes
+    else this.#addLarge(-bytes, -1)
+  }
+
+  /** Whether a run of that size has to give back its part, because runs have outgrown the memory. One large run may stay. */
+  mustLeave(bytes: number): boolean {
+    if (bytes <= this.smallMax) return this.#small - this.#leavingSmall > this.#smallShare
+    const isAlone = this.#largeCount - this.#leavingLargeCount <= 1
+    return !isAlone && this.#large - this.#leavingLarge > this.max * LARGE_PART
+  }
+
+  /** A run of that size gives back its part at its next boundary. */
+  leaves(bytes: number): void {
+    this.#addLeaving(bytes, 1)
+  }
+
+  /** It has given it back, or has another size now. */
+  left(bytes: number): void {
+    this.#addLeaving(bytes, -1)
+  }
+
+  /** All that is taken, for a copy. */
+  inUse(): MemoryInUse {
+    return { max: this.max, small: this.#small, large: this.#large, largeCount: this.#largeCount }
+  }
+
+  get #smallShare(): number {
+    return this.max - Math.min(this.#large, this.max * LARGE_PART)
+  }
+
+  #addLarge(bytes: number, count: 1 | -1): void {
+    this.#large += bytes
+    this.#largeCount += count
+  }
+
+  #addLeaving(bytes: number, count: 1 | -1): void {
+    if (bytes <= this.smallMax) this.#leavingSmall += count * bytes
+    else {
+      this.#leavingLarge += count * bytes
+      this.#leavingLargeCount += count
+    }
+  }
+}
+
+const NOTHING = { small: 0, large: 0, largeCount: 0 }
