@@ -40,6 +40,8 @@ interface Buffer {
   runner?: string
   /** The attributes that came with the events of the run; those of a later event count more. */
   attributes?: Attributes
+  /** The latest generation of its events; absent: 0. */
+  generation?: number
   /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
   trace?: Traceparent
   /** The singleton key of the run, if the workflow has the policy. */
@@ -90,6 +92,12 @@ export const batch: Policy = (input, arrival) => {
   const fireAt = (firstAt: number) => firstAt + timeoutMs
   buffer({ policy: 'batch', key, fireAt, countMax: maxSize, keepsTrace: true }, input, arrival)
   return { batched: true }
+}
+
+/** The data of a run that one event alone starts: a list if the workflow collects the payloads of its events. */
+export function dataAlone({ flowControl }: Workflow, data: JsonText | undefined): JsonText | undefined {
+  const collects = flowControl?.batch !== undefined || flowControl?.debounce?.mode === 'all'
+  return collects ? listWith(undefined, data) : data
 }
 
 /** Puts the event into its buffer, and creates the runs of the buffers that it closes. */
@@ -193,7 +201,12 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
   const { id, name, data } = event
   const eventIds = open ? [...open.eventIds.slice(0, BUFFER_EVENT_IDS_MAX - 1), id] : [id]
   const unlisted = open && open.eventIds.length >= BUFFER_EVENT_IDS_MAX ? (open.unlisted ?? 0) + 1 : undefined
-  const kept = { firstAt, lastAt: now, fireAt, eventIds, ...(unlisted === undefined ? {} : { unlisted }) }
+  const generation = Math.max(open?.generation ?? 0, event.generation ?? 0)
+  const kept = {
+    ...{ firstAt, lastAt: now, fireAt, eventIds },
+    ...(generation === 0 ? {} : { generation }),
+    ...(unlisted === undefined ? {} : { unlisted }),
+  }
   if (open && rule.keepsFirst) return { ...open, ...kept }
   const newest: Buffer = {
     ...kept,
@@ -204,15 +217,18 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
     attributes: rule.countMax === undefined ? input.attributes : mergedAttributes(open?.attributes, input.attributes),
   }
   if (rule.countMax === undefined) return { ...newest, data }
-  const payload = data ?? 'null'
-  const list = open?.data === undefined ? `[${payload}]` : `${open.data.slice(0, -1)},${payload}]`
-  return { ...newest, count: (open?.count ?? 0) + 1, data: list }
+  return { ...newest, count: (open?.count ?? 0) + 1, data: listWith(open?.data, data) }
+}
+
+/** The list of payloads with one more. */
+function listWith(list: JsonText | undefined, payload: JsonText = 'null'): JsonText {
+  return list === undefined ? `[${payload}]` : `${list.slice(0, -1)},${payload}]`
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data } = buffer
+  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data, generation } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
-  const carried = { namespace, ...event, receivedAt: now, data }
+  const carried = { namespace, ...event, receivedAt: now, data, ...(generation === undefined ? {} : { generation }) }
   return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, attributes, report })
 }

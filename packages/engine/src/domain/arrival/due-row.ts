@@ -1,9 +1,12 @@
 // A flow-control row that the timers lane has claimed because it is due, and the decision about it.
 
 import type { Report } from '../expressions/matching.ts'
+import type { CatalogView } from '../model/catalog.ts'
 import type { Unit } from '../model/change.ts'
+import type { Question } from '../model/decision.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 
 export interface DueRow {
   row: FlowRow
@@ -11,12 +14,16 @@ export interface DueRow {
   workflow: Workflow | undefined
   /** Whether the namespace of the row is suspended: then no run is started. */
   suspended: boolean
+  catalog: CatalogView
+  assumptions: Assumptions
   now: number
   /** Takes expressions that could not be evaluated. */
   report: Report
 }
 
 export interface DueRowDecision extends Unit {
+  /** If there are any, they must be answered before the row can be decided. */
+  questions?: readonly Question[]
   /** Why the row was deleted without starting its run. */
   dropped?: string
 }

@@ -6,7 +6,6 @@ import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
-import { invariant } from '../model/errors.ts'
 import type { Event, Triggered, UndecidedEvent, Waiter } from '../model/event.ts'
 import { isTerminal } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -73,23 +72,10 @@ export function fanout(input: FanoutInput): Fanout {
     drafted = NOTHING,
     now = input.event.receivedAt,
   } = input
-  const { namespace, id, name: eventName, app, source, scheduledAt, receiverId, data, receivedAt } = input.event
+  const { namespace, id, name: eventName } = input.event
   const triggered: Triggered[] = []
   const warnings: string[] = []
-  // Field by field: every event passes here, and a spread costs as much as everything else this function does with it.
-  const event: Event = {
-    namespace,
-    id,
-    name: eventName,
-    app,
-    source,
-    scheduledAt,
-    receiverId,
-    data,
-    receivedAt,
-    woke: 0,
-    triggered,
-  }
+  const event = recordOf(input.event, triggered)
   const subject = new EventSubject(event)
   const waiters = assumptions.waiters.get(eventName) ?? []
   const cancelled = cancelWatching({ event, subject, assumptions, drafted, now, report })
@@ -131,33 +117,53 @@ export function fanout(input: FanoutInput): Fanout {
     triggered.push(entry)
     warnings.push(...arrival.warnings)
   }
-  const wakes = waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, ended: endedBy(changes) })
-  event.woke = wakes.length
+  const wakes = waiters.length === 0 ? [] : wakesOf({ ...input, now, event, subject, waiters, changes })
+  const woken = firstOfRuns(wakes)
+  event.woke = woken.length
   const { suspended } = catalog
   for (const warning of warnings) decided.warning(warning)
-  if (waiters.length > 0) decided.waits(wakes, new Set(waiters.map(({ runId }) => runId)).size)
+  if (waiters.length > 0) decided.waits(woken, new Set(waiters.map(({ runId }) => runId)).size)
   if (suspended) decided.suspended()
   decided.sentWith({ targetApp: input.targetApp, runner: pin, attributes })
   if (decided.decided) event.decided = decided.decided
-  const outcome = { guards, questions, changes, wakes, woke: wakes.length, triggered, warnings }
+  const outcome = { guards, questions, changes, wakes, woke: woken.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
 }
 
 const NOTHING: Drafted = { changes: [] }
 
-/** One wake for each run that waits for the event and is not ended by the event. */
+/** Field by field: every event passes here, and a spread costs as much as everything else that `fanout` does with it. */
+function recordOf(given: UndecidedEvent, triggered: Triggered[]): Event {
+  return {
+    namespace: given.namespace,
+    id: given.id,
+    name: given.name,
+    app: given.app,
+    source: given.source,
+    scheduledAt: given.scheduledAt,
+    receiverId: given.receiverId,
+    data: given.data,
+    receivedAt: given.receivedAt,
+    generation: given.generation,
+    woke: 0,
+    triggered,
+  }
+}
+
+/** A wake for each wait that the event meets, in runs that neither the event nor the unit before it ends. */
 function wakesOf(
   input: FanoutInput & {
     now: number
     subject: EventSubject
     waiters: readonly Waiter[]
-    ended: ReadonlySet<string>
+    changes: readonly Change[]
   },
 ): StepWoken[] {
-  const { event, now, subject, waiters, alreadyWoken, ended, report } = input
+  const { event, now, subject, waiters, alreadyWoken, drafted = NOTHING, report } = input
+  const ended = endedBy([...drafted.changes, ...input.changes])
   const isMet = (waiter: Waiter) => isAwaited(waiter, subject, report)
   const isFree = (waiter: Waiter) => !alreadyWoken?.has(waiterKey(waiter)) && !ended.has(waiter.runId)
-  const woken = oldestPerRun(waiters.filter(waiter => isFree(waiter) && isMet(waiter)))
+  const woken = waiters.filter(waiter => isFree(waiter) && isMet(waiter))
   const data = woken.length === 0 ? undefined : eventResult(event)
   return woken.map(({ runId, stepIndex }) => ({
     type: 'step.woken',
@@ -187,6 +193,14 @@ export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receive
   return `{"id":"${event.id}","name":${JSON.stringify(event.name)}${data},"receivedAt":"${receivedAt}"}`
 }
 
+/** A workflow that the event triggers, if there is one, whatever its policies then decide. */
+export function anyTriggered(
+  input: Pick<FanoutInput, 'catalog' | 'report'> & { event: UndecidedEvent },
+): Workflow | undefined {
+  const subject = new EventSubject(recordOf(input.event, []))
+  return scopedTo(input).find(workflow => !unmetTrigger(workflow, subject, input.report))
+}
+
 /** The workflows with a trigger for the event's name, within its scope. None while the namespace is suspended. */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
@@ -200,13 +214,10 @@ export function scopeOf({ source, app }: Pick<Event, 'source' | 'app'>, targetAp
   return targetApp ?? (source === 'emit' ? undefined : app)
 }
 
-/** The first parked waiter of each run: an event settles only one wait of a run. */
-function oldestPerRun(waiters: readonly Waiter[]): Waiter[] {
-  const taken = new Map<string, Waiter>()
-  for (const waiter of waiters) {
-    const other = taken.get(waiter.runId)
-    if (!other) taken.set(waiter.runId, waiter)
-    else invariant(other.since <= waiter.since, 'waiters come oldest first')
-  }
-  return [...taken.values()]
+/** One wake for each run. */
+function firstOfRuns(wakes: readonly StepWoken[]): readonly StepWoken[] {
+  if (wakes.length < 2) return wakes
+  const first = new Map<string, StepWoken>()
+  for (const wake of wakes) if (!first.has(wake.runId)) first.set(wake.runId, wake)
+  return [...first.values()]
 }

@@ -55,6 +55,21 @@ describe('a registration', () => {
     expect(kept?.lastRunId).toBe(flow.runs.at(-2)?.id)
   })
 
+  it('keeps a pause: of a schedule that is gone for a while, and of one whose expression changes', () => {
+    const flow = registered('0 * * * *', '30 * * * *')
+    const [first] = flow.rows.values() as IterableIterator<FlowRow>
+    flow.commit({ guards: [], changes: [withPause(first as FlowRow, true, NOW)] })
+    register(flow, workflow('other'))
+    expect(views(flow)).toMatchObject([{ cron: '0 * * * *', paused: true }])
+    register(flow, scheduled('0 * * * *', '30 * * * *'))
+    register(flow, scheduled('15 * * * *', '30 * * * *'))
+    const [kept, anew] = views(flow)
+    expect(kept).not.toHaveProperty('paused')
+    expect(anew).toMatchObject({ cron: '15 * * * *', paused: true, nextRunAt: NOW + 15 * MINUTE })
+    flow.fire(HOUR)
+    expect(flow.runs.map(({ cron }) => cron)).toEqual(['30 * * * *'])
+  })
+
   it('that drops the workflow drops its schedules', () => {
     const flow = registered('0 * * * *', '30 * * * *')
     register(flow, workflow('other'))
@@ -113,10 +128,10 @@ describe('an instant', () => {
     flow.suspended = true
     flow.fire(5 * HOUR)
     expect(flow.runs).toEqual([])
-    const missed = { from: NOW + HOUR, until: NOW + 5 * HOUR }
+    const missed = { from: NOW + HOUR, until: NOW + 5 * HOUR, count: 5, cause: 'suspended' } as const
     expect(views(flow)).toEqual([{ cron: '0 * * * *', timezone: 'UTC', nextRunAt: NOW + 6 * HOUR, missed }])
     flow.fire(HOUR)
-    expect(views(flow)).toMatchObject([{ missed: { from: NOW + HOUR, until: NOW + 6 * HOUR } }])
+    expect(views(flow)).toMatchObject([{ missed: { from: NOW + HOUR, until: NOW + 6 * HOUR, count: 6 } }])
     flow.suspended = false
     flow.fire(HOUR)
     expect(flow.runs).toHaveLength(1)
@@ -203,7 +218,8 @@ describe('a clock that was ahead for ten days', () => {
   it('ends no lease of a row that was saved meanwhile', () => {
     const flow = registered('0 * * * *')
     const [row] = flow.rows.values() as IterableIterator<FlowRow>
-    const due = { workflow: undefined, suspended: false, now: NOW, report: () => {} }
+    const { catalog, assumptions } = flow
+    const due = { workflow: undefined, suspended: false, now: NOW, catalog, assumptions, report: () => {} }
     expect(decideDueRow({ ...due, row: row as FlowRow })).toBeUndefined()
   })
 })

@@ -2,6 +2,7 @@
 // registration creates and deletes the rows; the timers lane claims a row when its next instant is due.
 
 import type { Change, Guard, Unit } from '../model/change.ts'
+import type { Question } from '../model/decision.ts'
 import { invalid } from '../model/errors.ts'
 import { type FlowRow, firstVersion, flowRowId } from '../model/flow-row.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -10,7 +11,9 @@ import { cronRun } from '../run/create.ts'
 import { CronError, Schedule, timezoneOf } from '../text/cron.ts'
 import type { DueRow, DueRowDecision } from './due-row.ts'
 import { afterSetBack, type Fired, firedAfter, hasFired, nextUnfired } from './schedule/fired.ts'
-import { type Missed, missedAfter } from './schedule/missed.ts'
+import { gapOf, type Missed, missedAfter } from './schedule/missed.ts'
+import { type Skipped, skippedAfter } from './schedule/skipped.ts'
+import { claimSingleton, startAlone } from './singleton.ts'
 
 interface ScheduleState {
   /** The next instant at which a run starts. */
@@ -18,6 +21,7 @@ interface ScheduleState {
   lastRunAt?: number
   lastRunId?: string
   missed?: Missed
+  skipped?: Skipped
   /** Instants that are to come, and fired while the clock was ahead. */
   firedAhead?: Fired[]
   paused?: true
@@ -37,6 +41,8 @@ export interface ScheduleView {
   lastRunAt?: number
   lastRunId?: string
   missed?: Missed
+  /** The instants since the last run for which a singleton had a live run, or the last ones before it. */
+  skipped?: Skipped
   /** It starts no runs until it is resumed. */
   paused?: true
 }
@@ -58,7 +64,8 @@ export function cronsOf(workflow: Pick<Workflow, 'triggers'> | undefined): Set<s
 
 /**
  * Guards and changes of the schedules whose workflows `changes` register or drop. A schedule that stays keeps its row, and
- * so its next instant and its last run.
+ * so its next instant and its last run. The row of a paused one stays even without its schedule: it is paused when it comes back. An
+ * expression that takes the place of a paused one is paused, too.
  */
 export function scheduleChanges(options: {
   changes: readonly Change[]
@@ -66,30 +73,33 @@ export function scheduleChanges(options: {
   before(app: string, name: string): Workflow | undefined
   assumptions: Assumptions
   now: number
-}): Unit {
+}): Unit & { questions: Question[] } {
   const { changes, before, assumptions, now } = options
-  const unit: Unit = { guards: [], changes: [] }
+  const unit: Unit & { questions: Question[] } = { guards: [], changes: [], questions: [] }
   for (const change of changes) {
     if (change.type === 'workflow.registered') {
       const { workflow } = change
       const crons = cronsOf(workflow)
-      for (const cron of crons) {
+      const replaced = pausedWithout(unit, { earlier: before(workflow.app, workflow.name), kept: crons, assumptions })
+      for (const [n, cron] of [...crons].entries()) {
         const row = newRow(workflow, cron, now)
         const stored = assumptions.flow.get(row.id)
         unit.guards.push({ type: 'flow', id: row.id, version: stored?.version ?? 0 })
-        if (!stored) unit.changes.push({ type: 'flow.saved', row })
+        if (stored) continue
+        const inPlaceOf = replaced.get(n)
+        unit.changes.push(inPlaceOf ? withPause(row, true, now) : { type: 'flow.saved', row })
+        if (inPlaceOf) unit.changes.push({ type: 'flow.deleted', id: inPlaceOf.id })
       }
-      deleteUnless(unit, before(workflow.app, workflow.name), crons)
     } else if (change.type === 'workflow.dropped') {
-      deleteUnless(unit, before(change.app, change.name), new Set())
+      pausedWithout(unit, { earlier: before(change.app, change.name), kept: new Set(), assumptions })
     }
   }
   return unit
 }
 
-/** Starts the run of the instant that is due, and moves the row on to the next instant. */
+/** Starts the run of the instant that is due, unless a singleton skips it, and moves the row on to the next instant. */
 export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
-  const { row, workflow, suspended, now, report } = due
+  const { row, workflow, suspended, now, report, catalog, assumptions } = due
   const { scheduledAt, orphaned, paused, ...last } = stateOf(row)
   if (paused) return undefined
   const guards: Guard[] = [{ type: 'flow', id: row.id, version: row.version }]
@@ -111,14 +121,23 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const { missed: earlier, lastRunAt, firedAhead } = last
   const next = nextUnfired(schedule, now, firedAhead) as number
   const until = suspended ? instant : instant > scheduledAt ? schedule.latest(scheduledAt, instant - 1) : undefined
-  const gap = until === undefined ? undefined : { from: scheduledAt, until }
+  const cause = suspended ? 'suspended' : 'no-engine'
+  const gap = until === undefined ? undefined : gapOf(schedule, { from: scheduledAt, until }, cause)
   const missed = missedAfter({ missed: earlier, lastAt: lastRunAt }, gap)
   if (suspended || hasFired(instant, firedAhead))
     return { guards, changes: [savedRow(row, { ...last, scheduledAt: next, ...missed })] }
   const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
   const record = { ...missed, ...firedAfter({ ...missed, firedAhead }, now) }
-  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...record }
-  return { guards, changes: [{ type: 'run.created', run }, savedRow(row, state)] }
+  const { liveRunId, questions, ...unit } = claimSingleton(run, { workflow, report, catalog, assumptions, now })
+  guards.push(...unit.guards)
+  const { skipped } = last
+  if (liveRunId !== undefined) {
+    const sinceLast = skipped && skipped.until > (lastRunAt ?? 0) ? skipped : undefined
+    const state = { ...last, scheduledAt: next, ...record, skipped: skippedAfter(sinceLast, instant, liveRunId) }
+    return { guards, changes: [savedRow(row, state)] }
+  }
+  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...record, ...(skipped && { skipped }) }
+  return { questions, guards, changes: [...unit.changes, { type: 'run.created', run }, savedRow(row, state)] }
 }
 
 /**
@@ -140,17 +159,19 @@ function setBack(cron: string, state: ScheduleState, now: number): ScheduleState
   return { ...rest, scheduledAt: nextAt, ...record }
 }
 
-/** The run that a schedule starts by hand, with a fresh id, and its row: the next instant stays. */
-export function firedByHand(options: {
-  row: FlowRow
-  workflow: Workflow
-  runId: string
-  now: number
-  report: DueRow['report']
-}): Change[] {
-  const { row, workflow, runId, now, report } = options
+/**
+ * The run that a schedule starts by hand, with a fresh id, and its row: the next instant stays.
+ * @throws EngineError `already_running`.
+ */
+export function firedByHand(
+  options: Pick<DueRow, 'row' | 'catalog' | 'assumptions' | 'now' | 'report'> & { workflow: Workflow; runId: string },
+): DueRowDecision {
+  const { row, runId, ...facts } = options
+  const { workflow, now, report } = facts
   const run = { ...cronRun({ workflow, cron: row.key, scheduledAt: now, now, report }), id: runId }
-  return [{ type: 'run.created', run }, savedRow(row, { ...stateOf(row), lastRunAt: now, lastRunId: runId })]
+  const fired = savedRow(row, { ...stateOf(row), lastRunAt: now, lastRunId: runId })
+  const unit = startAlone({ run, changes: [{ type: 'run.created', run }, fired] }, facts)
+  return { ...unit, guards: [{ type: 'flow', id: row.id, version: row.version }, ...unit.guards] }
 }
 
 /** The schedule of a row. */
@@ -169,14 +190,28 @@ function newRow({ namespace, app, name }: Workflow, cron: string, now: number): 
   return { id, ...of, version, availableAt: scheduledAt, state: JSON.stringify(state) }
 }
 
-function deleteUnless(unit: Unit, earlier: Workflow | undefined, kept: ReadonlySet<string>): void {
-  if (!earlier) return
-  const { namespace, app, name: workflow } = earlier
-  for (const key of cronsOf(earlier)) {
-    if (kept.has(key)) continue
+/** Deletes the rows of schedules that the workflow has no longer. Returns those that stay because they are paused, by their place. */
+function pausedWithout(
+  unit: Unit & { questions: Question[] },
+  {
+    earlier,
+    kept,
+    assumptions,
+  }: { earlier: Workflow | undefined; kept: ReadonlySet<string>; assumptions: Assumptions },
+): ReadonlyMap<number, FlowRow> {
+  const paused = new Map<number, FlowRow>()
+  for (const [n, key] of [...cronsOf(earlier)].entries()) {
+    if (!earlier || kept.has(key)) continue
+    const { namespace, app, name: workflow } = earlier
     const id = flowRowId({ namespace, app, workflow, policy: 'cron', key })
-    unit.changes.push({ type: 'flow.deleted', id })
+    const row = assumptions.flow.get(id)
+    if (row === undefined) unit.questions.push({ type: 'flow', id })
+    if (!row) continue
+    unit.guards.push({ type: 'flow', id, version: row.version })
+    if (stateOf(row).paused) paused.set(n, row)
+    else unit.changes.push({ type: 'flow.deleted', id })
   }
+  return paused
 }
 
 /** A paused schedule is never due. Anybody's lease on the row ends. */

@@ -18,9 +18,12 @@ export function wantsSlots(run: Run, now: number): boolean {
   return run.status !== 'paused' && !run.cancelRequested && timedOut(run, now) === undefined
 }
 
-/** The first of the run's slots that is full; `taken` counts the other runs that hold one. */
-export function fullSlot(run: Run, taken: (slotId: string) => number): Slot | undefined {
-  return run.holds?.slots?.find(({ id, limit }) => taken(id) >= limit)
+/** The first of the run's slots that is full; `taken` counts the other runs that hold one, `limitOf` is its present limit. */
+export function fullSlot(
+  run: Run,
+  { taken, limitOf }: { taken(slotId: string): number; limitOf(slot: Slot): number },
+): Slot | undefined {
+  return run.holds?.slots?.find(slot => taken(slot.id) >= limitOf(slot))
 }
 
 /** Fields of a run that waits in no queue of a slot or a throttle, and whose lease, if it has one, took its slots. */

@@ -62,7 +62,7 @@ describe('a run with slots', () => {
       ['a', 0],
       ['b', 3],
     ])
-    const slot = fullSlot(holding({ slots }), id => taken.get(id) as number)
+    const slot = fullSlot(holding({ slots }), { taken: id => taken.get(id) as number, limitOf: ({ limit }) => limit })
     expect(slot).toBe(slots[1])
     expect(heldForSlot(holding({ slots }), slots[1] as (typeof slots)[1], NOW)).toMatchObject({
       status: 'queued',

@@ -9,7 +9,8 @@ import type { Workflow } from '../model/workflow.ts'
 
 const PRIORITY_MAX = 1e6
 
-type Subject = Pick<Run, 'namespace' | 'app' | 'workflow' | 'trigger' | 'input'>
+type OfWorkflow = Pick<Run, 'namespace' | 'app' | 'workflow'>
+type Subject = OfWorkflow & Pick<Run, 'trigger' | 'input'>
 
 /** The holds and the priority of a new run, evaluated over the event that its invokes carry. */
 export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<Run, 'holds' | 'priority'> {
@@ -47,9 +48,25 @@ function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyConte
  * Within a workflow, limits with different expressions have different slots, whatever their values. Slots of an app or a
  * namespace are shared by value: other workflows have other events, and may write the same key differently.
  */
-function slotId(run: Subject, scope: ConcurrencyScope, source?: string, key?: string): string {
+function slotId(run: OfWorkflow, scope: ConcurrencyScope, source?: string, key?: string): string {
   if (scope === 'workflow') return idOf('workflow', ownScope(run), source, key)
   return idOf(scope, scope === 'app' ? [run.namespace, run.app] : [run.namespace], undefined, key)
+}
+
+/**
+ * The most runs that may hold the slot at once: by the present limits of the run's workflow, and by those of the run's creation if none of
+ * the present ones is about the slot.
+ */
+export function presentLimit(
+  run: OfWorkflow,
+  { id, key, limit }: Slot,
+  limits: readonly ConcurrencyLimit[] | undefined,
+): number {
+  const present = (limits ?? []).filter(
+    ({ scope, key: source }) =>
+      (source === undefined) === (key === undefined) && slotId(run, scope, source, key) === id,
+  )
+  return present.length === 0 ? limit : Math.min(...present.map(({ limit }) => limit))
 }
 
 /** The scope of a slot of the run, found from its id: the ids of an app or a namespace contain no expression. */
@@ -62,7 +79,7 @@ export function slotScope(
   return { scope: 'workflow', app, workflow }
 }
 
-function ownScope({ namespace, app, workflow }: Subject): string[] {
+function ownScope({ namespace, app, workflow }: OfWorkflow): string[] {
   return [namespace, app, workflow]
 }
 

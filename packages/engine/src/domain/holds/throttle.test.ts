@@ -2,18 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { NOW } from '../testkit/nouns.testkit.ts'
-import { isAheadOf, lateMs, STARTS_WOKEN_MAX, wakeNextStart, wakeStartQueue } from './throttle.ts'
+import { lateMs, STARTS_WOKEN_MAX, wakeNextStart, wakeStartQueue } from './throttle.ts'
 
 const throttle = (limit: number, periodMs = 1000) => ({ id: 't', limit, periodMs, burst: 0 })
 
 describe('the start queue of a throttle', () => {
-  it('is in the order of priorities, then of age', () => {
-    const runs = [{ id: 'c', priority: 2 }, { id: 'd', priority: 2 }, { id: 'a' }, { id: 'b', priority: 0 }]
-    const ranked = [...runs, { id: 'a', priority: -1 }]
-    for (const [i, run] of ranked.entries())
-      for (const [j, other] of ranked.entries()) expect(isAheadOf(run, other)).toBe(i < j)
-  })
-
   it('calls the first for when the next start is free', () => {
     expect(wakeStartQueue(throttle(1), NOW + 400.2, NOW)).toEqual({
       type: 'startQueue.woken',

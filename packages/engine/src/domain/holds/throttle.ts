@@ -6,7 +6,8 @@
 import type { Change } from '../model/change.ts'
 import type { ThrottleHold } from '../model/flow-control.ts'
 import { isTerminal, type Run } from '../model/run.ts'
-import { timedOut } from './timeouts.ts'
+import { HELD_RECHECK_MS, NOT_HELD } from './concurrency.ts'
+import { runDeadline, timedOut } from './timeouts.ts'
 
 /**
  * A throttle with more than one start in this time keeps its rate over this time, not between any two starts: a start that
@@ -55,10 +56,21 @@ export function firstStartAt({ availableAt, waitingFor }: Pick<Run, 'availableAt
   return until === undefined || availableAt === undefined ? (until ?? availableAt) : Math.max(until, availableAt)
 }
 
-/** Whether a run that has just come is ahead of the first run in the start queue: higher priority, else older. */
-export function isAheadOf(run: Pick<Run, 'id' | 'priority'>, first: Pick<Run, 'id' | 'priority'>): boolean {
-  const [own, other] = [run.priority ?? 0, first.priority ?? 0]
-  return own === other ? run.id < first.id : own > other
+/** The run in the start queue of its throttle, where only a wake, its deadline or a recheck makes it available. `until`: as the first one knows. */
+export function heldForStart(
+  run: Run,
+  { id, key }: ThrottleHold,
+  { now, until }: { now: number; until?: number },
+): Run {
+  return {
+    ...run,
+    ...NOT_HELD,
+    startQueue: id,
+    availableAt: Math.min(now + HELD_RECHECK_MS, runDeadline(run) ?? Number.POSITIVE_INFINITY),
+    leaseOwner: undefined,
+    waitingFor: { kind: 'throttle', ...(key === undefined ? {} : { key }), ...(until === undefined ? {} : { until }) },
+    fence: run.fence + 1,
+  }
 }
 
 /** Wakes the runs whose starts come free next, once all of these are free. `freeAt` is when the first one is. */

@@ -6,7 +6,7 @@ import { splice } from '../text/json-splice.ts'
 import { type JsonText, objectMember } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { type FlowRow, firstVersion, flowRowId } from './flow-row.ts'
-import { isTerminal, type Run, type RunStatus, type WaitingFor } from './run.ts'
+import { isTerminal, type Run, type RunKind, type RunStatus, type WaitingFor } from './run.ts'
 
 export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-failed-step'
 export type BulkOutcome = 'done' | 'skipped' | 'failed'
@@ -23,8 +23,11 @@ export interface BulkFilter {
   /** `running` also matches waiting. */
   status?: readonly RunStatus[]
   runType?: 'event' | 'cron'
+  kind?: RunKind
   since?: number
   until?: number
+  endedSince?: number
+  endedUntil?: number
   error?: string
   parentRunId?: string
   /** Attributes as `key:value`, all of which the run must have. */

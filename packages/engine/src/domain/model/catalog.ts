@@ -1,6 +1,7 @@
 // The registered apps, workflows, runners and webhook endpoints of one namespace, as decisions read them. Services keep the
 // catalog in memory.
 
+import type { AddressList } from '../text/address-list.ts'
 import type { Endpoint, NoticeKind } from './endpoint.ts'
 import type { Runner, Workflow } from './workflow.ts'
 
@@ -11,10 +12,14 @@ export interface CatalogView {
   /** While true, no event starts a run. */
   readonly suspended: boolean
   workflow(app: string, name: string): Workflow | undefined
+  /** Whether a person has paused the workflow, registered or not. */
+  isPaused(app: string, name: string): boolean
   /** Workflows with an event trigger whose name matches, sorted by workflow name, then app. */
   triggeredBy(eventName: string): readonly Workflow[]
   /** The event names of all triggers, each once. */
   triggerNames(): readonly string[]
+  /** The names of all workflows, each once. */
+  workflowNames(): readonly string[]
   /** Apps that registered a workflow of this name. */
   appsWith(workflowName: string): readonly string[]
   runners(app: string): readonly Runner[]
@@ -22,4 +27,10 @@ export interface CatalogView {
   subscribers(kind: NoticeKind, app: string): readonly Endpoint[]
   /** Attempts a new webhook delivery gets. */
   readonly deliveryAttemptsMax: number
+  /** The last generation of a chain of runs that start each other. */
+  readonly generationsMax: number
+  /** How long a child waits for its workflow to be registered. */
+  readonly childGraceMs: number
+  /** The addresses that webhooks may go to; absent: every address. */
+  readonly webhookAddresses?: AddressList | undefined
 }

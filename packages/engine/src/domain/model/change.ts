@@ -66,7 +66,7 @@ export type Change =
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
   /** Claims (app, dedupeId) until `expiresAt`. `app` is '' for broadcasts; webhooks use a scope of their own. */
-  | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number }
+  | { type: 'dedupe.claimed'; namespace: string; app: string; dedupeId: string; expiresAt: number; eventId?: string }
   | { type: 'delivery.created'; delivery: Delivery }
   | { type: 'delivery.moved'; delivery: Delivery }
   /** `counted`: the post as the series of its endpoint counts it, if it does. */
@@ -83,6 +83,9 @@ export type Change =
   /** The workflow starts nothing until it is resumed: then the runs that wait become available at `at`. */
   | { type: 'workflow.paused'; namespace: string; app: string; name: string; pausedAt: number }
   | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
+  /** The concurrency limits of the workflow changed: its runs that wait for a slot become available at `at`. */
+  | { type: 'workflow.limited'; namespace: string; app: string; name: string; at: number }
+  /** No runner registers the workflow any more. If it is paused, it is paused again once one does. */
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
   /** A person deletes the workflow: its definition goes with its schedules, open buffers and claimed idempotency keys. */
   | { type: 'workflow.deleted'; namespace: string; app: string; name: string }
@@ -168,6 +171,8 @@ const CHANGES_CATALOG = {
   'definition.changed': false,
   'workflow.paused': true,
   'workflow.resumed': true,
+  // Comes with the workflow.
+  'workflow.limited': false,
   'workflow.dropped': true,
   'workflow.deleted': true,
   'app.deleted': true,
@@ -231,12 +236,42 @@ export type Guard =
   | { type: 'runner'; namespace: string; app: string; runnerId: string; lastSeenAt: number }
   /** No live run is pinned to the runner. */
   | { type: 'unpinned'; namespace: string; app: string; runnerId: string }
+  /** The workflow is paused, whether or not it is registered. */
+  | { type: 'paused'; namespace: string; app: string; workflow: string }
   /** The workflow is registered. */
   | { type: 'registered'; namespace: string; app: string; workflow: string }
   /** No run of the workflow, or of any workflow of the app, is in flight. */
   | { type: 'idle'; namespace: string; app: string; workflow?: string }
   /** The namespace has at most so many of these. */
   | { type: Counted; namespace: string; most: number }
+
+export const GUARD_TYPES = Object.keys({
+  run: true,
+  steps: true,
+  delivery: true,
+  endpoint: true,
+  receiver: true,
+  flow: true,
+  live: true,
+  paused: true,
+  watchers: true,
+  slug: true,
+  waiters: true,
+  events: true,
+  dedupe: true,
+  givenId: true,
+  unstarted: true,
+  catalog: true,
+  runner: true,
+  unpinned: true,
+  registered: true,
+  idle: true,
+  apps: true,
+  workflows: true,
+  runners: true,
+  endpoints: true,
+  receivers: true,
+} satisfies Record<Guard['type'], true>) as Guard['type'][]
 
 /** The resources of a namespace that guards count. */
 export type Counted = 'apps' | 'workflows' | 'runners' | 'endpoints' | 'receivers'

@@ -8,6 +8,13 @@ import type { JsonText } from '../text/json-text.ts'
 export type DeliveryStatus = WebhookDelivery['status']
 export type DeliveryKind = WebhookDelivery['eventKind']
 export type DeliveryOutcome = WireAttempt['outcome']
+export const DELIVERY_OUTCOMES = Object.keys({
+  succeeded: true,
+  http_error: true,
+  timeout: true,
+  connection_error: true,
+  skipped: true,
+} satisfies Record<DeliveryOutcome, true>) as DeliveryOutcome[]
 
 export interface Delivery {
   namespace: string

@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   run_not_finished: 'conflict',
   delivery_in_flight: 'conflict',
   slug_taken: 'conflict',
+  already_running: 'conflict',
   gone: 'conflict',
   rate_limited: 'overloaded',
   overloaded: 'overloaded',

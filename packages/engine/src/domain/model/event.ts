@@ -1,6 +1,7 @@
 // The event and its log record (docs/http-api.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
 
 import type { Triggered as WireTriggered } from '@perdure/protocol'
+import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Attributes } from './attributes.ts'
 
@@ -8,8 +9,6 @@ import type { Attributes } from './attributes.ts'
 export interface Triggered extends WireTriggered {
   /** The event that opened the buffer of a debounce or batch. The buffer's run has the same. The wire does not show it. */
   firstEventId?: string
-  /** The live run that a singleton skipped the event for. The wire does not show it. */
-  liveRunId?: string
   /** The event that used the idempotency key first. The wire does not show it. */
   repeatOf?: string
   /** The workflow was paused: the run waits until it is resumed. The wire does not show it. */
@@ -62,6 +61,8 @@ export interface Event {
   /** The data was erased with the last run that had it. */
   erased?: true
   receivedAt: number
+  /** The generation of the runs that it starts; absent: 0. Emitted events have one more than their run. */
+  generation?: number
   woke: number
   triggered: Triggered[]
   /** Absent if `triggered` and `woke` say everything. */
@@ -71,14 +72,17 @@ export interface Event {
 /** The event without the effects that its decision adds. */
 export type UndecidedEvent = Omit<Event, 'woke' | 'triggered' | 'decided'>
 
-const HIDDEN = ['firstEventId', 'liveRunId', 'repeatOf', 'isPaused'] as const
+const HIDDEN = ['firstEventId', 'repeatOf', 'isPaused'] as const
 
 /** The entries as the wire shows them. */
 export function wireTriggered(entries: readonly Triggered[]): WireTriggered[] {
   return entries.map(entry => {
-    if (!HIDDEN.some(member => entry[member] !== undefined)) return entry
-    const { firstEventId: _, liveRunId: _live, repeatOf: _first, isPaused: _paused, ...shown } = entry
-    return shown
+    const { liveRunId } = entry
+    const live = liveRunId === undefined ? {} : { liveRunId: shownRunId(liveRunId) }
+    if (!HIDDEN.some(member => entry[member] !== undefined))
+      return liveRunId === undefined ? entry : { ...entry, ...live }
+    const { firstEventId: _, repeatOf: _first, isPaused: _paused, ...shown } = entry
+    return { ...shown, ...live }
   })
 }
 

@@ -68,7 +68,7 @@ export interface FlowControl {
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */
   id: string
-  /** Most runs that hold the slot at once, by the definition that this run was created under. */
+  /** Most runs that hold the slot at once, by the definition that this run was created under. The present one counts (holds/holds). */
   limit: number
   /** The key's value; absent for a limit without a key. */
   key?: string

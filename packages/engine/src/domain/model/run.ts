@@ -28,7 +28,27 @@ export type WaitingFor = Omit<WireWaitingFor, 'until'> & {
   until?: number
   /** Only of a failure: ids of the failed steps that a resume tries again. The wire does not show them. */
   stepIds?: string[]
+  /** The run waits until other suspects have been tried. The wire does not show it. */
+  isForTurn?: true
 }
+
+/** Why the newest pass failed. The wire does not show the suspicion. */
+export type LastFailure = RunError & { suspicion?: Suspicion }
+
+/** The run's pass was lost together with others of its runner: any of them may have ended the process (pass/answer/suspicion). */
+export interface Suspicion {
+  /** Shared losses since the last progress, which spent no try. */
+  losses: number
+  /** How many suspects the next pass may be under way with on one runner, itself included. */
+  atOnce: number
+  /** How long the lost pass had been under way. */
+  ranMs: number
+  /** When the newest pass was lost. */
+  lostAt: number
+}
+
+/** A run executes the handler of its workflow, or the failure handler. */
+export type RunKind = 'run' | 'onFailure'
 
 export interface Run {
   namespace: string
@@ -48,6 +68,8 @@ export interface Run {
   parentRunId?: string
   /** Index of the parent's RunWorkflow step that waits for this run's end; absent if none does. */
   parentStepIndex?: number
+  /** Number of runs before it in a chain of runs that start each other (holds/generations); absent: 0. */
+  generation?: number
   /** The `traceparent` that the run continues; absent: the run has a trace of its own (text/traceparent). */
   trace?: string
   /** The runner id this run is pinned to; absent for an anycast run. */
@@ -64,7 +86,7 @@ export interface Run {
   /** Passes that failed since the last 2xx, checkpoint or resume: in the transport, or because the handler threw. */
   transportTries: number
   /** Why the newest of these failed, or why the run is paused. */
-  lastFailure?: RunError
+  lastFailure?: LastFailure
   createdAt: number
   startedAt?: number
   /** Seq of the frame of the first start. With it and `finishedSeq`, creation, first start and end need no frame row. */
@@ -100,6 +122,11 @@ export interface Run {
   leaseOwner?: string
   /** The newest pass when the row was last written; steps may know newer ones. */
   lastPass?: PassSent
+}
+
+/** The kind of the run: an on-failure run has the error of the run that it follows. */
+export function runKind({ failure }: Pick<Run, 'failure'>): RunKind {
+  return failure === undefined ? 'run' : 'onFailure'
 }
 
 const TERMINAL: ReadonlySet<RunStatus> = new Set(TERMINAL_STATUSES)

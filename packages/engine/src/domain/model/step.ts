@@ -2,6 +2,7 @@
 
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
+import type { Triggered } from './event.ts'
 
 export type { StepStatus }
 
@@ -46,7 +47,7 @@ export interface Step extends Partial<PassSent & RanTimes> {
   data?: JsonText
   error?: StepError
   nextAttemptAt?: number
-  /** Sleep: when it ends. Wait: when it times out. */
+  /** Sleep: when it ends. Wait: when it times out. StepRun to be tried again: when its tries end, by `maxElapsed`. */
   wakeAt?: number
   eventName?: string
   /** CEL filter of a wait. */
@@ -54,24 +55,34 @@ export interface Step extends Partial<PassSent & RanTimes> {
   /** The event that settled a wait: no later wait of the run may take it again. */
   eventId?: string
   childRunId?: string
+  /** Only of a step whose child waits for its workflow to be registered. */
+  childStart?: ChildStart | undefined
   deliveryId?: string
   emittedEventId?: string
+  /** Only of an Emit whose event did something. */
+  effects?: EmitEffects | undefined
   carried?: boolean
   timedOut?: boolean
+}
+
+/** A child that has not started: no app has its workflow yet. */
+export interface ChildStart {
+  workflow: string
+  app?: string | undefined
+  input?: JsonText | undefined
+  /** Then the step fails. */
+  until: number
+}
+
+/** The effects of an emitted event: steps that it woke, and the workflows that it triggered. */
+export interface EmitEffects {
+  woke: number
+  triggered: Triggered[]
+  /** Number of workflows that are not listed. */
+  more?: number
 }
 
 /** Whether the step's result is final: a settled step never changes and never runs again. */
 export function isSettled(status: StepStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled'
-}
-
-/** The fields of an error that the interface knows; a runner may have sent more. */
-export function stepErrorOf(error: StepError): Omit<StepError, 'code'> {
-  const { message, stack, name } = error
-  return { message, ...(stack === undefined ? {} : { stack }), ...(name === undefined ? {} : { name }) }
-}
-
-/** The error of a failed attempt as a runner reported it, with its `code` if that is one of this protocol. */
-export function reportedErrorOf(error: StepError): StepError {
-  return error.code === 'step_timeout' ? { ...stepErrorOf(error), code: error.code } : stepErrorOf(error)
 }

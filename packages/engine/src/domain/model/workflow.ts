@@ -5,7 +5,14 @@ import type { FlowControl } from './flow-control.ts'
 
 export type { Trigger }
 
-export type RetryPolicy = Required<WireRetryPolicy>
+export type RetryPolicy = Required<Omit<WireRetryPolicy, 'maxElapsed' | 'nonRetriable'>> & {
+  /** No attempt of a step begins later than this after its first one. */
+  maxElapsedMs?: number
+  /** Names and codes of errors after which nothing is tried again. */
+  nonRetriable?: string[]
+  /** The registration sets `maxAttempts`: it counts for passes whose handler throws, too. */
+  setsAttempts?: true
+}
 
 export interface Workflow {
   namespace: string
@@ -15,7 +22,7 @@ export interface Workflow {
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
-  /** Tries of a pass that fails; absent: the default (run/retry). */
+  /** Tries of a pass that fails; absent: those of the retry policy for a handler that throws, else the default (run/retry). */
   handlerRetries?: number
   /** A run that has spent the tries of a step or a pass is paused; absent: it fails. */
   whenExhausted?: 'pause'
@@ -30,6 +37,9 @@ export interface Workflow {
   /** Since then no run of the workflow starts. A registration keeps it. */
   pausedAt?: number
 }
+
+/** The pause of a workflow that no runner registers at the moment. */
+export type KeptPause = Pick<Workflow, 'namespace' | 'app' | 'name'> & { pausedAt: number }
 
 export interface Runner {
   namespace: string

@@ -6,7 +6,8 @@ import type { Change } from '../model/change.ts'
 import type { Runner, Workflow } from '../model/workflow.ts'
 import { DEFAULT_RETRY } from '../run/retry.ts'
 import { NOW, runner, workflow } from '../testkit/nouns.testkit.ts'
-import { registeredRunner, registeredWorkflow, registrationChanges, registrationWarnings } from './registration.ts'
+import { registeredRunner, registeredWorkflow, registrationChanges } from './registration.ts'
+import { registrationWarnings } from './registration-warnings.ts'
 
 const request: RegisterRequest = { app: 'shop', url: 'http://r1.test/invoke', workflows: [{ name: 'order' }] }
 const register = (registration: WorkflowRegistration) =>
@@ -109,11 +110,19 @@ test('the warnings name parts that may not mean what their author expects', () =
     { name: 'a', triggers: [{ event: 'a/*' }], cancelOn: [{ event: 'x' }, { event: 'x/*', if: 'true' }] },
     { name: 'b', cancelOn: [{ event: 'x*y' }] },
     { name: 'c', triggers: [], cancelOn: [{ event: '*' }] },
+    { name: 'd', triggers: [{ event: 'order.*.done', if: 'event.customerId == "event.name" && has(event.data.a)' }] },
+    { name: 'e', throttle: { limit: 1, period: '1s', key: 'event.data.tags.length' }, priority: 'event.ts' },
   ]
   expect(registrationWarnings({ ...request, workflows })).toEqual([
     'workflow "a": cancelOn[1].event: only an event that is called "x/*" cancels, * and all',
-    'workflow "c": triggers: the list is empty, so nothing but a parent run starts the workflow',
+    'workflow "c": triggers: the list is empty, so only a direct start, a parent run or a redrive starts the workflow',
     'workflow "c": cancelOn[0].event: only an event that is called "*" cancels, * and all',
+    'workflow "d": triggers[0].event: "order.*.done" has a * before its end, where it is no wildcard; ' +
+      '"order.*" with an `if` over event.name selects',
+    'workflow "d": triggers[0].if reads event.customerId, and an event has only id, name, data; ' +
+      'did you mean event.data.customerId?',
+    'workflow "e": throttle.key reads event.data.tags.length: the length of a list or text is size(event.data.tags)',
+    'workflow "e": priority reads event.ts, and an event has only id, name, data; did you mean event.data.ts?',
   ])
 })
 

@@ -1,17 +1,23 @@
 // Decides a registration (docs/wire-protocol.md#register): the runner's row, its workflows with defaults filled in, and the
 // workflows it no longer serves. Called by services/registry/register.
 
-import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
-import { RegisterRequestSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
+import {
+  DELAY_MS_MAX,
+  DURATION_FORMS,
+  parseDurationMs,
+  type RegisterRequest,
+  type WorkflowRegistration,
+} from '@perdure/protocol'
 import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
+import { invalid } from '../model/errors.ts'
+import type { FlowControl } from '../model/flow-control.ts'
 import type { Definition, Runner, Workflow } from '../model/workflow.ts'
 import { completeRetry } from '../run/retry.ts'
 import { definitionChanged, isSameDefinition } from './definition-history.ts'
 import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
-import { unknownMembers } from './unknown-members.ts'
 
 /** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
 const HEARTBEAT_GAP_MS_MAX = 60_000
@@ -44,11 +50,14 @@ export function registeredWorkflow(options: {
   const { name, triggers, retry, onFailure, handlerRetries, whenExhausted, attributes, inheritAttributes } =
     registration
   const flowControl = flowControlOf(registration, field)
+  refuseInapplicable({ triggers, flowControl, field })
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
     if (trigger.if !== undefined) checkedExpression(`${field}.triggers[${i}].if`, trigger.if, 'condition')
     if (trigger.cron !== undefined) checkCron(`${field}.triggers[${i}].cron`, trigger.cron)
   }
+  if (retry?.maxElapsed !== undefined && !((parseDurationMs(retry.maxElapsed) ?? Infinity) <= DELAY_MS_MAX))
+    throw invalid(`${field}.retry.maxElapsed`, `must be a duration (${DURATION_FORMS}) of at most 100 years`)
   for (const [key, source] of Object.entries(attributes ?? {}))
     checkedExpression(`${field}.attributes.${key}`, source, 'attribute')
   return {
@@ -56,7 +65,7 @@ export function registeredWorkflow(options: {
     app,
     name,
     triggers: triggers ?? [{ event: name }],
-    retry: completeRetry(retry),
+    retry: { ...completeRetry(retry), ...(retry?.maxAttempts === undefined ? {} : { setsAttempts: true }) },
     onFailure: onFailure ?? false,
     updatedAt: now,
     ...(handlerRetries === undefined ? {} : { handlerRetries }),
@@ -68,42 +77,28 @@ export function registeredWorkflow(options: {
   }
 }
 
-/** Warns of workflows that stay deleted. */
-export function deletionWarnings({ deletedWorkflows = [] }: Pick<Runner, 'deletedWorkflows'>): string[] {
-  return deletedWorkflows.map(
-    ({ name }) => `workflow "${name}": it was deleted, and is not registered again before its definition changes`,
-  )
-}
+/** The policies that apply to events alone (docs/flow-control.md#what-applies-to-what). */
+const OF_EVENTS = ['rateLimit', 'debounce', 'batch', 'idempotency'] as const satisfies (keyof FlowControl)[]
 
-/** Warns of parts of a registration that are accepted, but may not mean what their author expects. */
-export function registrationWarnings(request: RegisterRequest): string[] {
-  const { workflows } = request
-  const doubtful = workflows.flatMap(({ name, triggers, cancelOn }) => {
-    const of = `workflow "${name}":`
-    const wild = (cancelOn ?? []).flatMap(({ event }, j) =>
-      event.endsWith('*')
-        ? [`${of} cancelOn[${j}].event: only an event that is called "${event}" cancels, * and all`]
-        : [],
-    )
-    return triggers?.length === 0
-      ? [`${of} triggers: the list is empty, so nothing but a parent run starts the workflow`, ...wild]
-      : wild
-  })
-  return [...unknownFields(request), ...doubtful]
-}
-
-/** Fields that this engine does not know: misspelt ones, and those of a later version. */
-function unknownFields({ workflows, ...runner }: RegisterRequest): string[] {
-  const found = unknownMembers(RegisterRequestSchema, runner, UNKNOWN_FIELDS_MAX).map(({ problem }) => problem)
-  for (const workflow of workflows) {
-    const unknown = unknownMembers(WorkflowRegistrationSchema, workflow, UNKNOWN_FIELDS_MAX - found.length)
-    found.push(...unknown.map(({ problem }) => `workflow "${workflow.name}": ${problem}`))
+/** Throws `invalid_request` naming a part of the registration that can never apply. Without a list of triggers there is one for an event. */
+function refuseInapplicable(of: {
+  triggers: WorkflowRegistration['triggers']
+  flowControl: FlowControl | undefined
+  field: string
+}): void {
+  const { triggers, flowControl = {}, field } = of
+  for (const [i, { cron, if: condition }] of (triggers ?? []).entries()) {
+    if (cron !== undefined && condition !== undefined)
+      throw invalid(
+        `${field}.triggers[${i}].if`,
+        'cannot apply to a cron: check in the handler, or use an event trigger',
+      )
   }
-  return found
+  if (triggers === undefined || triggers.some(({ event }) => event !== undefined)) return
+  const policy = OF_EVENTS.find(name => flowControl[name] !== undefined)
+  if (policy)
+    throw invalid(`${field}.${policy}`, 'can never apply: it is for events, and the workflow has no event trigger')
 }
-
-/** Further ones are not named. */
-const UNKNOWN_FIELDS_MAX = 20
 
 /**
  * The changes of a registration. It replaces the runner's earlier one: a workflow that only the earlier one served is
@@ -154,11 +149,20 @@ export function registrationChanges(options: {
     },
     ...defined.flatMap((workflow): Change[] => [
       { type: 'workflow.registered', workflow },
+      ...limitsChanged(known(workflow.name), workflow),
       definitionChanged(workflow, { before: known(workflow.name), runner: runnerId }),
     ]),
     ...dropped.map((name): Change => ({ type: 'workflow.dropped', namespace, app, name })),
     { type: 'app.runnerArrived', namespace, app, at: now, workflows: runner.workflows },
   ]
+}
+
+/** Wakes the runs that wait for a slot of a workflow whose limits change: some may start, or none. */
+function limitsChanged(before: Workflow | undefined, after: Workflow): Change[] {
+  const limits = ({ flowControl }: Workflow) => JSON.stringify(flowControl?.concurrency)
+  if (!before || limits(before) === limits(after)) return []
+  const { namespace, app, name, updatedAt: at } = after
+  return [{ type: 'workflow.limited', namespace, app, name, at }]
 }
 
 /** Whether the registration is a heartbeat. A runner that returns after a long time is news, so that held runs try it. */

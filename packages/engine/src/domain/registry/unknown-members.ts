@@ -1,7 +1,7 @@
 // Finds the members of a JSON value that its schema does not know. Requests with such members are refused, or accepted with
 // warnings (docs/errors.md#how-requests-are-checked). Called by the HTTP layer and by the warnings of a registration.
 
-import { hintFor, quoteName } from '@perdure/protocol'
+import { cutText, hintFor, quoteName } from '@perdure/protocol'
 
 /** The parts of a schema that have members. */
 interface Node {
@@ -57,7 +57,7 @@ function collectMembers(
     } else {
       const field = pathOf(name)
       const problem = `${quoteName(field)} is not known here${hintFor(name, Object.keys(properties))}`
-      search.found.push({ field: field.slice(0, FIELD_CHARS_MAX), problem })
+      search.found.push({ field: cutText(field, FIELD_CHARS_MAX), problem })
     }
   }
 }

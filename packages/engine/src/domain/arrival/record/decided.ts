@@ -1,6 +1,7 @@
 // Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
 // An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
 
+import { cutText } from '@perdure/protocol'
 import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
@@ -17,7 +18,13 @@ export class DecidedDraft {
 
   /** The workflow has a trigger for the event's name, and the event does not meet it. */
   unmet({ name, app }: Workflow, { event, if: filter, error }: UnmetTrigger): void {
-    const entry = [name, app, event, cut(filter), ...(error === undefined ? [] : [cut(error)])]
+    const entry = [
+      name,
+      app,
+      event,
+      cutText(filter, TEXT_CHARS_MAX, '…'),
+      ...(error === undefined ? [] : [cutText(error, TEXT_CHARS_MAX, '…')]),
+    ]
     this.#keep(entry, decided => {
       decided.unmet ??= []
       decided.unmet.push(entry as StartEntry)
@@ -25,7 +32,7 @@ export class DecidedDraft {
   }
 
   warning(sentence: string): void {
-    const kept = cut(sentence)
+    const kept = cutText(sentence, TEXT_CHARS_MAX, '…')
     this.#keep([kept], decided => {
       decided.warnings ??= []
       decided.warnings.push(kept)
@@ -72,10 +79,4 @@ export class DecidedDraft {
     this.#chars += chars
     add(this.#all)
   }
-}
-
-/** Cuts between characters, not within a pair of surrogates. */
-function cut(text: string): string {
-  if (text.length <= TEXT_CHARS_MAX) return text
-  return `${text.slice(0, TEXT_CHARS_MAX).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -76,12 +76,14 @@ describe('instants that were missed', () => {
     const none = { ...hourly, catchUp: 'none' } as const
     const first = after(none, 2.5)
     const second = (dueSchedule(first, NOW + 3.5 * HOUR) as { after: EventSchedule }).after
-    expect(second.missed).toEqual({ from: NOW + HOUR, until: NOW + 3 * HOUR })
+    const cause = 'no-engine'
+    expect(second.missed).toEqual({ from: NOW + HOUR, until: NOW + 3 * HOUR, count: 3, cause })
     const fired = { ...second, lastAt: NOW + 4 * HOUR }
     const onTime = (dueSchedule(fired, NOW + 4 * HOUR) as { after: EventSchedule }).after
     expect(onTime.missed).toEqual(second.missed)
     const later = (dueSchedule(onTime, NOW + 5.5 * HOUR) as { after: EventSchedule }).after
-    expect(later.missed).toEqual({ from: NOW + 5 * HOUR, until: NOW + 5 * HOUR })
+    const gap = { from: NOW + 5 * HOUR, until: NOW + 5 * HOUR, count: 1, cause }
+    expect(later.missed).toEqual({ ...gap, earlier: [second.missed] })
   })
 })
 

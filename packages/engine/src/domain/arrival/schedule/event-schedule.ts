@@ -7,8 +7,9 @@ import { type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
 import { splice } from '../../text/json-splice.ts'
 import { type JsonText, objectMember } from '../../text/json-text.ts'
 import { afterSetBack, type Fired, firedAfter, hasFired, nextUnfired } from './fired.ts'
-import { type Missed, missedAfter } from './missed.ts'
+import { gapOf, type Missed, missedAfter } from './missed.ts'
 import { Recurrence, type RecurrenceRule } from './recurrence.ts'
+import { type Skipped, skippedAfter } from './skipped.ts'
 
 /** Instants that `catchUp: 'all'` makes up for at most: the oldest, and the newest. */
 const MADE_UP_MAX = 1000
@@ -39,6 +40,8 @@ export interface EventSchedule extends ScheduleDefinition {
   lastEventId?: string
   lastRunId?: string
   missed?: Missed
+  /** The instants since the last run whose events a singleton skipped, or the last ones before it. */
+  skipped?: Skipped
   /** Instants that are to come, and fired while the clock was ahead. */
   firedAhead?: Fired[]
 }
@@ -57,10 +60,28 @@ export function redefined(
   definition: ScheduleDefinition,
   { id, now }: { id: string; now: number },
 ): EventSchedule {
-  const { createdAt = now, paused, heldAt, nextAt, lastAt, lastEventId, lastRunId, missed, firedAhead } = stored ?? {}
+  const {
+    createdAt = now,
+    paused,
+    heldAt,
+    nextAt,
+    lastAt,
+    lastEventId,
+    lastRunId,
+    missed,
+    skipped,
+    firedAhead,
+  } = stored ?? {}
   const keepsTimes = stored !== undefined && timesOf(stored) === timesOf(definition)
   const fired = keepsTimes && firedAhead ? { firedAhead } : {}
-  const kept = { lastAt, lastEventId, lastRunId, ...(missed ? { missed } : {}), ...fired }
+  const kept = {
+    lastAt,
+    lastEventId,
+    lastRunId,
+    ...(missed ? { missed } : {}),
+    ...(skipped ? { skipped } : {}),
+    ...fired,
+  }
   const schedule: EventSchedule = { ...definition, id, createdAt, ...kept }
   if (paused) return { ...schedule, paused, ...(keepsTimes && heldAt !== undefined ? { heldAt } : {}) }
   if (!keepsTimes) return withNext(schedule, recurrenceOf(schedule).next(now))
@@ -94,12 +115,26 @@ function isAnchoredAfter({ everyMs, startsAt, createdAt }: EventSchedule, now: n
   return everyMs !== undefined && startsAt === undefined && createdAt > now
 }
 
-/** The schedule after it has fired. `runId`: the first run that its event started. */
+/** The event that a schedule has sent at an instant: the first run that it started, or the live run for which a singleton skipped it. */
+interface LastEvent {
+  at: number
+  instant: number
+  eventId: string
+  runId: string | undefined
+  liveRunId: string | undefined
+}
+
+/** The schedule after it has fired. */
 export function withLast(
-  { lastRunId: _, ...schedule }: EventSchedule,
-  { at, eventId, runId }: { at: number; eventId: string; runId: string | undefined },
+  { lastRunId, ...schedule }: EventSchedule,
+  { at, instant, eventId, runId, liveRunId }: LastEvent,
 ): EventSchedule {
-  return { ...schedule, lastAt: at, lastEventId: eventId, ...(runId === undefined ? {} : { lastRunId: runId }) }
+  const last = { ...schedule, lastAt: at, lastEventId: eventId }
+  if (runId !== undefined) return { ...last, lastRunId: runId }
+  if (liveRunId === undefined) return last
+  // The event before started a run if there is one.
+  const sinceLast = lastRunId === undefined ? schedule.skipped : undefined
+  return { ...last, skipped: skippedAfter(sinceLast, instant, liveRunId) }
 }
 
 /** The instant of a due schedule that fires, if one does, and the schedule after it. */
@@ -123,7 +158,7 @@ export function dueSchedule(schedule: EventSchedule, now: number): DueSchedule |
   const instant = times.latest(nextAt, now)
   const isLeftOut = catchUp === 'none' && now - instant > LATE_MS_MAX
   const until = isLeftOut ? instant : instant > nextAt ? times.latest(nextAt, instant - 1) : undefined
-  const gap = until === undefined ? undefined : { from: nextAt, until }
+  const gap = until === undefined ? undefined : gapOf(times, { from: nextAt, until }, 'no-engine')
   const after = { ...withNext(rest, nextUnfired(times, now, firedAhead)), ...missedAfter(rest, gap) }
   return isLeftOut || hasFired(instant, firedAhead) ? { after } : { instant, after: withFired(after, now) }
 }

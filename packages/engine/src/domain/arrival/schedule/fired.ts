@@ -1,7 +1,7 @@
 // Instants of a schedule that fired before their time, because the wall clock was ahead, and its next instant once the clock
 // was set back (docs/operating.md#clocks). Pure; called by the schedules of the API and by those of workflows.
 
-import type { Missed } from './missed.ts'
+import { gapOf, type Missed } from './missed.ts'
 
 /** The first and the last of consecutive instants that have fired. */
 export interface Fired {
@@ -75,7 +75,11 @@ export function afterSetBack(
 /** The missed instants of the past: the others come again. */
 function missedBy(instants: Instants, missed: Missed | undefined, now: number): { missed?: Missed } {
   if (!missed || missed.from > now) return {}
-  return { missed: missed.until <= now ? missed : { from: missed.from, until: instants.latest(missed.from, now) } }
+  if (missed.until <= now) return { missed }
+  const until = instants.latest(missed.from, now)
+  const { cause, earlier } = missed
+  const gap = cause ? gapOf(instants, { from: missed.from, until }, cause) : { from: missed.from, until }
+  return { missed: { ...gap, ...(earlier && { earlier }) } }
 }
 
 /** In order, without overlaps, and no more than are kept. */

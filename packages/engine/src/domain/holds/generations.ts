@@ -1,0 +1,35 @@
+// The length of chains of runs that start each other, as children or by emitted events (docs/concepts.md#chains). A workflow that
+// starts itself without an end is stopped by a bound. Used where runs are created, and by explanations.
+
+import type { StepError } from '@perdure/protocol'
+import type { Run } from '../model/run.ts'
+
+/** From this generation on a chain is worth a warning. */
+export const LONG_CHAIN = 20
+
+/** The generation of what the run starts. A run that no other run started is of generation 0. */
+export function nextGeneration({ generation = 0 }: Pick<Run, 'generation'>): number {
+  return generation + 1
+}
+
+/** The report of a run that goes on with a long chain. */
+export function chainFault({ app, workflow, id: runId, generation = 0 }: Readonly<Run>) {
+  return { of: { app, workflow }, runId, generation }
+}
+
+/** The error of a step that would start a run beyond the bound. `what` is what did not happen. */
+export function chainTooLong(what: string, max: number): StepError {
+  const chain = `this run is of generation ${max} in a chain of runs that start each other, as children or by emitted events`
+  const remedy =
+    'If the workflows start each other without an end, stop them in the handler; if such a chain is meant, raise the setting.'
+  return {
+    name: 'ChainTooLongError',
+    message: `${what}: ${chain}, and ENGINE_GENERATION_LIMIT is ${max}. ${remedy}`,
+  }
+}
+
+/** The warning about a chain that may have no end; undefined for a shorter one. */
+export function chainWarning(generation: number | undefined, max: number): string | undefined {
+  if (generation === undefined || generation < Math.min(LONG_CHAIN, max)) return undefined
+  return `Generation ${generation} of a chain of runs that start each other, as children or by emitted events: at ${max} it is stopped (ENGINE_GENERATION_LIMIT). Make sure that it ends.`
+}

@@ -1,0 +1,35 @@
+// Warnings about what a registration meets: other live versions of its app, and apps that nobody serves any more.
+
+import { expect, test } from 'vitest'
+import { runner, workflow } from '../testkit/nouns.testkit.ts'
+import { renamedAppWarnings, versionWarnings } from './registration-warnings.ts'
+
+const serving = (runnerId: string, digests: Record<string, string>, fields = {}) => ({
+  ...runner(runnerId, { workflows: Object.keys(digests) }),
+  definitions: Object.values(digests).map(digest => ({ digest, since: 1 })),
+  ...fields,
+})
+
+test('a live runner with another definition is another version of the app', () => {
+  const own = serving('new', { pay: 'b', ship: 'x' })
+  const peers = [serving('old', { pay: 'a', ship: 'x', mail: 'm' }, { version: '1.4' }), serving('same', { pay: 'b' })]
+  expect(versionWarnings(own, peers)).toEqual([
+    'two versions of app "shop" are live: runner "old" (version 1.4) has another definition of "pay". The newest one ' +
+      'counts, and runs go to both runners; stop the old one unless a deploy is under way',
+  ])
+  expect(versionWarnings(own, [peers[1] as typeof own])).toEqual([])
+})
+
+test('an app without a runner that starts the same workflow at the same event was probably renamed', () => {
+  const pay = { ...workflow('pay'), app: 'store', triggers: [{ event: 'order/paid' }] }
+  const abandoned = { ...pay, app: 'shop' }
+  expect(renamedAppWarnings([pay], [abandoned])).toEqual([
+    'app "shop" has no runner and still starts "pay" at the same events; those runs wait for a runner. If this app ' +
+      'replaces it, delete it: perdure apps delete shop',
+  ])
+  const others = [
+    { ...abandoned, triggers: [{ cron: '* * * * *' }] },
+    { ...abandoned, name: 'ship' },
+  ]
+  expect(renamedAppWarnings([pay], others)).toEqual([])
+})
