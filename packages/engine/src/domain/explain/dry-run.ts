@@ -17,6 +17,7 @@ import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
 import type { Workflow } from '../model/workflow.ts'
+import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { nearestTo } from './nearest-names.ts'
 
@@ -30,11 +31,19 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
     dryRun: true,
     ...(decided.suspended ? { suspended: true } : {}),
     waiters: decided.woke,
+    ...wakesOf(decided),
     ...waitedOf(input, decided),
     workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
     ...nearestTo(input.event, input.catalog),
     ...(decided.warnings.length === 0 ? {} : { warnings: decided.warnings }),
   }
+}
+
+/** Runs that a reply names. */
+const WAKES_MAX = 10
+
+function wakesOf({ wakes }: Fanout): Pick<DryRunReply, 'wakes'> {
+  return wakes.length === 0 ? {} : { wakes: wakes.slice(0, WAKES_MAX).map(({ runId }) => shownRunId(runId)) }
 }
 
 /** The number of runs that wait for the name, if the event would not wake all of them. */
@@ -94,9 +103,9 @@ interface Met {
 
 /** The policies that a direct start meets, with the values of their keys. */
 export type StartPolicies = Pick<NonNullable<DryRunWorkflow['policies']>, (typeof START_POLICIES)[number]>
-const START_POLICIES = ['priority', 'concurrency', 'throttle'] as const
+const START_POLICIES = ['singleton', 'priority', 'concurrency', 'throttle'] as const
 
-/** The policies of a workflow that hold or order a run started directly with this input. */
+/** The policies of a workflow that refuse, hold or order a run started directly with this input. */
 export function describeStart(workflow: Workflow, input: JsonText | undefined): StartPolicies {
   const policies = policiesOf(workflow, new EventSubject({ name: workflow.name, data: input }))
   return Object.fromEntries(START_POLICIES.flatMap(name => (policies[name] ? [[name, policies[name]]] : [])))

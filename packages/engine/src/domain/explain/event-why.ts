@@ -5,6 +5,7 @@
 import type { DryRunReply, EventExplanation, EventVerdict } from '@perdure/protocol'
 import { scopeOf } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
+import { chainWarning } from '../holds/generations.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Event, StartEntry, Triggered } from '../model/event.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -23,6 +24,9 @@ export function explainDecision(event: Event, catalog: CatalogView, woken: reado
   const { decided = {}, triggered, woke, receivedAt } = event
   const verdicts = [...triggered.map(entry => ofEntry(entry)), ...(decided.unmet ?? []).map(ofUnmet)]
   const { left, suspended } = decided
+  const warnings = [...(decided.warnings ?? []), chainWarning(event.generation, catalog.generationsMax)].filter(
+    text => text !== undefined,
+  )
   const others = notConsidered(event, catalog, verdicts).flatMap(({ name, app }) => {
     const scope = scopeOf(event, decided.targetApp)
     if (scope !== undefined && scope !== app) return [otherApp(name, app, scope)]
@@ -44,7 +48,7 @@ export function explainDecision(event: Event, catalog: CatalogView, woken: reado
     ...(suspended ? { suspended } : {}),
     workflows,
     ...nearestTo(event, catalog),
-    ...(decided.warnings ? { warnings: decided.warnings } : {}),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(left === undefined ? {} : { left }),
   }
 }

@@ -15,7 +15,7 @@ import {
   sleeping,
   waiting,
 } from '../testkit/nouns.testkit.ts'
-import { explain, type Facts } from './explain.ts'
+import { explain, type Facts, settledLast } from './explain.ts'
 
 const LATER = NOW + 60 * SECOND
 const AT = new Date(NOW).toISOString()
@@ -33,6 +33,7 @@ function why(
     runners: { live: 1, stale: 2, disconnected: 0, without: 0 },
     childStatuses: new Map(),
     triesMax: 8,
+    generationsMax: 100,
     ...fields,
   }
   return explain(facts)
@@ -180,6 +181,18 @@ describe('waiting', () => {
     expect(why(until, {}, step).sentence).toContain(`at most until ${THEN}`)
   })
 
+  test('for one step of a race, or of several in parallel: it names the step since which the handler has called none', () => {
+    const row = parked({ kind: 'event', stepName: 'b', eventName: 'b' })
+    const open = waiting('b', 'b')
+    expect(why(row, { settledLast: 'a' }, open).sentence).toBe(
+      'Step "b" waits for event "b", without a deadline. The handler has called no step since step "a" ended: it waits for a step that is open, or, after a race, for something that is no step. If it does, and its process has ended or was frozen, the run waits for the open step: put I/O into a step.',
+    )
+    const at = (seq: number, name: string) => ({ ...open, runId: row.id, index: 0, seq, name })
+    expect(settledLast([at(1, 'b')], [at(3, 'a'), at(2, 'c')])?.name).toBe('a')
+    expect(settledLast([at(1, 'b'), at(4, 'd')], [at(3, 'a')])).toBeUndefined()
+    expect(settledLast([at(1, 'b')], [])).toBeUndefined()
+  })
+
   test('for children, listing all of them', () => {
     const row = parked({ kind: 'child', stepName: 'a', childRunId: 'run_a' })
     const childStatuses = new Map([['run_a', 'running'] as const, ['run_b', 'queued'] as const])
@@ -213,6 +226,25 @@ describe('waiting', () => {
       sentence: `The last pass came to nothing (try 3 of 8): it is repeated at ${THEN}. What came of it: socket hang up`,
       waitingFor: { kind: 'retry', until: THEN, error: 'socket hang up' },
     })
+  })
+
+  test('on the turn of a suspect, whose suspicion no reader sees', () => {
+    const suspicion = { losses: 1, atOnce: 1, ranMs: 0, lostAt: NOW }
+    const row = { ...parked({ kind: 'retry', until: LATER }), lastFailure: { message: 'socket hang up', suspicion } }
+    const lost = { ...row, waitingFor: { kind: 'retry', until: LATER, error: 'socket hang up (lost …)' } as const }
+    expect(why(lost)).toMatchObject({
+      sentence: `The last pass came to nothing (no try is spent): it is repeated at ${THEN}. What came of it: socket hang up (lost …)`,
+      error: { message: 'socket hang up' },
+    })
+    for (const [status, kind] of [
+      ['waiting', 'retry'],
+      ['queued', 'runner'],
+    ] as const) {
+      const waiting = { kind, until: LATER, error: 'It waits for its turn.', isForTurn: true } as const
+      const shown = why({ ...row, status, waitingFor: waiting })
+      expect(shown.sentence).toBe(`It waits for its turn. It is tried again at ${THEN}.`)
+      expect(JSON.stringify(shown)).not.toMatch(/suspicion|isForTurn/)
+    }
   })
 })
 

@@ -1,9 +1,10 @@
 // Explains why a run is in its status, as fields for programs and as one sentence for people
 // (docs/flow-control.md#why-does-it-wait). services/run/explain gathers the facts.
 
-import type { RunExplanation } from '@perdure/protocol'
+import { cutText, type RunExplanation } from '@perdure/protocol'
+import { chainWarning } from '../holds/generations.ts'
 import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
-import type { Run, RunStatus, WaitingFor } from '../model/run.ts'
+import type { LastFailure, Run, RunStatus, WaitingFor } from '../model/run.ts'
 import { isTerminal, runDurationMs } from '../model/run.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
@@ -13,6 +14,13 @@ import { waitingForText } from '../view/run-summary.ts'
 
 /** Maximum number of children in an explanation: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
+
+/** An event that a wait could not be compared with. */
+export interface WaitFault {
+  eventId: string
+  expression: string
+  error: string
+}
 
 export interface Facts {
   run: Run
@@ -27,14 +35,24 @@ export interface Facts {
    * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
    */
   runners: { live: number; stale: number; disconnected: number; without: number }
+  /** The newest pass that came to nothing on one of them, as far as this engine knows. */
+  lastFailure?: { runnerId: string; at: number; message: string } | undefined
+  /** The last generation of a chain. */
+  generationsMax: number
   /** Tries of a pass of the run. */
   triesMax: number
   /** The pass of the run that this engine has under way. */
   pass?: PassSent | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
   isInRunnerQueue?: boolean
+  /** The size of its state, if this engine left the run for lack of memory. */
+  bytesWithoutMemory?: number | undefined
   /** Number of held runs before this one, if a limit holds it. */
   position?: number | undefined
+  /** The newest event that came since the wait began, and whose comparison with its expression failed. */
+  waitFault?: WaitFault | undefined
+  /** The step that settled last, if the run is parked and has gained no step since. */
+  settledLast?: string | undefined
   /** Statuses of the children that the run waits for, by run id. */
   childStatuses: ReadonlyMap<string, RunStatus>
 }
@@ -47,6 +65,7 @@ export function explain(facts: Facts): RunExplanation {
   const { waitingFor: waiting } = run
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
   const children = childrenOf(open, facts.childStatuses)
+  const warnings = [chainWarning(run.generation, facts.generationsMax)].filter(text => text !== undefined)
   return {
     runId: shownRunId(run.id),
     status: run.status,
@@ -70,8 +89,16 @@ export function explain(facts: Facts): RunExplanation {
     missing: missingOf(facts),
     runner: pass?.runner ?? run.runner,
     passSince: optionalTimestamp(pass?.passSentAt),
-    error: run.error ?? run.lastFailure,
+    error: run.error ?? shownFailure(run),
+    generation: run.generation || undefined,
+    warnings: warnings.length === 0 ? undefined : warnings,
   }
+}
+
+function shownFailure({ lastFailure }: Run): Omit<LastFailure, 'suspicion'> | undefined {
+  if (!lastFailure?.suspicion) return lastFailure
+  const { suspicion: _, ...shown } = lastFailure
+  return shown
 }
 
 function presentHolder({ runId, since }: { runId: string; since: number }) {
@@ -113,6 +140,7 @@ function nextStartAt({ run, position }: Facts): number | undefined {
 
 function sentenceOf(facts: Facts, open: readonly Step[]): string {
   const { run, since, pass } = facts
+  if (facts.bytesWithoutMemory !== undefined) return memorySentence(facts.bytesWithoutMemory)
   switch (run.status) {
     case 'queued':
       return queuedSentence(facts)
@@ -163,7 +191,8 @@ function queuedSentence(facts: Facts): string {
   switch (waitingFor?.kind) {
     case 'runner':
       if (waitingFor.until === undefined) return runnerRoomSentence(facts)
-      return `${heldSentence(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
+      if (waitingFor.isForTurn) return turnSentence(waitingFor)
+      return `${heldSentence(facts)}${lastFailureText(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'workflow-paused':
@@ -182,6 +211,17 @@ function queuedSentence(facts: Facts): string {
   }
 }
 
+function memorySentence(bytes: number): string {
+  const size = `${(bytes / 1_000_000).toFixed(1)} MB`
+  return `It is due and waits for memory: its state of ${size} does not fit beside the runs under way on this engine. It goes on when one of them ends or waits; a larger heap (--max-old-space-size) or another engine takes more at once.`
+}
+
+function lastFailureText({ lastFailure }: Facts): string {
+  if (lastFailure === undefined) return ''
+  const { runnerId, at, message } = lastFailure
+  return ` Runner "${runnerId}" at ${timestamp(at)}: ${message.replace(/\.$/, '')}.`
+}
+
 /** Says what the run lacks: a runner that serves its workflow, or one that can be reached. */
 function heldSentence({ run, runners }: Facts): string {
   const { live, stale, disconnected, without } = runners
@@ -198,13 +238,14 @@ function heldSentence({ run, runners }: Facts): string {
 
 function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: readonly Step[]): string {
   const others = open.filter(step => step.name !== waiting?.stepName).length
-  const more = others === 0 ? '' : ` ${others} more of its steps ${others === 1 ? 'is' : 'are'} open.`
+  const further = others === 0 ? '' : ` ${others} more of its steps ${others === 1 ? 'is' : 'are'} open.`
+  const more = further + settledText(facts)
   const step = waiting?.stepName === undefined ? 'It' : `Step "${waiting.stepName}"`
   switch (waiting?.kind) {
     case 'sleep':
       return `${step} sleeps until ${optionalTimestamp(waiting.until) ?? 'it is woken'}.${more}`
     case 'event':
-      return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${more}`
+      return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts)}${more}`
     case 'child': {
       const status = facts.childStatuses.get(waiting.childRunId ?? '')
       return `${step} waits for run ${waiting.childRunId}${status ? `, which is ${status}` : ''}.${more}`
@@ -213,8 +254,9 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return waiting.stepName === undefined
         ? passSentence(facts, waiting, more)
         : `${step} failed${triesOf(waiting)} and is tried again ${by(waiting)}.${more}`
-    case undefined:
     case 'runner':
+      return `${step} waits until a runner registers ${childText(waiting, open)}${more}`
+    case undefined:
     case 'concurrency':
     case 'throttle':
     case 'workflow-paused':
@@ -223,18 +265,56 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
   }
 }
 
+/** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */
+function settledText({ settledLast }: Facts): string {
+  if (settledLast === undefined) return ''
+  return ` The handler has called no step since step "${settledLast}" ended: it waits for a step that is open, or, after a race, for something that is no step. If it does, and its process has ended or was frozen, the run waits for the open step: put I/O into a step.`
+}
+
+/** The newest of the settled steps, if it settled after every open one was stored. */
+export function settledLast(open: readonly Step[], settled: readonly Step[]): Step | undefined {
+  let newest: Step | undefined
+  for (const step of settled) if (newest === undefined || step.seq > newest.seq) newest = step
+  return newest !== undefined && open.every(({ seq }) => seq < (newest as Step).seq) ? newest : undefined
+}
+
+/** The workflow of a child that nobody has registered, and what comes of the step. */
+function childText({ stepName }: WaitingFor, open: readonly Step[]): string {
+  const childStart = open.find(({ name }) => name === stepName)?.childStart
+  if (!childStart) return 'the workflow of its child.'
+  const { workflow, app, until } = childStart
+  const of = app === undefined ? '' : ` of app "${app}"`
+  return `workflow "${workflow}"${of}: nobody has it. The step fails at ${timestamp(until)} (ENGINE_CHILD_GRACE).`
+}
+
+/** More of an expression is not shown. */
+const EXPRESSION_CHARS_MAX = 200
+
+/** Says why an event that came did not wake the run. */
+function faultText({ waitFault }: Facts): string {
+  if (!waitFault) return ''
+  const { eventId, expression, error } = waitFault
+  const named = cutText(expression, EXPRESSION_CHARS_MAX, '…')
+  return ` Its expression "${named}" could not be evaluated for event ${eventId}, which therefore did not wake it: ${error.replace(/\.$/, '')}.`
+}
+
 function triesOf({ attempt, maxAttempts }: WaitingFor): string {
   return maxAttempts === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`
 }
 
 function passSentence({ run, triesMax }: Facts, waiting: WaitingFor, more: string): string {
   const { transportTries, lastFailure } = run
-  const tries = `(try ${transportTries} of ${triesMax})`
+  if (waiting.isForTurn) return `${turnSentence(waiting)}${more}`
+  const tries = transportTries === 0 ? '(no try is spent)' : `(try ${transportTries} of ${triesMax})`
   const repeated = `it is repeated ${by(waiting)}.${more}`
   if (lastFailure?.code === 'handler_failed')
     return `The handler threw in the last pass ${tries}: ${repeated} What it threw: ${waiting.error}`
   if (waiting.error === undefined) return `The last pass came to nothing: ${repeated}`
   return `The last pass came to nothing ${tries}: ${repeated} What came of it: ${waiting.error}`
+}
+
+function turnSentence(waiting: WaitingFor): string {
+  return `${waiting.error} It is tried again ${by(waiting)}.`
 }
 
 function triesText({ transportTries }: Run): string {

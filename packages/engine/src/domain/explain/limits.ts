@@ -1,8 +1,8 @@
 // The concurrency limits and throttles that hold runs back, as `GET /limits` shows them (docs/flow-control.md#why-does-it-wait).
 // The rows come from the reads of the store.
 
-import { slotScope } from '../holds/holds.ts'
-import type { ConcurrencyScope } from '../model/flow-control.ts'
+import { presentLimit, slotScope } from '../holds/holds.ts'
+import type { ConcurrencyLimit, ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 
 /** Runs that are counted at most, of all limits together. */
@@ -81,14 +81,18 @@ export interface ThrottleNow extends Limit {
 export type LimitNow = ConcurrencyLimitNow | ThrottleNow
 
 /** The limits that runs hold or wait for, those with the most waiting runs first. */
-export function limitsOf(rows: LimitRows, now: number): LimitNow[] {
+export function limitsOf(
+  rows: LimitRows,
+  { now, present }: { now: number; present(run: LimitedRun): readonly ConcurrencyLimit[] | undefined },
+): LimitNow[] {
   const slots = new Map<string, ConcurrencyLimitNow>()
   const slotOf = (run: LimitedRun, id: string): ConcurrencyLimitNow | undefined => {
     const slot = run.holds?.slots?.find(slot => slot.id === id)
     if (!slot) return undefined
     const known = slots.get(id)
     if (known) return known
-    const { limit, key } = slot
+    const { key } = slot
+    const limit = presentLimit(run, slot, present(run))
     const isPart = rows.isPart.forSlots
     const made: ConcurrencyLimitNow = {
       ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit },

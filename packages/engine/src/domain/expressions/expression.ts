@@ -5,6 +5,7 @@ import { EXPRESSION_CHARS_MAX } from '@perdure/protocol'
 import { FUNCTION_COSTS } from './cost.ts'
 import { EVENT_ENVIRONMENT, NODES_MAX, WAIT_ENVIRONMENT } from './environment.ts'
 import { type Evaluated, takeTurn } from './evaluations.ts'
+import { hintFor } from './hints.ts'
 import { addWork, charge, Meter, metered } from './meter.ts'
 import {
   BINARY_OPERATORS,
@@ -32,13 +33,13 @@ export interface Scope {
   async?: Subject
 }
 
-/** Says why an expression does not compile, and where: `position` counts characters from 0. */
+/** Says why an expression does not compile, and where: `position` counts characters from 0. The hint is how CEL writes it. */
 export class ExpressionError extends Error {
   override name = 'ExpressionError'
   readonly position: number
 
-  constructor(message: string, position: number) {
-    super(`${message} (at character ${position + 1})`)
+  constructor(message: string, position: number, hint?: string) {
+    super(`${message} (at character ${position + 1})${hint === undefined ? '' : `; ${hint}`}`)
     this.position = position
   }
 }
@@ -81,7 +82,7 @@ export class Expression {
     meterTree(this.#run.ast as unknown as Node, shape, 0)
     this.#nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
     this.bytes = this.#nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
-    checkType(this.#run, purpose)
+    checkType(this.#run, source, { purpose, inWait })
     // The check has refused what is no function, so this one is unknown to the engine only.
     if (shape.unpriced) throw new ExpressionError(`calls ${shape.unpriced.name}, which has no cost`, shape.unpriced.at)
   }
@@ -156,8 +157,13 @@ function compile(source: string, inWait: boolean): Compiled {
   try {
     return (inWait ? WAIT_ENVIRONMENT : EVENT_ENVIRONMENT).parse(source)
   } catch (error) {
-    throw new ExpressionError(`does not compile: ${reasonOf(error)}`, positionOf(error))
+    throw notCompiled(error, source, inWait)
   }
+}
+
+function notCompiled(error: unknown, source: string, inWait: boolean): ExpressionError {
+  const reason = reasonOf(error)
+  return new ExpressionError(`does not compile: ${reason}`, positionOf(error), hintFor(source, reason, { inWait }))
 }
 
 interface Shape {
@@ -207,11 +213,9 @@ function patternOf(call: unknown[]): Pattern | undefined {
   }
 }
 
-function checkType(run: Compiled, purpose: Purpose): void {
+function checkType(run: Compiled, source: string, { purpose, inWait }: { purpose: Purpose; inWait: boolean }): void {
   const checked = run.check()
-  if (!checked.valid) {
-    throw new ExpressionError(`does not compile: ${reasonOf(checked.error)}`, positionOf(checked.error))
-  }
+  if (!checked.valid) throw notCompiled(checked.error, source, inWait)
   const type = String(checked.type)
   const { types, expected } = RESULTS[purpose]
   if (!types.includes(type)) throw new ExpressionError(`gives ${type}, not ${expected}`, 0)

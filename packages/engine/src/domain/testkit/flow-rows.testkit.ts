@@ -63,8 +63,9 @@ export class FlowRows {
       const leased = { ...row, version: version + 1, leaseOwner: 'engine-1', availableAt: this.now + 15_000 }
       this.rows.set(row.id, leased)
       const workflow = this.catalog.workflow(row.app, row.workflow)
-      const { suspended, now } = this
-      const firing = decideDueRow({ row: leased, workflow, suspended, now, report: () => {} })
+      const { suspended, now, catalog, assumptions } = this
+      const facts = { suspended, now, catalog, assumptions, report: () => {} }
+      const firing = decideDueRow({ row: leased, workflow, ...facts })
       if (firing) this.commit(firing)
     }
   }

@@ -103,7 +103,9 @@ export class Given {
 
   /** The log has these events of one name, up to position `after`. */
   logged(name: string, events: readonly Event[], after: number): Given {
-    const assumptions = { ...this.#world.assumptions, events: new Map([[name, { events, after }]]) }
+    const logged = events.map((event, i) => ({ event, position: after - events.length + 1 + i }))
+    const known = new Map(this.#world.assumptions.events).set(name, { events: logged, after })
+    const assumptions = { ...this.#world.assumptions, events: known }
     return this.#in({ assumptions })
   }
 
@@ -152,8 +154,8 @@ export class Given {
 
   /** `start`: the answer of the run's throttle. */
   whenLeased(route: Route = toRunner, start?: Start): Then {
-    const { now, catalog } = this.#world
-    return this.#then(begin(this.state, { now, route, catalog, start }))
+    const { now, catalog, assumptions } = this.#world
+    return this.#then(begin(this.state, { now, route, catalog, assumptions, report: () => {}, start }))
   }
 
   whenNoRunnerIsReached(): Then {

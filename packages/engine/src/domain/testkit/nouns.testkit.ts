@@ -197,13 +197,18 @@ export function catalog(...workflows: Workflow[]): CatalogView {
   return {
     namespace: 'default',
     workflow: (app, name) => workflows.find(known => known.app === app && known.name === name),
+    isPaused: (app, name) =>
+      workflows.some(known => known.app === app && known.name === name && known.pausedAt !== undefined),
     triggerNames: () => workflows.flatMap(({ triggers }) => triggers.flatMap(({ event }) => event ?? [])),
     triggeredBy: eventName =>
       workflows.filter(({ triggers }) => triggers.some(trigger => matchesEvent(trigger, eventName))),
+    workflowNames: () => workflows.map(({ name }) => name),
     appsWith: name => workflows.filter(known => known.name === name).map(({ app }) => app),
     runners: () => [],
     subscribers: () => [],
     deliveryAttemptsMax: 8,
+    generationsMax: 100,
+    childGraceMs: 0,
     suspended: false,
   }
 }

@@ -42,7 +42,9 @@ export class World {
     const state = this.rows.claim('engine-1', this.#now + 15_000)
     this.#held = { state, pass: this.#sent(state) }
     const to = route === 'runner' ? toRunner : { kind: 'none' as const }
-    this.#decide(state => begin(state, { now: this.#now, route: to, catalog: registered }))
+    this.#decide(state =>
+      begin(state, { now: this.#now, route: to, catalog: registered, assumptions: noAssumptions(), report: () => {} }),
+    )
   }
 
   answer(outcome: Outcome, random: number): void {

@@ -40,6 +40,14 @@ export class AddressList {
     return isPublicAddress(address) || this.#hosts.has(host.toLowerCase()) || this.#isInRange(address)
   }
 
+  /** Whether the host of a URL shows that no call is allowed: a literal address, or a name of this machine. */
+  refuses(url: string): boolean {
+    const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+    const isLoopbackName = host === 'localhost' || host.endsWith('.localhost')
+    if (!isLoopbackName && !ipaddr.isValid(host)) return false
+    return !this.allows(isLoopbackName ? '127.0.0.1' : host, host)
+  }
+
   /** Takes only canonical spellings: two readers may read another spelling as two different hosts. */
   #isInRange(text: string): boolean {
     if (this.#ranges.length === 0 || !isCanonical(text)) return false

@@ -5,6 +5,7 @@
 // skipped fires once, at the end of the gap, and a time that comes twice fires the first time. A schedule with a `*` in
 // the hours follows elapsed time: it does not make up for skipped hours, and fires twice in an hour that comes twice.
 
+import { cutText } from '@perdure/protocol'
 import { Cron } from 'croner'
 import { WallClock } from './wall-clock.ts'
 
@@ -91,9 +92,15 @@ function partsOf(source: string): { timezone: string; fields: string } {
 }
 
 function checkZone(zone: string): void {
+  if (!isZone(zone)) throw new CronError(`names a time zone that is not known: ${cutText(zone, 64)}`)
+}
+
+/** Whether there is a time zone of this name. */
+export function isZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
   } catch {
-    throw new CronError(`names a time zone that is not known: ${zone.slice(0, 64)}`)
+    return false
   }
 }

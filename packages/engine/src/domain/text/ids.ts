@@ -17,6 +17,14 @@ export function derivedId(prefix: IdPrefix, at: number, ...parts: string[]): str
   return `${prefix}_${encodeTime(at)}${entropy}`
 }
 
+/** The same for one of several that are made at one time: their ids rise with their ranks. */
+export function rankedId(prefix: IdPrefix, at: number, rank: number, ...parts: string[]): string {
+  const derived = derivedId(prefix, at, ...parts)
+  const start = prefix.length + 1 + TIME_LENGTH
+  const digits = [rank >> 10, rank >> 5, rank].map(digit => ALPHABET[digit & 31]).join('')
+  return `${derived.slice(0, start)}${digits}${derived.slice(start + digits.length)}`
+}
+
 /** A lower bound in sort order for all ids of that time or later. */
 export function earliestId(prefix: IdPrefix, at: number): string {
   return `${prefix}_${encodeTime(at)}`

@@ -1,6 +1,7 @@
+import { isSecretKey, REDACTED } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSecretKey, REDACTED, redactFields } from './redact.ts'
+import { redactFields } from './redact.ts'
 
 const redacted = (fields: object) => JSON.parse(redactFields(JSON.stringify(fields)))
 

@@ -1,32 +1,8 @@
 // Removes secrets from log fields before they are stored (docs/concepts.md#redaction). Every log line of every pass
 // passes through here; a replaced value never reaches the disk.
 
+import { isSecretKey, REDACTED } from '@perdure/protocol'
 import { endOfString, endOfValue, JSON_DEPTH_MAX, type JsonText, QUOTE, skipSpace, unquoted } from './json-text.ts'
-
-/** Replaces a value whose key names a secret. */
-export const REDACTED = '[REDACTED]'
-
-const SECRET_WORDS = new Set([
-  'password',
-  'passwd',
-  'pwd',
-  'passphrase',
-  'secret',
-  'token',
-  'authorization',
-  'cookie',
-  'credential',
-  'credentials',
-  'cvv',
-  'cvc',
-  'ssn',
-])
-
-/** Two words that name a secret only side by side. */
-const SECRET_PAIRS = new Set(['api key', 'access key', 'private key', 'signing key', 'card number'])
-
-/** A sequence of capitals (`HTTP` of `HTTPToken`) or a word; digits and everything else separate. */
-const WORD = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+/gu
 
 const COLON = 58
 
@@ -63,16 +39,4 @@ export function redactFields(fields: JsonText): JsonText {
     }
   }
   return copied === 0 ? fields : redacted + fields.slice(copied)
-}
-
-/** Whether a value under this key must not be stored. */
-export function isSecretKey(key: string): boolean {
-  if (key.toLowerCase().includes('apikey')) return true
-  let before = ''
-  for (const match of key.matchAll(WORD)) {
-    const word = match[0].toLowerCase()
-    if (SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${before} ${word}`)) return true
-    before = word
-  }
-  return false
 }

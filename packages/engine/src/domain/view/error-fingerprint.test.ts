@@ -9,12 +9,23 @@ test.each([
   ['commit deadbeefcafe in run_01K5ABC', 'commit # in #'],
   ["can't reach it, won't try", "can't reach it, won't try"],
   ['timeout after 1.5s at 10.0.0.1:8080', 'timeout after #.# at #.#.#.#:#'],
+  ['customer Ada Lovelace has no card', 'customer … has no card'],
+  ['customer Anna-Lena O’Brien has no card', 'customer … has no card'],
+  ['customer John F. Kennedy has no card', 'customer … has no card'],
+  ['no account for ada@example.com', 'no account for …'],
+  ['GET https://shop.example/orders/ada?x=1 failed', 'GET … failed'],
+  ['ENOENT: no such file, open /home/ada/Report.pdf', 'ENOENT: no such file, open …'],
+  ['lookup failed for customer=ada, region=eu', 'lookup failed for customer=…, region=…'],
+  ['order of Müller in Zürich was refused', 'order of … in … was refused'],
+  ['Bad Gateway', 'Bad Gateway'],
+  ['Payment failed: Card declined', 'Payment failed: Card declined'],
+  ['read ECONNRESET in TypeError', 'read ECONNRESET in TypeError'],
 ])('%s', (message, masked) => {
   expect(maskedMessage(message)).toBe(masked)
 })
 
 test('a message of any length is masked in a moment', () => {
-  for (const text of ['a', '"', "'", '`', '0', 'a1', 'f-']) {
+  for (const text of ['a', '"', "'", '`', '0', 'a1', 'f-', 'a A', 'Ab ', 'x@', '/a', 'a=', 'A. ']) {
     expect(maskedMessage(text.repeat(1_000_000)).length).toBeLessThan(2000)
   }
 })

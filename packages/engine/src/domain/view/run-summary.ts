@@ -2,7 +2,7 @@
 // run notices. Names every field, so that no internal field leaks.
 
 import type { RunSummary, WaitingFor as WireWaitingFor } from '@perdure/protocol'
-import { type Run, runDurationMs, type WaitingFor } from '../model/run.ts'
+import { type Run, type RunKind, runDurationMs, runKind, type WaitingFor } from '../model/run.ts'
 import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 
@@ -16,6 +16,7 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     workflow: run.workflow,
     app: run.app,
     status: run.status,
+    kind: followOnKind(runKind(run)),
     triggerKind: run.triggerKind,
     eventName: run.eventName,
     eventId: run.eventId,
@@ -33,6 +34,11 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     waitingFor: run.waitingFor && waitingForText(run.waitingFor),
     attributes: run.attributes,
   }
+}
+
+/** The kind as the API shows it, which leaves out the usual one. */
+export function followOnKind(kind: RunKind): 'onFailure' | undefined {
+  return kind === 'run' ? undefined : kind
 }
 
 /** The reason for a wait, as the wire shows it. */

@@ -3,24 +3,39 @@
 import type { TERMINAL_STATUSES } from '@perdure/protocol'
 import { addDurations, type Durations, noDurations } from './durations.ts'
 
-export interface RunTally extends Record<(typeof TERMINAL_STATUSES)[number], number> {
+/** Numbers of ended runs by status. */
+export type Ends = Record<(typeof TERMINAL_STATUSES)[number], number>
+
+/** Every field but `onFailure` counts the runs of handlers alone (docs/console.md#what-is-counted). */
+export interface RunTally extends Ends {
   /** Created runs. */
   started: number
   /** The durations of the succeeded and failed runs. */
   durations: Durations
   /** The times that ended runs waited for their first pass. */
   queueTimes: Durations
+  /** On-failure runs that ended. */
+  onFailure: Ends
 }
 
 export function emptyTally(): RunTally {
-  return { started: 0, succeeded: 0, failed: 0, cancelled: 0, durations: noDurations(), queueTimes: noDurations() }
+  return { started: 0, ...noEnds(), durations: noDurations(), queueTimes: noDurations(), onFailure: noEnds() }
+}
+
+function noEnds(): Ends {
+  return { succeeded: 0, failed: 0, cancelled: 0 }
+}
+
+function addEnds(to: Ends, ends: Ends): void {
+  to.succeeded += ends.succeeded
+  to.failed += ends.failed
+  to.cancelled += ends.cancelled
 }
 
 export function addTally(to: RunTally, tally: RunTally): void {
   to.started += tally.started
-  to.succeeded += tally.succeeded
-  to.failed += tally.failed
-  to.cancelled += tally.cancelled
+  addEnds(to, tally)
+  addEnds(to.onFailure, tally.onFailure)
   addDurations(to.durations, tally.durations)
   addDurations(to.queueTimes, tally.queueTimes)
 }

@@ -53,6 +53,12 @@ export function runUpdates(
   return updates
 }
 
+/** The update of a running run whose runner reported that a step runs. */
+export function runningUpdate(run: Run, { seq, ts, name }: { seq: number; ts: number; name: string }): RunUpdate {
+  const { id: runId, workflow, app, status, attempt } = run
+  return { runId, workflow, app, seq, ts, status, attempt, ...times(run), currentStepName: name }
+}
+
 function runUpdate(
   change: Extract<Change, { type: 'run.created' | 'run.moved' }>,
   now: StepNow | undefined,

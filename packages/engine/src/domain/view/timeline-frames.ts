@@ -2,6 +2,7 @@
 // everything before them can send them without a read. Called by services/commit/announce; the store uses the same shapes.
 
 import type { RunError, TimelineFrame } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol'
 import type { Change, RunStatusFrame } from '../model/change.ts'
 import { isTerminal, type Run, type RunProgress } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
@@ -38,16 +39,12 @@ const FRAME_STACK_CHARS_MAX = 8000
 /** The error of a run or a pass, cut to what a frame contains. */
 export function frameError({ message, stack, name, code, stepName }: RunError): RunError {
   return {
-    message: cut(message, FRAME_MESSAGE_CHARS_MAX),
-    ...(name !== undefined && { name: cut(name, FRAME_MESSAGE_CHARS_MAX) }),
+    message: cutText(message, FRAME_MESSAGE_CHARS_MAX, '…'),
+    ...(name !== undefined && { name: cutText(name, FRAME_MESSAGE_CHARS_MAX, '…') }),
     ...(code !== undefined && { code }),
     ...(stepName !== undefined && { stepName }),
-    ...(stack !== undefined && { stack: cut(stack, FRAME_STACK_CHARS_MAX) }),
+    ...(stack !== undefined && { stack: cutText(stack, FRAME_STACK_CHARS_MAX, '…') }),
   }
-}
-
-function cut(text: string, charsMax: number): string {
-  return text.length > charsMax ? `${text.slice(0, charsMax)}…` : text
 }
 
 export function progressFrame(runId: string, { seq, at, value }: RunProgress): ProgressFrame {
@@ -100,8 +97,7 @@ export function moveError({ error }: Pick<RunStatusFrame, 'error'>): MoveError |
   if (error === undefined) return undefined
   const { message, code, stepName } = error
   return {
-    // A code point has at most two units.
-    message: [...message.slice(0, 2 * MOVE_MESSAGE_CHARS_MAX)].slice(0, MOVE_MESSAGE_CHARS_MAX).join(''),
+    message: cutText(message, MOVE_MESSAGE_CHARS_MAX),
     ...(code !== undefined && { code }),
     ...(stepName !== undefined && { stepName }),
   }

@@ -1,0 +1,25 @@
+// A step whose callback goes on, as its runner reported (docs/wire-protocol.md#running-steps). It is known to the engine that
+// drives the run, in memory, and never stored.
+
+import type { Step, StepStatus } from '../model/step.ts'
+
+export interface RunningStep {
+  /** Hashed step id. */
+  id: string
+  name: string
+  /** When the callback began, by the engine's clock. */
+  startedAt: number
+  /** Its place behind the steps that were stored when it was read. */
+  index: number
+}
+
+/** The step as reads show it: the stored step that is tried again, or one that nothing is stored of. */
+export function asStep(
+  { id, name, startedAt, index }: RunningStep,
+  { runId, stored }: { runId: string; stored: Step | undefined },
+): Step {
+  const status: StepStatus = 'running'
+  if (!stored) return { runId, id, name, op: 'StepRun', index, status, attempt: 1, seq: 0, startedAt, ranAt: startedAt }
+  const { nextAttemptAt: _, error: _error, ranMs: _ranMs, ...kept } = stored
+  return { ...kept, status, attempt: stored.attempt + 1, ranAt: startedAt }
+}
