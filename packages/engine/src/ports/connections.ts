@@ -7,17 +7,34 @@ import type { FrameType } from '@perdure/protocol'
 export interface RunnerSocket {
   /** When the runner last sent anything, epoch ms. */
   readonly lastSeenAt: number
-  /** Whether it takes invokes: false while too much of what was sent is unread. `Session.drained` follows. */
+  /** When the runner last gave a sign of life, on the socket or beside it, by the monotonic clock. */
+  readonly heardAt: number
+  /**
+   * Whether it takes invokes: false while too much of what was sent is unread, and while the runner's event loop is blocked or it does
+   * not answer. `Session.drained` follows.
+   */
   readonly isWritable: boolean
   /** Sends a frame; `payload` is JSON text. Does nothing once the socket closes. */
   send(type: FrameType, id: string, payload?: string): void
   close(code: number, reason: string): void
+  /** Requests a sign of life. */
+  ping(): void
+  /** The runner does not answer: it takes no invokes until it does. */
+  doubt(): void
+  /** Closes the socket of a runner that was silent for too long. */
+  giveUp(): void
+  /** The runner's process lives, although its event loop is blocked: it beats from another thread. `step`: what began last. */
+  beat(step?: string): void
+  /** Why the runner does not answer, if it is silent; what to do against it. */
+  readonly silence: string | undefined
 }
 
 /** The members of a `runner.register` frame that concern its socket. */
 interface SessionTerms {
   /** Most invokes under way on all sockets of the runner; absent: no bound. */
   maxConcurrency?: number | undefined
+  /** The runner is about to close this socket: it takes no further invokes on it. */
+  leaving?: boolean | undefined
   /** Invokes of earlier sockets that the runner still works on, or whose results were not acknowledged. */
   underWay?: readonly string[] | undefined
 }
@@ -29,6 +46,8 @@ export interface SessionOptions extends SessionTerms {
   isNamed: boolean
   /** Identifies the socket over its reconnects: a new one replaces the earlier one of the same instance. */
   instance?: string | undefined
+  /** Whether the runner's process beats beside the socket while its event loop is blocked. */
+  beats?: boolean | undefined
 }
 
 /** A registered socket: receives what the runner sends. */
@@ -50,11 +69,20 @@ export interface Session {
   close(): void
 }
 
+/** A heartbeat from another thread of a runner's process. */
+export interface Beat {
+  readonly instances: readonly string[]
+  /** The step whose callback began last. */
+  readonly step?: string | undefined
+}
+
 export interface Connections {
   /** Whether the engine shuts down: no socket may register any more. */
   readonly isDraining: boolean
   /** From now on invokes of the runner also go to this socket. */
   open(socket: RunnerSocket, options: SessionOptions): Session
+  /** The process with sockets of these instances lives, although it may be silent on them. */
+  beat(namespace: string, beat: Beat): void
 }
 
 /** Which Connect runners are connected, for routing and listings. */

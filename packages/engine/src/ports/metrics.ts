@@ -1,13 +1,26 @@
 // The Metrics port: what services count as it happens. Current values (how many passes are under way, how late a lane is)
 // are not counted but read on each scrape (services/admin/gauges).
 
+import type { TERMINAL_STATUSES } from '@perdure/protocol'
 import type { DeliveryOutcome } from '../domain/model/delivery.ts'
+import type { RunKind } from '../domain/model/run.ts'
 import type { Lane, StoreStats } from './store.ts'
 
 /** The result of one invoke: the kinds of outcome, and of replies without an outcome. */
-export type InvokeOutcome = 'returned' | 'opcodes' | 'rejected' | 'transport_failed' | 'refused' | 'aborted'
-export type EndedRunStatus = 'succeeded' | 'failed' | 'cancelled'
-export type EndedDeliveryStatus = 'succeeded' | 'exhausted' | 'dead'
+export const INVOKE_OUTCOMES = [
+  'returned',
+  'opcodes',
+  'rejected',
+  'transport_failed',
+  'refused',
+  'engine_refused',
+  'aborted',
+] as const
+export type InvokeOutcome = (typeof INVOKE_OUTCOMES)[number]
+export const INVOKE_TRANSPORTS = ['http', 'connect'] as const
+export type EndedRunStatus = (typeof TERMINAL_STATUSES)[number]
+export const ENDED_DELIVERY_STATUSES = ['succeeded', 'exhausted', 'dead'] as const
+export type EndedDeliveryStatus = (typeof ENDED_DELIVERY_STATUSES)[number]
 
 /** The labels under which a run is counted. */
 export interface RunLabels {
@@ -20,9 +33,9 @@ export interface RunLabels {
 export interface Metrics {
   /** An event, sent or emitted, is durable. */
   eventAccepted(): void
-  runStarted(of: RunLabels): void
-  runEnded(of: RunLabels, status: EndedRunStatus): void
-  invoked(invoke: { transport: 'http' | 'connect'; outcome: InvokeOutcome; durationMs: number }): void
+  runStarted(of: RunLabels, kind: RunKind): void
+  runEnded(of: RunLabels, end: { kind: RunKind; status: EndedRunStatus }): void
+  invoked(invoke: { transport: (typeof INVOKE_TRANSPORTS)[number]; outcome: InvokeOutcome; durationMs: number }): void
   /** A checkpoint of a pass is durable. */
   checkpointTaken(): void
   /** One POST of a delivery was concluded. */
@@ -42,6 +55,12 @@ export interface LaneGauge {
   oldestReadyAt?: number
 }
 
+/** Bytes that work under way may have in memory, those that it has, and how many wait for some. */
+export interface MemoryGauges {
+  runs: { max: number; used: number; waiting: number }
+  messages: { max: number; used: number; waiting: number }
+}
+
 /** The current values of the engine. */
 export interface Gauges {
   lanes: LaneGauge[]
@@ -50,8 +69,11 @@ export interface Gauges {
   streams: { run: number; runs: number; events: number; topics: number }
   dependencies: Record<string, 'ok' | 'unavailable'>
   draining: boolean
+  memory: MemoryGauges
   /** How many numbers a limiter in memory keeps. */
   limiterEntries?: number | undefined
+  /** Runs for which no runner could be reached, by app of one namespace. Absent: the store did not answer. */
+  withoutRunner?: { app: string; runs: number }[] | undefined
   store?: StoreStats | undefined
 }
 

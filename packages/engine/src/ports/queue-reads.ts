@@ -24,6 +24,9 @@ export interface QueueReads {
    * `HELD_COUNTED_MAX` or, of many queues, up to its share of `HELD_OF_PAGE_COUNTED_MAX`.
    */
   heldBeforeEach(runs: readonly HeldRun[], signal?: AbortSignal): Promise<Map<string, HeldBefore>>
-  /** The first run in the start queue of the throttle: of the highest priority, then the oldest. */
-  firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined>
+  /**
+   * Whether the first run in the start queue of the throttle is ahead of this one: of a higher priority, else earlier in the log. A run
+   * that is bound for another runner does not count, since that runner may have no room.
+   */
+  isBehindStartQueue(throttleId: string, runId: string): Promise<boolean>
 }

@@ -9,7 +9,7 @@ import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '..
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
-import type { Run, RunProgress, RunStatus, WaitingFor } from '../domain/model/run.ts'
+import type { Run, RunKind, RunProgress, RunStatus, WaitingFor } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
@@ -42,6 +42,7 @@ export interface RunFilter extends Omit<ReplayFilter, 'status'> {
   status?: readonly RunStatus[]
   /** Only runs created before. */
   until?: number
+  kind?: RunKind
   /** Workflows of which one is the run's. */
   workflows?: readonly string[]
   parentRunId?: string
@@ -60,6 +61,14 @@ export interface RunFilter extends Omit<ReplayFilter, 'status'> {
   q?: string
   /** Widens `q` to input, result and error. */
   deep?: boolean
+  /** Only runs that this bulk job made. */
+  bulkId?: string
+  /** Only runs that ended then or later. */
+  endedSince?: number
+  /** Only runs that ended before. */
+  endedUntil?: number
+  /** Only runs that have a fork. */
+  isForked?: true
 }
 
 export interface RunQuery extends RunFilter {
@@ -83,6 +92,7 @@ export interface RunStatsQuery {
   app?: string
   /** Only runs created then or later. */
   since?: number
+  kind?: RunKind
 }
 
 /** Selects steps of a run: every field that is present narrows them. */

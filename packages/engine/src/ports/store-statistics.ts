@@ -1,7 +1,7 @@
 // Statistics of a namespace, as the store answers them: a part of `Reads` (store-reads.ts), its queries and its answers.
 
 import type { RunError, WaitingFor } from '@perdure/protocol'
-import type { RunStatus } from '../domain/model/run.ts'
+import type { RunKind, RunStatus } from '../domain/model/run.ts'
 import type { Durations } from '../domain/view/durations.ts'
 import type { SeriesStep } from '../domain/view/rollup-span.ts'
 import type { RunTally } from '../domain/view/run-tally.ts'
@@ -65,10 +65,11 @@ export interface WorkflowTrend {
   failed: number[]
 }
 
-/** Live runs of a workflow with one status that wait for the same kind of thing. */
+/** Live runs of a workflow with one kind and status that wait for the same kind of thing. */
 export interface LiveRuns {
   app: string
   workflow: string
+  kind: RunKind
   status: RunStatus
   waitingKind: WaitingFor['kind'] | undefined
   runs: number
@@ -76,7 +77,7 @@ export interface LiveRuns {
   created: number
 }
 
-/** The last failed run of a workflow. */
+/** The last failed run of a workflow's handler. */
 export interface LastFailure {
   app: string
   workflow: string
@@ -116,6 +117,7 @@ export interface ErrorGroup {
   lastRunId: string
   /** The error of the last run. */
   error: RunError
+  kind: RunKind
   /** The runner of the last run's last pass, if it had one. */
   lastRunner?: string
   /** The failures in each span of the trend. */
@@ -133,7 +135,7 @@ export interface StepDurations {
   durations: Durations
 }
 
-/** All of these are scans: see `Reads`. */
+/** All of these but `runsWithoutRunner` are scans: see `Reads`. */
 export interface StatisticsReads {
   /** The newest failures by fingerprint, the largest group first. */
   errorGroups(query: ErrorGroupsQuery, signal?: AbortSignal): Promise<ErrorGroup[]>
@@ -145,6 +147,8 @@ export interface StatisticsReads {
   lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]>
   /** The steps of the newest 200 ended runs of the scope. */
   stepDurations(scope: RunScope, signal?: AbortSignal): Promise<StepDurations[]>
+  /** Runs for which no runner could be reached, by app: of 100,000 at most. */
+  runsWithoutRunner(): Promise<{ app: string; runs: number }[]>
   /** The posts of each span that has any, by the time of its beginning. */
   endpointSeries(query: EndpointSeriesQuery, signal?: AbortSignal): Promise<Map<number, PostTally>>
 }

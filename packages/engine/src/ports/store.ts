@@ -7,8 +7,9 @@ import type { Endpoint } from '../domain/model/endpoint.ts'
 import type { DedupeKey, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
-import type { App, Runner, Workflow } from '../domain/model/workflow.ts'
-import type { AppPlaces } from '../domain/pass/places.ts'
+import type { App, KeptPause, Runner, Workflow } from '../domain/model/workflow.ts'
+import type { AppPlaces } from '../domain/pass/room/places.ts'
+import type { MemoryInUse } from '../domain/pass/room/run-memory.ts'
 import type { Aged } from '../domain/run/retention.ts'
 import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
@@ -34,6 +35,19 @@ export interface RunClaim extends Claim {
   appRoom?: ReadonlyMap<string, number>
   /** Destinations (`runDestination`) of which none is taken, although the app's other runners may have room. */
   full?: ReadonlySet<string>
+  /**
+   * The memory for the state of runs. Those that find no room stay due: large ones do not go past an earlier large one, and small ones
+   * go past both. Absent: there is no bound.
+   */
+  memory?: MemoryInUse
+  /** Called with the runs that stay due for lack of memory, in the order in which they get some. */
+  onLeft?(left: readonly LeftRun[]): void
+}
+
+/** A due run that a claim left for lack of memory, and the size of its state. */
+export interface LeftRun {
+  id: string
+  bytes: number
 }
 
 /**
@@ -121,8 +135,8 @@ export interface Store {
   loadRun(runId: string): Promise<LoadedRun | undefined>
   /** A flow-control row, if it exists. */
   flowRow(id: string): Promise<FlowRow | undefined>
-  /** Whether the dedupe id is claimed, and the claim is not over. */
-  isDeduped(key: DedupeKey): Promise<boolean>
+  /** The claim of the dedupe id, unless it is over, and the event that claimed it, if that is known. */
+  dedupeClaim(key: DedupeKey): Promise<{ eventId?: string } | undefined>
   /** Ids of the live runs with the singleton key. */
   liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]>
   /** Live runs that watch for the event name, at positions greater than `after`, oldest watch first. */
@@ -174,6 +188,8 @@ export interface Store {
   in(namespace: string): Reads
   /** Rejects if the store cannot be read and written. */
   ping(): Promise<void>
+  /** Why the store takes nothing more, since it failed or was lost; absent on a store that comes back by itself. */
+  failure?(): Error | undefined
   /** Counts since the store was opened; absent on a store that does not count. */
   stats?(): StoreStats
   close(): Promise<void>
@@ -200,7 +216,7 @@ export interface StoreStats {
   /** Units that became durable. */
   commits: number
   /** Units that were refused, by the guard that no longer held. */
-  stale: Partial<Record<Guard['type'], number>>
+  stale: Record<Guard['type'], number>
   /** Units, claims and other work sent to the writer. */
   requests: number
   batches: number
@@ -217,6 +233,7 @@ export interface Configured {
   apps: App[]
   runners: Runner[]
   workflows: Workflow[]
+  keptPauses: KeptPause[]
   endpoints: Endpoint[]
   receivers: Receiver[]
 }

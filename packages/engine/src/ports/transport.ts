@@ -17,6 +17,8 @@ export interface InvokeCall {
   signal: InvokeSignal
   /** Whom to sign the invoke for, if its runner negotiated such signatures. */
   recipient?: string
+  /** The runner marks its answers: one without the mark is from a server between. */
+  isMarked?: boolean
   /**
    * Makes durable what the runner reports as finished during its pass. Takes the payload of an `invoke.checkpoint` and
    * resolves to that of its `checkpoint.ack`, or to undefined when the invoke is obsolete (the run has ended, or another
@@ -24,17 +26,28 @@ export interface InvokeCall {
    * reply. A transport without checkpoints never calls it.
    */
   onCheckpoint?(checkpoint: string): Promise<string | undefined>
+  /** Whether another runner would take the call now. Then one whose machine fell silent before it confirmed the call is passed over. */
+  mayMove?(): boolean
   /** Called once, at the begin, with a function that starts the deadline anew: the runner has reported by another way. */
   onDeadline?(restart: () => void): void
 }
 
 export type InvokeReply =
-  /** The runner answered; `body` is at most RESPONSE_BYTES_MAX. */
-  | { kind: 'answered'; status: number; body: string }
-  /** The call never reached a runner (refused, unknown host), so it costs no attempt. `isFull`: only for lack of room. */
-  | { kind: 'refused'; message: string; isFull?: true }
-  /** The call may have reached the runner and got no readable answer (reset, deadline). */
-  | { kind: 'broken'; message: string }
+  /**
+   * The runner answered; `body` is at most RESPONSE_BYTES_MAX. `isForeign`: the answer lacks the mark that the runner gives.
+   * `release` gives back the memory of a large answer, when its steps are stored.
+   */
+  | { kind: 'answered'; status: number; body: string; isForeign?: true; release?: () => void }
+  /**
+   * The call never reached a runner (refused, unknown host), so it costs no attempt. `isFull`: only for lack of room. `isSilent`: the
+   * runner fell silent around the call, which another one takes.
+   */
+  | { kind: 'refused'; message: string; isFull?: true; isSilent?: true }
+  /**
+   * The call may have reached the runner and got no readable answer (reset, deadline). `isLost`: its connection ended over it, as when
+   * the process of the runner ends.
+   */
+  | { kind: 'broken'; message: string; isLost?: true }
   /** The answer was larger than RESPONSE_BYTES_MAX. */
   | { kind: 'tooLarge' }
   /** The caller aborted. */
