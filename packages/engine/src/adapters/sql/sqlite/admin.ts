@@ -6,12 +6,12 @@ import type { Admin } from '../../../ports/admin.ts'
 import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'
 import { SqlAdmin } from '../store/sql-admin.ts'
+import { lockStore } from './claim.ts'
 import { Connection } from './connection.ts'
 import { SqliteDatabase } from './database.ts'
-import { databasePath, lockFile } from './lock-file.ts'
+import { createDatabaseFile, databasePath } from './files/store-files.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { Reader } from './reader.ts'
-import { createDatabaseFile } from './store-files.ts'
 import { Writer } from './writer.ts'
 
 export interface OpenAdmin {
@@ -45,7 +45,7 @@ export async function openSqliteAdmin(file: string): Promise<OpenAdmin> {
 /** The schema only changes under the lock, so never while an engine runs on it. */
 async function prepare(path: string): Promise<void> {
   for (let tries = 1; (await versionOf(path)) !== SCHEMA_VERSION; tries++) {
-    const lock = await lockFile(path).catch(error => {
+    const lock = await lockStore(path).catch(error => {
       if (tries === LOCK_TRIES_MAX) throw error
     })
     if (lock) await migrateFile(path).finally(() => lock.release())

@@ -5,12 +5,13 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../../clock/system.ts'
+import { endEveryClaim, lockStore } from './claim.ts'
 import { Connection } from './connection.ts'
-import { databasePath, lockFile } from './lock-file.ts'
+import { copyOpenFiles } from './files/open-files.ts'
+import { createPrivateFile, databasePath, refuseLostDatabase, SIDE_FILES } from './files/store-files.ts'
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { damageOf } from './snapshot.ts'
-import { createPrivateFile, refuseLostDatabase, SIDE_FILES } from './store-files.ts'
 
 /** All pages in one step: if it paused in between, each write of the engine would restart the copy. */
 const PAGES_AT_ONCE = 2_147_483_647
@@ -24,16 +25,25 @@ export interface CopyOptions {
   force?: boolean
 }
 
+export interface BackupOptions extends CopyOptions {
+  /** The process of an engine that has lost its files: they are copied from those that it has open. */
+  pid?: number | undefined
+}
+
 /**
  * Copies the store to `to`, as it is when the call begins, while its engine goes on writing. The copy is checked and durable
  * before it gets its name. Answers its size in bytes. Rejects if `to` exists, unless forced.
  */
-export async function backupFile(store: string, to: string, { force = false }: CopyOptions = {}): Promise<number> {
-  if (!existsSync(store)) throw new Error(`there is no file ${store}`)
+export async function backupFile(
+  store: string,
+  to: string,
+  { force = false, pid }: BackupOptions = {},
+): Promise<number> {
+  if (pid === undefined && !existsSync(store)) throw new Error(`there is no file ${store}`)
   const target = databasePath(to)
   if (target === databasePath(store)) throw new Error(`${to} is the store itself`)
   refuseExisting(target, force)
-  const copy = await copied(store, target)
+  const copy = await copied(pid === undefined ? store : { pid }, target)
   renameSync(copy, target)
   syncDirectory(target)
   return statSync(target).size
@@ -47,7 +57,7 @@ export async function restoreFile(store: string, from: string, { force = false }
   if (!existsSync(from)) throw new Error(`there is no file ${from}`)
   const target = databasePath(store)
   if (target === databasePath(from)) throw new Error(`${from} is the store itself`)
-  const lock = await lockFile(target)
+  const lock = await lockStore(target)
   try {
     refuseExisting(target, force)
     if (!force) refuseLostDatabase(target)
@@ -63,7 +73,7 @@ export async function restoreFile(store: string, from: string, { force = false }
 }
 
 /** The path of a checked and durable copy, next to its later name. */
-async function copied(from: string, target: string): Promise<string> {
+async function copied(from: string | { pid: number }, target: string): Promise<string> {
   removeAbandonedCopies(dirname(target))
   const copy = `${target}.perdure-copy-${hostname()}-${process.pid}`
   const remove = () => {
@@ -73,24 +83,30 @@ async function copied(from: string, target: string): Promise<string> {
   // An interrupt ends the process here.
   process.once('exit', remove)
   try {
-    refuseLostDatabase(from)
-    createPrivateFile(copy)
-    const { DatabaseSync, backup } = await loadSqlite()
-    const source = new DatabaseSync(from, { readOnly: true })
-    try {
-      source.exec('PRAGMA busy_timeout = 5000')
-      await backup(source, copy, { rate: PAGES_AT_ONCE })
-    } finally {
-      source.close()
-    }
+    if (typeof from === 'string') await copyStore(from, copy)
+    else copyOpenFiles(from.pid, copy)
     await checkCopy(copy)
     syncFile(copy)
     return copy
   } catch (error) {
     remove()
-    throw new Error(`${from} cannot be copied: ${(error as Error).message}`, { cause: error })
+    const source = typeof from === 'string' ? from : `the store of process ${from.pid}`
+    throw new Error(`${source} cannot be copied: ${(error as Error).message}`, { cause: error })
   } finally {
     process.removeListener('exit', remove)
+  }
+}
+
+async function copyStore(from: string, copy: string): Promise<void> {
+  refuseLostDatabase(from)
+  createPrivateFile(copy)
+  const { DatabaseSync, backup } = await loadSqlite()
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    source.exec('PRAGMA busy_timeout = 5000')
+    await backup(source, copy, { rate: PAGES_AT_ONCE })
+  } finally {
+    source.close()
   }
 }
 
@@ -124,6 +140,7 @@ async function checkCopy(copy: string): Promise<void> {
   try {
     // A single file without a log file can be read from anywhere.
     connection.exec('PRAGMA journal_mode = DELETE')
+    endEveryClaim(connection)
     const version = schemaVersion(connection)
     if (version === 0) throw new Error('it is no store of an engine')
     if (version > SCHEMA_VERSION)

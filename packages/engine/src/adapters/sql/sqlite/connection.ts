@@ -4,8 +4,8 @@
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
 import { jsonHas, textHas } from '../reads/runs/text-search.ts'
+import { refuseLostDatabase } from './files/store-files.ts'
 import { type Database, loadSqlite, type PreparedStatement } from './module.ts'
-import { refuseLostDatabase } from './store-files.ts'
 
 /** How long a statement waits for a lock that another program (a backup, a shell) holds. */
 const BUSY_TIMEOUT_MS = 5000
@@ -55,6 +55,15 @@ export class Connection {
 
   exec(sql: string): void {
     this.#database.exec(sql)
+  }
+
+  /** Ends the transaction, if there is one: some errors have ended it already. */
+  rollback(): void {
+    try {
+      this.exec('ROLLBACK')
+    } catch {
+      // There is none.
+    }
   }
 
   /** The statement of that SQL, prepared at its first use and kept until many others were prepared. */

@@ -48,9 +48,10 @@ export class SqliteDatabase implements Database {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       await Promise.all([this.#reader.stop(), this.#closeScanner(), this.writer.stop()])
-      // The readers first: the writer's last checkpoint then has the file to itself.
-      await this.#reader.close()
-      await this.writer.close()
+      // The readers first: the writer's last checkpoint then has the file to itself. It is the other way round where the writer
+      // has failed: the last connection that can write would empty the log into the file, and remove whatever has the log's name.
+      const inOrder = this.writer.failure ? [this.writer, this.#reader] : [this.#reader, this.writer]
+      for (const queue of inOrder) await queue.close()
       this.#release()
     })()
     return this.#closing

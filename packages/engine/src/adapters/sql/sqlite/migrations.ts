@@ -3,6 +3,7 @@
 
 import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
 import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
+import { SET_KINDS } from '../tables/runs.ts'
 import { TABLES } from '../tables/tables.ts'
 import type { Connection } from './connection.ts'
 
@@ -11,7 +12,7 @@ export const SQLITE_DDL: DdlDialect = {
   types: { text: 'TEXT', integer: 'INTEGER', real: 'REAL' },
   position: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   stored: ' WITHOUT ROWID',
-  own: {},
+  own: { 3: SET_KINDS },
 }
 
 /** The steps of the schema. A released step is never edited: a change is a new step. */

@@ -1,22 +1,21 @@
 // Claims of runs, inside the writer's transaction: leases the due runs that there is room for, and holds those that lack a
 // slot (domain/holds/concurrency.ts has the rules).
 
-import type { RunClaim } from '../../../ports/store.ts'
-import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX } from '../claims/claim-bounds.ts'
+import type { LeftRun, RunClaim } from '../../../ports/store.ts'
+import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX, LEFT_PER_CLAIM_MAX, STATE_SIZE } from '../claims/claim-bounds.ts'
 import { dueRuns } from '../claims/due-runs.ts'
-import { RunShare } from '../claims/run-share.ts'
-import { LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
+import { type DueRun, RunShare } from '../claims/run-share.ts'
+import { IS_PLAIN, LEASE, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
 import type { Row } from '../description/values.ts'
 import { ROOT_LOGGED, STEPS_OF_RUN } from '../reads/runs/run-queries.ts'
-import type { ClaimedRun } from '../store/database.ts'
+import type { ClaimedRun, ClaimedRuns } from '../store/database.ts'
 import { RUNS } from '../tables/runs.ts'
 import type { Connection } from './connection.ts'
 import { runWork } from './run-work.ts'
 import { untyped } from './statements.ts'
 
-const LEASE_PLAIN = untyped(
-  `UPDATE runs SET ${LEASE}, start_queue = NULL WHERE rowid = ? AND slot1 IS NULL RETURNING ${RUNS.select}`,
-)
+const LEASE_PLAIN = untyped(`UPDATE runs SET ${LEASE} WHERE rowid = ? AND ${IS_PLAIN} RETURNING ${RUNS.select}`)
+const SIZE = `SELECT id, ${STATE_SIZE} FROM runs WHERE rowid = ?`
 
 export class RunClaims {
   readonly #connection: Connection
@@ -25,17 +24,27 @@ export class RunClaims {
     this.#connection = connection
   }
 
-  claim(claim: RunClaim): ClaimedRun[] {
+  claim(claim: RunClaim): ClaimedRuns {
+    const share = new RunShare(claim)
+    const claimed = this.#claim(claim, share)
+    return { claimed, left: share.left }
+  }
+
+  #claim(claim: RunClaim, share: RunShare): ClaimedRun[] {
     const { limit } = claim
     const slots = new SlotCounts()
-    const share = new RunShare(claim)
     const claimed: ClaimedRun[] = []
     let chars = 0
-    let held = 0
+    // Runs that were looked at and not leased.
+    let [held, left] = [0, 0]
     for (;;) {
-      const heldBefore = held
+      const before = held + left
       const rest = { ...claim, limit: limit - claimed.length }
       for (const due of runWork(this.#connection, dueRuns('rowid', rest, share))) {
+        if (share.hasMemory && !share.takeMemory(due, this.#sizeOf(due))) {
+          left++
+          continue
+        }
         const run = this.#leased(due.key as number, slots, claim)
         if (!run) {
           held++
@@ -47,9 +56,15 @@ export class RunClaims {
         chars += charsOf([run, ...steps])
         if (chars > CLAIM_CHARS_MAX) return claimed
       }
-      // Held runs left room for other due runs, and may have woken some.
-      if (held === heldBefore || claimed.length === limit || held > HELD_PER_CLAIM_MAX) return claimed
+      // They left room for other due runs, and held ones may have woken some.
+      if (held + left === before || claimed.length === limit) return claimed
+      if (held > HELD_PER_CLAIM_MAX || left > LEFT_PER_CLAIM_MAX) return claimed
     }
+  }
+
+  #sizeOf({ key }: DueRun): LeftRun {
+    const [[id, bytes]] = this.#connection.prepare(SIZE).all([key]) as [[string, number]]
+    return { id, bytes }
   }
 
   /** Leases the run; undefined when it is held instead. */

@@ -5,13 +5,15 @@ import { BatchQueue } from '../batches/batch-queue.ts'
 import { InlineChannel } from '../batches/channel.ts'
 import { LoneCommits } from '../batches/lone-commits.ts'
 import { SqlStore } from '../store/sql-store.ts'
+import { type FileLock, lockFile } from './claim.ts'
 import { Connection } from './connection.ts'
 import { SqliteDatabase } from './database.ts'
-import { databasePath, type FileLock, lockFile } from './lock-file.ts'
+import { refuseForeignLog } from './files/generation.ts'
+import { createDatabaseFile, databasePath, openToOthers, refuseLinks } from './files/store-files.ts'
 import { migrate } from './migrations.ts'
 import { timesOf } from './move-times.ts'
 import { Reader } from './reader.ts'
-import { createDatabaseFile, openToOthers } from './store-files.ts'
+import { type OpenedFiles, StoreGuard } from './store-guard.ts'
 import { ThreadChannel } from './worker-host.ts'
 import { Writer } from './writer.ts'
 
@@ -33,6 +35,8 @@ export async function openSqliteStore({ file, log }: SqliteStoreOptions): Promis
   const path = databasePath(file)
   const lock = await lockFile(path)
   try {
+    refuseLinks(path)
+    refuseForeignLog(path)
     createDatabaseFile(path)
     const store = await openOnFile(path, lock, onError)
     const advice = openToOthers(path)
@@ -46,34 +50,53 @@ export async function openSqliteStore({ file, log }: SqliteStoreOptions): Promis
 
 type OnError = (details: object, message: string) => void
 
+/** From one look at the files of an idle store to the next. */
+const LOOK_EVERY_MS = 1000
+
 async function openOnFile(file: string, lock: FileLock, onError: OnError): Promise<SqlStore> {
-  // Both threads start at once; the reader opens the database that the writer has made.
-  const threads = [new ThreadChannel('writer', file), new ThreadChannel('reader', file)] as const
+  // Both threads start at once; the reader opens the database that the writer has claimed and made.
+  const [writing, reading] = [new ThreadChannel('writer', file), new ThreadChannel('reader', file)] as const
+  let opened: OpenedFiles
   try {
-    for (const thread of threads) await thread.open()
+    opened = (await writing.open({ lock: lock.identity })) as OpenedFiles
+    await reading.open({})
   } catch (error) {
-    await Promise.all(threads.map(thread => thread.close()))
+    await Promise.all([writing.close(), reading.close()])
     throw error
   }
-  const [writing, reading] = threads
-  const writer = new BatchQueue(new LoneCommits({ thread: writing, open: () => openHere(file) }), onError)
+  const writer = new BatchQueue(new LoneCommits({ thread: writing, open: () => openHere(opened) }), onError)
   const reader = new BatchQueue(reading, onError)
   const openScanner = async () => {
+    if (writer.failure) throw writer.failure
     const thread = new ThreadChannel('scanner', file)
-    await thread.open()
+    await thread.open({})
     return new BatchQueue(thread, onError)
   }
-  return new SqlStore(
-    new SqliteDatabase({ writer, reader, openScanner, release: () => lock.release() }),
-    timesOf(writer),
-  )
+  const stopLooking = lookAtFiles(opened, writer)
+  const release = () => {
+    stopLooking()
+    lock.release()
+  }
+  return new SqlStore(new SqliteDatabase({ writer, reader, openScanner, release }), timesOf(writer))
 }
 
 /** A writer in the calling thread, which waits neither for locks nor for the log to be written back. */
-async function openHere(file: string): Promise<Writer> {
-  const connection = await Connection.open(file, { readOnly: false })
+async function openHere(opened: OpenedFiles): Promise<Writer> {
+  if (!new StoreGuard(opened).areFilesThere()) throw new Error('the files are not the opened ones')
+  const connection = await Connection.open(opened.file, { readOnly: false })
   connection.exec('PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = 0')
-  return new Writer(connection, { writesLogBack: false })
+  return new Writer(connection, { opened, writesLogBack: false })
+}
+
+/** Has the writer check an idle store when its files are not the opened ones; returns a function that ends it. */
+function lookAtFiles(opened: OpenedFiles, writer: BatchQueue): () => void {
+  const guard = new StoreGuard(opened)
+  const timer = setInterval(() => {
+    if (!guard.hasNews()) return
+    writer.submit({ type: 'probe' }, { refusable: false }).catch(() => {})
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 /** One connection for everything: a database in memory belongs to its connection. */

@@ -4,14 +4,15 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { Server } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
+import { claimStore } from './claim.ts'
 import { Connection } from './connection.ts'
 import { migrate } from './migrations.ts'
 import { loadSqlite } from './module.ts'
 import { Reader } from './reader.ts'
+import { type OpenedFiles, openedFiles } from './store-guard.ts'
 import { Writer } from './writer.ts'
 
 export interface ThreadOptions {
-  role: 'writer' | 'reader' | 'scanner'
   file: string
   port: MessagePort
   /** Counts the posted orders; the thread sleeps until it rises. */
@@ -19,17 +20,21 @@ export interface ThreadOptions {
 }
 
 /** Opens the database, runs a batch, or closes the database and ends the thread; `abandon` closes a database that is broken. */
-export type ThreadOrder = 'open' | Request[] | End
+export type ThreadOrder = OpenOrder | Request[] | End
+export interface OpenOrder {
+  /** For the writer, which claims the database for its engine: the identity of the lock file. */
+  lock?: string
+}
 type End = 'close' | 'abandon'
 
 export type ThreadMessage =
-  | { kind: 'opened' }
+  | { kind: 'opened'; opened: OpenedFiles | undefined }
   | { kind: 'answered'; answer: BatchAnswer }
   /** The thread could not execute the order, and ends. */
   | { kind: 'failed'; reason: string }
   | { kind: 'closed' }
 
-const { role, file, port, orders } = workerData as ThreadOptions
+const { file, port, orders } = workerData as ThreadOptions
 
 function post(message: ThreadMessage): void {
   port.postMessage(message)
@@ -46,11 +51,12 @@ function nextOrder(): ThreadOrder {
   }
 }
 
-async function open(): Promise<Server> {
-  const connection = await Connection.open(file, { readOnly: role !== 'writer' })
-  if (role !== 'writer') return new Reader(connection)
+async function open({ lock }: OpenOrder): Promise<{ server: Server; opened?: OpenedFiles }> {
+  const connection = await Connection.open(file, { readOnly: lock === undefined })
+  if (lock === undefined) return { server: new Reader(connection) }
+  const opened = openedFiles(file, claimStore(connection, file, lock))
   migrate(connection)
-  return new Writer(connection)
+  return { server: new Writer(connection, { opened }), opened }
 }
 
 async function serve(): Promise<void> {
@@ -59,9 +65,10 @@ async function serve(): Promise<void> {
   let server: Server | undefined
   let order = nextOrder()
   for (; order !== 'close' && order !== 'abandon'; order = nextOrder()) {
-    if (order === 'open') {
-      server = await open()
-      post({ kind: 'opened' })
+    if (!Array.isArray(order)) {
+      const opening = await open(order)
+      server = opening.server
+      post({ kind: 'opened', opened: opening.opened })
     } else if (server) post({ kind: 'answered', answer: server.run(order) })
     else throw new Error('the database is not open')
   }

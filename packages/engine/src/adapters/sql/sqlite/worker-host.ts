@@ -4,12 +4,26 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Channel } from '../batches/channel.ts'
 import type { BatchAnswer, Request } from '../batches/requests.ts'
-import type { ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
+import type { OpenedFiles } from './store-guard.ts'
+import type { OpenOrder, ThreadMessage, ThreadOptions, ThreadOrder } from './thread.ts'
 
 /** The thread's file, next to this one in the bundle. Node 20 cannot load TypeScript in a worker: from source, the bundled one runs. */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('../../../../dist/bundle/thread.js', import.meta.url)
   : new URL('./thread.js', import.meta.url)
+
+/**
+ * The flags in NODE_OPTIONS without which no package is found: Yarn's Plug'n'Play keeps packages in archives, and loads its own
+ * resolution with two flags.
+ */
+export function packageFlags(options = ''): string[] {
+  if (!process.versions.pnp) return []
+  const flags = options.matchAll(/(--(?:require|experimental-loader|import))[ =](?:"([^"]*)"|(\S+))/g)
+  return [...flags].flatMap(([, flag = '', quoted, bare = '']) => {
+    const file = quoted ?? bare
+    return /\.pnp\.(cjs|loader\.mjs)$/.test(file) ? [`${flag}=${file}`] : []
+  })
+}
 
 export class ThreadChannel implements Channel {
   readonly #worker: Worker
@@ -20,18 +34,18 @@ export class ThreadChannel implements Channel {
   #waiting: { resolve(message: ThreadMessage): void; reject(error: Error): void } | undefined
 
   /** Starts the thread, which opens nothing yet. */
-  constructor(role: ThreadOptions['role'], file: string) {
+  constructor(role: 'writer' | 'reader' | 'scanner', file: string) {
     const { port1, port2 } = new MessageChannel()
     this.#orders = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-    const workerData: ThreadOptions = { role, file, port: port2, orders: this.#orders }
+    const workerData: ThreadOptions = { file, port: port2, orders: this.#orders }
     // Flags of the main thread (loaders, inspectors, a preloaded SDK whose timers would keep the thread from ending) must not
-    // reach this thread, however they are set.
+    // reach this thread, however they are set, but for those that find packages.
     const { NODE_OPTIONS: _, ...env } = process.env
     this.#worker = new Worker(ENTRY, {
       workerData,
       transferList: [port2],
       // Node 22 warns that its built-in SQLite is experimental.
-      execArgv: ['--disable-warning=ExperimentalWarning'],
+      execArgv: ['--disable-warning=ExperimentalWarning', ...packageFlags(process.env.NODE_OPTIONS)],
       env,
       name: `perdure ${role}`,
     })
@@ -50,12 +64,15 @@ export class ThreadChannel implements Channel {
     })
   }
 
-  /** Resolves when the thread has opened the database; rejects with the reason when it cannot, and has ended then. */
-  async open(): Promise<void> {
-    const message = await this.#order('open')
-    if (message.kind !== 'failed') return
+  /**
+   * Resolves when the thread has opened the database, with the files that a writer has claimed. Rejects with the reason when it
+   * cannot, and has ended then.
+   */
+  async open(order: OpenOrder): Promise<OpenedFiles | undefined> {
+    const message = await this.#order(order)
+    if (message.kind === 'opened') return message.opened
     await this.#exited
-    throw new Error(message.reason)
+    throw new Error(message.kind === 'failed' ? message.reason : `the thread said ${message.kind}`)
   }
 
   async run(batch: Request[]): Promise<BatchAnswer> {

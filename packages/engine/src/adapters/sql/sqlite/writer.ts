@@ -23,19 +23,29 @@ import { breaks, failure } from './result-codes.ts'
 import { RunClaims } from './run-claims.ts'
 import { runWork } from './run-work.ts'
 import { Statements } from './statements.ts'
+import { type Loss, type OpenedFiles, StoreGuard } from './store-guard.ts'
 import { claimTimers } from './timer-claims.ts'
+
+export interface WriterOptions {
+  /** The files of the engine's store; absent: the database is in memory, or a command's. */
+  opened?: OpenedFiles
+  /** At the end, the log is emptied into the database, and the engine's claim ends. */
+  writesLogBack?: boolean
+}
 
 export class Writer {
   readonly #connection: Connection
   readonly #statements: Statements
   readonly #runClaims: RunClaims
+  readonly #guard: StoreGuard | undefined
   readonly #writesLogBack: boolean
   #transactions = 0
   #broken: string | undefined
+  #isLost = false
 
-  /** `writesLogBack`: the log is emptied into the database at the end. */
-  constructor(connection: Connection, { writesLogBack = true } = {}) {
+  constructor(connection: Connection, { opened, writesLogBack = true }: WriterOptions = {}) {
     this.#connection = connection
+    this.#guard = opened && new StoreGuard(opened)
     this.#writesLogBack = writesLogBack
     this.#statements = new Statements(connection)
     this.#runClaims = new RunClaims(connection)
@@ -56,14 +66,17 @@ export class Writer {
       transactions: this.#transactions - before,
     }
     if (this.#broken !== undefined) result.broken = this.#broken
+    if (this.#isLost) result.isLost = true
     return result
   }
 
   /** `isBroken`: another connection met an error after which the database cannot be relied on. */
   close(isBroken = false): void {
     // The next start recovers what a broken database contains.
-    if (this.#writesLogBack && this.#broken === undefined && !isBroken)
+    if (this.#writesLogBack && this.#broken === undefined && !isBroken) {
+      this.#guard?.endClaim(this.#connection)
       this.#connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    }
     this.#connection.close()
   }
 
@@ -81,9 +94,11 @@ export class Writer {
     }
     let answers: Answer[]
     try {
+      const loss = this.#guard?.check(this.#connection)
+      if (loss) return this.#lost(loss)
       answers = batch.map(request => this.#execute(request))
     } catch (error) {
-      this.#rollback()
+      this.#connection.rollback()
       return this.#failed(error)
     }
     return this.#commit(answers)
@@ -98,17 +113,18 @@ export class Writer {
     } catch (error) {
       const failed = failure(error)
       this.#broken = failed.failed
-      this.#rollback()
+      this.#connection.rollback()
       return { ...failed, unavailable: true }
     }
   }
 
-  #rollback(): void {
-    try {
-      this.#connection.exec('ROLLBACK')
-    } catch {
-      // Some errors roll back by themselves.
-    }
+  /** The store is not this engine's any more: nothing is written but what its removed log has. */
+  #lost({ message, isLogAlone }: Loss): Failure {
+    this.#connection.rollback()
+    if (isLogAlone) this.#connection.exec('PRAGMA wal_checkpoint(FULL)')
+    this.#broken = message
+    this.#isLost = true
+    return { failed: message, unavailable: true }
   }
 
   #failed(error: unknown): Failure {

@@ -2,13 +2,14 @@
 // to others are found. A store whose database was lost while its log was not is recognized: SQLite takes it for a new one and
 // deletes the log, with everything that was committed to it. Called before a connection is opened, and by `perdure doctor`.
 
-import { closeSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 
 const FOLDER_MODE = 0o700
 const FILE_MODE = 0o600
-/** The permissions of the group and of others. */
+/** The permissions of the group and of others, and those to write: in a folder, to remove and replace files. */
 const OTHERS = 0o077
+const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
 /** Files beside a database that hold parts of it. SQLite gives those that it creates the mode of the database. */
 export const SIDE_FILES: readonly string[] = ['-wal', '-shm', '-journal']
@@ -17,39 +18,70 @@ const JOURNAL_MAGIC = Buffer.from('d9d505f920a163d7', 'hex')
 const JOURNAL_PAGES_AT = 16
 const JOURNAL_HEADER_BYTES = 20
 
+/** The real path of the file, with links resolved; creates its directory if it is missing. */
+export function databasePath(file: string): string {
+  const path = resolve(file)
+  createPrivateFolder(dirname(path))
+  try {
+    return realpathSync(path)
+  } catch {
+    return join(realpathSync(dirname(path)), basename(path))
+  }
+}
+
 /** Creates the folder, and missing folders above it. One that exists keeps its mode. */
-export function createPrivateFolder(folder: string): void {
+function createPrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE })
 }
 
-/** Creates the file, empty. One that exists keeps its mode. Throws if the file cannot be written to. */
+/**
+ * Creates the file, empty, unless there is one, which keeps its mode. One that exists is not opened: to close it would release
+ * the locks that SQLite has on it in this process.
+ */
 export function createPrivateFile(file: string): void {
-  closeSync(openSync(file, 'a', FILE_MODE))
+  if (sizeOf(file) === undefined) closeSync(openSync(file, 'a', FILE_MODE))
+}
+
+/** The device and the number of the file; undefined if it is missing. */
+export function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats && `${stats.dev}:${stats.ino}`
+}
+
+/** Throws if the database has a second name: SQLite would not find the log of an engine that runs, or ran, by the other one. */
+export function refuseLinks(file: string): void {
+  const links = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1
+  if (links <= 1) return
+  throw new Error(
+    `${file} has ${links} names (hard links), and each would have a log of its own: keep the one beside its log, and remove ` +
+      `the others (find / -xdev -samefile ${quoted(file)})`,
+  )
 }
 
 /**
- * A sentence with the commands that close the store to other users of the machine; undefined if it is closed. The engine does
- * not change the modes of what exists: another program may depend on them.
+ * A sentence with the commands that close the store to other users of the machine; undefined if it is closed. A folder that others
+ * can only look into is closed: its files are not open to them. The engine does not change the modes of what exists: another
+ * program may depend on them.
  */
 export function openToOthers(file: string): string | undefined {
   if (process.platform === 'win32') return undefined
-  const files = [file, ...[...SIDE_FILES, '.lock'].map(side => `${file}${side}`)].filter(isOpenToOthers)
+  const files = [file, ...[...SIDE_FILES, '.lock'].map(side => `${file}${side}`)].filter(path => hasMode(path, OTHERS))
   const folder = dirname(file)
+  const isReplaceable = hasMode(folder, OTHERS_WRITE)
   const commands = files.length > 0 ? [`chmod 600 ${files.map(quoted).join(' ')}`] : []
-  if (isOpenToOthers(folder)) commands.unshift(advice(folder))
-  return commands.length === 0
-    ? undefined
-    : `other users of this machine can open the store: ${commands.join(', and ')}`
+  if (isReplaceable) commands.unshift(advice(folder))
+  if (commands.length === 0) return undefined
+  const can = files.length > 0 ? 'open the store' : 'replace files of the store'
+  return `other users of this machine can ${can}: ${commands.join(', and ')}`
 }
 
 /** A folder that all users share, such as /tmp, must not be closed. */
 function advice(folder: string): string {
-  const isShared = ((modeOf(folder) ?? 0) & STICKY) !== 0
-  return isShared ? `move it from ${folder} to a folder of its own` : `chmod 700 ${quoted(folder)}`
+  return hasMode(folder, STICKY) ? `move it from ${folder} to a folder of its own` : `chmod 700 ${quoted(folder)}`
 }
 
-function isOpenToOthers(path: string): boolean {
-  return ((modeOf(path) ?? 0) & OTHERS) !== 0
+function hasMode(path: string, mode: number): boolean {
+  return ((modeOf(path) ?? 0) & mode) !== 0
 }
 
 function quoted(path: string): string {
@@ -73,17 +105,21 @@ export function lostDatabase(file: string): string | undefined {
   // The log first: another process may be creating the store, and creates its log only after the database has contents.
   const log = logOf(file)
   if (log === undefined) return undefined
-  const bytes = sizeOf(file)
-  if (bytes !== undefined && bytes > 0) return undefined
-  const state = bytes === undefined ? 'missing' : 'empty'
+  if (!isEmpty(file)) return undefined
+  const state = sizeOf(file) === undefined ? 'missing' : 'empty'
   return (
     `the database is ${state}, but its log ${log} holds acknowledged work: put ${file} back beside its log, or replace both ` +
     `by a backup (perdure restore FILE --force). To start anew without that work, move ${log} away`
   )
 }
 
+/** Whether the file has no contents, or is missing. */
+export function isEmpty(file: string): boolean {
+  return (sizeOf(file) ?? 0) === 0
+}
+
 function logOf(file: string): string | undefined {
-  if ((sizeOf(`${file}-wal`) ?? 0) > 0) return `${file}-wal`
+  if (!isEmpty(`${file}-wal`)) return `${file}-wal`
   return isJournalOfContents(`${file}-journal`) ? `${file}-journal` : undefined
 }
 
