@@ -2,13 +2,13 @@
 // slots one by one, by the rules that both dialects share.
 
 import type { Claim, DeliveryClaim, RunClaim } from '../../../ports/store.ts'
-import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX } from '../claims/claim-bounds.ts'
+import { CLAIM_CHARS_MAX, charsOf, HELD_PER_CLAIM_MAX, LEFT_PER_CLAIM_MAX, STATE_SIZE } from '../claims/claim-bounds.ts'
 import { dueDeliveries } from '../claims/due-deliveries.ts'
 import { dueRuns } from '../claims/due-runs.ts'
 import { type DueRun, RunShare } from '../claims/run-share.ts'
-import { leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
+import { IS_PLAIN, leaseSlotted, SlotCounts } from '../claims/slotted-runs.ts'
 import type { Row } from '../description/values.ts'
-import type { ClaimedRun } from '../store/database.ts'
+import type { ClaimedRun, ClaimedRuns } from '../store/database.ts'
 import { DELIVERIES } from '../tables/deliveries.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { RUNS } from '../tables/runs.ts'
@@ -19,49 +19,60 @@ import { runWork } from './run-work.ts'
 /** Rows that one statement leases. */
 const LEASED_AT_ONCE = 100
 
-const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2, start_queue = NULL
-  WHERE id = ANY ($3) AND slot1 IS NULL RETURNING ${RUNS.select}`
-/** The approximate size of runs: nearly all of it is in their steps. */
-const SIZES = 'SELECT run_id, sum(octet_length(data)) FROM steps WHERE run_id = ANY ($1) GROUP BY run_id'
+const LEASE_PLAIN = `UPDATE runs SET lease_owner = $1, fence = fence + 1, available_at = $2
+  WHERE id = ANY ($3) AND ${IS_PLAIN} RETURNING ${RUNS.select}`
+const SIZES = `SELECT id, ${STATE_SIZE} FROM runs WHERE id = ANY ($1)`
 const STEPS_OF_RUNS = `SELECT ${STEPS.select} FROM steps WHERE run_id = ANY ($1) ORDER BY run_id, idx`
 const ROOT_LOGGED = `SELECT run_id, max(idx) + 1 FROM logs WHERE scope = '@root' AND run_id = ANY ($1) GROUP BY run_id`
 
-export async function claimRuns(session: Session, claim: RunClaim): Promise<ClaimedRun[]> {
+export async function claimRuns(session: Session, claim: RunClaim): Promise<ClaimedRuns> {
+  const share = new RunShare(claim)
+  const claimed = await claimWithin(session, claim, share)
+  return { claimed, left: share.left }
+}
+
+async function claimWithin(session: Session, claim: RunClaim, share: RunShare): Promise<ClaimedRun[]> {
   const { limit } = claim
   const slots = new SlotCounts()
-  const share = new RunShare(claim)
   const claimed: ClaimedRun[] = []
   let chars = 0
   let held = 0
   for (;;) {
-    const heldBefore = held
+    const before = held + share.left.length
     const rest = { ...claim, limit: limit - claimed.length }
     const due = await runWork(session, dueRuns('id', rest, share))
     for (let at = 0; at < due.length; ) {
       const next = due.slice(at, at + LEASED_AT_ONCE)
-      const some = await together(session, next)
-      at += some.length
+      const { looked, some } = await together(session, next, share)
+      at += looked
       const rows = await leased(session, some, { slots, share, claim })
       held += some.length - rows.length
       const loaded = await withSteps(session, rows)
       for (const run of loaded) chars += charsOf([run.run, ...run.steps])
       claimed.push(...loaded)
-      if (some.length < next.length || chars > CLAIM_CHARS_MAX) return claimed
+      if (looked < next.length || chars > CLAIM_CHARS_MAX) return claimed
     }
-    // Held runs left room for other due runs, and may have woken some.
-    if (held === heldBefore || claimed.length === limit || held > HELD_PER_CLAIM_MAX) return claimed
+    // Held runs, and those that were left, made room for other due runs. Held ones may have woken some.
+    const left = share.left.length
+    if (held + left === before || claimed.length === limit) return claimed
+    if (held > HELD_PER_CLAIM_MAX || left > LEFT_PER_CLAIM_MAX) return claimed
   }
 }
 
-/** As many of the runs, from the first on, as may be loaded at once; at least one. */
-async function together(session: Session, due: DueRun[]): Promise<DueRun[]> {
+/** As many of the runs, from the first on, as may be loaded at once; at least one. Those without memory are left. */
+async function together(session: Session, due: DueRun[], share: RunShare): Promise<{ looked: number; some: DueRun[] }> {
   const sizes = new Map((await query(session, SIZES, [due.map(({ key }) => key)])) as [string, number][])
+  const some: DueRun[] = []
   let chars = 0
-  const end = due.findIndex(({ key }, i) => {
-    chars += sizes.get(key as string) ?? 0
-    return i > 0 && chars > CLAIM_CHARS_MAX
-  })
-  return end < 0 ? due : due.slice(0, end)
+  for (const [looked, run] of due.entries()) {
+    const id = run.key as string
+    const bytes = Number(sizes.get(id) ?? 0)
+    if (looked > 0 && chars + bytes > CLAIM_CHARS_MAX) return { looked, some }
+    if (!share.takeMemory(run, { id, bytes })) continue
+    chars += bytes
+    some.push(run)
+  }
+  return { looked: due.length, some }
 }
 
 /** The rows of the runs that were leased, in the order given. */

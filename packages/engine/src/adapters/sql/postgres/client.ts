@@ -1,23 +1,26 @@
 // Connections to PostgreSQL: rows as arrays, bigints as numbers, text in its stored form, and a bound on every wait. A lost
 // connection is replaced at the next use.
 
-import { Client, Pool, type PoolClient, types } from 'pg'
+import type { Socket } from 'node:net'
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, types } from 'pg'
 import { fromStored, toStored } from '../description/stored-text.ts'
 import type { Row, Value } from '../description/values.ts'
+import { noteConnection, refuseSharedConnection } from './pooler.ts'
+import { applySettings, type SessionSettings, settingsOfAddress } from './session-settings.ts'
 
 /** Settings of every session. A client that freezes in the middle of a transaction must not block the others. */
-const SESSION = [
-  'statement_timeout=60000',
-  'lock_timeout=20000',
-  'idle_in_transaction_session_timeout=5000',
-  'client_min_messages=warning',
+const SESSION: SessionSettings = {
+  statement_timeout: '60000',
+  lock_timeout: '20000',
+  idle_in_transaction_session_timeout: '5000',
+  client_min_messages: 'warning',
   // Statements are many and short: compiling one costs more than running it.
-  'jit=off',
+  jit: 'off',
   // The server notices a vanished client too, instead of keeping its session for hours.
-  'tcp_keepalives_idle=10',
-  'tcp_keepalives_interval=5',
-  'tcp_keepalives_count=3',
-]
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+}
 const CONNECT_TIMEOUT_MS = 5000
 /** The last resort, longer than the server's own limit for a statement. lost-answer.ts notices a lost answer much sooner. */
 const ANSWER_MS_MAX = 65_000
@@ -48,25 +51,34 @@ export interface SessionBounds {
   statementMsMax?: number
   /** For statements that are used again and again: each is planned once, along an index. */
   plansOnce?: boolean
+  /** Whether a pooler in between was checked before, for this address. */
+  trustsPooler?: boolean
 }
 
 /**
  * By default the server plans some statements anew at every use, which costs as much as running them; and a plan that it
  * keeps, made while a table was small, would scan the whole table when it is large.
  */
-const PLANNED_ONCE = ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_bitmapscan=off']
+const PLANNED_ONCE: SessionSettings = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+}
 
-/** Options of the address come last, and win. */
-function settings(
+/** How a session connects, and the settings that it has then. Settings of the address win. */
+function configOf(
   url: string,
   { connectMsMax = CONNECT_TIMEOUT_MS, answerMsMax = ANSWER_MS_MAX, plansOnce = false, statementMsMax }: SessionBounds,
 ) {
-  const given = new URL(url).searchParams.get('options') ?? ''
-  const set = plansOnce ? [...SESSION, ...PLANNED_ONCE] : [...SESSION]
-  if (statementMsMax !== undefined) set.push(`statement_timeout=${statementMsMax}`)
-  return {
-    connectionString: withoutOptions(url),
-    options: `${set.map(setting => `-c ${setting}`).join(' ')} ${given}`.trim(),
+  const address = settingsOfAddress(url)
+  const settings: SessionSettings = {
+    ...SESSION,
+    ...(plansOnce ? PLANNED_ONCE : {}),
+    ...(statementMsMax === undefined ? {} : { statement_timeout: String(statementMsMax) }),
+    ...address.settings,
+  }
+  const config = {
+    connectionString: address.bare,
     connectionTimeoutMillis: connectMsMax,
     query_timeout: answerMsMax,
     application_name: 'perdure',
@@ -74,13 +86,15 @@ function settings(
     keepAliveInitialDelayMillis: KEEP_ALIVE_IDLE_MS,
     types: numbers,
   }
+  return { config, settings, connectMsMax }
 }
 
-/** The options are passed separately, merged with ours. */
-function withoutOptions(url: string): string {
-  const bare = new URL(url)
-  bare.searchParams.delete('options')
-  return bare.href
+/** A connection that sends nothing at its start that a pooler refuses. `pg` would send the variable PGOPTIONS. */
+class PlainClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super(config)
+    Object.assign((this as unknown as { connectionParameters: object }).connectionParameters, { options: undefined })
+  }
 }
 
 /** Opens a single session. An error while it is idle goes to `onLost`, once. */
@@ -89,15 +103,35 @@ export async function openSession(
   onLost: (error: Error) => void,
   bounds: SessionBounds = {},
 ): Promise<Client> {
-  const client = new Client(settings(url, bounds))
+  const { config, settings, connectMsMax } = configOf(url, bounds)
+  const client = new PlainClient(config)
   client.on('error', onLost)
+  const openAnother = async () => {
+    const other = new PlainClient({ ...config, query_timeout: connectMsMax })
+    other.on('error', () => {})
+    await other.connect()
+    return other
+  }
   try {
     await client.connect()
+    await inTime(noteConnection(client), connectMsMax)
+    if (!bounds.trustsPooler) await refuseSharedConnection(client, openAnother)
+    await inTime(applySettings(client, settings), connectMsMax)
   } catch (error) {
-    await client.end().catch(() => {})
+    void end(client)
     throw error
   }
   return client
+}
+
+/** A pooler accepts a session and lets its first statement wait for a connection to PostgreSQL. */
+async function inTime(settled: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`timeout expired: no answer for ${ms} ms after connecting`)), ms)
+  })
+  settled.catch(() => {})
+  await Promise.race([settled, late]).finally(() => clearTimeout(timer))
 }
 
 /** Opens a pool of sessions for reads. Without a listener, the loss of an idle session would end the process. */
@@ -107,7 +141,25 @@ export function openPool(
   onLost: (error: Error) => void,
   bounds: Pick<SessionBounds, 'statementMsMax'> = {},
 ): Pool {
-  const pool = new Pool({ ...settings(url, bounds), max, idleTimeoutMillis: 30_000, allowExitOnIdle: true })
+  const { config, settings, connectMsMax } = configOf(url, bounds)
+  const settle = async (client: ClientBase) => {
+    await noteConnection(client)
+    await applySettings(client, settings)
+  }
+  const onConnect = (client: ClientBase) =>
+    inTime(settle(client), connectMsMax).catch(error => {
+      // Without its socket the pool ends the session at once, also when nothing answers.
+      ;(client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+      throw error
+    })
+  const pool = new Pool({
+    ...config,
+    Client: PlainClient,
+    onConnect,
+    max,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
+  })
   pool.on('error', onLost)
   // If a session is lost between two queries of its user, the next query fails.
   pool.on('connect', client => client.on('error', () => {}))

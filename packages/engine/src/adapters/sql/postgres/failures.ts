@@ -2,8 +2,11 @@
 
 /** Classes of SQLSTATE: connection, resources, operator intervention, system error. */
 const UNAVAILABLE_CLASSES: readonly string[] = ['08', '53', '57', '58']
-/** Lost races for locks, sessions ended because they were idle in a transaction, a read-only server. */
-const UNAVAILABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '25P03', '25006'])
+/**
+ * Lost races for locks, sessions ended because they were idle in a transaction, a read-only server, and prepared statements
+ * that are missing because a pooler exchanged the connection.
+ */
+const UNAVAILABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '25P03', '25006', '26000', '42P05'])
 const NETWORK = /^(E[A-Z]{3,}|Connection terminated|Query read timeout|timeout e)/
 
 export function isUnavailable(error: unknown): boolean {

@@ -3,6 +3,7 @@
 
 import type { ClientBase } from 'pg'
 import { end, openSession, rowsOf } from './client.ts'
+import { backendOf } from './pooler.ts'
 
 /** Interval of the checks whether the server works on the query, while there is no answer. */
 const CHECK_EVERY_MS = 3000
@@ -45,12 +46,11 @@ async function within<T>(answer: Promise<T>, ms: number): Promise<{ value: T } |
 
 /** Also true if the server is there but accepts no more sessions. */
 async function isWorkedOn(client: ClientBase, url: string): Promise<boolean> {
-  const { processID } = client as ClientBase & { processID: number | null }
   try {
-    const bounds = { connectMsMax: CHECK_MS_MAX, answerMsMax: CHECK_MS_MAX }
+    const bounds = { connectMsMax: CHECK_MS_MAX, answerMsMax: CHECK_MS_MAX, trustsPooler: true }
     const session = await openSession(url, () => {}, bounds)
     try {
-      return (await rowsOf(session, IS_WORKED_ON, [processID])).length > 0
+      return (await rowsOf(session, IS_WORKED_ON, [backendOf(client) ?? null])).length > 0
     } finally {
       void end(session)
     }

@@ -4,6 +4,7 @@
 import type { Client } from 'pg'
 import { type DdlDialect, schemaSteps } from '../description/ddl.ts'
 import { MOVE_TABLE, UNFINISHED_MOVE } from '../tables/bookkeeping.ts'
+import { SET_KINDS } from '../tables/runs.ts'
 import { TABLES } from '../tables/tables.ts'
 import { rowsOf, type Session } from './client.ts'
 import { CREATE_ENGINES } from './engine-reports.ts'
@@ -34,6 +35,7 @@ CREATE TABLE wire_messages (
 CREATE INDEX wire_messages_by_age ON wire_messages (at);
 `,
     2: CREATE_ENGINES,
+    3: SET_KINDS,
   },
 }
 

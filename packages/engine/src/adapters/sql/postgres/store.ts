@@ -14,6 +14,7 @@ import { PostgresEngineReports } from './engine-reports.ts'
 import { isUnavailable } from './failures.ts'
 import { answerTo } from './lost-answer.ts'
 import { migrate } from './migrations.ts'
+import { backendOf, refuseLostConnection } from './pooler.ts'
 import { shareStore } from './use-lock.ts'
 import { Writer } from './writer.ts'
 
@@ -99,8 +100,8 @@ class PostgresDatabase implements Database {
 
   scan(queries: Query[], signal?: AbortSignal): Promise<Row[][]> {
     return this.#in(this.#scanners, async session => {
-      const { processID } = session as PoolClient & { processID: number }
-      const cancel = () => void rowsOf(this.#pool, 'SELECT pg_cancel_backend($1)', [processID]).catch(() => {})
+      const cancel = () =>
+        void rowsOf(this.#pool, 'SELECT pg_cancel_backend($1)', [backendOf(session) ?? 0]).catch(() => {})
       signal?.addEventListener('abort', cancel, { once: true })
       try {
         const rows = await readAll(session, queries)
@@ -117,7 +118,9 @@ class PostgresDatabase implements Database {
     try {
       const session = await pool.connect()
       try {
-        const rows = await answerTo(session, this.#url, work(session))
+        // Behind a pooler a session may have got another connection, with the tables of another schema.
+        const own = refuseLostConnection(session).then(() => work(session))
+        const rows = await answerTo(session, this.#url, own)
         session.release()
         return rows
       } catch (error) {

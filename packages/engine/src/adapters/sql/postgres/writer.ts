@@ -24,6 +24,7 @@ import { integersOf, textsOf } from './grouped/binary.ts'
 import { planOf, planUnitByUnit } from './grouped/plan.ts'
 import { extendRuns } from './leases.ts'
 import { answerTo } from './lost-answer.ts'
+import { refuseLostConnection } from './pooler.ts'
 import { runWork } from './run-work.ts'
 import { shareStore } from './use-lock.ts'
 import { TAKE_WRITE_LOCK, WRITE_FUNCTION } from './write-function.ts'
@@ -221,7 +222,7 @@ async function findRoom(client: Client): Promise<void> {
   await client.query('ROLLBACK')
 }
 
-function execute(client: Client, task: Task): Promise<Answer> {
+async function execute(client: Client, task: Task): Promise<Answer> {
   switch (task.type) {
     case 'claimRuns':
       return claimRuns(client, task.claim)
@@ -244,6 +245,7 @@ function execute(client: Client, task: Task): Promise<Answer> {
     case 'latestTime':
       throw new Error('the times of a store that engines share are never moved')
     case 'probe':
+      await refuseLostConnection(client)
       return rowsOf(client, 'UPDATE probes SET count = count + 1')
   }
 }

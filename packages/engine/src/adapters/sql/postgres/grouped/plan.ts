@@ -17,8 +17,9 @@ const RUN_INSERTS = OPERATION_INDEX.get('run.insert') as number
 /** Checks that many units of a batch have with the same values: those of an event's name, and the catalog's. */
 const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>(['watchers', 'waiters', 'catalog'])
 
-/** Fewer units have too little to share: one by one they cost the server less. */
+/** Fewer units, of fewer values, have too little to share: one by one they cost the server less. */
 const TOGETHER_MIN = 4
+const TOGETHER_VALUES_MIN = 1000
 
 interface Section {
   /** Positions of the units in the batch's array, from 1. */
@@ -38,7 +39,8 @@ interface Section {
 
 /** One list of the sections: of each its first and last position, units together, its length, and its lists. */
 export function planOf(units: readonly UnitRequest[]): number[] {
-  if (units.length < TOGETHER_MIN) return planUnitByUnit(units)
+  const isLarge = () => units.some(unit => unit.length >= TOGETHER_VALUES_MIN)
+  if (units.length < TOGETHER_MIN && !isLarge()) return planUnitByUnit(units)
   const sections: Section[] = []
   let position = 1
   for (const unit of units) {

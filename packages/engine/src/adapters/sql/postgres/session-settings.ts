@@ -1,0 +1,52 @@
+// The settings of a session with PostgreSQL. They are set by a statement after the session has connected: a pooler refuses
+// or drops settings that come with the start of a connection (docs/poolers.md). Called by client.
+
+import { type ClientBase, escapeLiteral } from 'pg'
+import { markSettled } from './pooler.ts'
+
+export type SessionSettings = Readonly<Record<string, string>>
+
+/** Settings that `pg` would send at the start of the connection when the address has a parameter of that name. */
+const SENT_AT_START = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const
+
+/** Splits an address: without its settings, and the settings, which `options` and parameters of their names give. */
+export function settingsOfAddress(url: string): { bare: string; settings: SessionSettings } {
+  const address = new URL(url)
+  const settings: Record<string, string> = {}
+  for (const name of SENT_AT_START) {
+    const value = address.searchParams.get(name)
+    if (value !== null) settings[name] = value
+    address.searchParams.delete(name)
+  }
+  Object.assign(settings, settingsOfOptions(address.searchParams.get('options') ?? ''))
+  address.searchParams.delete('options')
+  return { bare: address.href, settings }
+}
+
+/** Reads options as PostgreSQL does: `-c name=value`, `-cname=value` and `--name=value`; a backslash escapes a space. */
+function settingsOfOptions(options: string): SessionSettings {
+  const words = options.match(/(?:\\.|[^\s\\])+/gs) ?? []
+  const settings: Record<string, string> = {}
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string
+    const text = word === '-c' ? words[++at] : /^(?:-c|--)(.+)$/s.exec(word)?.[1]
+    const [, name, value] = /^([\w.-]+)=(.*)$/s.exec(text ?? '') ?? []
+    if (name === undefined || value === undefined)
+      throw new Error(`"${word}" in the options of the address is not a setting such as "-c search_path=name"`)
+    settings[word.startsWith('--') ? name.replaceAll('-', '_') : name] = value.replaceAll(/\\(.)/gs, '$1')
+  }
+  return settings
+}
+
+/** Gives the session its settings. Rejects if the server refuses one, or if the schema does not exist. */
+export async function applySettings(client: ClientBase, settings: SessionSettings): Promise<void> {
+  const calls = Object.entries(settings).map(
+    ([name, value]) => `set_config(${escapeLiteral(name)}, ${escapeLiteral(value)}, false)`,
+  )
+  const text = `SELECT ${calls.join(', ')}; SELECT current_schema()`
+  const answers = (await client.query({ text, rowMode: 'array' })) as unknown as { rows: (string | null)[][] }[]
+  const { search_path: path } = settings
+  if (path !== undefined && answers[1]?.rows[0]?.[0] === null)
+    throw new Error(`there is no schema "${path}", which the address names: create it first (CREATE SCHEMA)`)
+  markSettled(client, Object.keys(settings), answers[0]?.rows[0] ?? [])
+}
