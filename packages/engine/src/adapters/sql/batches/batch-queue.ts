@@ -1,6 +1,7 @@
 // Gathers requests while a batch is under way and sends the next batch the moment the last one is answered: many callers
 // share one transaction, and a single caller does not wait. Used for the writer and for SQLite's reader.
 
+import { queuedShare } from '../../../base/heap.ts'
 import { EngineError } from '../../../domain/model/errors.ts'
 import type { Channel } from './channel.ts'
 import { type Answer, type BatchAnswer, isFailure, type Request, weightOf } from './requests.ts'
@@ -10,10 +11,13 @@ const BATCH_REQUESTS_MAX = 512
 const BATCH_WEIGHT_MAX = 4 * 1024 * 1024
 /** Beyond these bounds new requests are refused, so that memory stays bounded when the disk is too slow. */
 export const QUEUED_REQUESTS_MAX = 20_000
-const QUEUED_WEIGHT_MAX = 256 * 1024 * 1024
+const QUEUED_WEIGHT_MAX = Math.min(256 * 1024 * 1024, queuedShare())
 
 /** 1, 2, 4, ... up to the most a batch can hold. */
 const BATCH_BOUNDS = Array.from({ length: Math.log2(BATCH_REQUESTS_MAX) + 1 }, (_, i) => 2 ** i)
+
+/** The `details.reason` of the refusals of a store that is not the engine's any more. */
+const STORE_LOST = 'store_lost'
 
 interface Entry {
   request: Request
@@ -34,7 +38,7 @@ export class BatchQueue {
   #pending = 0
   #weight = 0
   #running: Promise<void> | undefined
-  #broken: Error | undefined
+  #broken: EngineError | undefined
   #stopped = false
   readonly stats = { requests: 0, batches: 0, transactions: 0 }
   /** Number of batches by the next power of two of their requests: 1, 2, 4, ... */
@@ -43,6 +47,11 @@ export class BatchQueue {
   constructor(channel: Channel, onError: (details: object, message: string) => void) {
     this.#channel = channel
     this.#onError = onError
+  }
+
+  /** Why it takes nothing more, since its database failed or was lost. */
+  get failure(): Error | undefined {
+    return this.#broken
   }
 
   /** Requests not answered yet. */
@@ -97,7 +106,7 @@ export class BatchQueue {
       try {
         const answered = await answer
         this.#waiting.unshift(...entries.splice(answered.answers.length))
-        if (answered.broken !== undefined) this.#break(answered.broken)
+        if (answered.broken !== undefined) this.#break(answered.broken, answered.isLost)
         // The other side goes on before the callers here continue.
         underWay = this.#post()
         this.#settle(entries, answered)
@@ -141,6 +150,7 @@ export class BatchQueue {
   }
 
   #failed({ failed, unavailable }: { failed: string; unavailable: boolean }): Error {
+    if (this.#broken?.details?.reason === STORE_LOST) return this.#broken
     const cause = new Error(failed)
     this.#onError({ err: cause }, 'a request to the store failed')
     if (unavailable) return new EngineError('unavailable', 'The store is not available.', { cause })
@@ -148,11 +158,11 @@ export class BatchQueue {
   }
 
   /** Every waiting request fails, and every later one. */
-  #break(reason: unknown): void {
+  #break(reason: unknown, isLost = false): void {
     const cause = reason instanceof Error ? reason : new Error(String(reason))
-    this.#broken = new EngineError('unavailable', 'The store has failed and takes nothing more: restart the engine.', {
-      cause,
-    })
+    this.#broken = isLost
+      ? new EngineError('unavailable', `The store is lost: ${cause.message}.`, { details: { reason: STORE_LOST } })
+      : new EngineError('unavailable', 'The store has failed and takes nothing more: restart the engine.', { cause })
     this.#onError({ err: cause }, 'the store is broken')
     const waiting = this.#waiting
     this.#waiting = []

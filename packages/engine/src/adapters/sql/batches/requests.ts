@@ -58,6 +58,8 @@ export interface BatchAnswer {
   transactions: number
   /** Why the database cannot be used any more, if that is so. */
   broken?: string
+  /** The store is not this engine's any more; `broken` says why, and what to do. */
+  isLost?: true
 }
 
 export function isFailure(answer: Answer): answer is Failure {

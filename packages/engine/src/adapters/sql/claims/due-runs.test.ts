@@ -73,7 +73,15 @@ test('a claim of everybody takes turns, with a bound on what it looks at', async
 })
 
 test('runs that are due at the same time are taken in the order of their creation, whatever the order of the index', () => {
-  const due = (key: string) => ({ key, namespace: 'ns', app: 'app', destination: 'd', priority: 0, availableAt: NOW })
+  const due = (key: string) => ({
+    key,
+    namespace: 'ns',
+    app: 'app',
+    destination: 'd',
+    priority: 0,
+    availableAt: NOW,
+    logPosition: 0,
+  })
   const share = new RunShare({ owner: 'us', now: NOW, leaseUntil: NOW + 1, limit: 100 })
   const taken = share.pick([due('run_2'), due('run_3'), due('run_1')], 3)
   expect(taken.map(({ key }) => key)).toEqual(['run_1', 'run_2', 'run_3'])

@@ -5,7 +5,7 @@
 import type { RunClaim } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
 import { LEASED, RANKED, ROOMLESS, SCHEDULED } from '../tables/runs.ts'
-import type { DueRun, RunShare } from './run-share.ts'
+import { type DueRun, inQueueOrder, type RunShare } from './run-share.ts'
 import { query, type Work } from './transaction-work.ts'
 
 /** How rows are addressed: SQLite's own row number is the quickest. */
@@ -20,13 +20,19 @@ const ROOMLESS_MAX = 64
 /** Most leases that ran out and are looked at: as many runs as an engine drives. */
 const EXPIRED_MAX = 2048
 
-const COLUMNS = (key: Key) => `${key}, namespace, app, destination, priority, available_at`
+const COLUMNS = (key: Key) => `${key}, namespace, app, destination, priority, available_at, log_position`
 
 // Limits are literals where the planner of PostgreSQL may otherwise expect so many rows that it sorts all due ones.
 const DUE = `FROM runs WHERE ${SCHEDULED} AND available_at <= ?i ORDER BY available_at LIMIT`
+/**
+ * Runs that are due since the same millisecond come in the order of the log. The indexes of SQLite have them in the order in which they
+ * were inserted, which is the same.
+ */
+const byAge = (key: Key) => (key === 'rowid' ? 'available_at' : 'available_at, log_position')
 /** A row if more runs are due than are looked at one by one; the index alone answers it. */
 const MANY_DUE = `SELECT available_at ${DUE} 1 OFFSET ${EACH_MAX}`
-const EACH = (key: Key) => `SELECT ${COLUMNS(key)} ${DUE} ${EACH_MAX}`
+const EACH = (key: Key) => `SELECT ${COLUMNS(key)} FROM runs WHERE ${SCHEDULED} AND available_at <= ?i
+  ORDER BY ${byAge(key)} LIMIT ${EACH_MAX}`
 /** Leases that ran out: at most those of an engine that died. */
 const EXPIRED = (key: Key) => `SELECT ${COLUMNS(key)} FROM runs WHERE ${LEASED} AND available_at <= ?i
   ORDER BY available_at LIMIT ${EXPIRED_MAX}`
@@ -46,9 +52,9 @@ const DESTINATIONS = `WITH RECURSIVE destinations (name) AS (
     FROM destinations WHERE name IS NOT NULL) AS waiting
   WHERE first_at <= ?i ORDER BY first_at`
 const OF_DESTINATION = (key: Key, limit: number) => `SELECT ${COLUMNS(key)} FROM runs
-  WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i ORDER BY available_at LIMIT ${limit}`
+  WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i ORDER BY ${byAge(key)} LIMIT ${limit}`
 const WITHOUT_RANK = (key: Key, limit: number) => `SELECT ${COLUMNS(key)} FROM runs
-  WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i AND priority IS NULL ORDER BY available_at LIMIT ${limit}`
+  WHERE ${SCHEDULED} AND destination = ? AND available_at <= ?i AND priority IS NULL ORDER BY ${byAge(key)} LIMIT ${limit}`
 /** The priorities of a destination's scheduled runs, from the highest on: one index lookup for each. Those with a due run. */
 const RANKS = `WITH RECURSIVE ranks (number, rank) AS (
     SELECT 1, max(priority) FROM runs WHERE ${RANKED} AND destination = ?
@@ -58,7 +64,7 @@ const RANKS = `WITH RECURSIVE ranks (number, rank) AS (
   SELECT rank FROM ranks WHERE rank IS NOT NULL AND (SELECT min(available_at) FROM runs
     WHERE ${RANKED} AND destination = ? AND priority = rank) <= ?i ORDER BY rank DESC`
 const OF_RANK = (key: Key, limit: number) => `SELECT ${COLUMNS(key)} FROM runs
-  WHERE ${RANKED} AND destination = ? AND priority = ?r AND available_at <= ?i ORDER BY available_at LIMIT ${limit}`
+  WHERE ${RANKED} AND destination = ? AND priority = ?r AND available_at <= ?i ORDER BY ${byAge(key)} LIMIT ${limit}`
 
 interface Destination {
   namespace: string
@@ -70,11 +76,11 @@ interface Destination {
 export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRun[]> {
   const { now, limit } = claim
   const picked = new Map<DueRun['key'], DueRun>()
-  const isNew = (run: DueRun) => !picked.has(run.key)
+  const isNew = (run: DueRun) => !picked.has(run.key) && !share.hasLeft(run.key)
   const pick = (due: readonly DueRun[]) => {
     for (const run of share.pick(due.filter(isNew), limit - picked.size)) picked.set(run.key, run)
   }
-  for (const run of (yield* query(NEED_NO_ROOM(key), [now, now])).slice(0, limit).map(dueRun)) {
+  for (const run of (yield* query(NEED_NO_ROOM(key), [now, now])).map(dueRun).filter(isNew).slice(0, limit)) {
     share.take(run)
     picked.set(run.key, run)
   }
@@ -82,7 +88,7 @@ export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRu
   const areMany = (yield* query(MANY_DUE, [now])).length > 0
   if (!areMany) {
     pick([...expired, ...(yield* query(EACH(key), [now])).map(dueRun)])
-    return [...picked.values()]
+    return inQueueOrder([...picked.values()])
   }
   pick(expired)
   const destinations = (yield* query(DESTINATIONS, [now])).map(destinationOf)
@@ -101,7 +107,7 @@ export function* dueRuns(key: Key, claim: RunClaim, share: RunShare): Work<DueRu
     pick(found)
     open = open.filter(one => share.hasRoom(one))
   }
-  return [...picked.values()]
+  return inQueueOrder([...picked.values()])
 }
 
 /** The destinations of as many namespaces as a claim can take runs of, and those of the others. */
@@ -149,6 +155,6 @@ function destinationOf([destination, namespace, app]: Row): Destination {
   return { destination, namespace, app } as Destination
 }
 
-function dueRun([key, namespace, app, destination, priority, availableAt]: Row): DueRun {
-  return { key, namespace, app, destination, priority: priority ?? 0, availableAt } as DueRun
+function dueRun([key, namespace, app, destination, priority, availableAt, logPosition]: Row): DueRun {
+  return { key, namespace, app, destination, priority: priority ?? 0, availableAt, logPosition } as DueRun
 }

@@ -22,6 +22,7 @@ export function* releaseOthers(owner: string, now: number): Work<void> {
 function* freeSlots(owner: string, now: number): Work<void> {
   for (const slot of SLOT_COLUMNS) {
     const held = `SELECT ${slot} FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS} AND lease_owner <> ?`
-    for (const [id] of (yield* query(held, [owner])) as [string][]) yield* query(OPERATIONS['slot.free'], [now, id])
+    for (const [id] of (yield* query(held, [owner])) as [string][])
+      yield* query(OPERATIONS['slot.free'], [now, now, id])
   }
 }

@@ -2,8 +2,9 @@
 // among namespaces the claim takes turns. Called by due-runs.ts.
 
 import { appKey } from '../../../domain/model/run.ts'
-import { Places } from '../../../domain/pass/places.ts'
-import type { RunClaim } from '../../../ports/store.ts'
+import { Places } from '../../../domain/pass/room/places.ts'
+import { RunMemory } from '../../../domain/pass/room/run-memory.ts'
+import type { LeftRun, RunClaim } from '../../../ports/store.ts'
 
 /** A run that a claim may take. */
 export interface DueRun {
@@ -13,15 +14,21 @@ export interface DueRun {
   destination: string
   priority: number
   availableAt: number
+  /** Position of the newest event of the log when the run began. */
+  logPosition: number
 }
 
 export class RunShare {
   readonly #places: Places | undefined
   readonly #appRoom: Map<string, number>
   readonly #full: ReadonlySet<string>
+  readonly #memory: RunMemory | undefined
+  readonly #left = new Map<DueRun['key'], LeftRun>()
+  #isLargeLeft = false
 
-  constructor({ places, appRoom, full }: RunClaim) {
+  constructor({ places, appRoom, full, memory }: RunClaim) {
     this.#places = places && new Places(places.max, places.taken)
+    this.#memory = memory && new RunMemory(memory.max, memory)
     this.#appRoom = new Map(appRoom)
     this.#full = full ?? new Set()
   }
@@ -39,6 +46,36 @@ export class RunShare {
   /** The run was held instead. */
   giveBack(run: DueRun): void {
     this.#count(run, -1)
+  }
+
+  /** Whether the sizes of runs decide which of them are loaded. */
+  get hasMemory(): boolean {
+    return this.#memory !== undefined
+  }
+
+  /** The runs for whose state there is no memory. */
+  get left(): LeftRun[] {
+    return [...this.#left.values()]
+  }
+
+  hasLeft(key: DueRun['key']): boolean {
+    return this.#left.has(key)
+  }
+
+  /** Takes memory for the state of a run that was taken; without room the run is given back, and not looked at again. */
+  takeMemory(run: DueRun, sized: LeftRun): boolean {
+    const memory = this.#memory
+    if (!memory) return true
+    const { bytes } = sized
+    const isLarge = bytes > memory.smallMax
+    if (memory.hasRoom(bytes) && !(isLarge && this.#isLargeLeft)) {
+      memory.take(bytes)
+      return true
+    }
+    this.#isLargeLeft ||= isLarge
+    this.#left.set(run.key, sized)
+    this.giveBack(run)
+    return false
   }
 
   /** The namespaces in the order of their turns: the one with the fewest runs under way is first. */
@@ -94,7 +131,31 @@ export class RunShare {
   }
 }
 
-/** Runs that are due at the same millisecond are taken in the order of their creation, which their keys have. */
+/**
+ * The runs in the order in which they get slots: those of each namespace by priority, then by the log. The turns of the namespaces
+ * stay.
+ */
+export function inQueueOrder(runs: readonly DueRun[]): DueRun[] {
+  const ofNamespace = new Map<string, DueRun[]>()
+  for (const run of [...runs].sort(byPlace)) {
+    const some = ofNamespace.get(run.namespace)
+    if (some) some.push(run)
+    else ofNamespace.set(run.namespace, [run])
+  }
+  const next = new Map([...ofNamespace].map(([namespace, some]) => [namespace, some.values()]))
+  return runs.map(({ namespace }) => next.get(namespace)?.next().value as DueRun)
+}
+
 function byPriority(one: DueRun, other: DueRun): number {
-  return other.priority - one.priority || one.availableAt - other.availableAt || (one.key < other.key ? -1 : 1)
+  return other.priority - one.priority || one.availableAt - other.availableAt || byLog(one, other)
+}
+
+/** As the queues of held runs are ordered. */
+function byPlace(one: DueRun, other: DueRun): number {
+  return other.priority - one.priority || byLog(one, other)
+}
+
+/** Runs that began between two events are in the order of their times, then of their keys. */
+function byLog(one: DueRun, other: DueRun): number {
+  return one.logPosition - other.logPosition || one.availableAt - other.availableAt || (one.key < other.key ? -1 : 1)
 }

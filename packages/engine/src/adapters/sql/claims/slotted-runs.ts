@@ -1,16 +1,23 @@
-// Leases a due run that needs slots, or holds it if one is full (domain/holds/concurrency.ts has the rules). Part of a claim
+// Leases a due run that needs slots, or holds it if one is full (domain/holds/concurrency.ts has the rules). A run with a throttle and no
+// slots joins the start queue first. Part of a claim
 // of runs, inside the writer's transaction.
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
-import { waitsForThrottle } from '../../../domain/holds/throttle.ts'
-import type { Run } from '../../../domain/model/run.ts'
+import { presentLimit } from '../../../domain/holds/holds.ts'
+import { heldForStart, throttleToPass, waitsForThrottle } from '../../../domain/holds/throttle.ts'
+import type { ConcurrencyLimit, FlowControl, Slot, ThrottleHold } from '../../../domain/model/flow-control.ts'
+import { type Run, runDestination } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
 import type { Row, Value } from '../description/values.ts'
 import { FRAMES } from '../tables/frames.ts'
-import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
-import { OPERATIONS } from '../write/statements.ts'
+import { HOLDS_SLOTS, QUEUE_ORDER, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { AVAILABLE_IN_ORDER, FIRST_IN_START_QUEUE, OPERATIONS } from '../write/statements.ts'
 import { query, type Work } from './transaction-work.ts'
+
+/** A run that is leased as it is: without slots, and without a throttle before its first start, unless it comes from the start queue. */
+export const IS_PLAIN = `slot1 IS NULL
+  AND (holds IS NULL OR start_queue IS NOT NULL OR started_at IS NOT NULL OR holds NOT LIKE '%"throttle":%')`
 
 /** The columns that every lease of a run sets. */
 export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
@@ -18,11 +25,14 @@ export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
 const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(
   slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HOLDS_SLOTS})`,
 ).join(' + ')}`
+const FLOW_CONTROL = 'SELECT flow_control FROM workflows WHERE namespace = ? AND app = ? AND name = ?'
 const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs hold each slot, counted once per claim and kept up to date through it. */
 export class SlotCounts {
   readonly #counts = new Map<string, number>()
+  /** By workflow. */
+  readonly #limits = new Map<string, readonly ConcurrencyLimit[] | undefined>()
 
   /** The count of a slot that was counted. */
   taken(id: string): number {
@@ -31,6 +41,18 @@ export class SlotCounts {
 
   take(run: Run): void {
     this.#add(run, 1)
+  }
+
+  /** The present limits of the run's workflow. Read in the transaction of the claim, so that a registration counts at once. */
+  *limitsOf(run: Run): Work<readonly ConcurrencyLimit[] | undefined> {
+    const { namespace, app, workflow } = run
+    const key = runDestination({ namespace, app, workflow })
+    if (!this.#limits.has(key)) {
+      const [row] = yield* query(FLOW_CONTROL, [namespace, app, workflow])
+      const text = row?.[0] as string | null | undefined
+      this.#limits.set(key, text ? (JSON.parse(text) as FlowControl).concurrency : undefined)
+    }
+    return this.#limits.get(key)
   }
 
   /** Counts the slots that are not counted yet. */
@@ -60,13 +82,20 @@ export function* leaseSlotted(
 ): Work<Row | undefined> {
   const [row] = (yield* query(`SELECT ${RUN_WITHOUT_PAYLOADS} FROM runs WHERE ${column} = ?`, [key])) as [Row]
   const run = RUNS.fromRow(row)
+  const throttle = joinsStartQueue(run, now)
+  if (throttle) {
+    yield* joinStartQueue(run, throttle, now)
+    return undefined
+  }
   yield* slots.count(slotIds(run))
   slots.giveBack(run)
   const wants = wantsSlots(run, now)
-  const full = wants ? fullSlot(run, id => slots.taken(id)) : undefined
+  const limits = wants && run.holds?.slots ? yield* slots.limitsOf(run) : undefined
+  const limitOf = (slot: Slot) => presentLimit(run, slot, limits)
+  const full = wants ? fullSlot(run, { taken: id => slots.taken(id), limitOf }) : undefined
   if (full) {
     yield* hold(run, heldForSlot(run, full, now), now)
-    yield* wakeNext(run, slots, now)
+    yield* wakeNext(run, { slots, limitOf }, now)
     return undefined
   }
   if (wants) slots.take(run)
@@ -76,6 +105,25 @@ export function* leaseSlotted(
     [owner, leaseUntil, wants ? null : 1, key],
   )
   return leased
+}
+
+/** The throttle in whose start queue a run without slots must be before it is leased. */
+function joinsStartQueue(run: Run, now: number): ThrottleHold | undefined {
+  return run.startQueue === undefined && slotIds(run).length === 0 ? throttleToPass(run, now) : undefined
+}
+
+/**
+ * Only the first in the queue is due. A run that was woken stays in the queue until it starts: so engines that claim at one time start
+ * runs in the order of the queue.
+ */
+function* joinStartQueue(run: Run, throttle: ThrottleHold, now: number): Work<void> {
+  const [before] = yield* query(`SELECT waiting_for ${FIRST_IN_START_QUEUE} 1`, [throttle.id])
+  const { until } = JSON.parse((before?.[0] as string | null | undefined) ?? '{}') as { until?: number }
+  yield* hold(run, heldForStart(run, throttle, { now, ...(until === undefined ? {} : { until }) }), now)
+  const [first] = yield* query(`SELECT id FROM runs WHERE start_queue = ? ORDER BY ${QUEUE_ORDER} LIMIT 1`, [
+    throttle.id,
+  ])
+  if (first?.[0] === run.id) yield* query(`UPDATE runs SET ${AVAILABLE_IN_ORDER} WHERE id = ?`, [now, now, run.id])
 }
 
 function* hold(run: Run, held: Run, now: number): Work<void> {
@@ -90,9 +138,13 @@ function* hold(run: Run, held: Run, now: number): Work<void> {
 }
 
 /** A run that is held does not use what it was woken for: the next run in the queue of each free slot, or start, may. */
-function* wakeNext(run: Run, slots: SlotCounts, now: number): Work<void> {
-  for (const { id, limit } of run.holds?.slots ?? []) {
-    if (slots.taken(id) < limit) yield* query(OPERATIONS['slot.free'], [now, id])
+function* wakeNext(
+  run: Run,
+  { slots, limitOf }: { slots: SlotCounts; limitOf(slot: Slot): number },
+  now: number,
+): Work<void> {
+  for (const slot of run.holds?.slots ?? []) {
+    if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id])
   }
   const throttle = waitsForThrottle(run) ? run.holds?.throttle : undefined
   if (throttle) yield* query(OPERATIONS['startQueue.wake'], [now, throttle.id, 1, now])

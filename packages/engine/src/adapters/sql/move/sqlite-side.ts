@@ -1,12 +1,12 @@
 // A SQLite file as a side of a move, under the lock that its engine would have.
 
 import { existsSync } from 'node:fs'
+import { lockStore } from '../sqlite/claim.ts'
 import { Connection } from '../sqlite/connection.ts'
-import { databasePath, lockFile } from '../sqlite/lock-file.ts'
+import { createDatabaseFile, databasePath } from '../sqlite/files/store-files.ts'
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../sqlite/migrations.ts'
 import { damageOf } from '../sqlite/snapshot.ts'
 import { untyped } from '../sqlite/statements.ts'
-import { createDatabaseFile } from '../sqlite/store-files.ts'
 import { type MoveRole, refuseOtherVersion } from './role.ts'
 import type { MoveSide } from './side.ts'
 
@@ -14,7 +14,7 @@ import type { MoveSide } from './side.ts'
 export async function openSqliteSide(file: string, role: MoveRole): Promise<MoveSide> {
   if (role === 'source' && !existsSync(file)) throw new Error(`there is no file ${file}`)
   const path = databasePath(file)
-  const lock = await lockFile(path)
+  const lock = await lockStore(path)
   let connection: Connection | undefined
   try {
     if (role === 'target') createDatabaseFile(path)

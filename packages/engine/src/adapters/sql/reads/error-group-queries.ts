@@ -2,6 +2,7 @@
 // reads. One index has all that is counted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { runKind } from '../../../domain/model/run.ts'
 import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
@@ -89,10 +90,10 @@ function newestFailures(
   return { failures, params: [...params, FAILURES_MAX] }
 }
 
-/** Rows of id, error and last pass of the last run of each group. */
+/** Rows of id, error, last pass and the error that it handles, of the last run of each group. */
 function lastErrorsQuery(groups: readonly Row[]): Query {
   return {
-    sql: `SELECT id, error, last_pass FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
+    sql: `SELECT id, error, last_pass, failure FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
     params: groups.map(lastRunIdOf),
   }
 }
@@ -111,14 +112,16 @@ function firstEndsQuery(namespace: string, groups: readonly Row[]): Query {
 /** The groups whose last run is still there: retention may have removed it meanwhile. */
 function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: readonly Row[]): ErrorGroup[] {
   const firstEndOf = new Map(firsts.map(([key, end]) => [key as string, end as number]))
-  const lastOf = new Map(lasts.map(([id, ...last]) => [id as string, last as [string | null, string | null]]))
+  const lastOf = new Map(lasts.map(([id, ...last]) => [id as string, last as (string | null)[]]))
   return groups.flatMap(row => {
     const [fingerprint, app, workflow, count, firstAt, lastAt] = row as [string, string, string, number, number, number]
     const lastRunId = lastRunIdOf(row)
-    const [error, pass] = lastOf.get(lastRunId) ?? []
+    const [error, pass, failure] = lastOf.get(lastRunId) ?? []
     if (!error) return []
     const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
-    const last = { lastRunId, error: JSON.parse(error), ...(lastRunner && { lastRunner }) }
+    // All runs of a group have one kind: the fingerprint has it.
+    const kind = runKind({ failure: failure ? JSON.parse(failure) : undefined })
+    const last = { lastRunId, error: JSON.parse(error), kind, ...(lastRunner && { lastRunner }) }
     // A run that was created later may have ended earlier.
     const firstSeenAt = Math.min(firstAt, firstEndOf.get(fingerprint) ?? firstAt)
     return [{ fingerprint, app, workflow, count, firstAt, lastAt, firstSeenAt, ...last }]

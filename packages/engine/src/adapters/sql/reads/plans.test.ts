@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunFilter } from '../../../ports/store-reads.ts'
 import type { Query } from '../description/values.ts'
 import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
+import { lastFailuresQuery } from '../rollups/newest-queries.ts'
 import { trendQueries } from '../rollups/trend-queries.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { migrate } from '../sqlite/migrations.ts'
@@ -11,6 +12,7 @@ import { errorGroupsOf } from './error-group-queries.ts'
 import { lastAcceptedQuery } from './receiver-queries.ts'
 import { limitQueries, singletonsQuery } from './runs/limit-queries.ts'
 import { holdersQuery } from './runs/run-queries.ts'
+import { countQueries } from './runs/run-stats-query.ts'
 import { statusCountsQuery } from './runs/status-counts.ts'
 import { workflowNamesQuery } from './runs/walks.ts'
 import { sortedSchedules } from './scheduled-page.ts'
@@ -34,7 +36,7 @@ test('the holders of limits are found among the runs that hold a slot', () => {
   const [holders, slots, starts, ...ends] = limitQueries('default', { limit: 100, endedSince: 1 }).map(planOf)
   expect(holders).toContain('runs_in_slot1')
   for (const plan of [slots, starts])
-    expect(plan).toMatch(/runs_of_waiting_kind|runs_waiting_for_slot|runs_in_start_queue/)
+    expect(plan).toMatch(/runs_of_waiting_kind|runs_in_slot_queue|runs_in_throttle_queue/)
   for (const plan of ends) expect(plan).toContain('runs_ended (status=? AND finished_at>?)')
   expect(planOf(holdersQuery('default', 'slot', 10))).not.toContain('namespace=?')
 })
@@ -67,17 +69,20 @@ test.each([1, 9])('the relatives of %i runs and events are found by these', coun
 test.each([{}, { app: 'shop' }, { workflow: 'order' }, { app: 'shop', workflow: 'order' }])(
   'live runs of %o are counted in indexes, without their rows',
   scope => {
-    const [waiting, live] = liveQueries('default', { since: 1, ...scope }).map(planOf)
+    const [waiting, live, onFailure] = liveQueries('default', { since: 1, ...scope }).map(planOf)
     expect(waiting).toContain('COVERING INDEX runs_of_waiting_kind')
     expect(live).toContain('COVERING INDEX runs_of_status')
+    expect(onFailure).toContain('COVERING INDEX runs_of_kind_live')
     const series = planOf(liveSeriesQuery('default', { step: '1h', since: 0, until: 7_200_000, ...scope }))
     expect(
       series.match(/COVERING INDEX runs_of_status \(namespace=\? AND status=\? AND id>\? AND id<\?\)/g),
     ).toHaveLength(4)
-    expect(series.match(/runs_\w+/g)).toHaveLength(4)
+    expect(series.match(/runs_\w+/g)).toHaveLength(5)
+    expect(series).toContain('COVERING INDEX runs_of_kind_live')
     const spans = { from: 0, spanMs: 3_600_000, count: 2, step: '1h' } as const
     const [trend, ...rollups] = trendQueries('default', { since: 1, ...scope }, spans).map(planOf)
     expect(trend).toContain('COVERING INDEX runs_of_status (namespace=? AND status=? AND id>? AND id<?)')
+    expect(trend).toContain('COVERING INDEX runs_of_kind_live')
     for (const plan of rollups)
       expect(plan).toMatch(
         /SEARCH run_rollups .*\(span=\? AND namespace=\? AND app=\? AND workflow=\? AND at>\? AND at<\?\)/,
@@ -98,6 +103,23 @@ test.each([
 ] as [RunFilter, string][])('runs of %o are counted by status along the index of the filter', (filter, index) => {
   expect(planOf(statusCountsQuery('default', filter))).toContain(index)
 })
+
+test('the last failures of handlers are found in indexes, without the rows', () => {
+  const plan = planOf(lastFailuresQuery('default', { since: 1 }))
+  expect(plan).toContain('COVERING INDEX runs_of_failures (namespace=? AND finished_at>?)')
+  expect(plan).toContain('COVERING INDEX runs_of_kind_failed (namespace=? AND kind=? AND finished_at>?)')
+})
+
+test.each(['run', 'onFailure', undefined] as const)(
+  'runs of kind %s are counted in indexes, without the rows',
+  kind => {
+    for (const query of countQueries('default', { app: 'shop', since: 1, kind })) {
+      const plan = planOf(query)
+      expect(plan.match(/COVERING INDEX runs_of_status /g) ?? []).toHaveLength(kind === 'onFailure' ? 0 : 1)
+      expect(plan.match(/COVERING INDEX runs_of_kind /g) ?? []).toHaveLength(kind === undefined ? 0 : 1)
+    }
+  },
+)
 
 test('names of workflows are looked up, one for each', () => {
   const plan = planOf(workflowNamesQuery('default', 'sync-', 51))

@@ -5,7 +5,6 @@ import type { BulkResult } from '../../../domain/model/bulk.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import type { Run } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
@@ -42,6 +41,7 @@ import type {
 import type { Query, Row } from '../description/values.ts'
 import { endpointSeries, endpointSeriesQuery } from '../rollups/endpoint-series.ts'
 import { MARKS_QUERY, marksBefore } from '../rollups/ends.ts'
+import { withoutRunnerQuery } from '../rollups/live-queries.ts'
 import {
   failedRunsQuery,
   lastFailure,
@@ -82,7 +82,7 @@ import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
 import { bufferRunsQuery, eventQuery } from './event-queries.ts'
 import { groupQueries, limitQueries, limitRows, singletonOf, singletonsQuery } from './runs/limit-queries.ts'
 import { searchOf } from './runs/page.ts'
-import { firstInStartQueueQuery, HeldBeforeEach, heldBeforeQuery } from './runs/queue-queries.ts'
+import { HeldBeforeEach, heldBeforeQuery, isAheadQuery } from './runs/queue-queries.ts'
 import {
   erasedQuery,
   holdersQuery,
@@ -196,6 +196,11 @@ export class SqlReads implements Reads {
     })
   }
 
+  async runsWithoutRunner(): Promise<{ app: string; runs: number }[]> {
+    const rows = await this.#rows(withoutRunnerQuery(this.#namespace))
+    return (rows as [string, number][]).map(([app, runs]) => ({ app, runs }))
+  }
+
   lastFailures(query: FailuresQuery, signal?: AbortSignal): Promise<LastFailure[]> {
     return this.#scanRows(signal, async rows => {
       const last = await rows(lastFailuresQuery(this.#namespace, query))
@@ -232,9 +237,8 @@ export class SqlReads implements Reads {
     })
   }
 
-  async firstInStartQueue(throttleId: string): Promise<Pick<Run, 'id' | 'priority'> | undefined> {
-    const [row] = (await this.#rows(firstInStartQueueQuery(throttleId))) as [id: string, priority: number | null][]
-    return row && { id: row[0], ...(row[1] === null ? {} : { priority: row[1] }) }
+  async isBehindStartQueue(throttleId: string, runId: string): Promise<boolean> {
+    return (await this.#rows(isAheadQuery(throttleId, runId))).length > 0
   }
 
   /** Reads the steps of nearly every run at once, those of a run with large results in slices of a scan. */

@@ -46,7 +46,7 @@ const MOVES = `SELECT CASE WHEN step_index IS NULL THEN 'run_status' ELSE 'step_
     (SELECT name FROM steps WHERE steps.run_id = frames.run_id AND steps.idx = frames.step_index),
     step_index, error, NULL, max_attempts
   FROM frames WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`
-const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, message
+const LINES = `SELECT 'log', seq, ts, level, attempt, scope, NULL, fields, message, ts_ms
   FROM logs WHERE run_id = ${SCOPED_RUN} AND seq > ? ORDER BY seq LIMIT ?`
 
 /** The first step without a final status up to a seq, or else the index of the next step to come. */

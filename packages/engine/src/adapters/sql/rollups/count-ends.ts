@@ -7,7 +7,7 @@ import { TERMINAL_STATUSES } from '@perdure/protocol'
 import type { EndsToCount } from '../../../ports/store.ts'
 import { query, type Work } from '../claims/transaction-work.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { endGroup, endGroupsQuery } from './ends.ts'
+import { type EndsFrom, endGroup, endGroupsQuery } from './ends.ts'
 import { addToRollups } from './rollup-rows.ts'
 
 /** Uncounted ends in an order, a part of which is counted at once. */
@@ -15,7 +15,7 @@ interface Source {
   /** A row about the last of the first `limit` ends. */
   last: (limit: number) => Query
   /** The ends up to that one. */
-  upTo: (last: Row) => { from: string; params: Value[] }
+  upTo: (last: Row) => EndsFrom
   /** Marks them as counted. */
   counted: (last: Row) => Query
 }
@@ -39,8 +39,7 @@ function* countSource(source: Source, limit: number): Work<number> {
   const { sql, params } = source.last(limit)
   const [last] = yield* query(sql, params)
   if (!last) return 0
-  const { from, params: bounds } = source.upTo(last)
-  const groupsQuery = endGroupsQuery(from, bounds)
+  const groupsQuery = endGroupsQuery(source.upTo(last))
   const groups = (yield* query(groupsQuery.sql, groupsQuery.params)).map(endGroup)
   yield* addToRollups(groups)
   const mark = source.counted(last)
@@ -54,7 +53,7 @@ const REMOVED: Source = {
       ORDER BY position DESC LIMIT 1`,
     params: [limit],
   }),
-  upTo: ([position]) => ({ from: 'removed_ends WHERE position <= ?i', params: [position as Value] }),
+  upTo: ([position]) => ({ table: 'removed_ends', where: 'position <= ?i', params: [position as Value] }),
   counted: ([position]) => ({ sql: 'DELETE FROM removed_ends WHERE position <= ?i', params: [position as Value] }),
 }
 
@@ -63,7 +62,7 @@ const LATE: Source = {
     sql: 'SELECT id FROM (SELECT id FROM runs WHERE late = 1 ORDER BY id LIMIT ?i) AS first ORDER BY id DESC LIMIT 1',
     params: [limit],
   }),
-  upTo: ([id]) => ({ from: 'runs WHERE late = 1 AND id <= ?', params: [id as Value] }),
+  upTo: ([id]) => ({ table: 'runs', where: 'late = 1 AND id <= ?', params: [id as Value] }),
   counted: ([id]) => ({ sql: 'UPDATE runs SET late = NULL WHERE late = 1 AND id <= ?', params: [id as Value] }),
 }
 
@@ -80,7 +79,8 @@ function ended(mark: { status: string; endedAt: number; runId: string; before: n
       params: [...params, before, limit],
     }),
     upTo: ([at, id]) => ({
-      from: `runs WHERE ${past} AND finished_at <= ?i AND (finished_at < ?i OR id <= ?)`,
+      table: 'runs',
+      where: `${past} AND finished_at <= ?i AND (finished_at < ?i OR id <= ?)`,
       params: [...params, at as Value, at as Value, id as Value],
     }),
     counted: ([at, id]) => ({

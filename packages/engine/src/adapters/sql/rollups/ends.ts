@@ -8,9 +8,8 @@ import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { RunScope } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { REMOVED_ENDS } from '../tables/ended-runs.ts'
+import { END_COLUMNS } from '../tables/ended-runs.ts'
 
-const COLUMNS = REMOVED_ENDS.columns.join(', ')
 /** A cancelled run, or one that never started, has no duration that says anything about its workflow. */
 const RAN_MS = `CASE WHEN started_at IS NOT NULL AND status <> 'cancelled' THEN duration_ms END`
 const QUEUE_MS = 'CASE WHEN started_at < created_at THEN 0 ELSE started_at - created_at END'
@@ -19,16 +18,25 @@ export const classOf = (ms: string) =>
   `CAST(floor(${CLASSES_PER_LOG} * ln(CAST(${ms} + 1 AS double precision)) + ${CLASS_ROUNDING}) AS bigint)`
 const FINEST_MS = SPAN_MS['5m']
 
-/** Rows for `endGroup` from rows of `COLUMNS`. */
+/** A part of a table with ends. */
+export interface EndsFrom {
+  table: 'runs' | 'removed_ends'
+  where: string
+  params: Value[]
+}
+
+const selected = ({ table, where }: EndsFrom) => `SELECT ${END_COLUMNS} FROM ${table} WHERE ${where}`
+
+/** Rows for `endGroup` from rows of `END_COLUMNS`. */
 const grouped = (ends: string) => `SELECT namespace, app, workflow, status,
     finished_at / ${FINEST_MS}, created_at / ${FINEST_MS}, ${classOf('ran_ms')}, ${classOf('queue_ms')},
-    count(*), CAST(sum(ran_ms) AS bigint), CAST(sum(queue_ms) AS bigint)
-  FROM (SELECT ${COLUMNS}, ${RAN_MS} AS ran_ms, ${QUEUE_MS} AS queue_ms FROM (${ends}) AS ends) AS timed
-  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
+    kind, count(*), CAST(sum(ran_ms) AS bigint), CAST(sum(queue_ms) AS bigint)
+  FROM (SELECT ${END_COLUMNS}, ${RAN_MS} AS ran_ms, ${QUEUE_MS} AS queue_ms FROM (${ends}) AS ends) AS timed
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
 
 /** The groups of the ends in a part of a table. */
-export function endGroupsQuery(from: string, params: Value[]): Query {
-  return { sql: grouped(`SELECT ${COLUMNS} FROM ${from}`), params }
+export function endGroupsQuery(ends: EndsFrom): Query {
+  return { sql: grouped(selected(ends)), params: ends.params }
 }
 
 /** Rows for `marksBefore`. */
@@ -53,21 +61,21 @@ export function uncountedQuery(namespace: string, { app, workflow }: RunScope, b
   if (app !== undefined) terms.push(`app || '' = ?`)
   if (workflow !== undefined) terms.push(`workflow || '' = ?`)
   scope.push(...[app, workflow].filter(name => name !== undefined))
-  const where = terms.join(' AND ')
-  const parts: { from: string; bounds: Value[] }[] = [
+  const inScope = terms.join(' AND ')
+  const parts: EndsFrom[] = [
     ...TERMINAL_STATUSES.map(status => {
       const mark = (column: string) => `(SELECT ${column} FROM rollup_marks WHERE status = '${status}')`
       const endedAt = `coalesce(${mark('ended_at')}, -1)`
-      const from = `runs WHERE status = '${status}' AND finished_at IS NOT NULL AND finished_at >= ?
+      const where = `status = '${status}' AND finished_at IS NOT NULL AND finished_at >= ?
         AND finished_at >= ${endedAt} AND (finished_at > ${endedAt} OR id > ${mark('run_id')})`
-      return { from, bounds: [before.get(status) ?? -1] }
+      return { table: 'runs' as const, where, params: [before.get(status) ?? -1] }
     }),
-    { from: 'runs WHERE late = 1', bounds: [] },
-    { from: 'removed_ends WHERE 1 = 1', bounds: [] },
+    { table: 'runs', where: 'late = 1', params: [] },
+    { table: 'removed_ends', where: '1 = 1', params: [] },
   ]
   return {
-    sql: grouped(parts.map(({ from }) => `SELECT ${COLUMNS} FROM ${from} AND ${where}`).join(' UNION ALL ')),
-    params: parts.flatMap(({ bounds }) => [...bounds, ...scope]),
+    sql: grouped(parts.map(part => `${selected(part)} AND ${inScope}`).join(' UNION ALL ')),
+    params: parts.flatMap(({ params }) => [...params, ...scope]),
   }
 }
 
@@ -81,17 +89,22 @@ export interface EndGroup {
   /** Everything but `started`, which belongs to `createdAt`. */
   ended: RunTally
   createdAt: number
+  /** How many of the runs count as started: none of on-failure runs. */
+  started: number
 }
 
 export function endGroup(row: Row): EndGroup {
   const [namespace, app, workflow, status] = row as [string, string, string, (typeof TERMINAL_STATUSES)[number]]
   const [endSlot, createdSlot] = row.slice(4, 6) as [number, number]
   const [ranClass, queueClass] = row.slice(6, 8) as (number | null)[]
-  const [runs, sumMs, queueSumMs] = row.slice(8) as [number, number | null, number | null]
+  const [kind, runs, sumMs, queueSumMs] = row.slice(8) as [string | null, number, number | null, number | null]
   const ended = emptyTally()
-  ended[status] = runs
-  addClass(ended.durations, ranClass, sumMs, runs)
-  addClass(ended.queueTimes, queueClass, queueSumMs, runs)
+  if (kind) ended.onFailure[status] = runs
+  else {
+    ended[status] = runs
+    addClass(ended.durations, ranClass, sumMs, runs)
+    addClass(ended.queueTimes, queueClass, queueSumMs, runs)
+  }
   return {
     namespace,
     app,
@@ -99,6 +112,7 @@ export function endGroup(row: Row): EndGroup {
     runs,
     endedAt: endSlot * FINEST_MS,
     createdAt: createdSlot * FINEST_MS,
+    started: kind ? 0 : runs,
     ended,
   }
 }

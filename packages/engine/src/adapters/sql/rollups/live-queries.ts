@@ -5,15 +5,20 @@ import { earliestId } from '../../../domain/text/ids.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import type { LiveRuns, RunSeriesQuery, RunTotalsQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
+import { ON_FAILURE } from '../tables/runs.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
 import { inScope } from './scope.ts'
 
+/** Runs without a runner that are counted. */
+const WITHOUT_RUNNER_MAX = 100_000
 /** Statuses that runs can have without a wait. */
 const NOT_PARKED = `('queued', 'running', 'paused')`
+/** The live on-failure runs, which have an index of their own. */
+export const LIVE_ON_FAILURE = `${ON_FAILURE} AND finished_at IS NULL`
 
 /**
- * Rows of the runs that wait for something, then of all runs that can be without a wait: app, workflow, status, kind, runs, and
- * those created between the times.
+ * Rows of the runs that wait for something, then of all runs that can be without a wait, then of the on-failure runs among both:
+ * app, workflow, status, what they wait for, runs, and those created between the times.
  */
 export function liveQueries(
   namespace: string,
@@ -28,34 +33,66 @@ export function liveQueries(
       FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4`,
     params: [...bounds, ...params],
   })
-  return [grouped('waiting_kind', 'waiting_kind IS NOT NULL'), grouped(`''`, `status IN ${NOT_PARKED}`)]
+  return [
+    grouped('waiting_kind', 'waiting_kind IS NOT NULL'),
+    grouped(`''`, `status IN ${NOT_PARKED}`),
+    grouped('waiting_kind', LIVE_ON_FAILURE),
+  ]
 }
 
-type LiveRow = [app: string, workflow: string, status: LiveRuns['status'], kind: string, runs: number, created: number]
-
-/** The live runs by what they wait for. Those without a wait are what the others leave. */
-export function liveGroups(waiting: readonly Row[], notParked: readonly Row[]): LiveRuns[] {
-  const rest = new Map<string, LiveRuns>()
-  const keyOf = ({ app, workflow, status }: LiveRuns) => JSON.stringify([app, workflow, status])
-  const group = (row: Row, waitingKind?: LiveRuns['waitingKind']): LiveRuns => {
-    const [app, workflow, status, , runs, created] = row as LiveRow
-    return { app, workflow, status, runs, created, waitingKind }
+/** Rows of app and number of the runs for which no runner could be reached. */
+export function withoutRunnerQuery(namespace: string): Query {
+  return {
+    sql: `SELECT app, count(*) FROM (SELECT app FROM runs WHERE namespace = ? AND held_for_runner = 1
+        LIMIT ${WITHOUT_RUNNER_MAX}) AS held GROUP BY app`,
+    params: [namespace],
   }
-  for (const row of notParked) {
-    const each = group(row)
-    rest.set(keyOf(each), each)
-  }
-  const groups = waiting.map(row => group(row, row[3] as LiveRuns['waitingKind']))
-  for (const each of groups) {
-    const of = rest.get(keyOf(each))
-    if (!of) continue
-    of.runs -= each.runs
-    of.created -= each.created
-  }
-  return [...groups, ...[...rest.values()].filter(({ runs }) => runs > 0)]
 }
 
-/** Rows of the number of a span of the series, and the live runs created in it. */
+type LiveRow = [
+  app: string,
+  workflow: string,
+  status: LiveRuns['status'],
+  waitingKind: string | null,
+  runs: number,
+  created: number,
+]
+
+/** The live runs by kind and by what they wait for. Those without a wait are what the others leave. */
+export function liveGroups(rows: Record<'waiting' | 'notParked' | 'onFailure', readonly Row[]>): LiveRuns[] {
+  const waiting = rows.waiting.map(row => group(row, 'run'))
+  const rest = new Map(rows.notParked.map(row => group(row, 'run')).map(each => [keyOf(each), each]))
+  for (const each of waiting) subtract(rest.get(keyOf({ ...each, waitingKind: undefined })), each)
+  const groups = new Map([...waiting, ...rest.values()].map(each => [keyOf(each), each]))
+  const onFailure = rows.onFailure.map(row => group(row, 'onFailure'))
+  for (const each of onFailure) subtract(groups.get(keyOf(each)), each)
+  return [...groups.values(), ...onFailure].filter(({ runs }) => runs > 0)
+}
+
+function group(row: Row, kind: LiveRuns['kind']): LiveRuns {
+  const [app, workflow, status, waitingKind, runs, created] = row as LiveRow
+  return {
+    app,
+    workflow,
+    kind,
+    status,
+    runs,
+    created,
+    waitingKind: (waitingKind || undefined) as LiveRuns['waitingKind'],
+  }
+}
+
+function keyOf({ app, workflow, status, waitingKind }: LiveRuns): string {
+  return JSON.stringify([app, workflow, status, waitingKind ?? ''])
+}
+
+function subtract(from: LiveRuns | undefined, part: LiveRuns): void {
+  if (!from) return
+  from.runs -= part.runs
+  from.created -= part.created
+}
+
+/** Rows of the number of a span of the series, and the live runs of handlers created in it. */
 export function liveSeriesQuery(namespace: string, { step, since, until, ...scope }: RunSeriesQuery): Query {
   const { terms, params } = inScope(namespace, scope)
   const spans: string[] = []
@@ -68,8 +105,9 @@ export function liveSeriesQuery(namespace: string, { step, since, until, ...scop
   const counts = LIVE_STATUS_LIST.map(
     status => `(SELECT count(*) FROM runs WHERE ${terms} AND status = '${status}' AND id >= column2 AND id < column3)`,
   )
+  const onFailure = `(SELECT count(*) FROM runs WHERE ${terms} AND ${LIVE_ON_FAILURE} AND id >= column2 AND id < column3)`
   return {
-    sql: `SELECT column1, ${counts.join(' + ')} FROM (VALUES ${spans.join(', ')}) AS spans`,
-    params: [...LIVE_STATUS_LIST.flatMap(() => params), ...bounds],
+    sql: `SELECT column1, ${counts.join(' + ')} - ${onFailure} FROM (VALUES ${spans.join(', ')}) AS spans`,
+    params: [...LIVE_STATUS_LIST.flatMap(() => params), ...params, ...bounds],
   }
 }

@@ -2,6 +2,7 @@
 
 import type { FailuresQuery, LastFailure, RunScope, StepDurations } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
+import { OF_HANDLER, ON_FAILURE } from '../tables/runs.ts'
 import { classOf } from './ends.ts'
 import { inScope } from './scope.ts'
 
@@ -13,16 +14,17 @@ const ENDED_MAX = 200
 const LOOKED_AT_MAX = 2_000
 const STEPS_MAX = 20_000
 
-/** Rows of app, workflow, and the end and id of the last failed run as one text. */
+/** Rows of app, workflow, and the end and id of the last failed run of the handler as one text. */
 export function lastFailuresQuery(namespace: string, { since, until, ...scope }: FailuresQuery): Query {
   const { terms, params } = inScope(namespace, scope)
   return {
     sql: `SELECT app, workflow, max(finished_at || ' ' || id) AS last FROM (
         SELECT app, workflow, finished_at, id FROM runs WHERE ${terms} AND error_key IS NOT NULL AND finished_at >= ?
           ${until === undefined ? '' : 'AND finished_at < ?'}
+          AND id NOT IN (SELECT id FROM runs WHERE namespace = ? AND ${ON_FAILURE} AND error_key IS NOT NULL AND finished_at >= ?)
         ORDER BY finished_at DESC LIMIT ${FAILURES_MAX}) AS newest
       GROUP BY app, workflow ORDER BY last DESC LIMIT ${FAILED_WORKFLOWS_MAX}`,
-    params: [...params, since, ...(until === undefined ? [] : [until])],
+    params: [...params, since, ...(until === undefined ? [] : [until]), namespace, since],
   }
 }
 
@@ -40,9 +42,9 @@ export function lastFailure(row: Row): LastFailure {
   return { runId, app, workflow, at, error: JSON.parse(error) }
 }
 
-/** Rows for `stepDurations`, of the callbacks in the newest ended runs of the scope. */
+/** Rows for `stepDurations`, of the callbacks in the newest ended runs of handlers of the scope. */
 export function stepDurationsQuery(namespace: string, { app, workflow }: RunScope): Query {
-  const terms = ['namespace = ?']
+  const terms = ['namespace = ?', OF_HANDLER]
   const params: Value[] = [namespace]
   // The index by workflow, or else that by app, has the newest runs of the scope.
   if (app !== undefined) terms.push(workflow === undefined ? 'app = ?' : `app || '' = ?`)

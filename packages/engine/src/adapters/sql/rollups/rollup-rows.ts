@@ -48,6 +48,11 @@ function rollupTally(row: Rollup): RunTally {
     cancelled,
     durations: { sumMs: row.sumMs, counts: classCounts(row.histogram) },
     queueTimes: { sumMs: row.queueSumMs, counts: classCounts(row.queueHistogram) },
+    onFailure: {
+      succeeded: row.onFailureSucceeded ?? 0,
+      failed: row.onFailureFailed ?? 0,
+      cancelled: row.onFailureCancelled ?? 0,
+    },
   }
 }
 
@@ -59,9 +64,9 @@ function classCounts(histogram: Record<string, number>): Map<number, number> {
 function spread(groups: readonly EndGroup[]): Map<string, RunTally> {
   // Few workflows and spans have all groups: these are added up first.
   const finest = new Map<string, RunTally>()
-  for (const { namespace, app, workflow, runs, createdAt, endedAt, ended } of groups) {
+  for (const { namespace, app, workflow, started, createdAt, endedAt, ended } of groups) {
     addTally(tallyOf(finest, JSON.stringify(['5m', namespace, app, workflow, endedAt])), ended)
-    tallyOf(finest, JSON.stringify(['5m', namespace, app, workflow, createdAt])).started += runs
+    tallyOf(finest, JSON.stringify(['5m', namespace, app, workflow, createdAt])).started += started
   }
   const all = new Map<string, RunTally>()
   for (const [text, tally] of finest) {
@@ -89,7 +94,7 @@ function keyOf(text: string): Key {
 }
 
 function rollup([span, namespace, app, workflow, at]: Key, tally: RunTally): Rollup {
-  const { durations, queueTimes, ...counts } = tally
+  const { durations, queueTimes, onFailure, ...counts } = tally
   return {
     span,
     namespace,
@@ -101,6 +106,9 @@ function rollup([span, namespace, app, workflow, at]: Key, tally: RunTally): Rol
     histogram: Object.fromEntries(durations.counts),
     queueSumMs: queueTimes.sumMs,
     queueHistogram: Object.fromEntries(queueTimes.counts),
+    onFailureSucceeded: onFailure.succeeded,
+    onFailureFailed: onFailure.failed,
+    onFailureCancelled: onFailure.cancelled,
   }
 }
 

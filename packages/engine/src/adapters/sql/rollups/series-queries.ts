@@ -31,9 +31,9 @@ export async function runSeries(
     if (time >= since && time < until) change(tallyOf(series, spanStart(step, time)))
   }
   await addSummedRows(rollups, 1, ([at]) => tallyOf(series, at as number))
-  for (const { ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
+  for (const { ended, endedAt, createdAt, started } of uncounted.map(endGroup)) {
     add(endedAt, tally => addTally(tally, ended))
-    add(createdAt, tally => (tally.started += runs))
+    add(createdAt, tally => (tally.started += started))
   }
   for (const [span, runs] of live) if (runs > 0) add(since + span * SPAN_MS[step], tally => (tally.started += runs))
   return series

@@ -6,7 +6,8 @@ import { addDurations, type Durations } from '../../../domain/view/durations.ts'
 import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { Row } from '../description/values.ts'
 
-const SUMS = ['started', 'succeeded', 'failed', 'cancelled'].map(sumOf).join(', ')
+const ENDS = ['succeeded', 'failed', 'cancelled']
+const SUMS = ['started', ...ENDS, ...ENDS.map(name => `on_failure_${name}`)].map(sumOf).join(', ')
 /** Counts of durations stay as they are stored, one after the other: neither database adds them up as quickly as `storedCounts`. */
 const TIMES = `${sumOf('sum_ms')}, ${sumOf('queue_sum_ms')}, string_agg(run_rollups.histogram, ''), string_agg(run_rollups.queue_histogram, '')`
 
@@ -32,12 +33,17 @@ export async function addSummedRows(
 ): Promise<void> {
   let chars = 0
   for (const row of rows) {
-    const [started, succeeded, failed, cancelled, sumMs, queueSumMs, ...texts] = row.slice(names) as [
+    const [started, succeeded, failed, cancelled, ...rest] = row.slice(names) as [
       ...counts: [number, number, number, number],
+      ...onFailure: (number | null)[],
+    ]
+    const [ofSucceeded, ofFailed, ofCancelled, sumMs, queueSumMs, ...texts] = rest as [
+      ...onFailure: [number | null, number | null, number | null],
       ...times: [sumMs?: number, queueSumMs?: number, histogram?: string, queueHistogram?: string],
     ]
     const tally = tallyOf(row)
-    addTally(tally, { ...emptyTally(), started, succeeded, failed, cancelled })
+    const onFailure = { succeeded: ofSucceeded ?? 0, failed: ofFailed ?? 0, cancelled: ofCancelled ?? 0 }
+    addTally(tally, { ...emptyTally(), started, succeeded, failed, cancelled, onFailure })
     const [histogram, queueHistogram] = texts
     if (histogram === undefined || queueHistogram === undefined) continue
     addDurations(tally.durations, { sumMs: sumMs ?? 0, counts: storedCounts(histogram) })

@@ -30,7 +30,7 @@ export function totalsQueries(namespace: string, query: RunTotalsQuery, before: 
 export async function runTotals(query: RunTotalsQuery, answers: readonly Row[][]): Promise<RunTotals> {
   const { since = 0, until = Number.POSITIVE_INFINITY } = query
   const isInside = (at: number) => at >= since && at < until
-  const [waiting, live, uncounted, ...counted] = answers as [Row[], Row[], Row[], ...Row[][]]
+  const [waiting, live, onFailure, uncounted, ...counted] = answers as [Row[], Row[], Row[], Row[], ...Row[][]]
   const ranges = totalRanges(query.since, query.until).length
   const [rollups, ofTrend] = [counted.slice(0, ranges), counted.slice(ranges)]
   const workflows = new Map<string, WorkflowTally>()
@@ -41,19 +41,19 @@ export async function runTotals(query: RunTotalsQuery, answers: readonly Row[][]
     return known.tally
   }
   await addSummedRows(rollups.flat(), 2, ([app, workflow]) => of(app as string, workflow as string))
-  for (const { app, workflow, ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
+  for (const { app, workflow, ended, endedAt, createdAt, started } of uncounted.map(endGroup)) {
     if (isInside(endedAt)) addTally(of(app, workflow), ended)
-    if (isInside(createdAt)) of(app, workflow).started += runs
+    if (isInside(createdAt)) of(app, workflow).started += started
   }
-  const groups = liveGroups(waiting, live)
-  for (const { app, workflow, created } of groups) of(app, workflow).started += created
+  const groups = liveGroups({ waiting, notParked: live, onFailure })
+  for (const { app, workflow, kind, created } of groups) of(app, workflow).started += kind === 'run' ? created : 0
   if (query.trend) {
     const trends = new Trends(query.trend)
     for (const rows of ofTrend) trends.addRows(rows)
-    for (const { app, workflow, ended, endedAt, createdAt, runs } of uncounted.map(endGroup)) {
+    for (const { app, workflow, ended, endedAt, createdAt, started } of uncounted.map(endGroup)) {
       const trend = trends.of(app, workflow)
       if (isInside(endedAt)) trends.add(trend, 'failed', { at: endedAt, runs: ended.failed })
-      if (isInside(createdAt)) trends.add(trend, 'started', { at: createdAt, runs })
+      if (isInside(createdAt)) trends.add(trend, 'started', { at: createdAt, runs: started })
     }
     for (const each of workflows.values()) each.trend = trends.of(each.app, each.workflow)
   }

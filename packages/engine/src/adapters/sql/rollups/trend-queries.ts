@@ -7,6 +7,7 @@ import { spanOf, type TrendSpans } from '../../../domain/view/trend-spans.ts'
 import type { RunTotalsQuery, WorkflowTrend } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
+import { LIVE_ON_FAILURE } from './live-queries.ts'
 import { inScope, workflowRows } from './scope.ts'
 
 /** The last millisecond that an id can have. */
@@ -30,7 +31,7 @@ export function trendQueries(namespace: string, query: RunTotalsQuery, trend: Tr
   ]
 }
 
-/** Live runs by the span of their creation, which is in their id. */
+/** Live runs by the span of their creation, which is in their id, then the on-failure runs among them as negative numbers. */
 function liveTrendQuery(namespace: string, query: RunTotalsQuery, { from, spanMs, count }: TrendSpans): Query {
   const { since = 0, until = TIME_MAX, ...scope } = query
   const { terms, params } = inScope(namespace, scope)
@@ -38,11 +39,13 @@ function liveTrendQuery(namespace: string, query: RunTotalsQuery, { from, spanMs
     i === 0 ? since : from + i * spanMs,
     i === count - 1 ? until : from + (i + 1) * spanMs,
   ])
+  const spans = `(VALUES ${limits.map((_, i) => `(${i}, ?, ?)`).join(', ')}) AS spans`
+  const counted = (count: string, live: string) => `SELECT app || '', workflow || '', column1, ${count}, 0
+      FROM ${spans} CROSS JOIN runs WHERE ${terms} AND ${live} AND id >= column2 AND id < column3 GROUP BY 1, 2, 3`
+  const bounds = [...limits.flat().map(at => earliestId('run', at as number)), ...params]
   return {
-    sql: `SELECT app || '', workflow || '', column1, count(*), 0
-      FROM (VALUES ${limits.map((_, i) => `(${i}, ?, ?)`).join(', ')}) AS spans CROSS JOIN runs
-      WHERE ${terms} AND status IN (${LIVE}) AND id >= column2 AND id < column3 GROUP BY 1, 2, 3`,
-    params: [...limits.flat().map(at => earliestId('run', at as number)), ...params],
+    sql: `${counted('count(*)', `status IN (${LIVE})`)} UNION ALL ${counted('-count(*)', LIVE_ON_FAILURE)}`,
+    params: [...bounds, ...bounds],
   }
 }
 

@@ -1,5 +1,6 @@
 // The interface of a SQL database for the store. Each dialect implements it; the store and its administration use it.
 
+import type { LeftRun } from '../../../ports/store.ts'
 import type { BatchQueue } from '../batches/batch-queue.ts'
 import type { Query, Row } from '../description/values.ts'
 
@@ -8,6 +9,13 @@ export interface ClaimedRun {
   run: Row
   steps: Row[]
   rootLogged: number
+}
+
+/** The answer of a writer to a claim of runs. */
+export interface ClaimedRuns {
+  claimed: ClaimedRun[]
+  /** Runs that stay due for lack of memory. */
+  left: LeftRun[]
 }
 
 /** The database compares text by bytes, and has the functions of reads/runs/text-search.ts as `text_has` and `json_has`. */

@@ -1,7 +1,7 @@
 // The Store port on any SQL database: sends units and tasks to the database's writer, queries to its readers, and reads rows
 // back into domain objects. One class for both dialects.
 
-import type { Unit } from '../../../domain/model/change.ts'
+import { GUARD_TYPES, type Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
 import type { DedupeKey, Waiter, Watcher } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
@@ -41,13 +41,13 @@ import {
 import { claimedDelivery } from '../tables/deliveries.ts'
 import { positionedEvent } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
-import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
+import { APPS, KEPT_PAUSES, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { BroadcastFairness } from '../write/broadcast-fairness.ts'
 import { appendOperation } from '../write/change-operations.ts'
 import { checkSql, LIVE_RUNS } from '../write/guard-checks.ts'
 import { isLong, longUnitRequest, unitRequest } from '../write/unit-request.ts'
-import type { ClaimedRun, Database } from './database.ts'
+import type { ClaimedRuns, Database } from './database.ts'
 import { SqlAdmin } from './sql-admin.ts'
 
 export class SqlStore implements Store {
@@ -55,7 +55,7 @@ export class SqlStore implements Store {
   readonly #scans: ScanQueue
   readonly #fairness = new BroadcastFairness()
   #commits = 0
-  readonly #stale: StoreStats['stale'] = {}
+  readonly #stale = Object.fromEntries(GUARD_TYPES.map(type => [type, 0])) as StoreStats['stale']
   readonly admin: Admin
   readonly times?: StoreTimes
 
@@ -77,6 +77,10 @@ export class SqlStore implements Store {
     }
   }
 
+  failure(): Error | undefined {
+    return this.#database.writer.failure
+  }
+
   async commit(unit: Unit): Promise<void> {
     if (this.#fairness.isActive) await this.#fairness.waitForBroadcasts(unit)
     const request = isLong(unit) ? await longUnitRequest(unit) : unitRequest(unit)
@@ -88,13 +92,15 @@ export class SqlStore implements Store {
     }
     const guard = unit.guards[failed]
     invariant(guard, `the writer names a check that the unit does not have: ${failed}`)
-    this.#stale[guard.type] = (this.#stale[guard.type] ?? 0) + 1
+    this.#stale[guard.type]++
     if (guard.type === 'waiters') this.#fairness.lost(unit)
     throw new StaleError(guard)
   }
 
   async claimRuns(claim: RunClaim): Promise<LoadedRun[]> {
-    const claimed = await this.#perform<ClaimedRun[]>({ type: 'claimRuns', claim })
+    const { onLeft, ...bounds } = claim
+    const { claimed, left } = await this.#perform<ClaimedRuns>({ type: 'claimRuns', claim: bounds })
+    onLeft?.(left)
     return claimed.map(({ run, steps, rootLogged }) => loadedRun(run, steps, rootLogged))
   }
 
@@ -153,9 +159,10 @@ export class SqlStore implements Store {
     return row && FLOW_ROWS.fromRow(row)
   }
 
-  async isDeduped({ namespace, app, dedupeId, now }: DedupeKey): Promise<boolean> {
-    const sql = 'SELECT 1 FROM dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?'
-    return (await this.#rows(sql, [namespace, app, dedupeId, now])).length > 0
+  async dedupeClaim({ namespace, app, dedupeId, now }: DedupeKey): Promise<{ eventId?: string } | undefined> {
+    const sql = 'SELECT event_id FROM dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?'
+    const [row] = await this.#rows(sql, [namespace, app, dedupeId, now])
+    return row && (typeof row[0] === 'string' ? { eventId: row[0] } : {})
   }
 
   async liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]> {
@@ -180,7 +187,7 @@ export class SqlStore implements Store {
   }
 
   async catalog(): Promise<Configured> {
-    const tables = [APPS, RUNNERS, WORKFLOWS, ENDPOINTS, RECEIVERS]
+    const tables = [APPS, RUNNERS, WORKFLOWS, KEPT_PAUSES, ENDPOINTS, RECEIVERS]
     const queries = tables.map(({ name, select }) => ({ sql: `SELECT ${select} FROM ${name}`, params: [] }))
     const answers = await this.#database.read(queries)
     const all = <T>(table: Table<T>) =>
@@ -189,6 +196,7 @@ export class SqlStore implements Store {
       apps: all(APPS),
       runners: all(RUNNERS),
       workflows: all(WORKFLOWS),
+      keptPauses: all(KEPT_PAUSES),
       endpoints: all(ENDPOINTS),
       receivers: all(RECEIVERS),
     }

@@ -15,7 +15,7 @@ export const CLUSTER = table<{ name: string }>()('cluster', {
   fixed: { name: text },
 })
 
-/** The key that signs the tokens which the engines of this store give to runners (services/pass/pass-tokens.ts). */
+/** The key that signs the tokens which the engines of this store give to runners (services/support/pass-tokens.ts). */
 export const TOKEN_KEY = table<{ secret: string }>()('token_key', {
   only: {
     sqlite: 'lower(hex(randomblob(32)))',

@@ -2,7 +2,7 @@
 
 import type { RunStatus } from '../../../domain/model/run.ts'
 import type { RollupSpan } from '../../../domain/view/rollup-span.ts'
-import { integer, json, optional, text } from '../description/column.ts'
+import { integer, json, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
 
 /** Ended runs of one span of time: of a workflow, of an app (`workflow` is empty), or of a namespace (both are). */
@@ -25,6 +25,10 @@ export interface Rollup {
   /** The times that ended runs waited for their first pass. */
   queueSumMs: number
   queueHistogram: Record<string, number>
+  /** On-failure runs that ended in the span: no other number counts them. */
+  onFailureSucceeded?: number
+  onFailureFailed?: number
+  onFailureCancelled?: number
 }
 
 export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
@@ -44,6 +48,9 @@ export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
     queueSumMs: integer,
     histogram: json,
     queueHistogram: json,
+    onFailureSucceeded: since(3, optional(integer)),
+    onFailureFailed: since(3, optional(integer)),
+    onFailureCancelled: since(3, optional(integer)),
   },
   indexes: { run_rollups_by_age: { on: 'span, at' } },
 })
@@ -65,6 +72,7 @@ export const REMOVED_ENDS = table<{
   startedAt?: number
   finishedAt: number
   durationMs: number
+  kind?: string
 }>()('removed_ends', {
   position: 'position',
   since: 2,
@@ -77,6 +85,7 @@ export const REMOVED_ENDS = table<{
     startedAt: optional(integer),
     finishedAt: integer,
     durationMs: integer,
+    kind: since(3, optional(text)),
   },
 })
 
@@ -85,6 +94,9 @@ const IS_UNCOUNTED = `finished_at IS NOT NULL AND (late = 1 OR NOT EXISTS (SELEC
     WHERE m.status = runs.status
       AND (m.ended_at > runs.finished_at OR (m.ended_at = runs.finished_at AND m.run_id >= runs.id))))`
 
+/** The columns of ends: of runs, and of those that were removed. */
+export const END_COLUMNS = REMOVED_ENDS.columns.join(', ')
+
 /** Keeps the ends of runs that are removed in the same transaction. Their ids follow in brackets. */
-export const KEEP_ENDS = `INSERT INTO removed_ends (${REMOVED_ENDS.columns.join(', ')})
-  SELECT ${REMOVED_ENDS.columns.join(', ')} FROM runs WHERE ${IS_UNCOUNTED} AND id IN`
+export const KEEP_ENDS = `INSERT INTO removed_ends (${END_COLUMNS})
+  SELECT ${END_COLUMNS} FROM runs WHERE ${IS_UNCOUNTED} AND id IN`

@@ -22,6 +22,7 @@ export const EVENTS = table<Event>()('events', {
     data: optional(text),
     erased: since(2, flag),
     decided: since(2, optional(json)),
+    generation: since(3, optional(integer)),
   },
   indexes: {
     events_listed: { on: 'namespace, position, app', until: 2 },
@@ -40,11 +41,13 @@ export function positionedEvent(row: Row): PositionedEvent {
 
 interface Dedupe extends Omit<DedupeKey, 'now'> {
   expiresAt: number
+  /** The event that claimed it. */
+  eventId?: string
 }
 
 export const DEDUPES = table<Dedupe>()('dedupes', {
   key: ['namespace', 'app', 'dedupe_id'],
-  fixed: { namespace: text, app: text, dedupeId: text, expiresAt: integer },
+  fixed: { namespace: text, app: text, dedupeId: text, expiresAt: integer, eventId: since(3, optional(text)) },
   // Retention finds claims that are over by it.
   indexes: { dedupes_expiring: { on: 'expires_at' } },
 })

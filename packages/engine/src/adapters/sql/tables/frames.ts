@@ -52,12 +52,12 @@ type TimelineRow = [
   /** The error of a step or a run, a log line's fields, or a progress, as JSON text. */
   detail: string | null,
   message: string | null,
-  /** Only of rows of steps. */
-  maxAttempts?: number | null,
+  /** The last attempt of a step, or the runner's time of a log line. */
+  more?: number | null,
 ]
 
 export function frameFromRow(runId: string, row: Row): StoredFrame {
-  const [kind, seq, time, status, attempt, name, index, detail, message, maxAttempts] = row as TimelineRow
+  const [kind, seq, time, status, attempt, name, index, detail, message, more = null] = row as TimelineRow
   if (kind === 'run_status') {
     const error = detail === null ? {} : { error: JSON.parse(detail) as RunError }
     return runFrame(runId, { seq, ts: time, status: status as RunStatus, attempt, ...error })
@@ -65,10 +65,11 @@ export function frameFromRow(runId: string, row: Row): StoredFrame {
   if (kind === 'step_status') {
     const error = detail === null ? undefined : (JSON.parse(detail) as StepError)
     const step = { seq, ts: time, name: name ?? '', status: status as StepStatus, attempt }
-    return stepFrame(runId, { ...step, index: index ?? undefined, maxAttempts: maxAttempts ?? undefined, error })
+    return stepFrame(runId, { ...step, index: index ?? undefined, maxAttempts: more ?? undefined, error })
   }
   const ts = new Date(time).toISOString()
   if (kind === 'progress') return { kind, seq, ts, runId: shownRunId(runId), value: detail ?? 'null' }
-  const line = { level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
+  const own = more === null ? {} : { tsMs: more }
+  const line = { ...own, level: status as LogLevel, message: message ?? '', scope: name ?? '', attempt }
   return { kind, seq, ts, runId: shownRunId(runId), ...line, ...(detail === null ? {} : { fields: detail }) }
 }

@@ -1,6 +1,6 @@
-// The tables of what runners register: apps, runners, workflows.
+// The tables of what runners register: apps, runners, workflows, and the pauses of workflows.
 
-import type { App, Runner, Workflow } from '../../../domain/model/workflow.ts'
+import type { App, KeptPause, Runner, Workflow } from '../../../domain/model/workflow.ts'
 import { boundedKey } from '../../../domain/text/bounded-key.ts'
 import { boolean, derived, flag, integer, json, optional, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
@@ -58,4 +58,11 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     updatedAt: integer,
     pausedAt: since(2, optional(integer)),
   },
+})
+
+/** Pauses of workflows that no runner registers at the moment; the pause of a registered one is in its row. */
+export const KEPT_PAUSES = table<KeptPause>()('kept_pauses', {
+  key: ['namespace', 'app', 'name'],
+  since: 3,
+  fixed: { namespace: text, app: text, name: text, pausedAt: integer },
 })

@@ -1,7 +1,7 @@
 // The table of runs, and that of the events that cancel them.
 
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
-import { isTerminal, type Run, runDestination, runDurationMs } from '../../../domain/model/run.ts'
+import { isTerminal, type Run, runDestination, runDurationMs, runKind } from '../../../domain/model/run.ts'
 import type { EndedStatus } from '../../../domain/run/retention.ts'
 import { errorFingerprint } from '../../../domain/view/error-fingerprint.ts'
 import {
@@ -35,11 +35,24 @@ export const IDLE = 'finished_at IS NULL AND (lease_owner IS NULL OR available_a
 export const RANKED = `${SCHEDULED} AND priority IS NOT NULL`
 /** Runs that a claim takes from a time on whether or not there is room for them. */
 export const ROOMLESS = 'roomless_at IS NOT NULL AND lease_owner IS NULL'
-/** The order in which a queue of held runs is served. */
-export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, id'
+/** The order in which a queue of held runs is served: that of the log. Runs that began between two events are in the order of their ids. */
+export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, log_position, id'
+/** The same as values that rise. */
+export const QUEUE_PLACE = '-coalesce(priority, 0), log_position, id'
+const QUEUE_ORDER_BEFORE = 'coalesce(priority, 0) DESC, id'
+
+const WAITS_FOR_SLOT = 'waits_for_slot IS NOT NULL AND lease_owner IS NULL'
+const WAITS_FOR_START = 'start_queue IS NOT NULL AND lease_owner IS NULL'
 
 /** Forks and on-failure runs of a run that an event started: they have its payload too. */
 export const FOLLOWS_RUN_OF_EVENT = 'event_id IS NULL AND trigger_id IS NOT NULL'
+
+/** The kinds of runs as SQL. Runs of handlers have no kind in their row, so that the indexes of kinds have the few others alone. */
+export const OF_HANDLER = 'kind IS NULL'
+export const ON_FAILURE = `kind = 'onFailure'`
+const OF_A_KIND = 'kind IS NOT NULL'
+/** Gives on-failure runs of older versions their kind. */
+export const SET_KINDS = `UPDATE runs SET kind = 'onFailure' WHERE failure IS NOT NULL;`
 
 /** A column by which lists filter, in the indexes that lists walk: it never changes. */
 const ALSO_FILTERED = 'trigger_kind'
@@ -67,6 +80,7 @@ export const RUNS = table<Run>()('runs', {
     runner: optional(text),
     trigger: parts<Run['trigger']>({ id: optional(text), name: text }),
     trace: optional(text),
+    generation: since(3, optional(integer)),
     failure: optional(json),
     input: payload,
     singletonKey: optional(text),
@@ -83,6 +97,7 @@ export const RUNS = table<Run>()('runs', {
     slot3: derived(optional(text), ({ holds }: Run) => holds?.slots?.[2]?.id),
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
+    kind: derived(since(3, optional(text)), kindOfRow),
     // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
     late: unmapped(since(2, flag)),
   },
@@ -117,21 +132,31 @@ export const RUNS = table<Run>()('runs', {
   },
   indexes: {
     runs_leased: { on: 'available_at', where: LEASED },
-    runs_scheduled: { on: 'available_at', where: SCHEDULED },
-    runs_destined: { on: 'destination, available_at, priority', where: SCHEDULED },
-    runs_ranked: { on: 'destination, priority, available_at', where: RANKED },
+    runs_scheduled: { on: 'available_at', where: SCHEDULED, until: 3 },
+    runs_destined: { on: 'destination, available_at, priority', where: SCHEDULED, until: 3 },
+    runs_ranked: { on: 'destination, priority, available_at', where: RANKED, until: 3 },
+    // Runs of one time come in the order of the log. SQLite has them in that of their insertion, which is the same.
+    runs_due: { on: 'available_at', postgres: '(available_at, log_position)', where: SCHEDULED, since: 3 },
+    runs_due_for: {
+      on: 'destination, available_at, priority',
+      postgres: '(destination, available_at, log_position, priority)',
+      where: SCHEDULED,
+      since: 3,
+    },
+    runs_due_by_rank: {
+      on: 'destination, priority, available_at',
+      postgres: '(destination, priority, available_at, log_position)',
+      where: RANKED,
+      since: 3,
+    },
     runs_roomless: { on: 'roomless_at', where: ROOMLESS },
     ...Object.fromEntries(
       SLOT_COLUMNS.map(slot => [`runs_in_${slot}`, { on: slot, where: `${slot} IS NOT NULL AND ${HOLDS_SLOTS}` }]),
     ),
-    runs_waiting_for_slot: {
-      on: `waits_for_slot, ${QUEUE_ORDER}`,
-      where: 'waits_for_slot IS NOT NULL AND lease_owner IS NULL',
-    },
-    runs_in_start_queue: {
-      on: `start_queue, ${QUEUE_ORDER}`,
-      where: 'start_queue IS NOT NULL AND lease_owner IS NULL',
-    },
+    runs_waiting_for_slot: { on: `waits_for_slot, ${QUEUE_ORDER_BEFORE}`, where: WAITS_FOR_SLOT, until: 3 },
+    runs_in_slot_queue: { on: `waits_for_slot, ${QUEUE_ORDER}`, where: WAITS_FOR_SLOT, since: 3 },
+    runs_in_start_queue: { on: `start_queue, ${QUEUE_ORDER_BEFORE}`, where: WAITS_FOR_START, until: 3 },
+    runs_in_throttle_queue: { on: `start_queue, ${QUEUE_ORDER}`, where: 'start_queue IS NOT NULL', since: 3 },
     runs_started: { on: 'namespace, id' },
     // A list by two filters walks the index of one of them and finds the other there too, without the rows (reads/run-walks.ts).
     runs_by_app: { on: 'namespace, app, id', until: 2 },
@@ -170,6 +195,18 @@ export const RUNS = table<Run>()('runs', {
       where: 'error_key IS NOT NULL',
       since: 2,
     },
+    // On-failure runs: of lists, the live ones in numbers, and those that failed themselves.
+    runs_of_kind: { on: `namespace, kind, id, ${ALSO_FILTERED}, app, workflow, status`, where: OF_A_KIND, since: 3 },
+    runs_of_kind_live: {
+      on: 'namespace, kind, id, app, workflow, status, waiting_kind, finished_at',
+      where: `${OF_A_KIND} AND finished_at IS NULL`,
+      since: 3,
+    },
+    runs_of_kind_failed: {
+      on: 'namespace, kind, finished_at, id, error_key',
+      where: `${OF_A_KIND} AND error_key IS NOT NULL`,
+      since: 3,
+    },
     runs_by_error: { on: 'namespace, error_key, id', where: 'error_key IS NOT NULL', until: 2 },
     runs_of_error: {
       on: `namespace, error_key, id, ${ALSO_FILTERED}, app, workflow`,
@@ -203,9 +240,19 @@ export const RUNS = table<Run>()('runs', {
   },
 })
 
-/** No runner could be reached. A run that only waits for room on one is due, and no arrival has to make it so. */
+function kindOfRow(run: Run): string | undefined {
+  const kind = runKind(run)
+  return kind === 'run' ? undefined : kind
+}
+
+/**
+ * No runner could be reached, or none has registered the workflow of a child. A run that only waits for room on one is due, and no arrival
+ * has to make it so.
+ */
 function isHeldForRunner({ status, waitingFor }: Run): boolean {
-  return status === 'queued' && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
+  return (
+    (status === 'queued' || status === 'waiting') && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
+  )
 }
 
 /** An ended run waits for nothing. */

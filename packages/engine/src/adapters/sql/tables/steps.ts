@@ -22,6 +22,8 @@ export const STEPS = table<Step>()('steps', {
     childRunId: optional(text),
     deliveryId: optional(text),
     emittedEventId: optional(text),
+    effects: since(3, optional(json)),
+    childStart: since(3, optional(json)),
     carried: flag,
     timedOut: flag,
     spentAt: optional(integer),

@@ -15,7 +15,7 @@ import { FRAMES } from './frames.ts'
 import { GIVEN_RUN_IDS } from './given-run-ids.ts'
 import { LOGS } from './logs.ts'
 import { PAYLOADS } from './payloads.ts'
-import { APPS, RUNNERS, WORKFLOWS } from './registry.ts'
+import { APPS, KEPT_PAUSES, RUNNERS, WORKFLOWS } from './registry.ts'
 import { RUN_ATTRIBUTES, RUN_WATCHES, RUNS } from './runs.ts'
 import { STEPS } from './steps.ts'
 import { ENDPOINTS, RECEIVERS } from './webhooks.ts'
@@ -39,6 +39,7 @@ export const TABLES: readonly TableSchema[] = [
   APPS,
   RUNNERS,
   WORKFLOWS,
+  KEPT_PAUSES,
   WORKFLOW_DEFINITIONS,
   CONTROL_ACTIONS,
   BULK_RESULTS,

@@ -1,6 +1,7 @@
 // Checks of the contents of rows. Every row must be readable, since one unreadable row can stop every start; ids and times of
 // flow-control rows must match their state; and registered workflows must have their schedules.
 
+import { cutText } from '@perdure/protocol'
 import { cronsOf } from '../../../domain/arrival/schedules.ts'
 import { type Attributes, attributeTexts } from '../../../domain/model/attributes.ts'
 import { type FlowPolicy, type FlowRow, flowRowId } from '../../../domain/model/flow-row.ts'
@@ -205,5 +206,5 @@ export function* unreadable(check: string, rows: Row[], read: (row: Row) => unkn
 
 /** In one line: the message may contain stored text with line breaks. */
 function reasonOf(error: unknown): string {
-  return `cannot be read: ${(error as Error).message}`.replace(/\s+/g, ' ').slice(0, 200)
+  return cutText(`cannot be read: ${(error as Error).message}`.replace(/\s+/g, ' '), 200)
 }

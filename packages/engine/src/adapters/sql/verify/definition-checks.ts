@@ -1,5 +1,6 @@
 // Checks of the definitions that workflows have and had (docs/concepts.md#definitions-of-then): each is readable and has the hash
-// by which runners name it, and a workflow has no more of them than are kept, and none once it is gone.
+// by which runners name it, and a workflow has no more of them than are kept, and none once it is gone. The pause of a registered
+// workflow is in its row alone.
 
 import { DEFINITIONS_MAX } from '../../../domain/registry/definition-history.ts'
 import { digestOf } from '../../../domain/registry/newest-definition.ts'
@@ -11,6 +12,10 @@ import { unreadable } from './contents.ts'
 /** Definitions that are read at once. */
 const PAGE = 100
 
+/** Pauses beside the rows of their workflows. */
+const TWICE_KEPT = `SELECT k.name, k.app, k.namespace FROM kept_pauses AS k
+  JOIN workflows AS w ON w.namespace = k.namespace AND w.app = k.app AND w.name = k.name`
+
 /** Workflows with too many definitions, or that are not registered. */
 const WRONGLY_KEPT = `SELECT d.workflow, d.app, d.namespace, count(*), count(w.name) FROM workflow_definitions AS d
   LEFT JOIN workflows AS w ON w.namespace = d.namespace AND w.app = d.app AND w.name = d.workflow
@@ -21,6 +26,10 @@ export async function* definitionContents(snapshot: Snapshot): Violations {
     const state = Number(registered) === 0 ? 'is not registered, and' : 'still'
     const message = `of app ${app} in namespace ${namespace} ${state} has ${count} definitions`
     yield { check: 'definition.kept', subject: String(workflow), message }
+  }
+  for (const [workflow, app, namespace] of await snapshot.rows(TWICE_KEPT)) {
+    const message = `of app ${app} in namespace ${namespace} is registered, and its pause is kept as if it were not`
+    yield { check: 'pause.kept', subject: String(workflow), message }
   }
   for (let after: Value[] = ['', '', '', 0]; ; ) {
     const rows = await snapshot.rows(

@@ -4,7 +4,8 @@
 import type { Snapshot, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
 
-const COUNTS = ['started', 'succeeded', 'failed', 'cancelled'] as const
+const ENDS = ['succeeded', 'failed', 'cancelled']
+const COUNTS = ['started', ...ENDS, ...ENDS.map(name => `coalesce(on_failure_${name}, 0)`)]
 const differs = (left: string, right: string) =>
   COUNTS.map(
     count => `sum(CASE WHEN ${left} THEN ${count} ELSE 0 END) <> sum(CASE WHEN ${right} THEN ${count} ELSE 0 END)`,

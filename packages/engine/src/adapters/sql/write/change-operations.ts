@@ -110,7 +110,7 @@ const APPENDS: {
     }
   },
   'slots.freed': (to, { at, slotIds }) => {
-    for (const id of slotIds) appendOperation(to, 'slot.free', at, id)
+    for (const id of slotIds) appendOperation(to, 'slot.free', at, at, id)
   },
   'startQueue.woken': (to, { at, id, count }) => appendOperation(to, 'startQueue.wake', at, id, count, at),
   'step.recorded': (to, change) => {
@@ -131,8 +131,8 @@ const APPENDS: {
   },
   'log.written': (to, { line }) => appendRow(to, 'log.insert', LOGS, line),
   'event.recorded': (to, { event }) => appendRow(to, 'event.insert', EVENTS, event),
-  'dedupe.claimed': (to, { namespace, app, dedupeId, expiresAt }) =>
-    appendOperation(to, 'dedupe.claim', namespace, app, dedupeId, expiresAt),
+  'dedupe.claimed': (to, { namespace, app, dedupeId, expiresAt, eventId = null }) =>
+    appendOperation(to, 'dedupe.claim', namespace, app, dedupeId, expiresAt, eventId),
   'delivery.created': (to, { delivery }) => {
     appendRow(to, 'delivery.insert', DELIVERIES, delivery)
     appendPayload(to, delivery.id, delivery.payload)
@@ -148,7 +148,13 @@ const APPENDS: {
   'runner.registered': (to, { runner }) => appendRow(to, 'runner.put', RUNNERS, runner),
   'runner.forgotten': (to, { namespace, app, runnerId }) =>
     appendOperation(to, 'runner.delete', namespace, app, runnerKey(runnerId)),
-  'workflow.registered': (to, { workflow }) => appendRow(to, 'workflow.put', WORKFLOWS, workflow),
+  'workflow.registered': (to, { workflow }) => {
+    const { namespace, app, name, updatedAt: at } = workflow
+    appendRow(to, 'workflow.put', WORKFLOWS, workflow)
+    appendOperation(to, 'run.childArrived', at, namespace, at)
+    for (const operation of ['pause.takeBack', 'pause.delete'] as const)
+      appendOperation(to, operation, namespace, app, name)
+  },
   'definition.changed': (to, { before, now }) => {
     if (before) appendRow(to, 'definition.keep', WORKFLOW_DEFINITIONS, before)
     appendRow(to, 'definition.put', WORKFLOW_DEFINITIONS, now)
@@ -159,15 +165,24 @@ const APPENDS: {
     appendOperation(to, 'workflow.pause', pausedAt, namespace, app, name),
   'workflow.resumed': (to, { namespace, app, name, at }) => {
     appendOperation(to, 'workflow.resume', namespace, app, name)
-    appendOperation(to, 'run.workflowResumed', at, namespace, app, name)
+    appendOperation(to, 'run.workflowWoken', at, at, namespace, 'workflow-paused', app, name)
   },
-  'workflow.dropped': appendDropped,
+  'workflow.limited': (to, { namespace, app, name, at }) =>
+    appendOperation(to, 'run.workflowWoken', at, at, namespace, 'concurrency', app, name),
+  'workflow.dropped': (to, change) => {
+    const { namespace, app, name } = change
+    appendOperation(to, 'pause.keep', namespace, app, name)
+    appendDropped(to, change)
+  },
   'workflow.deleted': (to, change) => {
     const { namespace, app, name } = change
     appendDropped(to, change)
     appendOperation(to, 'flow.deleteOf', namespace, app, name)
   },
-  'app.deleted': (to, { namespace, app }) => appendOperation(to, 'app.delete', namespace, app),
+  'app.deleted': (to, { namespace, app }) => {
+    appendOperation(to, 'app.delete', namespace, app)
+    appendOperation(to, 'pause.deleteOf', namespace, app)
+  },
   'runner.workflowsDeleted': (to, { namespace, app, runnerId, deletedWorkflows }) => {
     const list = deletedWorkflows.length === 0 ? null : JSON.stringify(deletedWorkflows)
     appendOperation(to, 'runner.workflowsDeleted', list, namespace, app, runnerKey(runnerId))

@@ -59,6 +59,11 @@ export const GUARD_CHECKS = {
   catalog: value('revision', 'catalog_revision'),
   runner: value('last_seen_at', 'runners WHERE namespace = ? AND app = ? AND runner_key = ?'),
   unpinned: none('runs WHERE namespace = ? AND app = ? AND runner = ? AND finished_at IS NULL'),
+  paused: value(
+    'paused',
+    `(SELECT 1 AS paused FROM workflows WHERE namespace = ? AND app = ? AND name = ? AND paused_at IS NOT NULL
+      UNION ALL SELECT 1 FROM kept_pauses WHERE namespace = ? AND app = ? AND name = ? LIMIT 1) AS p`,
+  ),
   registered: value('name', 'workflows WHERE namespace = ? AND app = ? AND name = ?'),
   idleApp: idle(`app || '' = ?`),
   idle: idle(`app || '' = ? AND workflow || '' = ?`),
@@ -108,6 +113,8 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   runner: (to, { namespace, app, runnerId, lastSeenAt }) =>
     check(to, 'runner', [namespace, app, runnerKey(runnerId)], lastSeenAt),
   unpinned: (to, { namespace, app, runnerId }) => check(to, 'unpinned', [namespace, app, runnerId]),
+  paused: (to, { namespace, app, workflow }) =>
+    check(to, 'paused', [namespace, app, workflow, namespace, app, workflow], 1),
   registered: (to, { namespace, app, workflow }) => check(to, 'registered', [namespace, app, workflow], workflow),
   idle: (to, { namespace, app, workflow }) =>
     workflow === undefined ? check(to, 'idleApp', [namespace, app]) : check(to, 'idle', [namespace, app, workflow]),

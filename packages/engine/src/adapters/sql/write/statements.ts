@@ -36,6 +36,9 @@ const firstInQueue = (column: 'waits_for_slot' | 'start_queue') =>
 const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
 export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
+/** Makes a run due as of its creation, so that younger runs that are due do not overtake it. Parameters: now, twice. */
+export const AVAILABLE_IN_ORDER = 'available_at = CASE WHEN created_at < ?i THEN created_at ELSE ?i END'
+
 /** Parameters: status, end, end, id. */
 const IS_LATE = `(SELECT 1 FROM rollup_marks AS m WHERE m.status = ?
     AND (m.ended_at > ?i OR (m.ended_at = ?i AND m.run_id >= ?)))`
@@ -73,10 +76,13 @@ export const OPERATIONS = {
   'run.runnerServes': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i
       AND replace(?, '\n' || workflow || '\n', '\n') <> ?`,
-  'run.workflowResumed': `UPDATE runs SET available_at = ?i
-    WHERE namespace = ? AND waiting_kind = 'workflow-paused' AND app = ? AND workflow = ? AND lease_owner IS NULL`,
+  // Runs of any app may wait for the workflow of a child.
+  'run.childArrived': `UPDATE runs SET available_at = ?i
+    WHERE namespace = ? AND held_for_runner = 1 AND status = 'waiting' AND lease_owner IS NULL AND available_at > ?i`,
+  'run.workflowWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER}
+    WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL`,
   // Makes the first run in the queue due. A claim decides about it as about any other run, and it may wait again.
-  'slot.free': `UPDATE runs SET available_at = ?i, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
+  'slot.free': `UPDATE runs SET ${AVAILABLE_IN_ORDER}, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
   // the outer one.
   'startQueue.wake': `UPDATE runs SET available_at = ?i
@@ -120,7 +126,7 @@ export const OPERATIONS = {
   'wait.insert': `INSERT INTO steps (${STEPS.columns.join(', ')}, namespace)
     VALUES (${placeholders(STEPS)}, (SELECT namespace FROM runs WHERE id = ?))`,
   'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
-    AND (status NOT IN ${FINAL_STATUSES} OR (status = 'failed' AND spent_at IS NOT NULL))`,
+    AND (status NOT IN ${FINAL_STATUSES} OR (status = 'failed' AND spent_at IS NOT NULL) OR event_id IS NOT NULL)`,
   'frame.insert': insert(FRAMES),
   'log.insert': insert(LOGS, 'ON CONFLICT (run_id, dedupe) DO NOTHING'),
   'event.insert': insert(EVENTS, ONCE),
@@ -137,6 +143,15 @@ export const OPERATIONS = {
   'workflow.put': upsert(WORKFLOWS, { kept: ['paused_at'] }),
   'workflow.pause': 'UPDATE workflows SET paused_at = ?i WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.resume': 'UPDATE workflows SET paused_at = NULL WHERE namespace = ? AND app = ? AND name = ?',
+  // A registration that lacks the workflow keeps its pause, and the next one that has it takes the pause back.
+  'pause.keep': `INSERT INTO kept_pauses (namespace, app, name, paused_at)
+    SELECT namespace, app, name, paused_at FROM workflows
+    WHERE namespace = ? AND app = ? AND name = ? AND paused_at IS NOT NULL ON CONFLICT (namespace, app, name) DO NOTHING`,
+  'pause.takeBack': `UPDATE workflows SET paused_at = (SELECT paused_at FROM kept_pauses AS k
+      WHERE k.namespace = workflows.namespace AND k.app = workflows.app AND k.name = workflows.name)
+    WHERE namespace = ? AND app = ? AND name = ? AND paused_at IS NULL`,
+  'pause.delete': 'DELETE FROM kept_pauses WHERE namespace = ? AND app = ? AND name = ?',
+  'pause.deleteOf': 'DELETE FROM kept_pauses WHERE namespace = ? AND app = ?',
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',
   'definition.keep': insert(WORKFLOW_DEFINITIONS, 'ON CONFLICT (namespace, app, workflow, registered_at) DO NOTHING'),
   // The later of two registrations in the same millisecond counts, as in the row of the workflow.

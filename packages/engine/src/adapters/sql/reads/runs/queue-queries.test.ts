@@ -58,7 +58,7 @@ test('of a long queue so many are counted; the runs behind have at least so many
   const plan = reads.flat().map(({ sql, params }) => connection.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(params).join())
   expect(plan).toHaveLength(2)
   for (const each of plan) {
-    expect(each).toContain('SEARCH runs USING INDEX runs_waiting_for_slot (waits_for_slot=?)')
+    expect(each).toContain('SEARCH runs USING INDEX runs_in_slot_queue (waits_for_slot=?)')
     expect(each).not.toContain('TEMP B-TREE')
   }
 })

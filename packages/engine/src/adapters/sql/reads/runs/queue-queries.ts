@@ -7,7 +7,7 @@ import {
   type HeldRun,
 } from '../../../../ports/queue-reads.ts'
 import type { Query, Row } from '../../description/values.ts'
-import { QUEUE_ORDER } from '../../tables/runs.ts'
+import { QUEUE_ORDER, QUEUE_PLACE } from '../../tables/runs.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 
 /** A queue, and the runs whose places in it are wanted. */
@@ -18,19 +18,24 @@ interface Queue {
 }
 
 /** One row with the count of runs before this one in its queue, in the order that `slot.free` and `startQueue.wake` take. */
-export function heldBeforeQuery({ id, waitsForSlot, startQueue, priority = 0 }: HeldRun): Query {
+export function heldBeforeQuery({ id, waitsForSlot, startQueue }: HeldRun): Query {
   const queue = waitsForSlot === undefined ? 'start_queue' : 'waits_for_slot'
   return {
     sql: `SELECT count(*) FROM (
       SELECT 1 FROM runs WHERE ${queue} = ? AND lease_owner IS NULL
-        AND (coalesce(priority, 0) > ? OR (coalesce(priority, 0) = ? AND id < ?)) LIMIT ?) AS ahead`,
-    params: [waitsForSlot ?? startQueue ?? null, priority, priority, id, HELD_COUNTED_MAX],
+        AND (${QUEUE_PLACE}) < (SELECT ${QUEUE_PLACE} FROM runs WHERE id = ?) LIMIT ?) AS ahead`,
+    params: [waitsForSlot ?? startQueue ?? null, id, HELD_COUNTED_MAX],
   }
 }
 
-/** One row with id and priority of the first run in the start queue of a throttle, or none. */
-export function firstInStartQueueQuery(throttleId: string): Query {
-  return { sql: `SELECT id, priority ${FIRST_IN_START_QUEUE} 1`, params: [throttleId] }
+/** A row if the first run in the start queue of a throttle has the run's destination and is ahead of it. */
+export function isAheadQuery(throttleId: string, runId: string): Query {
+  return {
+    sql: `SELECT 1 FROM (SELECT destination, priority, log_position, id ${FIRST_IN_START_QUEUE} 1) AS first
+      WHERE (${QUEUE_PLACE}) < (SELECT ${QUEUE_PLACE} FROM runs WHERE id = ?)
+        AND destination = (SELECT destination FROM runs WHERE id = ?)`,
+    params: [throttleId, runId, runId],
+  }
 }
 
 /** Finds the places of runs in their queues, a few queues at a time. */

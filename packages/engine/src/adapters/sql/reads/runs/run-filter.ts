@@ -4,6 +4,7 @@ import type { RunStatus } from '../../../../domain/model/run.ts'
 import { earliestId } from '../../../../domain/text/ids.ts'
 import type { RunFilter } from '../../../../ports/store-reads.ts'
 import type { Value } from '../../description/values.ts'
+import { OF_HANDLER, ON_FAILURE } from '../../tables/runs.ts'
 import { folded } from './text-search.ts'
 
 /** No index answers it: SQLite takes one of a whole namespace in the order of ids for narrower than one of the few runs wanted. */
@@ -42,6 +43,9 @@ export function allOf(terms: readonly Term[]): Condition {
 
 export type FilterName = Exclude<keyof RunFilter, 'deep'>
 
+const MADE_BY_BULK = 'SELECT new_run_id FROM bulk_results WHERE bulk_id = ? AND new_run_id IS NOT NULL'
+const HAS_FORK = 'EXISTS (SELECT 1 FROM runs AS fork WHERE fork.replay_of = runs.id)'
+
 /** The term of every filter: the type demands one for each. `deep` has none, since it only widens `q`. */
 const TERMS: {
   readonly [Name in FilterName]: (value: Required<RunFilter>[Name], filter: RunFilter) => Term
@@ -63,10 +67,16 @@ const TERMS: {
     const sql = runType === 'cron' ? `trigger_kind = 'cron'` : `trigger_kind = 'event'`
     return { sql, params: [], columns: ['trigger_kind'] }
   },
+  // A literal, likewise.
+  kind: kind => ({ sql: kind === 'run' ? OF_HANDLER : ON_FAILURE, params: [], columns: ['kind'] }),
   // A run's id begins with its time.
   since: since => ({ sql: 'id >= ?', params: [earliestId('run', since)], columns: ['id'] }),
   until: until => ({ sql: 'id < ?', params: [earliestId('run', until)], columns: ['id'] }),
   q: (q, { deep }) => contains(folded(q), deep === true),
+  bulkId: bulkId => ({ sql: `id IN (${MADE_BY_BULK})`, params: [bulkId], columns: ['id'] }),
+  endedSince: at => ({ sql: 'finished_at >= ?', params: [at], columns: ['finished_at'] }),
+  endedUntil: at => ({ sql: 'finished_at < ?', params: [at], columns: ['finished_at'] }),
+  isForked: () => ({ sql: HAS_FORK, params: [], columns: ['id'] }),
 }
 
 /** The terms of the filters that are present. */
@@ -112,15 +122,23 @@ function oneOf(column: string, values: readonly string[]): Term {
 
 const RUN_PREFIX = 'run_'
 const NAMED = ['id', 'workflow', 'app']
-const CONTENT = ['input', 'result', 'error']
+/** Columns with the event, the source and the parent that started the run. */
+const STARTED_BY = ['event_name', 'event_id', 'replay_of', 'parent_run_id']
+/** Columns with ids of runs. */
+const RUN_IDS = ['id', 'replay_of', 'parent_run_id']
+const CONTENT = ['input', 'result', 'error', 'attributes']
 /** A long input is stored beside its row. */
 const LONG_INPUT = '(SELECT body FROM payloads WHERE payloads.id = runs.id)'
 
 function contains(needle: string, deep: boolean): Term {
+  const named = deep ? [...NAMED, ...STARTED_BY] : NAMED
+  const texts = [{ text: needle, columns: named }]
   // The stored form of an id that a caller gave to a run ends with what follows its prefix (domain/text/ids).
-  const given = needle.startsWith(RUN_PREFIX) ? [`.${needle.slice(RUN_PREFIX.length)}`] : []
-  const named = [`text_has(?, ${NAMED.join(', ')})`, ...given.map(() => 'text_has(?, id)')].join(' OR ')
-  if (!deep) return { sql: `(${named})`, params: [needle, ...given], columns: NAMED }
-  const sql = `(${named} OR json_has(?, ${CONTENT.join(', ')}, ${LONG_INPUT}))`
-  return { sql, params: [needle, ...given, needle], columns: [...NAMED, ...CONTENT] }
+  if (needle.startsWith(RUN_PREFIX))
+    texts.push({ text: `.${needle.slice(RUN_PREFIX.length)}`, columns: RUN_IDS.filter(id => named.includes(id)) })
+  const terms = texts.map(({ columns }) => `text_has(?, ${columns.join(', ')})`)
+  const params = texts.map(({ text }) => text)
+  if (!deep) return { sql: `(${terms.join(' OR ')})`, params, columns: named }
+  const content = `json_has(?, ${CONTENT.join(', ')}, ${LONG_INPUT})`
+  return { sql: `(${[...terms, content].join(' OR ')})`, params: [...params, needle], columns: [...named, ...CONTENT] }
 }

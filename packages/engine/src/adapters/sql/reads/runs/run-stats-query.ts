@@ -2,22 +2,26 @@
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import type { RunCounts, RunStatsQuery } from '../../../../ports/store-reads.ts'
-import type { Query, Row } from '../../description/values.ts'
+import type { Query, Row, Value } from '../../description/values.ts'
+import { ON_FAILURE } from '../../tables/runs.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'
 
 /**
  * A query for each status, for `runCounts`. Each walks its part of the index by status, which has id and app as well.
- * The app is counted, not filtered by: a planner that took the index by app instead would read every row.
+ * The app is counted, not filtered by: a planner that took the index by app instead would read every row. On-failure runs have an
+ * index of their own, so those of handlers are what these leave.
  */
-export function countQueries(namespace: string, { app, since }: RunStatsQuery): Query[] {
+export function countQueries(namespace: string, { app, since, kind }: RunStatsQuery): Query[] {
   const count = app === undefined ? 'count(*)' : 'count(CASE WHEN app = ? THEN 1 END)'
   return RUN_STATUSES.map(status => {
     const scope = [inNamespace(namespace), equals('status', status), ...filterTerms({ since }).values()]
     const { terms, params } = allOf(scope)
-    return {
-      sql: `SELECT ${count} FROM runs WHERE ${terms.join(' AND ')}`,
-      params: [...(app === undefined ? [] : [app]), ...params],
-    }
+    const all = `(SELECT ${count} FROM runs WHERE ${terms.join(' AND ')})`
+    const onFailure = `(SELECT ${count} FROM runs WHERE ${[...terms, ON_FAILURE].join(' AND ')})`
+    const one: Value[] = [...(app === undefined ? [] : [app]), ...params]
+    if (kind === undefined) return { sql: `SELECT ${all}`, params: one }
+    if (kind === 'onFailure') return { sql: `SELECT ${onFailure}`, params: one }
+    return { sql: `SELECT ${all} - ${onFailure}`, params: [...one, ...one] }
   })
 }
 

@@ -9,7 +9,7 @@ import { Slices } from './slices.ts'
 import { listedOf, matchesNone, walksById } from './walks.ts'
 
 /** Filters that find few runs, in an index without the namespace. */
-const FEW: readonly FilterName[] = ['ids', 'eventId', 'replayOf', 'parentRunId']
+const FEW: readonly FilterName[] = ['ids', 'bulkId', 'eventId', 'replayOf', 'parentRunId']
 /** Filters with an index of the namespace that has few of its runs, and not in the order of their statuses. */
 const NARROW: readonly FilterName[] = [...FEW, 'error', 'waitingFor', 'runner']
 /** Runs that one read of a search finds. */

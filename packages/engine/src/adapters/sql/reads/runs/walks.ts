@@ -38,6 +38,7 @@ const NAMED = ['namespace', 'id', 'app', 'workflow', 'trigger_kind']
 /** The index of each filter in the order of ids, the narrowest first; null: it has none. The type demands an entry for each. */
 const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   ids: FEW,
+  bulkId: FEW,
   replayOf: FEW,
   eventId: FEW,
   parentRunId: { finds: 'few', covers: NAMED },
@@ -50,16 +51,24 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   workflow: { finds: 'many', covers: NAMED },
   workflows: { finds: 'many', covers: NAMED },
   app: { finds: 'many', covers: NAMED },
-  // Only the runs of schedules have an index.
+  // Only the runs of schedules have an index, and only on-failure runs.
   runType: null,
+  kind: null,
   // Part of every index, since ids begin with their time.
   since: null,
   until: null,
   q: null,
+  endedSince: null,
+  endedUntil: null,
+  isForked: null,
 }
 const NAMES = Object.keys(INDEXED) as FilterName[]
 export const FILTERS_BY_ID = NAMES.filter(name => INDEXED[name] !== null)
-const OF_CRONS: IdIndex = { finds: 'many', covers: NAMED }
+/** Indexes that one value of their filter has. */
+const PARTIAL: { readonly [Name in FilterName]?: IdIndex } = {
+  runType: { finds: 'many', covers: NAMED },
+  kind: { finds: 'many', covers: [...NAMED, 'status'] },
+}
 const TIMES = ['since', 'until'] as const
 /** Stands behind every character of a name. */
 const LAST = '\u{10ffff}'
@@ -195,6 +204,7 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   const leads = [...present.filter(name => !isWide(name)), ...present.filter(isWide)].flatMap((name): Lead[] =>
     name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
   )
+  if (filter.kind === 'onFailure') leads.push({ name: 'kind' })
   return filter.runType === 'cron' ? [...leads, { name: 'runType' }] : leads
 }
 
@@ -202,7 +212,7 @@ const isFew = (lead: Lead | undefined) => lead !== undefined && INDEXED[lead.nam
 
 function walkById(listed: Listed, lead: Lead | undefined): Walk {
   const { namespace, dir } = listed
-  const index = lead?.name === 'runType' ? OF_CRONS : lead && INDEXED[lead.name]
+  const index = lead && (PARTIAL[lead.name] ?? INDEXED[lead.name])
   const covers = index?.covers ?? ['namespace', 'id']
   const inIndex = restOf(listed, lead, true)
   const rest = isCovered(inIndex, covers) ? inIndex : restOf(listed, lead, false)
