@@ -3,6 +3,7 @@
 // long for a notification waits in a table, and the notification refers to its row. Opened by backends.
 
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { end, openSession, rowsOf } from '../sql/postgres/client.ts'
 import type { Wire } from './wire.ts'
@@ -10,8 +11,10 @@ import type { Wire } from './wire.ts'
 const RECONNECT_MS = 500
 /** Longest time of a statement: all of them are short. */
 const ANSWER_MS_MAX = 8000
-/** A listening session may die unnoticed, so a statement checks it from time to time. */
-const PROBE_EVERY_MS = 10_000
+/** A listening session may die unnoticed, so a statement checks it from time to time: a dead one is replaced within 10 s. */
+const PROBE = { everyMs: 4000, answerMsMax: 5000 }
+/** Every so many probes delete what was not fetched. */
+const DELETING_PROBES = 3
 /** PostgreSQL's limit of a notification is 7,999 bytes. */
 const NOTIFICATION_BYTES_MAX = 7800
 /** Most messages of one statement. */
@@ -33,6 +36,8 @@ export interface PostgresWireOptions {
   /** Unique in the database: its channels are common to all schemas. */
   channel: string
   onError(error: unknown): void
+  /** How often the session is checked, and how long the answer may take. */
+  probe?: { everyMs: number; answerMsMax: number }
 }
 
 interface OutgoingMessage {
@@ -43,6 +48,8 @@ interface OutgoingMessage {
 
 export class PostgresWire implements Wire {
   readonly #options: PostgresWireOptions
+  readonly #probeTimes: { everyMs: number; answerMsMax: number }
+  #probes = 0
   #name = ''
   #client: Client | undefined
   #onMessage: (message: string) => void = () => {}
@@ -57,6 +64,7 @@ export class PostgresWire implements Wire {
 
   constructor(options: PostgresWireOptions) {
     this.#options = options
+    this.#probeTimes = options.probe ?? PROBE
   }
 
   async listen(name: string, onMessage: (message: string) => void, onReconnect: () => void): Promise<void> {
@@ -135,19 +143,23 @@ export class PostgresWire implements Wire {
     await client.query(`LISTEN "${this.#channelOf(this.#name)}"`)
     this.#client = client
     this.#onReconnect()
-    this.#schedule(PROBE_EVERY_MS, () => this.#probe(client))
+    this.#schedule(this.#probeTimes.everyMs, () => this.#probe(client))
   }
 
   async #probe(client: Client): Promise<void> {
-    await this.#runAlone(() => client.query(DELETE_OLD))
-    this.#schedule(PROBE_EVERY_MS, () => this.#probe(client))
+    const { everyMs, answerMsMax } = this.#probeTimes
+    const statement = ++this.#probes % DELETING_PROBES === 0 ? DELETE_OLD : 'SELECT 1'
+    const late = setTimeout(() => this.#lost(client, new Error('the listening session does not answer')), answerMsMax)
+    await this.#runAlone(() => client.query(statement)).finally(() => clearTimeout(late))
+    this.#schedule(everyMs, () => this.#probe(client))
   }
 
   #lost(client: Client | undefined, error: unknown): void {
     if (this.#closed || (this.#client !== undefined && this.#client !== client)) return
     this.#options.onError(error)
     this.#client = undefined
-    client?.end().catch(() => {})
+    // Ends what waits on a dead connection at once. A message to the server would wait too.
+    if (client) (client as Client & { connection: { stream: Socket } }).connection.stream.destroy()
     this.#schedule(RECONNECT_MS, () => this.#connect())
   }
 

@@ -1,7 +1,6 @@
 // The wire over Redis channels: one for all engines, one for each. Opened by backends.
 
-import { Redis } from 'ioredis'
-import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
+import { RedisConnection } from '../redis-connection.ts'
 import { fetchLong, isLong, isReference, storeLong } from './redis-long-messages.ts'
 import type { Wire } from './wire.ts'
 
@@ -17,8 +16,8 @@ export interface RedisWireOptions {
 }
 
 export class RedisWire implements Wire {
-  readonly #publisher: Redis
-  readonly #subscriber: Redis
+  readonly #publisher: RedisConnection
+  readonly #subscriber: RedisConnection
   readonly #channel: string
   #listens = false
   /** By channel: the last message that waits behind a long one which is being stored. */
@@ -27,15 +26,10 @@ export class RedisWire implements Wire {
   #receiving: Promise<void> | undefined
 
   constructor({ url, channel, onError }: RedisWireOptions) {
-    const options = { connectTimeout: REDIS_TIMEOUT_MS, retryStrategy: redisRetryMs }
     this.#channel = channel
-    this.#publisher = new Redis(url, {
-      ...options,
-      commandTimeout: REDIS_TIMEOUT_MS,
-      maxRetriesPerRequest: 1,
-    })
+    this.#publisher = new RedisConnection({ url })
     // The client subscribes again by itself after each reconnect.
-    this.#subscriber = new Redis(url, { ...options, maxRetriesPerRequest: null })
+    this.#subscriber = new RedisConnection({ url, subscribes: true })
     for (const redis of [this.#publisher, this.#subscriber]) {
       redis.on('error', error => {
         if (this.#listens) onError(error)

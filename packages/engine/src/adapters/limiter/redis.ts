@@ -1,11 +1,10 @@
 // The limiter that several engines share: the state of each key is in Redis, and each call is one script in one round
 // trip, so concurrent calls of engines are serialised. A key that Redis lost is admitted as if nothing had been taken.
 
-import { Redis } from 'ioredis'
 import { lateMs, type Start } from '../../domain/holds/throttle.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { type Limiter, type Quota, SET_BACK_MS, type StartQuota } from '../../ports/limiter.ts'
-import { REDIS_TIMEOUT_MS, redisRetryMs } from '../redis-options.ts'
+import { RedisConnection } from '../redis-connection.ts'
 
 /**
  * A sliding window as a sorted set of takes, each with its time as the score. KEYS: the window. ARGV: now, limit, period,
@@ -49,7 +48,7 @@ due = due + spacing
 redis.call('SET', KEYS[1], string.format('%.6f', due), 'PX', math.ceil(math.max(due - now, 1) + late) + 60000)
 return {1, string.format('%.6f', free + spacing)}`
 
-interface Scripts extends Redis {
+interface Scripts extends RedisConnection {
   perdureWindow(key: string, ...args: number[]): Promise<0 | 1>
   perdureStart(key: string, ...args: number[]): Promise<[taken: 0 | 1, freeAt: string]>
 }
@@ -69,12 +68,7 @@ export class RedisLimiter implements Limiter {
 
   private constructor({ url, prefix = 'perdure:', onError }: RedisLimiterOptions) {
     this.#prefix = `${prefix}limit:`
-    const redis = new Redis(url, {
-      commandTimeout: REDIS_TIMEOUT_MS,
-      connectTimeout: REDIS_TIMEOUT_MS,
-      maxRetriesPerRequest: 1,
-      retryStrategy: redisRetryMs,
-    })
+    const redis = new RedisConnection({ url })
     redis.on('error', error => {
       if (this.#isOpen) onError(error)
     })
