@@ -4,8 +4,9 @@
 import { RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { TransientMap } from '../../base/transient-map.ts'
 import type { RunnerSocket } from '../../ports/connections.ts'
+import { type MessageMemory, SMALL_MESSAGE_BYTES_MAX } from '../../ports/message-memory.ts'
 import type { InvokeCall, InvokeReply } from '../../ports/transport.ts'
-import { startDeadline } from '../transport/deadline.ts'
+import { missedDeadline, startDeadline } from '../transport/deadline.ts'
 
 /** Bounds of what one invoke may have waiting: a runner usually sends the next checkpoint after the ack of the last. */
 const WAITING_CHECKPOINTS_MAX = 1000
@@ -16,17 +17,22 @@ export interface CallHolder {
   /** By their ids. */
   readonly calls: TransientMap<string, Call>
   readonly socket?: RunnerSocket
+  /** Looks after the socket while it has calls. */
+  readonly watch?: { begin(): void }
 }
 
 export interface CallOptions {
   id: string
   call: InvokeCall
+  memory: MessageMemory | undefined
   /** Called once, with the reply. */
   onReply(reply: InvokeReply): void
 }
 
 export class Call {
   readonly id: string
+  /** When it was sent, by the monotonic clock. */
+  sentAt = 0
   readonly #call: InvokeCall
   readonly #onReply: CallOptions['onReply']
   readonly #timer: NodeJS.Timeout
@@ -35,12 +41,14 @@ export class Call {
   #result: InvokeReply | undefined
   /** Checkpoints are stored one at a time, in the order they came; these wait. */
   #checkpoints: string[] | undefined
+  readonly #memory: MessageMemory | undefined
   #checkpointsLength = 0
   #isStoring = false
 
-  constructor({ id, call, onReply }: CallOptions) {
+  constructor({ id, call, memory, onReply }: CallOptions) {
     this.id = id
     this.#call = call
+    this.#memory = memory
     this.#onReply = onReply
     this.#timer = startDeadline(this, call.timeoutMs)
     call.signal.addEventListener('abort', this)
@@ -61,18 +69,25 @@ export class Call {
     this.#holder?.calls.delete(this.id)
     this.#holder = holder
     holder.calls.set(this.id, this)
+    holder.watch?.begin()
   }
 
   /** Sends the invoke on the holder's socket. */
-  send(holder: Required<CallHolder>): void {
+  send(holder: Required<CallHolder>, now: number): void {
+    this.sentAt = now
     this.moveTo(holder)
     holder.socket.send('invoke', this.id, this.#payload())
   }
 
   /** The result came. It becomes the reply once every checkpoint before it is stored. */
   answer(status: number, body: string): void {
-    this.#result ??= isLonger(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : { kind: 'answered', status, body }
+    this.#result ??= isLonger(body, RESPONSE_BYTES_MAX) ? { kind: 'tooLarge' } : this.#answered(status, body)
     if (!this.#isStoring) this.#end(this.#result)
+  }
+
+  #answered(status: number, body: string): InvokeReply {
+    if (!this.#memory || body.length <= SMALL_MESSAGE_BYTES_MAX) return { kind: 'answered', status, body }
+    return { kind: 'answered', status, body, release: this.#memory.hold(body.length) }
   }
 
   /** The runner reports finished steps. */
@@ -97,10 +112,13 @@ export class Call {
     for (let next = this.#checkpoints?.shift(); next !== undefined; next = this.#checkpoints?.shift()) {
       this.#checkpointsLength -= next.length
       let ack: string | undefined
+      const release = next.length > SMALL_MESSAGE_BYTES_MAX ? this.#memory?.hold(next.length) : undefined
       try {
         ack = await this.#call.onCheckpoint?.(next)
       } catch {
         return this.fail('a checkpoint could not be stored')
+      } finally {
+        release?.()
       }
       if (this.#isOver) return
       // The invoke is obsolete: nothing of it is stored any more.
@@ -117,14 +135,22 @@ export class Call {
     this.#stop(broken(message))
   }
 
-  /** Ends the call whose socket was lost: there is nothing to cancel it on. */
-  breakOff(): void {
-    this.#end(broken('the socket was lost over the call'))
+  /** The runner does not answer: another one takes the call, if there is one and this one has not begun to report. */
+  passOver(message: string): void {
+    if (this.#checkpoints === undefined && this.#call.mayMove?.())
+      this.#stop({ kind: 'refused', message, isSilent: true })
+  }
+
+  /** Ends the call whose socket was lost: there is nothing to cancel it on. `reason`: why, if that is known. */
+  breakOff(reason = 'the socket was lost over the call'): void {
+    this.#end({ ...broken(reason), isLost: true })
   }
 
   /** The deadline passed. */
   expire(): void {
-    this.fail(`no complete answer within ${this.#call.timeoutMs} ms`)
+    const silence = this.#holder?.socket?.silence
+    const missed = missedDeadline(this.#call.timeoutMs)
+    this.fail(silence === undefined ? missed : `${missed}; ${silence}`)
   }
 
   #stop(reply: InvokeReply): void {
@@ -141,6 +167,7 @@ export class Call {
     this.#checkpoints = undefined
     this.#holder?.calls.delete(this.id)
     this.#holder = undefined
+    if (this.#result?.kind === 'answered' && this.#result !== reply) this.#result.release?.()
     this.#onReply(reply)
   }
 
@@ -152,7 +179,7 @@ export class Call {
   }
 }
 
-function broken(message: string): InvokeReply {
+function broken(message: string): InvokeReply & { kind: 'broken' } {
   return { kind: 'broken', message }
 }
 

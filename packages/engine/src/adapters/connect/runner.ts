@@ -6,14 +6,19 @@ import { TransientMap } from '../../base/transient-map.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunnerSocket, SessionOptions } from '../../ports/connections.ts'
 import type { Call, CallHolder } from './call.ts'
+import { SocketWatch } from './watch.ts'
 
 /** Most sockets of one runner; a further one replaces the oldest. */
 const RUNNER_SOCKETS_MAX = 64
+const WITHOUT_IT = 'the runner came back without it'
 
 /** A registered socket of the runner, with the calls on it. */
 export interface RegisteredSocket extends Required<CallHolder> {
   readonly instance: string | undefined
   readonly isNamed: boolean
+  readonly watch: SocketWatch
+  /** The runner is about to close it: it takes no further invokes. */
+  isLeaving: boolean
 }
 
 /** A socket that was lost, with its calls. */
@@ -51,7 +56,7 @@ export class ConnectedRunner {
 
   /** How many more invokes the runner would take now; undefined when it has no bound. */
   get room(): number | undefined {
-    if (!this.sockets.some(({ socket }) => socket.isWritable)) return 0
+    if (!this.sockets.some(takesInvokes)) return 0
     if (this.#maxConcurrency === Number.POSITIVE_INFINITY) return undefined
     return Math.max(0, this.#maxConcurrency - this.#callCount)
   }
@@ -69,8 +74,11 @@ export class ConnectedRunner {
     this.#maxConcurrency = maxConcurrency
   }
 
-  open(socket: RunnerSocket, { instance, isNamed, underWay, maxConcurrency }: SessionOptions): RegisteredSocket {
-    const opened: RegisteredSocket = { socket, instance, isNamed, calls: new TransientMap() }
+  open(socket: RunnerSocket, options: SessionOptions): RegisteredSocket {
+    const { instance, isNamed, underWay, maxConcurrency, leaving = false, beats = false } = options
+    const calls = new TransientMap<string, Call>()
+    const watch = new SocketWatch({ clock: this.#options.clock, holder: { calls, socket }, beats })
+    const opened: RegisteredSocket = { socket, instance, isNamed, isLeaving: leaving, calls, watch }
     this.bound(maxConcurrency)
     const earlier = this.sockets.find(one => instance !== undefined && one.instance === instance)
     const replaced = earlier ?? (this.sockets.length >= RUNNER_SOCKETS_MAX ? this.sockets[0] : undefined)
@@ -105,8 +113,10 @@ export class ConnectedRunner {
     for (const lost of [...this.#lost]) {
       const instances = [lost.instance, claimant.instance]
       // Sockets that name no instance may belong to any.
-      const mayBeSame = instances.includes(undefined) || instances[0] === instances[1]
-      if (mayBeSame) this.#settle(lost, call => call.fail('the runner came back without it'))
+      const isOther = instances.includes(undefined)
+      // The same process is alive: it did not lose the call by its end.
+      if (isOther) this.#settle(lost, call => call.breakOff(WITHOUT_IT))
+      else if (instances[0] === instances[1]) this.#settle(lost, call => call.fail(WITHOUT_IT))
     }
   }
 
@@ -115,16 +125,17 @@ export class ConnectedRunner {
     const index = this.sockets.indexOf(socket)
     if (index < 0) return
     this.sockets.splice(index, 1)
+    socket.watch.stop()
     if (socket.isNamed) this.#awaitReturn(socket)
-    else for (const call of [...socket.calls.values()]) call.breakOff()
+    else for (const call of [...socket.calls.values()]) call.breakOff(socket.socket.silence)
     if (this.sockets.length === 0) this.#options.onDisconnected()
     this.#checkEmpty()
   }
 
-  #awaitReturn({ calls, instance }: RegisteredSocket): void {
+  #awaitReturn({ calls, instance, socket }: RegisteredSocket): void {
     if (calls.size === 0) return
     const { clock, graceMs } = this.#options
-    const cancelTimer = clock.after(graceMs, () => this.#settle(lost, call => call.breakOff()))
+    const cancelTimer = clock.after(graceMs, () => this.#settle(lost, call => call.breakOff(socket.silence)))
     const lost: LostSocket = { calls: new TransientMap(), instance, cancelTimer }
     for (const call of [...calls.values()]) call.moveTo(lost)
     this.#lost.add(lost)
@@ -150,8 +161,12 @@ export class ConnectedRunner {
     this.#nextSocket++
     for (let i = 0; i < sockets.length; i++) {
       const one = sockets[(this.#nextSocket + i) % sockets.length] as RegisteredSocket
-      if (one.socket.isWritable && (!best || one.calls.size < best.calls.size)) best = one
+      if (takesInvokes(one) && (!best || one.calls.size < best.calls.size)) best = one
     }
     return best
   }
+}
+
+function takesInvokes({ socket, isLeaving }: RegisteredSocket): boolean {
+  return socket.isWritable && !isLeaving
 }

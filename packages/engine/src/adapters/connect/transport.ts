@@ -2,8 +2,10 @@
 // The driver calls it once per pass; http/connect opens the sessions.
 
 import { randomBytes } from 'node:crypto'
+import { connectUrlOwner } from '../../domain/model/connect-url.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
+import type { Beat, Connections, Presence, RunnerSocket, Session, SessionOptions } from '../../ports/connections.ts'
+import type { MessageMemory } from '../../ports/message-memory.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
 import { ENGINE_CLOSING, PendingCalls } from '../transport/pending-calls.ts'
 import { Call } from './call.ts'
@@ -19,6 +21,8 @@ export interface ForeignResult {
 
 export interface ConnectTransportOptions {
   clock: Clock
+  /** For large answers and checkpoints; absent: there is no bound. */
+  memory?: MessageMemory
   /** How long the calls of a lost socket wait for their runner. */
   lostGraceMs?: number
   /** How long `close` waits for the pending calls. */
@@ -27,6 +31,8 @@ export interface ConnectTransportOptions {
   onPresence?: (url: string, isHere: boolean) => void
   /** Called with results of calls that another engine may hold. Resolves when they may be acknowledged. */
   onForeignResult?: (result: ForeignResult) => Promise<void> | undefined
+  /** Called with heartbeats of sockets that another engine may have. */
+  onBeat?: (namespace: string, beat: Beat) => void
   /** Called when a runner may have room for more, or has lost its last socket. */
   onRoomChange?: (url: string) => void
 }
@@ -48,7 +54,11 @@ export class ConnectTransport implements Transport, Connections, Presence {
   #idCount = 0
 
   constructor(options: ConnectTransportOptions) {
-    const defaults = { lostGraceMs: LOST_GRACE_MS, onPresence: () => {}, onRoomChange: () => {} }
+    const defaults = {
+      lostGraceMs: LOST_GRACE_MS,
+      onPresence: () => {},
+      onRoomChange: () => {},
+    }
     this.#options = { ...defaults, ...options }
   }
 
@@ -69,9 +79,9 @@ export class ConnectTransport implements Transport, Connections, Presence {
         resolve(reply)
         this.#options.onRoomChange(call.url)
       }
-      const sent = new Call({ id, call, onReply })
+      const sent = new Call({ id, call, memory: this.#options.memory, onReply })
       this.#pending.add(id, sent)
-      sent.send(socket)
+      sent.send(socket, this.#options.clock.elapsed())
     })
   }
 
@@ -123,11 +133,26 @@ export class ConnectTransport implements Transport, Connections, Presence {
     return this.#session(url, runner, registered)
   }
 
+  beat(namespace: string, beat: Beat): void {
+    this.beatHere(namespace, beat)
+    this.#options.onBeat?.(namespace, beat)
+  }
+
+  /** The same for the sockets of this engine alone. It counts while an invoke is under way: a process that hangs is let go. */
+  beatHere(namespace: string, { instances, step }: Beat): void {
+    for (const [url, { sockets }] of this.#runners) {
+      if (connectUrlOwner(url)?.namespace !== namespace) continue
+      for (const { socket, instance, calls } of sockets)
+        if (instance !== undefined && calls.size > 0 && instances.includes(instance)) socket.beat(step)
+    }
+  }
+
   #session(url: string, runner: ConnectedRunner, registered: RegisteredSocket): Session {
     const { onForeignResult, onRoomChange } = this.#options
     return {
-      renew: ({ maxConcurrency, underWay }) => {
+      renew: ({ maxConcurrency, underWay, leaving = false }) => {
         runner.bound(maxConcurrency)
+        registered.isLeaving = leaving
         if (underWay) runner.reclaim(registered, underWay)
         onRoomChange(url)
       },

@@ -15,6 +15,25 @@ export class Counts {
     this.#labels = labels
   }
 
+  /** Counts for every combination of these values, which begin at 0: a rate needs the value before the first rise. */
+  static of(known: Readonly<Record<string, readonly string[]>>): Counts {
+    const counts = new Counts(...Object.keys(known))
+    counts.know(...Object.values(known))
+    return counts
+  }
+
+  /** Takes the values of each label, in the order of the labels. */
+  know(...known: (readonly string[])[]): void {
+    const combinations = known.reduce<string[][]>(
+      (before, values) => before.flatMap(each => values.map(value => [...each, value])),
+      [[]],
+    )
+    for (const values of combinations) {
+      const key = values.join('\n')
+      if (!this.#counts.has(key)) this.#counts.set(key, 0)
+    }
+  }
+
   /** Takes the values in the order of the labels. */
   add(...values: string[]): void {
     const key = values.join('\n')

@@ -8,15 +8,16 @@ import type { Histogram, Sample } from './counts.ts'
 const METRICS = {
   counter: {
     perdure_events_accepted_total: 'Events made durable, sent or emitted.',
-    perdure_runs_started_total: 'Runs that were sent to a runner first.',
-    perdure_runs_ended_total: 'Runs that ended, by status.',
+    perdure_runs_started_total: 'Runs that were sent to a runner first, by kind.',
+    perdure_runs_ended_total: 'Runs that ended, by kind and status.',
     perdure_invokes_total: 'Calls of runners, by transport and outcome.',
     perdure_checkpoints_total: 'Checkpoints made durable.',
     perdure_delivery_attempts_total: 'Webhook posts that were concluded, by outcome.',
     perdure_deliveries_ended_total: 'Webhook deliveries that ended, by status.',
     perdure_leases_lost_total: 'Leases of runs lost to another owner.',
-    perdure_workflow_runs_started_total: "Runs that were sent to a runner first, by workflow, of the key's namespace.",
-    perdure_workflow_runs_ended_total: "Runs that ended, by workflow and status, of the key's namespace.",
+    perdure_workflow_runs_started_total:
+      "Runs that were sent to a runner first, by workflow and kind, of the key's namespace.",
+    perdure_workflow_runs_ended_total: "Runs that ended, by workflow, kind and status, of the key's namespace.",
     perdure_store_commits_total: 'Units that became durable.',
     perdure_store_stale_commits_total: 'Units refused because their guard no longer held, by the kind of guard.',
     perdure_store_requests_total: 'Requests to the store: units, claims and others.',
@@ -31,10 +32,16 @@ const METRICS = {
     perdure_lane_oldest_ready_timestamp_seconds:
       'When the oldest due row became due, by lane; absent when none is due.',
     perdure_lane_under_way: 'Rows of the lane that this engine works on: passes, deliveries, timers.',
+    perdure_runs_without_runner:
+      "Runs for which no runner could be reached, by app, of the key's namespace; the same on every engine of a store.",
     perdure_connect_sockets: 'Sockets of Connect runners that are registered.',
     perdure_streams_open: 'Event streams that are being read, by kind.',
     perdure_dependency_up: '1 while the dependency answers.',
     perdure_draining: '1 while the engine shuts down.',
+    perdure_memory_limit_bytes:
+      'Bytes that work under way may have in memory, by use: states of runs, messages of runners.',
+    perdure_memory_used_bytes: 'Bytes that work under way has in memory, by use.',
+    perdure_memory_waiting: 'Runs and messages that wait for memory, by use.',
     perdure_limiter_entries: 'Numbers the limiter keeps in memory.',
     perdure_store_pending_requests: 'Writes that are not durable yet.',
   },
@@ -92,11 +99,15 @@ function buckets(name: string, { bounds, counts, sum, labels = {} }: Histogram):
 
 let ofProcess: Promise<Registry> | undefined
 
+/** Gauges named like counters: sums of `nodejs_active_handles`, `nodejs_active_requests` and `nodejs_active_resources` by type. */
+const SUMS_OF_GAUGES = ['handles', 'requests', 'resources'].map(name => `nodejs_active_${name}_total`)
+
 /** One for all engines of the process: its observers of the event loop and of garbage collection cannot be stopped. */
 function processRegistry(): Promise<Registry> {
   ofProcess ??= import('prom-client').then(({ Registry, collectDefaultMetrics }) => {
     const registry = new Registry()
     collectDefaultMetrics({ register: registry })
+    for (const name of SUMS_OF_GAUGES) registry.removeSingleMetric(name)
     return registry
   })
   return ofProcess

@@ -1,14 +1,21 @@
 // Counts what services report, and writes it together with the engine's gauges in the text format of Prometheus. Made by
 // compose; `GET /metrics` requests the text.
 
-import type { DeliveryOutcome } from '../../domain/model/delivery.ts'
-import type {
-  EndedDeliveryStatus,
-  EndedRunStatus,
-  Gauges,
-  InvokeOutcome,
-  Metrics,
-  RunLabels,
+import { RUN_KINDS, TERMINAL_STATUSES } from '@perdure/protocol'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../../domain/model/delivery.ts'
+import type { RunKind } from '../../domain/model/run.ts'
+import type { Workflow } from '../../domain/model/workflow.ts'
+import {
+  ENDED_DELIVERY_STATUSES,
+  type EndedDeliveryStatus,
+  type EndedRunStatus,
+  type Gauges,
+  INVOKE_OUTCOMES,
+  INVOKE_TRANSPORTS,
+  type InvokeOutcome,
+  type MemoryGauges,
+  type Metrics,
+  type RunLabels,
 } from '../../ports/metrics.ts'
 import { Buckets, Counts, type Sample } from './counts.ts'
 import { exposition, type Values } from './exposition.ts'
@@ -20,33 +27,44 @@ const NAMED_NAMESPACES_MAX = 1000
 /** Most workflows named per namespace; further ones are `other`, since users choose the names. */
 export const NAMED_WORKFLOWS_MAX = 100
 
+/** A workflow that has been registered. */
+export type KnownWorkflow = Pick<Workflow, 'app' | 'name' | 'onFailure'>
+
 /** The runs of one namespace, by workflow. */
 class NamedRuns {
-  readonly started = new Counts('app', 'workflow')
-  readonly ended = new Counts('app', 'workflow', 'status')
+  readonly started = new Counts('app', 'workflow', 'kind')
+  readonly ended = new Counts('app', 'workflow', 'kind', 'status')
   readonly #known = new Set<string>()
 
   /** The labels of a workflow: its names, if it is among the first NAMED_WORKFLOWS_MAX. */
-  name({ app, workflow }: RunLabels): [app: string, workflow: string] {
+  name({ app, workflow }: Pick<RunLabels, 'app' | 'workflow'>): [app: string, workflow: string] {
     const name = `${app}\n${workflow}`
     if (!this.#known.has(name) && this.#known.size >= NAMED_WORKFLOWS_MAX) return ['other', 'other']
     this.#known.add(name)
     return [app, workflow]
   }
+
+  /** Counts of the workflow exist from now on. */
+  know({ app, name: workflow, onFailure }: KnownWorkflow): void {
+    const names = this.name({ app, workflow }).map(name => [name])
+    const kinds = onFailure ? RUN_KINDS : (['run'] as const)
+    this.started.know(...names, kinds)
+    this.ended.know(...names, kinds, TERMINAL_STATUSES)
+  }
 }
 
 export class PrometheusMetrics implements Metrics {
   readonly #namespaces = new Map<string, NamedRuns>()
-  readonly #ended = new Counts('status')
-  readonly #invokes = new Counts('transport', 'outcome')
+  readonly #started = Counts.of({ kind: RUN_KINDS })
+  readonly #ended = Counts.of({ kind: RUN_KINDS, status: TERMINAL_STATUSES })
+  readonly #invokes = Counts.of({ transport: INVOKE_TRANSPORTS, outcome: INVOKE_OUTCOMES })
   readonly #invokeSeconds = {
     http: new Buckets(INVOKE_SECONDS, { transport: 'http' }),
     connect: new Buckets(INVOKE_SECONDS, { transport: 'connect' }),
   }
-  readonly #attempts = new Counts('outcome')
-  readonly #deliveries = new Counts('status')
+  readonly #attempts = Counts.of({ outcome: DELIVERY_OUTCOMES })
+  readonly #deliveries = Counts.of({ status: ENDED_DELIVERY_STATUSES })
   #events = 0
-  #started = 0
   #checkpoints = 0
   #leasesLost = 0
 
@@ -54,16 +72,16 @@ export class PrometheusMetrics implements Metrics {
     this.#events++
   }
 
-  runStarted(of: RunLabels): void {
-    this.#started++
+  runStarted(of: RunLabels, kind: RunKind): void {
+    this.#started.add(kind)
     const named = this.#namedRuns(of.namespace)
-    named?.started.add(...named.name(of))
+    named?.started.add(...named.name(of), kind)
   }
 
-  runEnded(of: RunLabels, status: EndedRunStatus): void {
-    this.#ended.add(status)
+  runEnded(of: RunLabels, { kind, status }: { kind: RunKind; status: EndedRunStatus }): void {
+    this.#ended.add(kind, status)
     const named = this.#namedRuns(of.namespace)
-    named?.ended.add(...named.name(of), status)
+    named?.ended.add(...named.name(of), kind, status)
   }
 
   invoked(invoke: { transport: 'http' | 'connect'; outcome: InvokeOutcome; durationMs: number }): void {
@@ -88,8 +106,13 @@ export class PrometheusMetrics implements Metrics {
     this.#leasesLost++
   }
 
-  /** The whole text. The engine's numbers include all namespaces; only apps and workflows of `namespace` are named. */
-  text(namespace: string, gauges: Gauges): Promise<string> {
+  /**
+   * The whole text. The engine's numbers include all namespaces; only apps and workflows of `namespace` are named, those that are
+   * `known` to it also before their first run.
+   */
+  text(namespace: string, gauges: Gauges, known: readonly KnownWorkflow[] = []): Promise<string> {
+    const named = this.#namedRuns(namespace)
+    for (const workflow of known) named?.know(workflow)
     return exposition({ ...this.#counts(namespace), ...gaugeValues(gauges) })
   }
 
@@ -105,7 +128,7 @@ export class PrometheusMetrics implements Metrics {
     const named = this.#namespaces.get(namespace)
     return {
       perdure_events_accepted_total: this.#events,
-      perdure_runs_started_total: this.#started,
+      perdure_runs_started_total: this.#started.samples(),
       perdure_runs_ended_total: this.#ended.samples(),
       perdure_invokes_total: this.#invokes.samples(),
       perdure_invoke_duration_seconds: Object.values(this.#invokeSeconds),
@@ -134,7 +157,9 @@ function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
       Object.fromEntries(Object.entries(gauges.dependencies).map(([name, state]) => [name, Number(state === 'ok')])),
     ),
     perdure_draining: Number(gauges.draining),
+    ...memoryValues(gauges.memory),
     perdure_limiter_entries: gauges.limiterEntries,
+    perdure_runs_without_runner: gauges.withoutRunner?.map(({ app, runs }) => ({ labels: { app }, value: runs })),
     ...(store && {
       perdure_store_commits_total: store.commits,
       perdure_store_stale_commits_total: labelled('guard', store.stale),
@@ -143,6 +168,16 @@ function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
       perdure_store_pending_requests: store.pending,
       perdure_store_batch_requests: [store.batchSizes],
     }),
+  }
+}
+
+function memoryValues({ runs, messages }: MemoryGauges): Values {
+  const byUse = (value: (of: MemoryGauges['runs']) => number) =>
+    labelled('use', { state: value(runs), messages: value(messages) })
+  return {
+    perdure_memory_limit_bytes: byUse(({ max }) => max),
+    perdure_memory_used_bytes: byUse(({ used }) => used),
+    perdure_memory_waiting: byUse(({ waiting }) => waiting),
   }
 }
 

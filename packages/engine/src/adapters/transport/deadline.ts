@@ -12,3 +12,9 @@ export function startDeadline(call: { expire(): void }, ms: number): NodeJS.Time
 function expire(call: { expire(): void }): void {
   call.expire()
 }
+
+/** The message of a call that got no complete answer before its deadline. */
+export function missedDeadline(timeoutMs: number): string {
+  const remedy = 'a step that takes longer needs a longer timeouts.invoke of its workflow, or ENGINE_INVOKE_TIMEOUT'
+  return `no complete answer within ${timeoutMs} ms: ${remedy}`
+}

@@ -24,3 +24,10 @@ export function errorCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   return typeof code === 'string' ? code : ''
 }
+
+const LOST_CODES = ['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNABORTED', 'EPIPE']
+
+/** Whether the other side, or the network, ended the connection. */
+export function isConnectionLost(error: unknown): boolean {
+  return LOST_CODES.includes(errorCode(error))
+}

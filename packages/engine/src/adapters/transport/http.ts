@@ -2,18 +2,22 @@
 // once per pass, so it is the hot path of every run on an HTTP runner.
 
 import { PROTOCOL_HEADER, PROTOCOL_VERSION, SIGNATURE_HEADER, signBody, signFor } from '@perdure/protocol'
-import { buildConnector } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
+import type { MessageMemory } from '../../ports/message-memory.ts'
 import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
+import { runnerConnector } from './connector.ts'
 import { Exchange } from './exchange.ts'
 import { HttpCalls } from './http-calls.ts'
 import { ENGINE_CLOSING } from './pending-calls.ts'
 import { CONNECT_TIMEOUT_MS, type PoolLimits } from './pools.ts'
+import { Silence } from './silence.ts'
 import { TargetCache } from './target.ts'
 
 export interface HttpTransportOptions extends Partial<PoolLimits> {
   connectTimeoutMs?: number
   clock: Clock
+  /** For large answers; absent: there is no bound. */
+  memory?: MessageMemory
   /** Keys that sign the invokes: none, one, or two during a rotation. */
   signingKeys: readonly string[]
   /** How long `close` waits for the pending calls. */
@@ -35,12 +39,17 @@ export class HttpTransport implements Transport {
   readonly #signingKeys: readonly string[]
   readonly #targets = new TargetCache()
   readonly #calls: HttpCalls
+  readonly #silence: Silence
+  readonly #memory: MessageMemory | undefined
 
   constructor(options: HttpTransportOptions) {
-    const { clock, signingKeys, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...limits } = options
+    const { clock, signingKeys, memory, connectTimeoutMs = CONNECT_TIMEOUT_MS, ...limits } = options
     this.#clock = clock
     this.#signingKeys = signingKeys
-    const connect = buildConnector({ timeout: connectTimeoutMs })
+    this.#memory = memory
+    // The connections that are open may be dead when the machine is back.
+    this.#silence = new Silence(origin => this.#calls.pools.replace(origin))
+    const connect = runnerConnector(connectTimeoutMs, origin => this.#silence.unanswered(origin))
     this.#calls = new HttpCalls({ ...DEFAULT_LIMITS, ...limits, connect })
   }
 
@@ -57,11 +66,18 @@ export class HttpTransport implements Transport {
     // Encoded once, for the signature and for the request.
     const body = Buffer.from(call.body)
     const request = { headers: this.#headers(body, call.recipient), body }
-    return this.#calls.post(target, request, events => new Exchange(call, events))
+    const watch = { silence: this.#silence, origin: target.origin, memory: this.#memory }
+    return this.#calls.post(target, request, events => new Exchange(call, events, watch))
+  }
+
+  /** False while the runner's machine gives no sign of life. */
+  reaches(url: string): boolean {
+    const target = this.#targets.get(url)
+    return typeof target === 'string' || !this.#silence.isSilent(target.origin)
   }
 
   close(): Promise<void> {
-    return this.#calls.close()
+    return this.#calls.close().finally(() => this.#silence.close())
   }
 
   /** Names and values in turn, the form that undici takes without converting it. */

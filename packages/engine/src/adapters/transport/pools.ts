@@ -56,6 +56,12 @@ export class Pools {
     if (--entry.calls === 0) entry.idleSince = performance.now()
   }
 
+  /** Opens new connections from now on. Calls under way keep theirs. */
+  replace(origin: string): void {
+    const entry = this.#byOrigin.get(origin)
+    if (entry) this.#drop(origin, entry)
+  }
+
   /** Closes every connection at once. */
   async destroy(): Promise<void> {
     clearInterval(this.#sweeper)

@@ -17,7 +17,7 @@ export class RoutedTransport implements Transport {
   }
 
   reaches(url: string): boolean {
-    return !isConnectUrl(url) || this.#connect.reaches?.(url) !== false
+    return (isConnectUrl(url) ? this.#connect : this.#http).reaches?.(url) !== false
   }
 
   room(url: string): number | undefined {

@@ -38,7 +38,8 @@ export class RelayedCall {
     const { id, engine, bus, call } = this.#options
     const { url, timeoutMs, body } = call
     // JSON writes Infinity as null.
-    const head: InvokeHead = { id, url, sentAt, timeoutMs, checkpoints: call.onCheckpoint !== undefined }
+    const checkpoints = call.onCheckpoint !== undefined
+    const head: InvokeHead = { id, url, sentAt, timeoutMs, checkpoints, mayMove: call.mayMove?.() ?? false }
     bus.publish(HOST_TOPICS.invoke, `${JSON.stringify(head)}\n${body}`, engine)
   }
 

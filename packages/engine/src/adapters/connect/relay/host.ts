@@ -98,7 +98,7 @@ export class RelayHost {
 
   #invoke(text: string, caller: string): void {
     const [head, body] = splitOnce(text, '\n')
-    const { id, url, sentAt, timeoutMs, checkpoints } = JSON.parse(head) as InvokeHead
+    const { id, url, sentAt, timeoutMs, checkpoints, mayMove = false } = JSON.parse(head) as InvokeHead
     if (this.#calls.has(id) || this.#ended.has(id)) return
     const hosted: HostedCall = { caller, abort: new AbortController(), silentTicks: 0, isGivenUp: false }
     this.#calls.set(id, hosted)
@@ -107,7 +107,8 @@ export class RelayHost {
       this.#reply(id, hosted, { kind: 'refused', message: refusal })
       return
     }
-    const call = { url, body, timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY, signal: hosted.abort.signal }
+    const { signal } = hosted.abort
+    const call = { url, body, timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY, signal, mayMove: () => mayMove }
     const onCheckpoint = (payload: string) => this.#checkpoint(id, hosted, payload)
     this.#underWay++
     void this.#options.transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {

@@ -18,6 +18,8 @@ export const PRESENCE_TOPICS = {
   room: 'room',
   /** The sender waits for room on the runner with this URL. */
   roomRequest: 'want',
+  /** Runners that are silent on their sockets live: a namespace, the step or nothing, then the instances of the sockets, a line each. */
+  beat: 'beat',
   /** The sender shuts down. */
   goodbye: 'bye',
 } as const
@@ -77,6 +79,8 @@ export interface InvokeHead {
   /** Null stands for Infinity, which JSON does not have. */
   timeoutMs: number | null
   checkpoints: boolean
+  /** Whether another runner would have taken the call when it was sent. */
+  mayMove?: boolean
 }
 
 /** The body of an answer is on a line of its own, unchanged. */

@@ -207,3 +207,18 @@ test('a closed engine holds no timer', async () => {
   await Promise.all([one.relayed.close(), two.relayed.close()])
   expect(cluster.clock.nextTimer()).toBeUndefined()
 })
+
+test('a heartbeat beside the socket reaches the engine that has it, of its namespace, while an invoke is under way', async () => {
+  const { cluster, two, runner } = await twoEngines({ instance: 'i-0' })
+  const beat = async (namespace: string, ...instances: string[]) => {
+    two.local.beat(namespace, { instances, step: 'pay\n€' })
+    await cluster.settle()
+    return runner.beats
+  }
+  expect(await beat('default', 'i-0')).toEqual([])
+  void two.invoke()
+  await cluster.settle()
+  expect(await beat('other', 'i-0')).toEqual([])
+  expect(await beat('default', 'i-1')).toEqual([])
+  expect(await beat('default', 'i-1', 'i-0')).toEqual(['pay\n€'])
+})

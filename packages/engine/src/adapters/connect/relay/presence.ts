@@ -4,6 +4,7 @@
 
 import { type Bus, broadcastBatches } from '../../../ports/bus.ts'
 import { type Clock, every } from '../../../ports/clock.ts'
+import type { Beat } from '../../../ports/connections.ts'
 import type { ConnectTransport } from '../transport.ts'
 import { handleTopics, PRESENCE_TOPICS, splitOnce } from './messages.ts'
 import { ReportedRoom } from './reported-room.ts'
@@ -21,7 +22,7 @@ export interface EnginePresenceOptions {
   bus: Bus
   clock: Clock
   /** Runners with a socket on this engine. */
-  local: Pick<ConnectTransport, 'connected' | 'room'>
+  local: Pick<ConnectTransport, 'connected' | 'room' | 'beatHere'>
   /** A runner was connected to another engine. */
   onReachable(url: string): void
   /** A runner of another engine may have room for more, or is gone. */
@@ -68,6 +69,10 @@ export class EnginePresence {
       roomRequest: (url, from) => {
         this.#noteMessage(from)
         this.#roomRequests.add(url, from)
+      },
+      beat: text => {
+        const [namespace = '', step = '', ...instances] = text.split('\n')
+        options.local.beatHere(namespace, { instances, step: step === '' ? undefined : decodeURIComponent(step) })
       },
       goodbye: (_, from) => this.#remove(from),
     })
@@ -148,6 +153,11 @@ export class EnginePresence {
         this.#publishRoom(changed)
       })
     this.#changedRooms.add(url)
+  }
+
+  /** A heartbeat came here for sockets that another engine may have. */
+  beat(namespace: string, { instances, step = '' }: Beat): void {
+    this.#options.bus.publish(PRESENCE_TOPICS.beat, [namespace, encodeURIComponent(step), ...instances].join('\n'))
   }
 
   /** Announces an empty list, so that no engine sends further invokes; those under way go on. */

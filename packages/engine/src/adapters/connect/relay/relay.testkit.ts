@@ -40,6 +40,7 @@ export class RelayCluster {
       closeGraceMs: 1,
       onPresence: (url, isHere) => relayed.presence.presenceChanged(url, isHere),
       onForeignResult: result => relayed.foreignResults.forward(result),
+      onBeat: (namespace, beat) => relayed.presence.beat(namespace, beat),
     })
     const reachableApps: string[] = []
     const roomChanges: string[] = []
@@ -73,7 +74,14 @@ export class RelayCluster {
 }
 
 /** Two engines; the first has the runner's socket. */
-export async function twoEngines({ seed, ...terms }: { seed?: number; maxConcurrency?: number } = {}) {
+export async function twoEngines({
+  seed,
+  ...terms
+}: {
+  seed?: number
+  maxConcurrency?: number
+  instance?: string
+} = {}) {
   const cluster = new RelayCluster(seed)
   const [one, two] = (await cluster.engines('one', 'two')) as [RelayEngine, RelayEngine]
   const runner = connectRunner(one, terms)
@@ -94,6 +102,8 @@ export interface FakeRunner {
   cancelled: string[]
   /** Payloads of the acknowledgements of its checkpoints. */
   acks: string[]
+  /** The steps that heartbeats beside its socket named. */
+  beats: (string | undefined)[]
   /** Called with each invoke. */
   onInvoke(invoke: ReceivedInvoke): void
   session: Session
@@ -102,16 +112,18 @@ export interface FakeRunner {
 /** Opens a runner's socket on the engine. */
 export function connectRunner(
   { local }: Pick<RelayEngine, 'local'>,
-  { url = APP_RUNNER, maxConcurrency }: { url?: string; maxConcurrency?: number } = {},
+  { url = APP_RUNNER, maxConcurrency, instance }: { url?: string; maxConcurrency?: number; instance?: string } = {},
 ): FakeRunner {
   const runner: Omit<FakeRunner, 'session'> & { session?: Session } = {
     invokes: [],
     cancelled: [],
     acks: [],
+    beats: [],
     onInvoke: () => {},
   }
   const socket: RunnerSocket = {
     lastSeenAt: 1,
+    heardAt: 0,
     isWritable: true,
     send(type: FrameType, id, payload = '') {
       if (type === 'invoke.cancel') runner.cancelled.push(id)
@@ -122,8 +134,13 @@ export function connectRunner(
       runner.onInvoke(invoke)
     },
     close() {},
+    ping() {},
+    doubt() {},
+    giveUp() {},
+    beat: step => void runner.beats.push(step),
+    silence: undefined,
   }
-  runner.session = local.open(socket, { url, isNamed: true, maxConcurrency })
+  runner.session = local.open(socket, { url, isNamed: true, maxConcurrency, instance })
   return runner as FakeRunner
 }
 
