@@ -5,11 +5,14 @@ import type { ReportedProgress } from '../../domain/pass/answer/outcome.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
+import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Span } from '../../ports/tracing.ts'
+import type { Holder } from './capacity/run-capacity.ts'
 import type { Interrupt } from './interrupt.ts'
 import type { Reservation } from './runner-queue.ts'
+import type { Trial } from './suspects.ts'
 
-export interface ActiveRun {
+export interface ActiveRun extends Holder {
   state: RunState
   /** When its lease was taken or last extended, by the monotonic clock. */
   leasedAt: number
@@ -29,8 +32,16 @@ export interface ActiveRun {
   passes?: number
   /** The newest progress of its handler that is not stored yet (domain/pass/progress). */
   heldProgress?: JsonText | undefined
+  /** The steps of its pass that its runner reported as running. */
+  running?: Omit<RunningStep, 'index'>[] | undefined
+  /** Its pass is that of a suspect. */
+  trial?: Trial | undefined
   /** Room for its next pass. */
   reservation?: Reservation | undefined
+  /** Called when it is no longer under way here. */
+  whenOver?: (() => void)[]
+  /** Gives back the memory of a large answer that is not stored yet. */
+  releaseAnswer?: (() => void) | undefined
 }
 
 /** Keeps the newest progress until a commit of the run has stored it. */

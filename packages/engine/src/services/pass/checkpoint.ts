@@ -3,12 +3,14 @@
 
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isSettled, type Step } from '../../domain/model/step.ts'
-import { type Reported, readCheckpoint } from '../../domain/pass/answer/outcome.ts'
+import { type Reported, readCheckpoint, type SentCheckpoint } from '../../domain/pass/answer/outcome.ts'
+import type { ReportedRunning } from '../../domain/pass/answer/running.ts'
 import { acknowledge, checkpoint, heldProgress } from '../../domain/pass/checkpoint.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
 import { progressWaitMs } from '../../domain/pass/progress.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { isDue, type RunState } from '../../domain/run/state.ts'
+import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type ActiveRun, holdProgress } from './active-run.ts'
 import type { Decided } from './settlement.ts'
@@ -18,15 +20,16 @@ export interface CheckpointsDeps {
   /** The pass they belong to; its `knowledge` follows the acks. */
   pass: SentPass
   clock: Clock
-  isDraining(): boolean
+  /** Whether the pass is to end soon, for a reason of the engine. */
+  hasToEnd(): boolean
   /** Called for each checkpoint that is durable. */
   onTaken(): void
+  /** The runner reported which steps run; `active` has them. */
+  onRunning(): void
   context(assumptions: Assumptions): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer this engine's. */
   settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
 }
-
-type Sent = ReturnType<typeof readCheckpoint>
 
 /** Most checkpoints of a pass that are remembered. One that is repeated later than that stores what is new in it. */
 const REMEMBERED_MAX = 1000
@@ -111,35 +114,56 @@ export class Checkpoints {
     }
   }
 
-  #read(payload: string): Sent {
+  #read(payload: string): SentCheckpoint {
     return readCheckpoint(payload, this.#deps.active.sent?.negotiated)
   }
 
   /** A seq that was taken before is a repeat, because its ack was lost: nothing of it is stored, whatever is in it. */
-  async #takeOnce(sent: Sent): Promise<Taken> {
+  async #takeOnce(sent: SentCheckpoint): Promise<Taken> {
     const { seq, reported } = sent
     if (reported.kind === 'rejected') return this.#acknowledge(sent)
     if (this.#lastAck?.seq === seq) return this.#lastAck.taken
     const range = this.#acked?.get(seq)
     if (range) return this.#acknowledgeAgain(sent, range)
-    const taken = await this.#acknowledge(sent)
+    this.#noteRunning(sent)
+    const taken = isNotice(sent) ? this.#acknowledgeNotice(seq) : await this.#acknowledge(sent)
     this.#lastAck = { seq, taken }
     return taken
+  }
+
+  /** Keeps which steps run, unless a later checkpoint has come before. */
+  #noteRunning({ seq, reported, running }: SentCheckpoint): void {
+    const { active, clock, onRunning } = this.#deps
+    if (running && seq > this.#newestSeq) {
+      active.running = running.filter(({ id }) => !isOver(active.state.steps.get(id))).map(at(clock.now()))
+      if (active.running.length > 0) onRunning()
+    }
+    if (!active.running || reported.kind !== 'opcodes') return
+    const ended = new Set(reported.opcodes.map(({ id }) => id))
+    active.running = active.running.filter(({ id }) => !ended.has(id))
+  }
+
+  /** Nothing is stored of a message that has only running steps. */
+  #acknowledgeNotice(seq: number): Taken {
+    const { active, hasToEnd } = this.#deps
+    this.#newestSeq = Math.max(this.#newestSeq, seq)
+    const stop = hasToEnd() || active.state.run.status === 'paused'
+    return { kind: 'stored', ack: acknowledge({ seq, written: [], others: [], stop }) }
   }
 
   /**
    * The ack of an earlier checkpoint has the same steps again, as far as the last ack knew them: what settled since comes with the
    * next one, in its order.
    */
-  #acknowledgeAgain({ seq, reported }: Sent, range: SeqRange): Taken {
+  #acknowledgeAgain({ seq, reported }: SentCheckpoint, range: SeqRange): Taken {
     const { knowledge } = this.#deps.pass
     const rows = this.#rowsOf(reported).filter(step => !isSettled(step.status) || step.seq <= knowledge.seq)
     const others = [...this.#settledIn(range), ...rows]
     return { kind: 'stored', ack: acknowledge({ seq, written: [], others, stop: knowledge.stopRequested }) }
   }
 
-  async #acknowledge({ seq, reported }: Sent): Promise<Taken> {
-    const { active, settle, context, isDraining, onTaken, pass } = this.#deps
+  async #acknowledge({ seq, reported }: SentCheckpoint): Promise<Taken> {
+    const { active, settle, context, hasToEnd, onTaken, pass } = this.#deps
     // It was overtaken by a later one, whose progress is newer.
     if (seq <= this.#newestSeq) delete reported.progress
     this.#newestSeq = Math.max(this.#newestSeq, seq)
@@ -156,7 +180,7 @@ export class Checkpoints {
     // Only a reload shows steps that others settled: without one there are none to find.
     const settled = active.state !== this.#acknowledged ? this.#settledIn(range) : []
     this.#acknowledged = active.state
-    const stop = isDraining() || active.state.run.status === 'paused' || this.#hasDueRetry()
+    const stop = hasToEnd() || active.state.run.status === 'paused' || this.#hasDueRetry()
     this.#updateKnowledge(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
     return { kind: 'stored', ack: acknowledge({ seq, written: decided.decision.steps, others, stop }) }
@@ -229,4 +253,22 @@ export class Checkpoints {
     const { steps } = this.#deps.active.state
     return reported.opcodes.map(({ id }) => steps.get(id)).filter(step => step !== undefined)
   }
+}
+
+const isOver = (step: Step | undefined) => step !== undefined && isSettled(step.status)
+
+/** A reported step with the time at which its callback began. */
+const at =
+  (now: number) =>
+  ({ id, name, startedMs }: ReportedRunning): Omit<RunningStep, 'index'> => ({
+    id,
+    name,
+    startedAt: now - Math.round(startedMs),
+  })
+
+/** Whether the checkpoint has running steps and nothing else. */
+function isNotice({ reported, running }: SentCheckpoint): boolean {
+  if (!running || reported.kind !== 'opcodes') return false
+  const { opcodes, logs, unread, attributes, progress } = reported
+  return opcodes.length + logs.length === 0 && !unread && attributes === undefined && progress === undefined
 }

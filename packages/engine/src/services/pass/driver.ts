@@ -7,26 +7,34 @@ import type { PassSent } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type Route, route } from '../../domain/pass/routing.ts'
 import { type LoadedRun, RunState } from '../../domain/run/state.ts'
-import type { Claim } from '../../ports/store.ts'
+import type { RunningStep } from '../../domain/view/running-step.ts'
+import type { Claim, LeftRun } from '../../ports/store.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
+import type { MessageBudget } from './capacity/message-budget.ts'
+import { RunCapacity } from './capacity/run-capacity.ts'
 import { Interrupt } from './interrupt.ts'
 import { Invoker, type InvokerDeps } from './invoke.ts'
 import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
 import { PassLoop } from './pass-loop.ts'
 import { RoomForClaims } from './room-for-claims.ts'
-import { RunCapacity } from './run-capacity.ts'
 import { NONE_TRIED, type Reservation, RunnerQueue } from './runner-queue.ts'
 import { Settlement } from './settlement.ts'
+import { Suspects, type SuspectsDeps } from './suspects.ts'
 
-export interface DriverDeps extends Omit<InvokerDeps, 'queue'> {
+export interface DriverDeps extends Omit<InvokerDeps, 'queue' | 'suspects'> {
   isLive(runner: Runner): boolean
-  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/places). */
+  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/room/places). */
   passesMax: number
+  /** Bytes for the state of the runs under way. */
+  stateBytesMax: number
+  /** The large messages of runners that are read. */
+  messages: MessageBudget
   /** Called when runs that a claim left in the store may have room. */
   onRoom(): void
   /** Whether other engines work on the store too. */
   isShared: boolean
+  bus: SuspectsDeps['bus']
 }
 
 export class Driver implements Stoppable {
@@ -41,7 +49,9 @@ export class Driver implements Stoppable {
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
-    this.capacity = new RunCapacity({ max: deps.passesMax, clock: deps.clock, onRoom: deps.onRoom })
+    const { passesMax: max, stateBytesMax: memory, messages } = deps
+    this.capacity = new RunCapacity({ ...deps, max, memory, onRelease: () => messages.roomChanged() })
+    messages.isExceeded = () => this.capacity.isExceeded
     const route = (run: RunnersOfRun, tried: ReadonlySet<Runner>) => this.#route(run, tried)
     this.#queue = new RunnerQueue({ ...deps, route })
     const { catalog, health, isLive } = deps
@@ -61,18 +71,22 @@ export class Driver implements Stoppable {
       reserve: run => this.#reserveNew(run),
       start: (run, reservation, leasedAt) => this.#start(RunState.created(run), leasedAt, reservation),
     }
+    const suspects = new Suspects({ ...deps, underWay: runner => deps.load.underWay(runner) })
     this.#passes = new PassLoop({
       ...deps,
+      suspects,
       queue: this.#queue,
       roomForClaims: this.#roomForClaims,
       route,
-      invoker: new Invoker({ ...deps, queue: this.#queue }),
+      invoker: new Invoker({ ...deps, suspects, queue: this.#queue }),
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),
+        onSize: active => this.capacity.resize(active),
         isCurrent: active => this.#active.get(active.state.run.id) === active,
       }),
       isDraining: () => this.#isDraining,
+      mustLeave: active => this.capacity.mustLeave(active),
     })
   }
 
@@ -86,12 +100,28 @@ export class Driver implements Stoppable {
     return this.#active.get(runId) !== undefined
   }
 
+  /** Resolves when the run is no longer under way at this engine; undefined if it is not. */
+  untilParked(runId: string): Promise<void> | undefined {
+    const active = this.#active.get(runId)
+    if (!active) return undefined
+    return new Promise(resolve => {
+      active.whenOver ??= []
+      active.whenOver.push(resolve)
+    })
+  }
+
   /** The pass of a run that is under way here: where it was sent, and when. */
   passOf(runId: string): PassSent | undefined {
     const active = this.#active.get(runId)
     if (!active?.sent) return undefined
     const { runnerId, sentAt } = active.sent
     return { runner: runnerId, passSentAt: sentAt, pass: active.passes ?? active.state.lastPass }
+  }
+
+  /** The steps of a run under way here that its runner reported as running. */
+  runningOf(runId: string): readonly RunningStep[] | undefined {
+    const active = this.#active.get(runId)
+    return active?.running?.map((step, i) => ({ ...step, index: active.state.steps.size + i }))
   }
 
   /** For a unit that creates runs: leases those there is room for in the unit's own commit, so they start without a claim. */
@@ -102,10 +132,14 @@ export class Driver implements Stoppable {
   /** Claims due runs as far as there is room for them. Each must be passed to `accept`. */
   async claim(claim: Claim): Promise<LoadedRun[]> {
     const bounds = this.#roomForClaims.claimBounds()
-    const claimed = await this.#deps.store.claimRuns({ ...claim, ...bounds, ...this.capacity.claimBounds() })
+    let left: readonly LeftRun[] = []
+    const onLeft = (runs: readonly LeftRun[]) => {
+      left = runs
+    }
+    const claimed = await this.#deps.store.claimRuns({ ...claim, ...bounds, ...this.capacity.claimBounds(), onLeft })
     const runs = claimed.map(({ run }) => run)
     this.#roomForClaims.claimed(runs, bounds)
-    this.capacity.claimed(runs.length)
+    this.capacity.claimed(runs.length, left)
     return claimed
   }
 
@@ -121,8 +155,9 @@ export class Driver implements Stoppable {
       active.leasedAt = leasedAt
       return
     }
-    this.capacity.acquire(claimed.run)
-    this.#start(RunState.claimed(claimed), leasedAt)
+    const state = RunState.claimed(claimed)
+    this.capacity.acquire(claimed.run, state.size)
+    this.#start(state, leasedAt)
   }
 
   /**
@@ -140,6 +175,11 @@ export class Driver implements Stoppable {
     if (run.leaseOwner !== undefined) return this.#queue.has(run.id)
     const isDue = (run.availableAt ?? Number.POSITIVE_INFINITY) <= this.#deps.clock.now()
     return isDue && run.status !== 'paused' && this.#queue.fullRunner(run) !== undefined
+  }
+
+  /** The size of the run's state, if the run waits for memory that this engine has not. */
+  waitsForMemory(runId: string): number | undefined {
+    return this.capacity.waitsForMemory(runId)
   }
 
   /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
@@ -176,7 +216,7 @@ export class Driver implements Stoppable {
   /** A run with a reservation has begun: it was leased in the commit that created it. */
   #start(state: RunState, leasedAt: number, reservation?: Reservation): void {
     const { id } = state.run
-    const active: ActiveRun = { state, leasedAt, abort: new Interrupt(), reservation }
+    const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), reservation }
     // A pass under an earlier lease can change nothing now: another engine had the run since.
     this.interrupt(id)
     this.#active.set(id, active)
@@ -185,7 +225,8 @@ export class Driver implements Stoppable {
       .catch(error => this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'))
       .finally(() => {
         if (this.#active.get(id) === active) this.#active.delete(id)
-        this.capacity.release(state.run)
+        this.capacity.leave(active)
+        for (const over of active.whenOver ?? []) over()
       })
   }
 

@@ -6,8 +6,8 @@ import { EngineError } from '../../domain/model/errors.ts'
 import type { Bus } from '../../ports/bus.ts'
 import { type Clock, every } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
+import type { PassName } from '../support/pass-tokens.ts'
 import { passIsOver } from './http-checkpoints.ts'
-import type { PassName } from './pass-tokens.ts'
 
 /** Engines of different versions share a bus, so neither topics nor texts may change. */
 const TOPICS = {

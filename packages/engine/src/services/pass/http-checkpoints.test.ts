@@ -1,16 +1,22 @@
 // Which reports an engine takes for its passes: bounds, forged tokens, and what ends a pass.
 
 import { describe, expect, test } from 'vitest'
+import { PassTokens } from '../support/pass-tokens.ts'
+import type { AskedPass } from './another-pass.ts'
 import type { Taken } from './checkpoint.ts'
 import { HttpCheckpoints, type ReportingPass } from './http-checkpoints.ts'
-import { PassTokens } from './pass-tokens.ts'
 
 const OF_PASS = 16
 const OF_NAMESPACE = 1000
 
-function engineOf(forward?: (pass: object, payload: string) => Promise<string>, isShared = false) {
+function engineOf(
+  forward?: (pass: object, payload: string) => Promise<string>,
+  isShared = false,
+  again: (asked: AskedPass) => Promise<void> = async () => {},
+) {
   const tokens = new PassTokens('secret')
-  return new HttpCheckpoints({ tokens, owner: 'engine_1', baseUrl: () => 'http://engine.test', forward, isShared })
+  const baseUrl = () => 'http://engine.test'
+  return new HttpCheckpoints({ tokens, owner: 'engine_1', baseUrl, forward, again, isShared })
 }
 
 function aPass(fields: Partial<ReportingPass> = {}): ReportingPass {
@@ -114,4 +120,33 @@ test('a report that cannot be read is refused with the reason', async () => {
   const engine = engineOf()
   const { token } = engine.open(aPass({ take: async () => ({ kind: 'unreadable', problem: 'is no object' }) }))
   await expect(engine.receive(token, '')).rejects.toMatchObject({ code: 'invalid_request', message: 'is no object' })
+})
+
+describe('a request for another pass', () => {
+  async function asked(body: string) {
+    const seen: AskedPass[] = []
+    const engine = engineOf(undefined, false, async one => void seen.push(one))
+    const { token, close } = engine.open(aPass())
+    close()
+    return { answer: await engine.receive(token, body).catch(error => error), seen }
+  }
+
+  test('is taken after the end of its pass, for its run', async () => {
+    const { answer, seen } = await asked('{"again":true,"settled":2}')
+    expect({ answer, seen }).toEqual({ answer: '{"again":true}', seen: [{ runId: 'run_1', settled: 2 }] })
+    expect((await asked('{"again":true}')).seen).toEqual([{ runId: 'run_1', settled: undefined }])
+  })
+
+  test('needs a number of steps, and the token of an engine of the store', async () => {
+    expect((await asked('{"again":true,"settled":"2"}')).answer).toMatchObject({ code: 'invalid_request' })
+    const forged = new PassTokens('other').tokenOf({ engine: 'engine_1', no: 1, runId: 'run_1' })
+    await expect(engineOf().receive(forged, '{"again":true}')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('is nothing that has a seq, or another value', async () => {
+    for (const body of ['{"again":false}', '{"again":1}', '"again"', '{"again":']) {
+      const { answer, seen } = await asked(body)
+      expect({ code: (answer as { code: string }).code, seen }).toEqual({ code: 'gone', seen: [] })
+    }
+  })
 })

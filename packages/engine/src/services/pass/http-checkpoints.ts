@@ -3,14 +3,18 @@
 // may have got a report: it forwards it to this one (forwarded-checkpoints.ts).
 
 import { TransientMap } from '../../base/transient-map.ts'
-import { EngineError } from '../../domain/model/errors.ts'
+import { EngineError, invalid } from '../../domain/model/errors.ts'
+import type { PassName, PassTokens } from '../support/pass-tokens.ts'
+import type { AskedPass } from './another-pass.ts'
 import type { Taken } from './checkpoint.ts'
-import type { PassName, PassTokens } from './pass-tokens.ts'
 
 /** Most reports of one pass that wait to be stored: a runner usually sends the next one after the receipt of the last. */
 const WAITING_OF_PASS_MAX = 16
 /** Most reports of one namespace that wait at this engine. */
 const WAITING_OF_NAMESPACE_MAX = 1000
+
+/** A body that asks for another pass is not longer. */
+const AGAIN_CHARS_MAX = 200
 
 /** A pass that takes reports, as the invoker opens it. */
 export interface ReportingPass {
@@ -40,6 +44,8 @@ export interface HttpCheckpointsDeps {
   baseUrl(): string
   /** Resolves to the receipt from the engine that sent the pass. Absent where no other engine can be reached. */
   forward?: ((pass: PassName, payload: string) => Promise<string>) | undefined
+  /** Gives a run another pass, whichever engine had the last one. */
+  again(asked: AskedPass): Promise<void>
   /** Whether other engines work on the store too. */
   isShared: boolean
 }
@@ -76,11 +82,19 @@ export class HttpCheckpoints {
     const { tokens, owner, forward, isShared } = this.#deps
     const pass = tokens.read(token)
     if (!pass) throw new EngineError('not_found', 'no such token')
+    const asked = readAgain(payload)
+    if (asked) return this.#again({ ...asked, runId: pass.runId })
     if (pass.engine === owner) return this.receiveHere(pass.no, payload)
     if (forward) return forward(pass, payload)
     if (isShared) throw new EngineError('unavailable', 'the engine that drives the run cannot be reached from this one')
     // An engine that is alone and has another name is the successor of the one that sent the pass.
     throw passIsOver()
+  }
+
+  /** The token has outlived its pass: it proves that an engine of the store has sent the run to the runner. */
+  async #again(asked: AskedPass): Promise<string> {
+    await this.#deps.again(asked)
+    return '{"again":true}'
   }
 
   /** The same for a pass of this engine, by its number. */
@@ -118,6 +132,24 @@ export class HttpCheckpoints {
     const waiting = (this.#waiting.get(namespace) ?? 1) - 1
     if (waiting === 0) this.#waiting.delete(namespace)
     else this.#waiting.set(namespace, waiting)
+  }
+}
+
+/** The request for another pass, if the body is one. */
+function readAgain(payload: string): Pick<AskedPass, 'settled'> | undefined {
+  if (payload.length > AGAIN_CHARS_MAX || !payload.includes('"again"')) return undefined
+  const { again, settled } = (parse(payload) ?? {}) as { again?: unknown; settled?: unknown }
+  if (again !== true) return undefined
+  if (settled === undefined || (Number.isSafeInteger(settled) && (settled as number) >= 0))
+    return { settled: settled as number | undefined }
+  throw invalid('settled', 'must be an integer from 0')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -3,27 +3,30 @@
 // pass-loop.ts.
 
 import {
+  ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
   END_WITH_STEPS_FEATURE,
+  ENGINE_REFUSED,
   HTTP_CHECKPOINTS_FEATURE,
+  INVOKE_TIMEOUT_FEATURE,
+  MARKED_ANSWERS_FEATURE,
+  MEMO_ATTEMPT_FEATURE,
   MEMO_OP_FEATURE,
-  RESPONSE_BYTES_MAX,
   STEP_POLICY_FEATURE,
+  WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { featuresOfInvoke, knows, signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
-import type { Runner } from '../../domain/model/workflow.ts'
-import type { Negotiated } from '../../domain/pass/answer/opcodes.ts'
-import { type Outcome, readAnswer, responseTooLarge, transportFailed } from '../../domain/pass/answer/outcome.ts'
+import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
+import type { Outcome } from '../../domain/pass/answer/outcome.ts'
 import { serves } from '../../domain/pass/routing.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { InvokeOutcome } from '../../ports/metrics.ts'
 import type { Span } from '../../ports/tracing.ts'
-import type { InvokeCall, InvokeReply, Transport } from '../../ports/transport.ts'
+import type { InvokeCall, Transport } from '../../ports/transport.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { RunnerLoad } from '../catalog/runner-load.ts'
 import type { Core } from '../commit/core.ts'
@@ -32,12 +35,15 @@ import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spa
 import type { ActiveRun, Envelope } from './active-run.ts'
 import type { Taken } from './checkpoint.ts'
 import type { HttpCheckpoints, OpenedPass } from './http-checkpoints.ts'
+import { countedAs, failureOf, isOfRunner, type Judged, outcomeOf, withAddress, withoutVerdict } from './reply.ts'
 import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
+import type { Suspects } from './suspects.ts'
 
 export interface InvokerDeps extends Core {
   transport: Transport
   health: RunnerHealth
-  load: Pick<RunnerLoad, 'began' | 'ended'>
+  load: Pick<RunnerLoad, 'began' | 'ended' | 'underWay'>
+  suspects: Suspects
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
   queue: RunnerQueue
@@ -48,11 +54,15 @@ export interface InvokerDeps extends Core {
 export interface PassReports {
   take: NonNullable<InvokeCall['onCheckpoint']>
   takeOverHttp(payload: string): Promise<Taken>
+  /** Whether the runner has reported anything. */
+  haveBegun(): boolean
 }
 
 /** Deadlines where no setting has one. Longer over Connect: heartbeats show whether the runner is alive. */
 const HTTP_INVOKE_TIMEOUT_MS = 300_000
 const CONNECT_INVOKE_TIMEOUT_MS = 7_200_000
+/** How much longer the engine waits for a runner that ends its passes in time: for the way there and back. */
+const ANSWER_GRACE_MS = 2_000
 
 export class Invoker {
   readonly #deps: InvokerDeps
@@ -81,10 +91,13 @@ export class Invoker {
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
-    const { transport, health, load, clock } = this.#deps
+    const { transport, health, load, clock, queue } = this.#deps
     const { now, traceparent, reports, span } = sent
     let tried = NONE_TRIED
+    const { trial } = active
     for (;;) {
+      // A suspect goes to no other runner than the one that admitted it.
+      if (trial && !active.reservation) return 'held'
       const reserved = await this.#reserve(active, tried)
       if (reserved === 'none') return 'held'
       if (reserved === 'full') return 'full'
@@ -94,20 +107,23 @@ export class Invoker {
       const startedAt = clock.now()
       const negotiated = {
         stepPolicy: knows(runner, STEP_POLICY_FEATURE),
+        waitOrder: knows(runner, WAIT_ORDER_FEATURE),
         attributes: knows(runner, ATTRIBUTES_FEATURE),
         endWithSteps: knows(runner, END_WITH_STEPS_FEATURE),
       }
-      const { endWithSteps } = negotiated
-      const withOps = knows(runner, MEMO_OP_FEATURE)
       const deadline: Deadline = { restart: () => {} }
       const opened = this.#openFor(runner, active, { reports, deadline })
-      const body = invokeBody(active, { now, traceparent, endWithSteps, withOps, opened })
+      const { timeoutMs, invokeTimeoutMs } = this.#timeouts(active.state.run, runner, startedAt)
+      const body = invokeBody(active, runner, { now, traceparent, invokeTimeoutMs, opened })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
-      const timeoutMs = this.#timeoutMs(active.state.run, url, startedAt)
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
+      // A runner that has reported steps of the pass goes on with it alone.
+      const others = tried
+      call.mayMove = () => !reports.haveBegun() && queue.hasOther(active.state.run, new Set([...others, runner]))
       const recipient = signedRecipient(runner)
       if (recipient !== undefined) call.recipient = recipient
+      if (knows(runner, MARKED_ANSWERS_FEATURE)) call.isMarked = true
       if (opened) {
         call.onDeadline = restart => {
           deadline.restart = restart
@@ -117,34 +133,57 @@ export class Invoker {
       const promised = transport.invoke(call)
       reserved.release()
       load.began(runner)
-      const reply = await promised
+      const reply = withoutVerdict(await promised)
       opened?.close()
-      const outcome = outcomeOf(reply, negotiated)
+      if (reply.kind === 'answered' && reply.release) active.releaseAnswer = reply.release
+      const outcome = outcomeOf(reply, { negotiated, url })
       const durationMs = clock.elapsed() - calledAt
-      load.ended(runner, durationMs, failureOf(reply, outcome))
-      this.#count(url, outcome, durationMs)
-      if (reply.kind === 'answered' && reply.status === 404 && !(await this.#isServed(active.state.run, runner)))
-        continue
+      load.ended(runner, durationMs, failureOf({ reply, outcome }, url))
+      this.#count(url, { reply, outcome }, durationMs)
+      if (trial) {
+        trial.end()
+        active.trial = undefined
+      }
+      if (reply.kind === 'broken' && reply.isLost) return this.#lost(active, runner, { outcome, ranMs: durationMs })
+      if (isOfRunner(reply) && reply.status === 404 && !(await this.#isServed(active.state.run, runner))) continue
       if (outcome !== 'refused') {
         if (outcome !== 'aborted' && outcome.kind === 'transportFailed')
           this.#logFailure(active.state.run, runner, outcome.error.message)
-        if (reply.kind === 'answered') health.arrived(runner)
+        if (isOfRunner(reply)) health.arrived(runner)
         return outcome
       }
       // Another engine took the room that there seemed to be. By now this engine knows that there is none.
       if (reply.kind === 'refused' && reply.isFull) continue
-      health.refused(runner)
+      if (reply.kind === ENGINE_REFUSED) this.#logRefusal(runner, reply.message)
+      // The transport itself finds out when a silent runner is back.
+      if (reply.kind !== 'refused' || !reply.isSilent) health.refused(runner)
       tried = new Set([...tried, runner])
     }
   }
 
-  /** Opens the pass for reports over HTTP, if its runner sends such. */
+  /** Adds to the outcome of a lost pass which others were lost with it, and the steps that it ran. */
+  async #lost(
+    { state: { run }, running = [] }: ActiveRun,
+    runner: Runner,
+    { outcome, ranMs }: { outcome: Judged['outcome']; ranMs: number },
+  ): Promise<Outcome | 'aborted'> {
+    if (typeof outcome === 'string' || outcome.kind !== 'transportFailed') return 'aborted'
+    const { together, suspects } = await this.#deps.suspects.lost(runner, run.lastFailure?.suspicion !== undefined)
+    // It took the call, so earlier refusals are over.
+    this.#deps.health.arrived(runner)
+    const message = outcome.error.message + whileRunning(running.map(({ name }) => name))
+    if (together === 1) this.#logFailure(run, runner, message)
+    return { ...outcome, error: { ...outcome.error, message }, loss: { together, suspects, ranMs } }
+  }
+
+  /** Opens the pass for reports over HTTP, if its runner sends such, or asks for another pass by its token. */
   #openFor(
     runner: Runner,
     active: ActiveRun,
     { reports, deadline }: { reports: PassReports; deadline: Deadline },
   ): OpenedPass | undefined {
-    if (isConnectUrl(runner.url) || !knows(runner, HTTP_CHECKPOINTS_FEATURE)) return undefined
+    const usesToken = knows(runner, HTTP_CHECKPOINTS_FEATURE) || knows(runner, ANOTHER_PASS_FEATURE)
+    if (isConnectUrl(runner.url) || !usesToken) return undefined
     const { id: runId, namespace } = active.state.run
     const { abort } = active
     return this.#deps.httpCheckpoints.open({
@@ -175,16 +214,19 @@ export class Invoker {
     return queue.reserve(state.run, tried, abort)
   }
 
-  /** A pass does not outlive its run's timeout. */
-  #timeoutMs(run: Run, url: string, now: number): number {
+  /**
+   * How long the call may take, and the time that the runner is to answer within. A pass does not outlive its run's timeout, which
+   * ends the run and no attempt of a step: the runner is not given that one.
+   */
+  #timeouts(run: Run, runner: Runner, now: number): { timeoutMs: number; invokeTimeoutMs: number | undefined } {
     const { catalog, invokeTimeoutMs } = this.#deps
     const workflow = catalog.view(run.namespace).workflow(run.app, run.workflow)
-    const leftMs = (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now
-    const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs
-    return Math.min(
-      setMs ?? (isConnectUrl(url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS),
-      Math.max(1, leftMs),
-    )
+    const leftMs = Math.max(1, (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now)
+    const defaultMs = isConnectUrl(runner.url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS
+    const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs ?? defaultMs
+    if (!knows(runner, INVOKE_TIMEOUT_FEATURE) || leftMs <= setMs)
+      return { timeoutMs: Math.min(setMs, leftMs), invokeTimeoutMs: undefined }
+    return { timeoutMs: Math.min(setMs + ANSWER_GRACE_MS, leftMs), invokeTimeoutMs: Math.ceil(setMs) }
   }
 
   /** A pass without a result: once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
@@ -197,10 +239,26 @@ export class Invoker {
     this.#deps.log.warn(fields, 'a pass came to nothing')
   }
 
-  #count(url: string, outcome: Outcome | 'refused' | 'aborted', durationMs: number): void {
-    const transport = isConnectUrl(url) ? 'connect' : 'http'
-    this.#deps.metrics.invoked({ transport, outcome: countedAs(outcome), durationMs })
+  /** The runner and this engine do not agree on keys or time: once per runner and minute. */
+  #logRefusal({ namespace, app, runnerId, url }: Runner, error: string) {
+    if (!this.#failuresLogged.isDue(runnerKey({ namespace, app, runnerId }))) return
+    const fields = { namespace, app, runnerId, error: withAddress(error, url) }
+    this.#deps.log.warn(fields, 'a runner refuses this engine: its runs wait')
   }
+
+  #count(url: string, judged: Judged, durationMs: number): void {
+    const transport = isConnectUrl(url) ? 'connect' : 'http'
+    this.#deps.metrics.invoked({ transport, outcome: countedAs(judged), durationMs })
+  }
+}
+
+const STEPS_NAMED_MAX = 3
+
+function whileRunning(steps: readonly string[]): string {
+  if (steps.length === 0) return ''
+  const named = steps.slice(0, STEPS_NAMED_MAX).map(name => `"${name}"`)
+  const more = steps.length > STEPS_NAMED_MAX ? ` and ${steps.length - STEPS_NAMED_MAX} more` : ''
+  return `, while it ran step ${named.join(', ')}${more}`
 }
 
 async function endingSpan<T extends Parameters<typeof endInvokeSpan>[1]>(
@@ -226,31 +284,6 @@ interface Sent {
   span: Span | undefined
 }
 
-function outcomeOf(reply: InvokeReply, negotiated: Negotiated): Outcome | 'refused' | 'aborted' {
-  switch (reply.kind) {
-    case 'answered':
-      return readAnswer(reply.status, reply.body, negotiated)
-    case 'broken':
-      return transportFailed(reply.message)
-    case 'tooLarge':
-      return responseTooLarge(RESPONSE_BYTES_MAX)
-    case 'refused':
-    case 'aborted':
-      return reply.kind
-  }
-}
-
-/** The reason why the pass came to nothing on the runner. */
-function failureOf(reply: InvokeReply, outcome: Outcome | 'refused' | 'aborted'): string | undefined {
-  if (reply.kind === 'refused') return reply.isFull ? undefined : reply.message
-  return typeof outcome !== 'string' && outcome.kind === 'transportFailed' ? outcome.error.message : undefined
-}
-
-function countedAs(outcome: Outcome | 'refused' | 'aborted'): InvokeOutcome {
-  if (typeof outcome === 'string') return outcome
-  return outcome.kind === 'transportFailed' ? 'transport_failed' : outcome.kind
-}
-
 function envelopeOf(
   { id: runId, workflow, app, runner = '', trigger, input, failure }: Run,
   endWithSteps: boolean,
@@ -273,21 +306,28 @@ function envelopeOf(
   }
 }
 
+/** The parts of an invoke request that differ from pass to pass. */
+interface InvokeBody {
+  now: number
+  traceparent: string
+  invokeTimeoutMs: number | undefined
+  opened: OpenedPass | undefined
+}
+
 /** The invoke request. Its payloads are spliced in as the text they are stored in. */
 function invokeBody(
   active: ActiveRun,
-  {
-    now,
-    traceparent,
-    endWithSteps,
-    withOps,
-    opened,
-  }: { now: number; traceparent: string; endWithSteps: boolean; withOps: boolean; opened: OpenedPass | undefined },
+  runner: Runner,
+  { now, traceparent, invokeTimeoutMs, opened }: InvokeBody,
 ): string {
   const { run } = active.state
+  const endWithSteps = knows(runner, END_WITH_STEPS_FEATURE)
   if (active.envelope?.endWithSteps !== endWithSteps) active.envelope = envelopeOf(run, endWithSteps)
   const { event, ctx } = active.envelope
-  const memo = active.state.memo(now, { withOps })
+  const memo = active.state.memo(now, { withOps: knows(runner, MEMO_OP_FEATURE) })
+  const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
+  const attempts = hasAttempts ? active.state.attempts(now) : ''
+  const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
   const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
-  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${reporting}}}`
+  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${timeout}${attempts}${reporting}}}`
 }

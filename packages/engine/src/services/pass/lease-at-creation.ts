@@ -4,9 +4,10 @@
 import type { Change } from '../../domain/model/change.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
+import { inputSize } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
+import type { RunCapacity } from './capacity/run-capacity.ts'
 import { RUN_LEASE_MS } from './leases.ts'
-import type { RunCapacity } from './run-capacity.ts'
 import type { Reservation } from './runner-queue.ts'
 
 export interface LeaseAtCreationDeps extends Core {
@@ -47,7 +48,7 @@ export class LeaseAtCreation {
       if (change.type !== 'run.created' || !isFresh(change.run) || this.#isPaused(change.run)) continue
       const reservation = this.#reserve(change.run)
       if (!reservation) continue
-      if (!capacity.tryAcquire(change.run)) {
+      if (!capacity.tryAcquire(change.run, inputSize(change.run))) {
         reservation.release()
         continue
       }
@@ -85,7 +86,7 @@ export class LeaseAtCreation {
   /** A run of a paused workflow is created waiting for its resume. */
   #isPaused(run: Run): boolean {
     const { namespace, app, workflow } = run
-    if (this.#deps.catalog.view(namespace).workflow(app, workflow)?.pausedAt === undefined) return false
+    if (!this.#deps.catalog.view(namespace).isPaused(app, workflow)) return false
     run.waitingFor = { kind: 'workflow-paused' }
     return true
   }
@@ -98,7 +99,7 @@ export class LeaseAtCreation {
   }
 
   #giveBack({ run, reservation }: Leased): void {
-    this.#deps.capacity.release(run)
+    this.#deps.capacity.release(run, inputSize(run))
     reservation.release()
   }
 }

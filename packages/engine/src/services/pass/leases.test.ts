@@ -20,6 +20,7 @@ test('a lease that another engine has is given up and counted; the others are ex
   await store.commit({ guards: [], changes: created })
   const activeRuns: ActiveRun[] = [ours, theirs].map(run => ({
     state: RunState.created({ ...run, leaseOwner: 'us' }),
+    bytes: 0,
     leasedAt: clock.elapsed(),
     abort: new Interrupt(),
   }))
@@ -48,7 +49,12 @@ test('a wall clock that is set back does not keep leases from being extended, no
   const clock = new VirtualClock({ start: NOW })
   const leased = run({ id: 'run_ours', leaseOwner: 'us', availableAt: NOW + RUN_LEASE_MS })
   await store.commit({ guards: [], changes: [{ type: 'run.created', run: leased }] })
-  const active: ActiveRun = { state: RunState.created(leased), leasedAt: clock.elapsed(), abort: new Interrupt() }
+  const active: ActiveRun = {
+    state: RunState.created(leased),
+    bytes: 0,
+    leasedAt: clock.elapsed(),
+    abort: new Interrupt(),
+  }
   const keeper = new LeaseKeeper({
     store,
     clock,

@@ -1,19 +1,20 @@
 // Drives one leased run: reserves room on a runner, begins the run, and sends one pass after the other until it parks or
 // ends. A pass is one invoke; its outcome becomes changes, the changes one commit, and only then comes the next pass.
 
-import { isAheadOf, type Start, throttleToPass, waitsForThrottle } from '../../domain/holds/throttle.ts'
+import { type Start, throttleToPass } from '../../domain/holds/throttle.ts'
 import { timedOut } from '../../domain/holds/timeouts.ts'
 import type { Change } from '../../domain/model/change.ts'
 import type { Decision } from '../../domain/model/decision.ts'
-import type { Run } from '../../domain/model/run.ts'
+import type { Run, Suspicion } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { advance } from '../../domain/pass/advance.ts'
-import { begin, giveBack, holdForRunner, waitForRunnerRoom } from '../../domain/pass/begin.ts'
+import { begin, giveBack, holdForRunner, waitForRunnerRoom, waitForTurn } from '../../domain/pass/begin.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
 import type { Route } from '../../domain/pass/routing.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
+import { KeyMutex } from '../support/key-mutex.ts'
 import { endRunSpan, startRunSpan } from '../support/spans.ts'
 import { type ActiveRun, holdProgress } from './active-run.ts'
 import { Checkpoints } from './checkpoint.ts'
@@ -23,19 +24,25 @@ import { RUN_LEASE_MS } from './leases.ts'
 import type { RoomForClaims } from './room-for-claims.ts'
 import { NONE_TRIED, type Reservation, type RunnerQueue } from './runner-queue.ts'
 import type { Settlement } from './settlement.ts'
+import type { Suspects } from './suspects.ts'
 
 export interface PassLoopDeps extends Core {
   queue: RunnerQueue
   roomForClaims: RoomForClaims
   invoker: Invoker
   settlement: Settlement
+  suspects: Suspects
   route(run: Run, tried: ReadonlySet<Runner>): Route
   isDraining(): boolean
+  /** Whether the run has to wait in the store, because runs have outgrown the memory. */
+  mustLeave(active: ActiveRun): boolean
 }
 
 export class PassLoop {
   readonly #deps: PassLoopDeps
   readonly #random: () => number
+  /** By throttle. */
+  readonly #starts = new KeyMutex()
 
   constructor(deps: PassLoopDeps) {
     this.#deps = deps
@@ -50,7 +57,9 @@ export class PassLoop {
       let hasNext = hasBegun || (await this.#reserveAndBegin(active))
       while (hasNext) hasNext = await this.#pass(active)
     } finally {
+      releaseAnswer(active)
       active.reservation?.release()
+      active.trial?.end()
       if (active.span) endRunSpan(active.span, active.state.run, clock.now())
     }
   }
@@ -60,8 +69,25 @@ export class PassLoop {
     const { run } = active.state
     const isOver = run.cancelRequested || timedOut(run, this.#deps.clock.now()) !== undefined
     const needsRoom = run.status !== 'paused' && !isOver && !run.leasedWithoutSlots
+    if (needsRoom && run.lastFailure?.suspicion) return this.#beginSuspect(active, run.lastFailure.suspicion)
     const reserved = needsRoom ? this.#deps.queue.tryReserve(run, NONE_TRIED) : 'none'
     return reserved === 'full' ? this.#leaveForRoom(active) : this.#begin(active, reserved)
+  }
+
+  /** Begins the run on a runner that admits it, or lets it wait for its turn. */
+  async #beginSuspect(active: ActiveRun, suspicion: Suspicion): Promise<boolean> {
+    const { queue, suspects, catalog, clock, route } = this.#deps
+    const { run } = active.state
+    const suspect = { id: run.id, transportTries: run.transportTries, suspicion }
+    const all = catalog.view(run.namespace).runners(run.app)
+    const closed = new Set(all.filter(runner => !suspects.admits(runner, suspect)))
+    const reserved = queue.tryReserve(run, closed)
+    if (reserved === 'full') return this.#leaveForRoom(active)
+    // Without them there may be no runner at all, which `begin` finds out.
+    if (reserved === 'none' && route(run, NONE_TRIED).kind === 'runner')
+      return this.#stopWith(active, () => waitForTurn(active.state, clock.now(), suspects.wait(closed, suspect)))
+    if (reserved !== 'none') active.trial = suspects.begin(reserved.runner, suspect)
+    return this.#begin(active, reserved)
   }
 
   /** Gives the lease back: the run waits in the store until there is room on a runner. */
@@ -74,15 +100,17 @@ export class PassLoop {
 
   /** From the lease to `running`; false when no pass is to be sent. */
   async #begin(active: ActiveRun, reserved: Reservation | 'none' = 'none'): Promise<boolean> {
-    const { clock, catalog, settlement, route } = this.#deps
+    const { clock, catalog, settlement, report, route } = this.#deps
     if (reserved !== 'none') active.reservation = reserved
     const start = await this.#startOfThrottle(active.state.run)
-    const decided = await settlement.settle(active, () => {
+    const decided = await settlement.settle(active, assumptions => {
       const { run } = active.state
       const context = {
         now: clock.now(),
         route: route(run, NONE_TRIED),
         catalog: catalog.view(run.namespace),
+        assumptions,
+        report,
         start,
       }
       return begin(active.state, context)
@@ -95,7 +123,9 @@ export class PassLoop {
   async #wakeIfRunnerArrived(run: Run): Promise<void> {
     const { store, announcer, clock, route } = this.#deps
     const { namespace, app, waitingFor } = run
-    if (waitingFor?.kind !== 'runner' || route(run, NONE_TRIED).kind !== 'runner') return
+    // With a step it waits for a runner of its child's workflow, which may be of any app: a runner of its own is no reason to wake it.
+    if (waitingFor?.kind !== 'runner' || waitingFor.stepName !== undefined) return
+    if (route(run, NONE_TRIED).kind !== 'runner') return
     const change: Change = { type: 'app.runnerArrived', namespace, app, at: clock.now() }
     await store.commit({ guards: [], changes: [change] })
     announcer.announce([change])
@@ -110,17 +140,25 @@ export class PassLoop {
     const throttle = throttleToPass(run, clock.now())
     if (!throttle || route(run, NONE_TRIED).kind !== 'runner') return undefined
     const { id, limit, periodMs, burst } = throttle
-    // A run that has just come does not overtake those in the start queue. One that parks there at this moment may be missed: it
-    // loses its place to this run, and no more than that.
-    const first = waitsForThrottle(run) ? undefined : await store.in(run.namespace).firstInStartQueue(id)
-    const take = first === undefined || isAheadOf(run, first)
-    return limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
+    // A run does not overtake those in the start queue, even if it was woken from there: the limiter may have refused an earlier run,
+    // at another engine, a moment before the start came free. An earlier run that parks at this moment may be missed: it loses its
+    // place to this run, and no more than that.
+    // In the order of their leases, however long a read takes.
+    const release = await this.#starts.acquire(id)
+    try {
+      const take = !(await store.in(run.namespace).isBehindStartQueue(id, run.id))
+      return await limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
+    } finally {
+      release()
+    }
   }
 
   /** One pass and its commit; true when the next one follows at once. */
   async #pass(active: ActiveRun): Promise<boolean> {
-    const { clock, settlement, invoker, isDraining } = this.#deps
-    if (isDraining()) return this.#stopWith(active, () => giveBack(active.state, clock.now()))
+    const { clock, settlement, invoker, isDraining, mustLeave } = this.#deps
+    // Each lease has one pass at least, so that every run gets on.
+    if (isDraining() || (active.passes !== undefined && mustLeave(active)))
+      return this.#stopWith(active, () => giveBack(active.state, clock.now()))
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
     if (isLapsed && !(await this.#renewLease(active))) return false
@@ -135,7 +173,9 @@ export class PassLoop {
     const outcome = await invoker.invoke(active, pass.sentAt, {
       take: payload => opened().take(payload),
       takeOverHttp: payload => opened().takeOverHttp(payload),
+      haveBegun: () => checkpoints !== undefined,
     })
+    active.running = undefined
     await checkpoints?.over()
     if (checkpoints?.hasEnded) return false
     if (outcome === 'full') return this.#leaveForRoom(active)
@@ -144,20 +184,26 @@ export class PassLoop {
     const decided = await settlement.settle(active, assumptions =>
       advance(active.state, outcome, this.#context(active, pass, assumptions)),
     )
+    if (active.releaseAnswer) releaseAnswer(active)
     holdProgress(active, outcome)
     return decided?.next === 'pass'
   }
 
   /** Made when the first checkpoint comes: most passes have none. */
   #checkpoints(active: ActiveRun, pass: TimedPass): Checkpoints {
-    const { clock, isDraining, metrics, settlement } = this.#deps
+    const { clock, isDraining, mustLeave, metrics, settlement, announcer } = this.#deps
     return new Checkpoints({
       active,
       pass,
       clock,
-      isDraining,
+      hasToEnd: () => isDraining() || mustLeave(active),
       context: assumptions => this.#context(active, pass, assumptions),
-      onTaken: () => metrics.checkpointTaken(),
+      onTaken: () => {
+        metrics.checkpointTaken()
+        // Others need no longer wait for a suspect that got ahead.
+        if (!active.state.run.lastFailure?.suspicion) active.trial?.end()
+      },
+      onRunning: () => announcer.stepsRun(active.state, active.running?.at(-1)?.name, clock.now()),
       settle: decide => settlement.settle(active, decide),
     })
   }
@@ -213,6 +259,11 @@ interface TimedPass extends SentPass {
   /** When it was sent by the monotonic clock. */
   sentElapsed: number
   number: number
+}
+
+function releaseAnswer(active: ActiveRun): void {
+  active.releaseAnswer?.()
+  active.releaseAnswer = undefined
 }
 
 /** Clocks that differ by less are one clock that is corrected. */

@@ -75,6 +75,12 @@ export class RunnerQueue {
     return chosen.kind === 'runner' && !this.hasRoom(chosen.runner.url) ? chosen.runner : undefined
   }
 
+  /** Whether a runner that was not tried would take the run now. */
+  hasOther(run: RunnersOfRun, tried: ReadonlySet<Runner>): boolean {
+    const chosen = this.#deps.route(run, tried)
+    return chosen.kind === 'runner' && this.hasRoom(chosen.runner.url)
+  }
+
   has(runId: string): boolean {
     return this.#byRunId.has(runId)
   }

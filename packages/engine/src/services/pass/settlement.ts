@@ -20,6 +20,8 @@ export interface SettlementDeps extends Core {
   leaseAtCreation(): LeaseAtCreation
   /** Whether this is the run as the driver holds it now, and not one it held under an earlier lease. */
   isCurrent(active: ActiveRun): boolean
+  /** The state of the run may have another size now. */
+  onSize(active: ActiveRun): void
 }
 
 export class Settlement {
@@ -31,7 +33,7 @@ export class Settlement {
 
   /** Commits what `decide` returns; undefined when the run is no longer this engine's. */
   async settle<D extends Decided>(active: ActiveRun, decide: (assumptions: Assumptions) => D): Promise<D | undefined> {
-    const { store, limiter, catalog, announcer, leaseAtCreation } = this.#deps
+    const { store, limiter, catalog, announcer, leaseAtCreation, onSize } = this.#deps
     const creation = leaseAtCreation()
     try {
       const decided = await decideAndCommit<D>({
@@ -49,6 +51,7 @@ export class Settlement {
       })
       if (!decided) return undefined
       active.state.apply(decided.decision)
+      onSize(active)
       this.#trace(active, decided.decision)
       announcer.announce(decided.decision.changes)
       creation.start()
@@ -60,10 +63,11 @@ export class Settlement {
 
   /** Loads the run again after a lost race. False when it has ended or its lease is no longer this engine's. */
   async reload(active: ActiveRun): Promise<boolean> {
-    const { store, owner, isCurrent } = this.#deps
+    const { store, owner, isCurrent, onSize } = this.#deps
     const loaded = await store.loadRun(active.state.run.id)
     if (loaded?.run.leaseOwner !== owner || !isCurrent(active)) return false
     active.state = RunState.loaded(loaded)
+    onSize(active)
     return true
   }
 
