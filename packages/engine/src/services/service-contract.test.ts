@@ -27,12 +27,13 @@ import type { Core } from './commit/core.ts'
 import { Timers } from './event/timers.ts'
 import { Live } from './live/live.ts'
 import { LiveShare } from './live/live-share.ts'
+import { MessageBudget } from './pass/capacity/message-budget.ts'
 import { Driver } from './pass/driver.ts'
 import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
-import { PassTokens } from './pass/pass-tokens.ts'
 import { EngineCapacity } from './support/engine-capacity.ts'
 import { LaneLoop } from './support/lane.ts'
+import { PassTokens } from './support/pass-tokens.ts'
 import { RepeatingTask } from './support/repeating-task.ts'
 import type { Service, Stoppable } from './support/service.ts'
 import { AcceptedPosts } from './webhook/accepted-posts.ts'
@@ -106,6 +107,8 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       health: new RunnerHealth(setting.clock),
       load: new RunnerLoad({ clock: setting.clock, bus: undefined }),
       passesMax: 10,
+      stateBytesMax: 1024,
+      messages: new MessageBudget({ max: 1024, clock: setting.clock }),
       onRoom: () => {},
       isShared: false,
       isLive: () => false,
@@ -113,6 +116,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
         tokens: new PassTokens('secret'),
         owner: setting.owner,
         baseUrl: () => 'http://engine.test',
+        again: async () => {},
         isShared: false,
       }),
     }),
@@ -161,7 +165,7 @@ async function setUp(name: string) {
   const setting: Setting = {
     store,
     limiter: new MemoryLimiter(),
-    catalog: await Catalog.load(real, { deliveryAttemptsMax: 1 }, true),
+    catalog: await Catalog.load(real, { deliveryAttemptsMax: 1, generationsMax: 100 }, true),
     announcer: new Announcer({ queue, live, store }),
     clock,
     random,

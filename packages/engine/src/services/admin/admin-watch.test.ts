@@ -26,7 +26,7 @@ async function watching() {
   const logged: string[] = []
   const log = pino({}, { write: text => void logged.push(text) })
   const keys = new KeyRing({ fixed: [], loopback: true })
-  const namespaces = new Namespaces(new Catalog({ deliveryAttemptsMax: 1 }))
+  const namespaces = new Namespaces(new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }))
   const watch = new AdminWatch({ admin: watched, keys, namespaces, clock, log })
   return { store, admin, reading, clock, logged, keys, namespaces, watch }
 }

@@ -1,9 +1,11 @@
-// Keeps an engine up to date with the API keys and namespaces of its store, which the `perdure` command changes.
+// Keeps an engine up to date with the API keys and namespaces of its store, which other engines and the `perdure` command
+// change.
 
 import type { Admin } from '../../ports/admin.ts'
 import type { Namespaces } from '../catalog/namespaces.ts'
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { sharedRuns } from '../support/shared-runs.ts'
 import type { KeyRing } from './keys.ts'
 
 /** From one read of the revision to the next: a change takes effect within 2 s. */
@@ -22,8 +24,6 @@ const USES_EVERY_MS = 60_000
 export class AdminWatch extends RepeatingTask {
   readonly #deps: AdminWatchDeps
   #revision: number | undefined
-  /** The refreshes so far: one at a time, so that none puts an older state over a newer one. */
-  #refreshed: Promise<void> = Promise.resolve()
   #usesWrittenAt: number
 
   constructor(deps: AdminWatchDeps) {
@@ -36,12 +36,15 @@ export class AdminWatch extends RepeatingTask {
     })
     this.#deps = deps
     this.#usesWrittenAt = clock.elapsed()
+    deps.keys.rereadWith(() => this.refresh())
   }
 
-  /** Takes over what has changed since the last call. */
-  refresh(): Promise<void> {
-    this.#refreshed = this.#refreshed.catch(() => {}).then(() => this.#read())
-    return this.#refreshed
+  /** Takes over what was changed before the call. One read at a time: none puts an older state over a newer one. */
+  readonly refresh = sharedRuns(() => this.#read())
+
+  /** Refreshes at once, in the background: another engine announced a change. */
+  refreshSoon(): void {
+    if (!this.stopped.aborted) this.refresh().catch(error => this.failed(error))
   }
 
   async #watch(): Promise<void> {

@@ -1,12 +1,12 @@
 // Lists the engines that use the store (`GET /engines`). Where engines share it, each writes a report every few seconds; an
 // engine that is alone writes nothing, and lists itself. Started and stopped by compose.
 
-import { aborted } from 'node:util'
 import type { EngineReport, EngineSetup, LaneLoad } from '../../ports/engine-reports.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { untilDeadline } from '../support/until-deadline.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 import { oldestReady } from './gauges.ts'
 import type { Health } from './health.ts'
@@ -92,7 +92,7 @@ export class Engines extends RepeatingTask {
     this.#hasReported = false
     // Without the store, the report becomes too old by itself.
     const removed = store.engines?.remove(owner).catch(() => {})
-    await (deadline ? Promise.race([removed, aborted(deadline, this)]) : removed)
+    await untilDeadline(removed, deadline)
   }
 
   async #write(): Promise<void> {

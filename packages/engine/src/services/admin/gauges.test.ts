@@ -1,10 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
+import type { Run } from '../../domain/model/run.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Live } from '../live/live.ts'
 import { EngineCapacity } from '../support/engine-capacity.ts'
 import { readGauges } from './gauges.ts'
+
+const NO_MEMORY = { max: 1, used: 0, waiting: 0 }
 
 async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
   const store = await openSqliteStore({ file: ':memory:' })
@@ -20,10 +23,19 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
     live: new Live(),
     capacities,
     connections: { size: 3 },
+    memory: { runs: NO_MEMORY, messages: NO_MEMORY },
     health: { check: async () => readiness },
     limiter: {},
+    catalog: {
+      view: () => ({
+        apps: new Map([
+          ['shop', {}],
+          ['mail', {}],
+        ]),
+      }),
+    },
   }
-  return { store, capacities, read: () => readGauges(deps) }
+  return { store, capacities, read: () => readGauges(deps, 'default') }
 }
 
 test('a lane is as late as its oldest due row', async () => {
@@ -41,10 +53,28 @@ test('a lane is as late as its oldest due row', async () => {
   expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 2000, oldestReadyAt: NOW - 2000 }])
 })
 
-test('when the store does not answer, only the lateness is missing', async () => {
+test('runs that no runner could be reached for are counted by app, with 0 for apps that have a runner', async () => {
+  const { store, read } = await setUp()
+  const parked = { namespace: 'default', app: 'shop', status: 'queued', leaseOwner: undefined } as const
+  const held = (id: string, waitingFor: Run['waitingFor']) => ({
+    type: 'run.created' as const,
+    run: run({ id, ...parked, waitingFor }),
+  })
+  const runner = { kind: 'runner', until: NOW + 1 } as const
+  await store.commit({ guards: [], changes: [held('run_1', runner), held('run_2', runner)] })
+  // One that only waits for room on its runner.
+  await store.commit({ guards: [], changes: [held('run_3', { kind: 'runner' })] })
+  expect((await read()).withoutRunner).toEqual([
+    { app: 'shop', runs: 2 },
+    { app: 'mail', runs: 0 },
+  ])
+})
+
+test('when the store does not answer, only the lateness and the runs are missing', async () => {
   const { store, read } = await setUp()
   await store.close()
-  const { lanes, sockets, dependencies } = await read()
+  const { lanes, sockets, dependencies, withoutRunner } = await read()
+  expect(withoutRunner).toBeUndefined()
   expect(lanes[0]).toEqual({ lane: 'runs', underWay: 0 })
   expect({ sockets, dependencies }).toEqual({ sockets: 3, dependencies: { store: 'ok' } })
 })

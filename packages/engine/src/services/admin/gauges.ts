@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../ports/clock.ts'
 import type { Limiter } from '../../ports/limiter.ts'
-import type { Gauges, LaneGauge } from '../../ports/metrics.ts'
+import type { Gauges, LaneGauge, MemoryGauges } from '../../ports/metrics.ts'
 import type { Lane, Store } from '../../ports/store.ts'
 import type { Live } from '../live/live.ts'
 import { withDeadline } from '../support/with-deadline.ts'
@@ -17,16 +17,26 @@ export interface GaugesDeps {
   clock: Clock
   live: Live
   capacities: Record<Lane, { readonly inUse: number }>
+  /** Read at each scrape. */
+  memory: MemoryGauges
   connections: { readonly size: number }
   health: Pick<Health, 'check'>
   limiter: Pick<Limiter, 'entries'>
+  catalog: { view(namespace: string): { readonly apps: ReadonlyMap<string, unknown> } }
 }
 
-/** Reads all of them; never rejects. */
-export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
+/** Apps that are named; the runs of further ones count as those of `other`. */
+const NAMED_APPS_MAX = 100
+
+/** Reads all of them, with those of one namespace; never rejects. */
+export async function readGauges(deps: GaugesDeps, namespace: string): Promise<Gauges> {
   const { live, store, capacities } = deps
   const lanes = Object.keys(capacities) as Lane[]
-  const [readiness, ...oldest] = await Promise.all([deps.health.check(), ...lanes.map(lane => oldestReady(lane, deps))])
+  const [readiness, runs, ...oldest] = await Promise.all([
+    deps.health.check(),
+    runsWithoutRunner(deps, namespace),
+    ...lanes.map(lane => oldestReady(lane, deps)),
+  ])
   return {
     lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
     sockets: deps.connections.size,
@@ -38,8 +48,30 @@ export async function readGauges(deps: GaugesDeps): Promise<Gauges> {
     },
     dependencies: readiness.checks,
     draining: readiness.draining,
+    memory: { runs: deps.memory.runs, messages: deps.memory.messages },
     limiterEntries: deps.limiter.entries,
+    withoutRunner: runs,
     store: store.stats?.(),
+  }
+}
+
+/** By app of the namespace, with 0 for those without such a run; nothing if the store does not answer in time. */
+async function runsWithoutRunner(
+  { store, clock, catalog }: GaugesDeps,
+  namespace: string,
+): Promise<Gauges['withoutRunner']> {
+  try {
+    const found = await withDeadline(clock, GAUGES_READ_TIMEOUT_MS, store.in(namespace).runsWithoutRunner())
+    const counts = new Map([...catalog.view(namespace).apps.keys()].sort().map(app => [app, 0]))
+    for (const { app, runs } of found) counts.set(app, runs)
+    const named = [...counts].sort(([, a], [, b]) => b - a).map(([app, runs]) => ({ app, runs }))
+    const others = named.slice(NAMED_APPS_MAX).reduce((sum, { runs }) => sum + runs, 0)
+    return [
+      ...named.slice(0, NAMED_APPS_MAX),
+      ...(named.length > NAMED_APPS_MAX ? [{ app: 'other', runs: others }] : []),
+    ]
+  } catch {
+    return undefined
   }
 }
 

@@ -18,6 +18,7 @@ export class KeyRing {
   /** Ids of stored keys that were found since they were last taken. */
   #used = new Set<string>()
   readonly #listeners = new Set<() => void>()
+  #reread: () => Promise<void> = async () => {}
 
   /** `loopback`: only this machine can connect; otherwise keys are always required. `fixed`: those of the configuration. */
   constructor({ fixed, loopback }: { fixed: readonly (ApiKey & { key: string })[]; loopback: boolean }) {
@@ -39,6 +40,16 @@ export class KeyRing {
     )
     this.#everStored = keys.length > 0
     this.#notify()
+  }
+
+  /** Sets what `reread` calls. */
+  rereadWith(reread: () => Promise<void>): void {
+    this.#reread = reread
+  }
+
+  /** Takes over the keys that the store has now: another engine, or the `perdure` command, may just have made one. */
+  reread(): Promise<void> {
+    return this.#reread()
   }
 
   /** Ends the sessions whose time is over. */

@@ -2,6 +2,7 @@
 // (docs/operating.md#sessions). A token never gives more than the key, and ends with it.
 
 import type { SESSION_KINDS } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol'
 import type { StoredKey } from '../../domain/model/api-key.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Admin } from '../../ports/admin.ts'
@@ -44,7 +45,7 @@ export class Sessions {
    */
   async open(key: string, kind: SessionKind, lastsMs: number): Promise<Session> {
     const token = newKey('session')
-    const stored = await this.#add(this.#parent(key), { kind, hash: hashKey(token), lastsMs })
+    const stored = await this.#add(await this.#parent(key), { kind, hash: hashKey(token), lastsMs })
     return { ...shown(stored), token, expiresAt: stored.expiresAt as number }
   }
 
@@ -55,7 +56,7 @@ export class Sessions {
   async makeCode(key: string, kind: SessionKind): Promise<{ code: string; expiresAt: number }> {
     const code = newKey('code')
     const options = { kind, hash: hashKey(code), lastsMs: CODE_MS, isCode: true }
-    const { expiresAt } = await this.#add(this.#parent(key), options)
+    const { expiresAt } = await this.#add(await this.#parent(key), options)
     return { code, expiresAt: expiresAt as number }
   }
 
@@ -89,8 +90,9 @@ export class Sessions {
     await refresh()
   }
 
-  #parent(key: string): FoundKey & Pick<StoredKey, 'hash'> {
+  async #parent(key: string): Promise<FoundKey & Pick<StoredKey, 'hash'>> {
     const { keys } = this.#deps
+    if (!keys.find(key)) await keys.reread()
     const parent = keys.findLasting(key)
     if (parent) return parent
     if (keys.find(key)) throw new EngineError('forbidden', 'a session opens no other session: send an API key')
@@ -113,7 +115,7 @@ export class Sessions {
     const session: StoredKey = {
       id: ids.next('key', now),
       namespace: parent.namespace,
-      label: `console: ${parent.label}`.slice(0, LABEL_CHARS_MAX),
+      label: cutText(`console: ${parent.label}`, LABEL_CHARS_MAX),
       kind,
       hash,
       createdAt: now,

@@ -31,7 +31,10 @@ async function watching() {
   const logged: string[] = []
   const log = pino({}, { write: text => void logged.push(text) })
   const arrived: string[] = []
-  const [elsewhere, catalog] = [new Catalog({ deliveryAttemptsMax: 1 }), new Catalog({ deliveryAttemptsMax: 1 })]
+  const [elsewhere, catalog] = [
+    new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }),
+    new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }),
+  ]
   let slowReads = 0
   const watch = new CatalogWatch({
     store: watched,

@@ -6,6 +6,7 @@ import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { sharedRuns } from '../support/shared-runs.ts'
 import type { Catalog } from './catalog.ts'
 
 /** From one read of the revision to the next. */
@@ -31,9 +32,6 @@ export class CatalogWatch extends RepeatingTask {
   /** The next refresh reads the catalog whatever its revision. */
   #mustRead = false
   #readAt = Number.NEGATIVE_INFINITY
-  #refreshing: Promise<boolean> | undefined
-  /** The refresh after the one under way, for callers that came after it began. */
-  #next: Promise<boolean> | undefined
 
   constructor(deps: CatalogWatchDeps) {
     const { clock, log } = deps
@@ -46,25 +44,8 @@ export class CatalogWatch extends RepeatingTask {
     this.#deps = deps
   }
 
-  /**
-   * Takes over all that was committed before the call; false when changes of this engine kept outdating the reads. One
-   * refresh runs at a time, and serves all who called before it began.
-   */
-  refresh(): Promise<boolean> {
-    if (!this.#refreshing) {
-      this.#refreshing = this.#refresh().finally(() => {
-        this.#refreshing = undefined
-      })
-      return this.#refreshing
-    }
-    this.#next ??= this.#refreshing
-      .catch(() => false)
-      .then(() => {
-        this.#next = undefined
-        return this.refresh()
-      })
-    return this.#next
-  }
+  /** Takes over all that was committed before the call; false when changes of this engine kept outdating the reads. */
+  readonly refresh = sharedRuns(() => this.#refresh())
 
   /** Refreshes at once, in the background: another engine announced a change. */
   refreshSoon(): void {

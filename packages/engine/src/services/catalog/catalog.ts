@@ -1,15 +1,23 @@
 // Apps, runners, workflows, webhook endpoints and receivers in memory: read from the store at start, changed after each
 // commit that changes them. Decisions read one namespace of it through `view`.
 
+import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type CatalogChange, type Change, changesCatalog } from '../../domain/model/change.ts'
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { DeletedWorkflow, Runner, Workflow } from '../../domain/model/workflow.ts'
 import type { Configured, Store } from '../../ports/store.ts'
 import { byId, NamespaceCatalog } from './namespace-catalog.ts'
 
+/** The settings that decisions read with the catalog. */
+type CatalogOptions = Pick<CatalogView, 'deliveryAttemptsMax' | 'generationsMax' | 'webhookAddresses'> &
+  Partial<Pick<CatalogView, 'childGraceMs'>>
+
 export class Catalog {
   /** Attempts of a new webhook delivery. */
   readonly deliveryAttemptsMax: number
+  readonly generationsMax: number
+  readonly childGraceMs: number
+  readonly webhookAddresses: CatalogView['webhookAddresses']
   readonly #namespaces = new Map<string, NamespaceCatalog>()
   /** By slug, of every namespace: a slug is a routing key. */
   readonly #receivers = new Map<string, Receiver>()
@@ -20,12 +28,15 @@ export class Catalog {
   /** Resolves when `guardBy` has ended. */
   #guarded: Promise<void> | undefined
 
-  constructor(options: { deliveryAttemptsMax: number }) {
+  constructor(options: CatalogOptions) {
     this.deliveryAttemptsMax = options.deliveryAttemptsMax
+    this.generationsMax = options.generationsMax
+    this.childGraceMs = options.childGraceMs ?? 0
+    this.webhookAddresses = options.webhookAddresses
   }
 
   /** `isShared`: other engines change the store's catalog too. */
-  static async load(store: Store, options: { deliveryAttemptsMax: number }, isShared: boolean): Promise<Catalog> {
+  static async load(store: Store, options: CatalogOptions, isShared: boolean): Promise<Catalog> {
     const catalog = new Catalog(options)
     // The revision is read first: the next refresh finds what changes after it.
     const revision = isShared ? await store.catalogRevision() : undefined
@@ -76,12 +87,13 @@ export class Catalog {
   }
 
   /** Replaces everything by what the store has. */
-  replace({ apps, runners, workflows, endpoints, receivers }: Configured, revision?: number): void {
+  replace({ apps, runners, workflows, keptPauses, endpoints, receivers }: Configured, revision?: number): void {
     this.#revision = revision
     for (const view of this.#namespaces.values()) view.clear()
     for (const app of apps) this.view(app.namespace).apps.set(app.name, app)
     for (const runner of runners) this.view(runner.namespace).putRunner(runner)
     for (const workflow of workflows) this.view(workflow.namespace).putWorkflow(workflow)
+    for (const pause of keptPauses) this.view(pause.namespace).keepPause(pause)
     this.replaceWebhooks({ endpoints, receivers })
   }
 
@@ -127,7 +139,9 @@ export class Catalog {
   /** A registration knows nothing of a pause. */
   #register(workflow: Workflow): void {
     const view = this.view(workflow.namespace)
-    const pausedAt = view.workflow(workflow.app, workflow.name)?.pausedAt
+    const { app, name } = workflow
+    const pausedAt = view.workflow(app, name)?.pausedAt ?? view.keptPause(app, name)
+    view.dropPause(app, name)
     view.putWorkflow(pausedAt === undefined ? workflow : { ...workflow, pausedAt })
   }
 
@@ -173,7 +187,13 @@ export class Catalog {
       case 'app.deleted':
         this.view(change.namespace).dropApp(change.app)
         break
-      case 'workflow.dropped':
+      case 'workflow.dropped': {
+        const { namespace, app, name } = change
+        const pausedAt = this.view(namespace).workflow(app, name)?.pausedAt
+        this.view(namespace).dropWorkflow(app, name)
+        if (pausedAt !== undefined) this.view(namespace).keepPause({ namespace, app, name, pausedAt })
+        break
+      }
       case 'workflow.deleted':
         this.view(change.namespace).dropWorkflow(change.app, change.name)
         break

@@ -3,30 +3,44 @@
 import { matchesEvent } from '../../domain/expressions/matching.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model/endpoint.ts'
-import type { App, Runner, Workflow } from '../../domain/model/workflow.ts'
+import type { App, KeptPause, Runner, Workflow } from '../../domain/model/workflow.ts'
 import { withoutDeleted } from '../../domain/registry/deletion.ts'
 import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
 
 /** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
 const CATALOG_MATCHES_MAX = 10_000
 
+/** The part that all namespaces share. */
+type Whole = Pick<
+  CatalogView,
+  'revision' | 'deliveryAttemptsMax' | 'generationsMax' | 'childGraceMs' | 'webhookAddresses'
+>
+
 export class NamespaceCatalog implements CatalogView {
   readonly namespace: string
   /** Set by `Namespaces`. */
   suspended = false
   readonly deliveryAttemptsMax: number
+  readonly generationsMax: number
+  readonly childGraceMs: number
+  readonly webhookAddresses: CatalogView['webhookAddresses']
   readonly apps = new Map<string, App>()
   readonly #workflows = new Map<string, Map<string, Workflow>>()
   readonly #runners = new Map<string, Map<string, Runner>>()
+  /** By app and name: pauses of workflows that are not registered. */
+  readonly #keptPauses = new Map<string, Map<string, number>>()
   readonly #matches = new Map<string, readonly Workflow[]>()
 
   readonly #endpoints = new Map<string, Endpoint>()
   #kept = { workflows: 0, triggers: 0, runners: 0, bytes: 0 }
-  readonly #whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>
+  readonly #whole: Whole
 
-  constructor(namespace: string, whole: Pick<CatalogView, 'revision' | 'deliveryAttemptsMax'>) {
+  constructor(namespace: string, whole: Whole) {
     this.namespace = namespace
     this.deliveryAttemptsMax = whole.deliveryAttemptsMax
+    this.generationsMax = whole.generationsMax
+    this.childGraceMs = whole.childGraceMs
+    this.webhookAddresses = whole.webhookAddresses
     this.#whole = whole
   }
 
@@ -45,6 +59,27 @@ export class NamespaceCatalog implements CatalogView {
 
   workflow(app: string, name: string): Workflow | undefined {
     return this.#workflows.get(name)?.get(app)
+  }
+
+  isPaused(app: string, name: string): boolean {
+    return (this.workflow(app, name)?.pausedAt ?? this.keptPause(app, name)) !== undefined
+  }
+
+  /** Time of the pause of a workflow that is not registered. */
+  keptPause(app: string, name: string): number | undefined {
+    return this.#keptPauses.get(app)?.get(name)
+  }
+
+  keepPause({ app, name, pausedAt }: KeptPause): void {
+    entry(this.#keptPauses, app).set(name, pausedAt)
+  }
+
+  dropPause(app: string, name: string): void {
+    removeEntry(this.#keptPauses, app, name)
+  }
+
+  workflowNames(): readonly string[] {
+    return [...this.#workflows.keys()]
   }
 
   appsWith(workflowName: string): readonly string[] {
@@ -108,7 +143,8 @@ export class NamespaceCatalog implements CatalogView {
 
   /** Removes everything that comes from the store's catalog; `suspended` stays. */
   clear(): void {
-    for (const known of [this.apps, this.#workflows, this.#runners, this.#matches, this.#endpoints]) known.clear()
+    const all = [this.apps, this.#workflows, this.#runners, this.#keptPauses, this.#matches, this.#endpoints]
+    for (const known of all) known.clear()
     this.#kept = { workflows: 0, triggers: 0, runners: 0, bytes: 0 }
   }
 
@@ -118,6 +154,7 @@ export class NamespaceCatalog implements CatalogView {
 
   dropApp(name: string): void {
     this.apps.delete(name)
+    this.#keptPauses.delete(name)
   }
 
   /** Without claims on deleted workflows: the row of a runner that registered during the deletion may still have them. */

@@ -2,6 +2,7 @@
 // engines share a store, each sends the others its numbers every few seconds (docs/operating.md#runners). The Invoker reports
 // passes; the listing of runners reads the sums.
 
+import { cutText } from '@perdure/protocol'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { runnerKey } from '../../domain/model/workflow.ts'
 import { type Bus, broadcastBatches } from '../../ports/bus.ts'
@@ -78,7 +79,12 @@ export class RunnerLoad extends RepeatingTask {
     measured.next = (measured.next + 1) % DURATIONS_MAX
     if (failure === undefined) return
     measured.failures++
-    measured.lastFailure = { at: this.#deps.clock.now(), message: [...failure].slice(0, MESSAGE_CHARS_MAX).join('') }
+    measured.lastFailure = { at: this.#deps.clock.now(), message: cutText(failure, MESSAGE_CHARS_MAX) }
+  }
+
+  /** Passes of this engine that the runner has under way. */
+  underWay(runner: Runner): number {
+    return this.#measured(runner).inFlight
   }
 
   /** The sums over all engines; undefined if no pass was sent to the runner. */

@@ -4,7 +4,14 @@
 
 import type { CatalogChange, Change, StepWoken } from '../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../domain/model/run.ts'
-import { derivedFrames, moveError, statusFrames } from '../../domain/view/timeline-frames.ts'
+import type { RunState } from '../../domain/run/state.ts'
+import {
+  type DerivedFrame,
+  derivedFrames,
+  moveError,
+  runFrame,
+  statusFrames,
+} from '../../domain/view/timeline-frames.ts'
 import { type Metrics, NO_METRICS } from '../../ports/metrics.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Store } from '../../ports/store.ts'
@@ -74,6 +81,18 @@ export class Announcer {
     this.#updates.publish(changes, namespace)
   }
 
+  /** A runner reported that a step of the run runs. Streams that are open learn of it; nothing is stored. */
+  stepsRun({ run, lastStepSeq }: RunState, name: string | undefined, ts: number): void {
+    if (name === undefined || run.status !== 'running') return
+    const { moves, running } = this.#deps.live
+    const { id: runId, namespace, workflow, app, status, attempt } = run
+    const now = { seq: lastStepSeq, ts, name }
+    this.#updates.stepRuns(run, now)
+    const frame = { seq: now.seq, ts, status, attempt }
+    if (moves.has(namespace)) moves.publish(namespace, { runId, workflow, app, ...frame, currentStepName: name })
+    if (running.has(runId)) running.publish(runId, { ...runFrame(runId, frame), currentStepName: name } as DerivedFrame)
+  }
+
   #publishRuns(changes: readonly Change[]): void {
     let published: string | undefined
     for (const change of changes) {
@@ -113,6 +132,7 @@ export class Announcer {
         break
       case 'app.runnerArrived':
       case 'workflow.resumed':
+      case 'workflow.limited':
       case 'slots.freed':
       case 'startQueue.woken':
         this.#wakeRuns(change.at)

@@ -3,7 +3,7 @@
 
 import type { Change } from '../../domain/model/change.ts'
 import type { Delivery } from '../../domain/model/delivery.ts'
-import type { Run } from '../../domain/model/run.ts'
+import { type Run, runKind } from '../../domain/model/run.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 
 /** Counts one durable change. */
@@ -11,11 +11,11 @@ export function countChange(change: Change, metrics: Metrics): void {
   switch (change.type) {
     case 'run.created':
       // A run that is leased in the commit that creates it has started.
-      if (change.run.startedAt !== undefined) metrics.runStarted(change.run)
+      if (change.run.startedAt !== undefined) metrics.runStarted(change.run, runKind(change.run))
       countEnd(change.run, metrics)
       break
     case 'run.moved':
-      if (change.started) metrics.runStarted(change.run)
+      if (change.started) metrics.runStarted(change.run, runKind(change.run))
       countEnd(change.run, metrics)
       break
     case 'event.recorded':
@@ -33,7 +33,9 @@ export function countChange(change: Change, metrics: Metrics): void {
 /** Counts each end once: a run that has ended changes no more. */
 function countEnd(run: Run, metrics: Metrics): void {
   const { status } = run
-  if (status === 'succeeded' || status === 'failed' || status === 'cancelled') metrics.runEnded(run, status)
+  if (status === 'succeeded' || status === 'failed' || status === 'cancelled') {
+    metrics.runEnded(run, { kind: runKind(run), status })
+  }
 }
 
 function countDelivery({ status }: Delivery, metrics: Metrics): void {

@@ -11,7 +11,7 @@ import { decideAndCommit } from './decide-and-commit.ts'
 test('a series of registrations holds up no decision, and the decision knows those before it', async () => {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
-  const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, true)
+  const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1, generationsMax: 100 }, true)
   let registered = 0
   const register = async () => {
     const change: Change = { type: 'runner.registered', runner: runner(`r${++registered}`) }

@@ -21,6 +21,9 @@ const EVENTS_PAGE = 200
 /** Watches in one read when an event cancels. */
 const WATCHERS_PAGE = 1000
 
+/** Guards of facts that decisions read from the catalog. */
+const CATALOG_GUARDS: ReadonlySet<Guard['type']> = new Set(['catalog', 'registered', 'paused'])
+
 export interface DecideAndCommit<D> {
   store: Store
   /** The namespace of a decision that evaluates expressions: namespaces take turns when they take long (turns.ts). */
@@ -29,8 +32,8 @@ export interface DecideAndCommit<D> {
   decide(assumptions: Assumptions): D | undefined | Promise<D | undefined>
   /** Questions to answer before the decision can be committed; then it is decided again. */
   questions?(decision: D): readonly Question[]
-  /** Called before questions are answered; false: give up, without a result. */
-  mayAsk?(): Promise<boolean>
+  /** Called before questions are answered. `again`: decide again first; false: give up, without a result. */
+  mayAsk?(): Promise<boolean | 'again'>
   /** Answers questions about rate limits. */
   limiter?: Pick<Limiter, 'take'>
   /** Refreshed when a decision rested on an earlier revision of it. */
@@ -58,21 +61,24 @@ export async function decideAndCommit<D>(options: DecideAndCommit<D>): Promise<D
       assumptions.now = undefined
       const open = questions?.(decision) ?? []
       if (open.length > 0) {
-        if (mayAsk && !(await mayAsk())) return undefined
+        const may = mayAsk ? await mayAsk() : true
+        if (may === 'again') continue
+        if (!may) return undefined
         for (const question of open) await answerQuestion(question, assumptions, options)
         continue
       }
+      const made = unit(decision)
       try {
-        await (commit ? commit(unit(decision)) : store.commit(unit(decision)))
+        await (commit ? commit(made) : store.commit(made))
         return decision
       } catch (error) {
         if (!(error instanceof StaleError)) throw error
         const { guard } = error
         releaseRow()
         if (guard.type === 'flow') releaseRow = await rowMutexOf(store).acquire(guard.id)
-        if ((guard.type === 'catalog' || guard.type === 'registered') && catalog)
-          assumptions.isCatalogFresh = await catalog.refresh()
+        if (catalog && CATALOG_GUARDS.has(guard.type)) assumptions.isCatalogFresh = await catalog.refresh()
         else if (!(await refreshAssumption(store, assumptions, guard)) && !(await onStale(guard))) return undefined
+        await refreshAlike(store, assumptions, made.guards, guard)
       }
     }
   } finally {
@@ -93,6 +99,34 @@ function rowMutexOf(store: Store): KeyMutex {
   return mutex
 }
 
+/**
+ * Reads the other facts of the kind that were assumed without a read: a decision on many rows would else be decided again for each of
+ * them.
+ */
+async function refreshAlike(
+  store: Store,
+  assumptions: Assumptions,
+  guards: readonly Guard[],
+  { type }: Guard,
+): Promise<void> {
+  const alike = guards.filter(guard => guard.type === type && isUnread(assumptions, guard))
+  await Promise.all(alike.map(guard => refreshAssumption(store, assumptions, guard)))
+}
+
+function isUnread(assumptions: Assumptions, guard: Guard): boolean {
+  switch (guard.type) {
+    case 'waiters':
+    case 'watchers':
+      return !assumptions[guard.type].has(guard.eventName)
+    case 'flow':
+      return !assumptions.flow.has(guard.id)
+    case 'live':
+      return !assumptions.live.has(liveKey(guard))
+    default:
+      return false
+  }
+}
+
 /** Reads what an assumption got wrong. False when the guard is about something else. */
 export async function refreshAssumption(store: Store, assumptions: Assumptions, guard: Guard): Promise<boolean> {
   switch (guard.type) {
@@ -108,7 +142,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       const { eventName, after } = guard
       const page = await store.eventsSince({ ...guard, limit: EVENTS_PAGE })
       const earlier = assumptions.events.get(eventName)?.events ?? []
-      const events = [...earlier, ...page.map(({ event }) => event)]
+      const events = [...earlier, ...page]
       const read = { events, after: page.at(-1)?.position ?? after }
       assumptions.events = new Map(assumptions.events).set(eventName, read)
       return true

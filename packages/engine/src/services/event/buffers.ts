@@ -49,7 +49,8 @@ export class Buffers {
         const view = catalog.view(namespace)
         const workflow = view.workflow(row.app, row.workflow)
         if (!workflow) throw new EngineError('conflict', 'the workflow of the buffer is not registered')
-        const due = { row, workflow, suspended: false, now: clock.now(), report, isFlushed: true } as const
+        const facts = { suspended: false, catalog: view, assumptions, now: clock.now(), report }
+        const due = { row, workflow, ...facts, isFlushed: true } as const
         const decided = decideDueBuffer(due)
         return decided && { ...decided, guards: [...decided.guards, ...catalogGuards(view, assumptions)] }
       },

@@ -10,7 +10,8 @@ import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts
 import type { Core } from '../commit/core.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
-import { arrivedEvent, dedupeKey, type IncomingEvent } from './ingest.ts'
+import { dedupeKey } from './dedupe-claims.ts'
+import { arrivedEvent, type IncomingEvent } from './ingest.ts'
 
 /** Decisions on a store that keeps changing, before the last one is good enough. */
 const DRY_RUN_DECISIONS_MAX = 100
@@ -32,7 +33,7 @@ export class DryRun {
     await catalog.refresh()
     const now = clock.now()
     const dedupe = dedupeKey(namespace, incoming, now)
-    if (dedupe && (await store.isDeduped(dedupe))) return WOULD_BE_DEDUPED
+    if (dedupe && (await store.dedupeClaim(dedupe))) return WOULD_BE_DEDUPED
     const event = arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now })
     return this.#describe({ event, targetApp: incoming.targetApp, pin: incoming.runner, now })
   }

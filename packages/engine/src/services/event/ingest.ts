@@ -1,39 +1,31 @@
-// Takes in an event (docs/events.md#send-an-event). One unit contains its log row, the steps it wakes and the runs it
-// starts; the reply goes out only when that unit is durable. Called by the HTTP routes,
-// by services/webhook/inbound, and by services/event/timers for events that arrive later.
+// Takes in events (docs/events.md#send-an-event). One unit contains the log row of an event, the steps it wakes and the runs it
+// starts; the reply goes out only when that unit is durable. Events that are sent together share units, in their order. Called by the
+// HTTP routes, by services/webhook/inbound, and by services/event/timers for events that arrive later.
 
 import type { SendEventReply } from '@perdure/protocol'
-import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
+import type { Fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
-import { scheduledEvent } from '../../domain/arrival/scheduled-event.ts'
+import { scheduledEvent, scheduledRow } from '../../domain/arrival/scheduled-event.ts'
+import { takeIn, type UnitOfEvents } from '../../domain/arrival/take-in.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import {
-  DEDUPE_WINDOW_MS,
-  type DedupeKey,
-  type Triggered,
-  type UndecidedEvent,
-  wireTriggered,
-} from '../../domain/model/event.ts'
+import { type Triggered, type UndecidedEvent, wireTriggered } from '../../domain/model/event.ts'
 import { type FlowRow, released } from '../../domain/model/flow-row.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
+import { timestamp } from '../../domain/text/timestamp.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import type { Driver } from '../pass/driver.ts'
 import { startEventSpan } from '../support/spans.ts'
+import { addDedupe, claimName, type DedupeClaim, type Deduplicated, dedupeClaims } from './dedupe-claims.ts'
 import { saveClaimed } from './save-claimed.ts'
 
-export interface IncomingEvent {
+export interface IncomingEvent extends Deduplicated {
   name: string
-  app?: string
   data?: JsonText
-  dedupeId?: string
-  /** Scope in which `dedupeId` is unique; the app if absent. Contains a line break, which no app's name does. */
-  dedupeScope?: string
-  /** The digest of a body whose message id is not signed: one that came with an id before is a repeat under any id, or none. */
-  bodyDedupeId?: string
   runner?: string
   targetApp?: string
   /** Attributes of the runs that the event starts. */
@@ -46,10 +38,29 @@ export interface IncomingEvent {
   trace?: Traceparent
 }
 
-/** The event as it was sent. `runId`: the first run that it starts. */
+/** An event on its way in. */
+interface Incoming {
+  event: UndecidedEvent
+  sent: IncomingEvent
+  dedupes: readonly DedupeClaim[]
+  /** Its dedupe id is claimed: it has no effect. */
+  isRepeat: boolean
+}
+
+/** A unit with what becomes of each of its events, in their order: nothing of a repeat, or of one that arrives later. */
+interface Taken extends UnitOfEvents {
+  effects: (Fanout | 'later' | undefined)[]
+}
+
+/** Events in one unit, and characters of their payloads: then the next unit begins. */
+const EVENTS_PER_UNIT_MAX = 200
+const CHARS_PER_UNIT_MAX = 1024 * 1024
+
+/** The event as it was sent, with the first run that it starts; without one, the live run for which a singleton skipped it. */
 interface Sent {
   eventId: string
   runId: string | undefined
+  liveRunId: string | undefined
 }
 
 /** The flow-control row that an event arrives for, and what becomes of the row in the same commit. */
@@ -62,6 +73,8 @@ export interface DueEvent {
 
 /** The parts of the commit of an event beside its effects. */
 interface Beside {
+  /** Called before each decision, which is made again after a change of the catalog: throws if the event may not arrive. */
+  refuse?(): void
   due?: DueEvent
   /** Makes the unit durable, with more in it. */
   commit?: (unit: Unit, sent: Sent) => Promise<void>
@@ -81,9 +94,45 @@ export class Ingest {
 
   /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect, nor has an event whose row is gone. */
   async send(namespace: string, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
-    const { clock, ids } = this.#deps
-    const now = clock.now()
-    return this.#traced(arrivedEvent(namespace, incoming, { id: ids.next('evt', now), now }), incoming, beside)
+    const [reply] = await this.#traced([this.#incoming(namespace, incoming)], beside)
+    return reply as SendEventReply
+  }
+
+  /**
+   * Sends events as if each was sent when the one before was durable. The replies come in their order; one that could not be stored has
+   * the error for a reply. Once the store is not available, the events after it are not tried.
+   */
+  async sendAll(namespace: string, events: readonly IncomingEvent[]): Promise<(SendEventReply | Error)[]> {
+    const replies: (SendEventReply | Error)[] = []
+    let unavailable: Error | undefined
+    const take = (some: readonly Incoming[]) => this.#traced(some).catch((error: Error) => error)
+    for (const part of partsOf(events)) {
+      const some = part.map(event => this.#incoming(namespace, event))
+      const taken = unavailable ?? (await take(some))
+      if (!(taken instanceof Error)) replies.push(...taken)
+      else if (unavailable || some.length === 1 || isUnavailable(taken)) {
+        unavailable ??= isUnavailable(taken) ? taken : undefined
+        replies.push(...some.map(() => taken))
+      } else {
+        // One of them cannot be stored. Its fault is not that of the others.
+        for (const one of some) replies.push(...[await take([one])].flat())
+      }
+    }
+    return replies
+  }
+
+  /** The event that claimed the dedupe id of a repeat, and the run that it started, if they are known. */
+  async firstOf(namespace: string, repeat: IncomingEvent): Promise<{ eventId: string; runId?: string } | undefined> {
+    const { store, clock } = this.#deps
+    for (const { key } of dedupeClaims(namespace, repeat, clock.now())) {
+      const { eventId } = (await store.dedupeClaim(key)) ?? {}
+      if (eventId === undefined) continue
+      // An event that arrives later is not in the log yet.
+      const first = await store.in(namespace).event(eventId)
+      const runId = first && firstRunOf(first)
+      return { eventId, ...(runId === undefined ? {} : { runId }) }
+    }
+    return undefined
   }
 
   /**
@@ -103,86 +152,153 @@ export class Ingest {
    * claimed: then the next claim of it lets the event arrive, if it is still due.
    */
   async arriveFor(due: DueEvent, id: string, incoming: IncomingEvent): Promise<void> {
-    const event = arrivedEvent(due.row.namespace, incoming, { id, now: this.#deps.clock.now() })
-    await this.#traced(event, incoming, { due })
+    await this.#traced([this.#incoming(due.row.namespace, incoming, id)], { due })
   }
 
-  async #traced(event: UndecidedEvent, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
+  #incoming(namespace: string, sent: IncomingEvent, id?: string): Incoming {
+    const { clock, ids } = this.#deps
+    const now = clock.now()
+    const event = arrivedEvent(namespace, sent, { id: id ?? ids.next('evt', now), now })
+    return { event, sent, dedupes: dedupeClaims(namespace, sent, now), isRepeat: false }
+  }
+
+  async #traced(events: readonly Incoming[], beside?: Beside): Promise<SendEventReply[]> {
     const { tracing, clock } = this.#deps
-    const span = tracing && startEventSpan(tracing, event, incoming.trace)
+    const spans = tracing ? events.map(({ event, sent }) => startEventSpan(tracing, event, sent.trace)) : []
+    for (const [i, span] of spans.entries()) {
+      const one = events[i] as Incoming
+      one.sent = { ...one.sent, trace: span.traceparent }
+    }
     try {
-      return await this.#take(event, span ? { ...incoming, trace: span.traceparent } : incoming, beside)
+      return await this.#take(events, beside)
     } catch (error) {
-      span?.fail(error instanceof EngineError ? error.code : 'internal')
+      for (const span of spans) span.fail(error instanceof EngineError ? error.code : 'internal')
       throw error
     } finally {
-      span?.end(clock.now())
+      for (const span of spans) span.end(clock.now())
     }
   }
 
-  async #take(event: UndecidedEvent, incoming: IncomingEvent, beside: Beside | undefined): Promise<SendEventReply> {
-    const { due, commit } = beside ?? {}
-    const { store, limiter, catalog, driver, announcer, clock, report } = this.#deps
-    const { namespace, receivedAt: now } = event
-    const dedupes = dedupeClaims(namespace, incoming, now)
+  async #take(events: readonly Incoming[], beside: Beside | undefined): Promise<SendEventReply[]> {
+    const { refuse, due, commit } = beside ?? {}
+    const { store, limiter, catalog, driver, announcer } = this.#deps
+    const { namespace, id: eventId } = (events[0] as Incoming).event
     const creation = driver.leaseAtCreation()
     let row = due?.row
-    let rowChange: Change | undefined
-    let runId: string | undefined
+    let sent: Sent = { eventId, runId: undefined, liveRunId: undefined }
     try {
-      const spread = await decideAndCommit<Fanout>({
+      const taken = await decideAndCommit<Taken>({
         store,
         namespace,
         limiter,
         catalog,
         decide: assumptions => {
+          refuse?.()
           if (due && assumptions.flow.has(due.row.id)) {
             row = due.arrivesAnyway && (assumptions.flow.get(due.row.id) ?? undefined)
             if (!row) return undefined
           }
-          return fanout({
-            event,
-            targetApp: incoming.targetApp,
-            pin: incoming.runner,
-            attributes: incoming.attributes,
-            trace: incoming.trace,
-            catalog: catalog.view(namespace),
-            assumptions,
-            now: clock.now(),
-            report,
-          })
+          return this.#decide(events, assumptions)
         },
         questions: ({ questions }) => questions,
         // A repeat must not take a token of a rate limit.
-        mayAsk: async () => !(await this.#isRepeat(dedupes)),
-        unit: spread => {
-          const unit: Unit = { guards: spread.guards, changes: [...spread.changes, ...spread.wakes] }
-          for (const dedupe of dedupes) addDedupe(unit, dedupe)
-          runId = firstRunOf(spread)
+        mayAsk: async () => ((await this.#findRepeats(events)) ? 'again' : true),
+        unit: unit => {
+          const [first] = unit.effects
+          if (typeof first === 'object') sent = { eventId, ...startedBy(first) }
           if (due && row) {
             unit.guards.push({ type: 'flow', id: row.id, version: row.version })
-            rowChange = due.after(row, { eventId: event.id, runId })
-            unit.changes.push(rowChange)
+            unit.changes.push(due.after(row, sent))
           }
           creation.lease(unit.changes)
           return unit
         },
-        ...(commit ? { commit: (unit: Unit) => commit(unit, { eventId: event.id, runId }) } : {}),
-        onStale: () => false,
+        ...(commit ? { commit: (unit: Unit) => commit(unit, sent) } : {}),
+        onStale: async ({ type }) => {
+          if (type === 'dedupe') await this.#findRepeats(events)
+          return type === 'dedupe'
+        },
       })
-      if (!spread) return { deduped: true }
-      announcer.announce([...spread.changes, ...spread.wakes, ...(rowChange ? [rowChange] : [])])
+      if (!taken) return events.map(() => ({ deduped: true }))
+      announcer.announce(taken.changes)
       creation.start()
-      return reply(event.id, spread)
+      return events.map((one, i) => reply(one, taken.effects[i]))
     } finally {
       creation.release()
     }
   }
 
-  async #isRepeat(dedupes: readonly DedupeClaim[]): Promise<boolean> {
-    for (const { key } of dedupes) if (await this.#deps.store.isDeduped(key)) return true
-    return false
+  /** Decides the events one after the other; undefined if each is a repeat. */
+  #decide(events: readonly Incoming[], assumptions: Assumptions): Taken | undefined {
+    const unit: Taken = {
+      guards: [],
+      changes: [],
+      questions: [],
+      // A copy: an event reads the flow-control rows that those before it have written.
+      assumptions: { ...assumptions },
+      wokenWaiters: new Set(),
+      guarded: new Set(),
+      effects: [],
+    }
+    const claimed = new Set<string>()
+    for (const one of events) {
+      const claims = one.dedupes.map(claimName)
+      const isRepeat = one.isRepeat || claims.some(claim => claimed.has(claim))
+      unit.effects.push(isRepeat ? undefined : this.#takeOne(unit, one))
+      if (isRepeat) continue
+      for (const [i, dedupe] of one.dedupes.entries()) {
+        addDedupe(unit, dedupe, { ...one.sent, eventId: one.event.id })
+        if (dedupe.claims) claimed.add(claims[i] as string)
+      }
+    }
+    return unit.effects.some(effects => effects !== undefined) ? unit : undefined
   }
+
+  #takeOne(unit: Taken, { event, sent }: Incoming): Fanout | 'later' {
+    const { catalog, clock, report } = this.#deps
+    const { namespace, id, receivedAt: createdAt } = event
+    const { at, ...rest } = sent
+    if (at !== undefined && at > createdAt) {
+      unit.changes.push({ type: 'flow.saved', row: scheduledRow(namespace, { ...rest, id, createdAt }, at) })
+      return 'later'
+    }
+    const { targetApp, runner: pin, attributes, trace } = sent
+    const view = catalog.view(namespace)
+    return takeIn(unit, { event, targetApp, pin, attributes, trace, catalog: view, now: clock.now(), report })
+  }
+
+  /** Marks the events whose dedupe ids are claimed; false if there are none besides those that are marked. */
+  async #findRepeats(events: readonly Incoming[]): Promise<boolean> {
+    const { store } = this.#deps
+    const open = events.filter(({ dedupes, isRepeat }) => dedupes.length > 0 && !isRepeat)
+    const found = await Promise.all(
+      open.map(async one => {
+        for (const { key } of one.dedupes) if (await store.dedupeClaim(key)) one.isRepeat = true
+        return one.isRepeat
+      }),
+    )
+    return found.includes(true)
+  }
+}
+
+/** The events in parts, each of which is one unit. */
+function partsOf(events: readonly IncomingEvent[]): IncomingEvent[][] {
+  const parts: IncomingEvent[][] = []
+  let chars = 0
+  for (const event of events) {
+    const part = parts.at(-1)
+    chars += event.data?.length ?? 0
+    if (part && part.length < EVENTS_PER_UNIT_MAX && chars <= CHARS_PER_UNIT_MAX) part.push(event)
+    else {
+      parts.push([event])
+      chars = event.data?.length ?? 0
+    }
+  }
+  return parts
+}
+
+function isUnavailable(error: Error): boolean {
+  return error instanceof EngineError && (error.code === 'unavailable' || error.code === 'overloaded')
 }
 
 /** The event as it is recorded, without its effects. */
@@ -195,37 +311,14 @@ export function arrivedEvent(
   return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now }
 }
 
-/** The key that the event's dedupe id claims; undefined without one. */
-export function dedupeKey(
-  namespace: string,
-  { app, dedupeId, dedupeScope = app ?? '' }: IncomingEvent,
-  now: number,
-): DedupeKey | undefined {
-  return dedupeId === undefined ? undefined : { namespace, app: dedupeScope, dedupeId, now }
-}
-
-/** A key that must be free, and whether the event claims it. */
-interface DedupeClaim {
-  key: DedupeKey
-  claims: boolean
-}
-
-/** A body is claimed with an id only: senders that give none may send the same body again. */
-function dedupeClaims(namespace: string, incoming: IncomingEvent, now: number): readonly DedupeClaim[] {
-  const key = dedupeKey(namespace, incoming, now)
-  const { bodyDedupeId: dedupeId } = incoming
-  const body = dedupeId === undefined ? undefined : dedupeKey(namespace, { ...incoming, dedupeId }, now)
-  const claims = key === undefined ? [] : [{ key, claims: true }]
-  return body === undefined ? claims : [...claims, { key: body, claims: key !== undefined }]
-}
-
-function addDedupe(unit: Unit, { key, claims }: DedupeClaim): void {
-  const { now, ...id } = key
-  unit.guards.push({ type: 'dedupe', ...key })
-  if (claims) unit.changes.push({ type: 'dedupe.claimed', ...id, expiresAt: now + DEDUPE_WINDOW_MS })
-}
-
-function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout): SendEventReply {
+function reply(
+  { event: { id: eventId }, sent: { at } }: Incoming,
+  effects: Fanout | 'later' | undefined,
+): SendEventReply {
+  if (effects === undefined) return { deduped: true }
+  // The answer to an event with a time has no effects, even if that time has passed.
+  if (at !== undefined) return { eventId, at: timestamp(at) }
+  const { woke, triggered, suspended, warnings } = effects as Fanout
   const runId = firstRunOf({ triggered })
   return {
     eventId,
@@ -235,6 +328,12 @@ function reply(eventId: string, { woke, triggered, suspended, warnings }: Fanout
     ...(suspended ? { suspended } : {}),
     ...(warnings.length === 0 ? {} : { warnings }),
   }
+}
+
+function startedBy({ triggered }: Pick<Fanout, 'triggered'>): Pick<Sent, 'runId' | 'liveRunId'> {
+  const runId = firstRunOf({ triggered })
+  const liveRunId = triggered.find(entry => entry.liveRunId !== undefined)?.liveRunId
+  return { runId, liveRunId: runId === undefined ? liveRunId : undefined }
 }
 
 function firstRunOf({ triggered }: Pick<Fanout, 'triggered'>): string | undefined {

@@ -2,14 +2,17 @@
 // each event start a workflow at most once in bulk, over repeated calls, crashes and engines. Called by the HTTP routes.
 
 import type { BulkRedriveReply } from '@perdure/protocol'
+import { dataAlone } from '../../domain/arrival/buffer.ts'
+import { startAlone, startTogether } from '../../domain/arrival/singleton.ts'
 import type { Change, Guard } from '../../domain/model/change.ts'
+import type { Question } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import { eventRun } from '../../domain/run/create.ts'
-import { optionalTimestamp } from '../../domain/text/timestamp.ts'
+import { optionalTimestamp, timestamp } from '../../domain/text/timestamp.ts'
 import type { RedrivableEvent } from '../../ports/redrive-reads.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
@@ -28,7 +31,7 @@ export interface RedriveTarget {
 
 export interface BulkRedrive extends RedriveTarget {
   name: string
-  since?: number
+  since: number
   until?: number
 }
 
@@ -41,6 +44,7 @@ export interface RedriveDeps
 interface Decided {
   guards: Guard[]
   changes: Change[]
+  questions: Question[]
   runs: Run[]
 }
 
@@ -55,7 +59,7 @@ export class Redrive {
     this.#audit = new Audit(deps)
   }
 
-  /** Starts one run. @throws EngineError `not_found`, `conflict` for an erased event, `namespace_suspended`. */
+  /** Starts one run. @throws EngineError `not_found`, `conflict` for an erased event, `already_running`, `namespace_suspended`. */
   async one(actor: Actor, eventId: string, target: RedriveTarget): Promise<Run> {
     const { store, announcer } = this.#deps
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
@@ -65,6 +69,7 @@ export class Redrive {
     const at = { actor, events: () => [event], app, workflow }
     const decided = await this.#commit({
       ...at,
+      isAlone: true,
       guards: [],
       commit: unit => {
         const newRunId = unit.runs[0]?.id
@@ -80,7 +85,7 @@ export class Redrive {
   /** Starts a run with each event that has not started the workflow, oldest first. */
   async many(
     actor: Actor,
-    { name, since = 0, until, ...target }: BulkRedrive,
+    { name, since, until, ...target }: BulkRedrive,
     { isDryRun, signal }: { isDryRun: boolean; signal: AbortSignal },
   ): Promise<BulkRedriveReply> {
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
@@ -112,7 +117,7 @@ export class Redrive {
         name,
         app,
         workflow,
-        since: optionalTimestamp(since || undefined),
+        since: timestamp(since),
         until: optionalTimestamp(until),
         ...counts,
         capped,
@@ -167,6 +172,8 @@ export class Redrive {
         },
       })
       counts.started = before.started + decided.runs.length
+      // A singleton has a live run.
+      counts.skipped += events.length - decided.runs.length
       announcer.announce(decided.changes)
     } catch (error) {
       if (error instanceof EngineError && error.code !== 'internal') throw error
@@ -180,6 +187,8 @@ export class Redrive {
     actor: Actor
     app: string
     workflow: string
+    /** Whether a singleton refuses the call, instead of leaving out the run. */
+    isAlone?: true
     events(): readonly Event[]
     guards: Guard[] | ((events: readonly Event[]) => Guard[])
     commit(unit: Decided): Promise<void>
@@ -187,7 +196,7 @@ export class Redrive {
   }): Promise<Decided> {
     const { store, catalog, clock, ids, report, assertActive } = this.#deps
     const { namespace, trace } = options.actor
-    let decision: Decided = { guards: [], changes: [], runs: [] }
+    let decision: Decided = { guards: [], changes: [], questions: [], runs: [] }
     await decideAndCommit<Decided>({
       store,
       namespace,
@@ -202,13 +211,26 @@ export class Redrive {
           const now = clock.now()
           const { runner: pin, attributes } = event.decided ?? {}
           const redriven = { id: ids.nextAt('run', now), now }
-          return eventRun({ event, workflow, pin, attributes, trace, report, redriven })
+          const arriving = { ...event, data: dataAlone(workflow, event.data) }
+          return eventRun({ event: arriving, workflow, pin, attributes, trace, report, redriven })
         })
         const own = typeof options.guards === 'function' ? options.guards(events) : options.guards
-        const changes = runs.map(run => ({ type: 'run.created', run }) as const)
-        decision = { guards: [...catalogGuards(view, assumptions), ...own], changes, runs }
+        const created = runs.map(run => ({ run, changes: [{ type: 'run.created', run } as const] }))
+        const facts = { workflow, report, assumptions, catalog: view, now: clock.now() }
+        const [first] = created
+        const unit =
+          options.isAlone && first
+            ? { ...startAlone(first, facts), started: [first] }
+            : startTogether(created, () => facts)
+        decision = {
+          guards: [...catalogGuards(view, assumptions), ...own, ...unit.guards],
+          changes: unit.changes,
+          questions: unit.questions,
+          runs: unit.started.map(({ run }) => run),
+        }
         return runs.length === 0 ? undefined : decision
       },
+      questions: ({ questions }) => questions,
       unit: decided => decided,
       commit: () => options.commit(decision),
       onStale: options.onStale,

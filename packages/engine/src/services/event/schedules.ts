@@ -2,6 +2,7 @@
 // fires those of workflows too. Called by the HTTP routes and by services/event/timers.
 
 import type { SendEventReply } from '@perdure/protocol'
+import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
 import {
   dueSchedule,
   type EventSchedule,
@@ -17,13 +18,14 @@ import {
   setBack,
   withLast,
 } from '../../domain/arrival/schedule/event-schedule.ts'
-import { cronsOf, firedByHand, withPause } from '../../domain/arrival/schedules.ts'
+import { cronsOf, firedByHand, scheduleView, withPause } from '../../domain/arrival/schedules.ts'
 import type { CatalogView } from '../../domain/model/catalog.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { ControlKind } from '../../domain/model/control-action.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import { type FlowRow, flowRowId } from '../../domain/model/flow-row.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -76,7 +78,10 @@ export class Schedules {
     })
   }
 
-  /** Pauses or resumes a schedule of either kind; one that is paused, or is not, stays as it is. */
+  /**
+   * Pauses or resumes a schedule of either kind; one that is paused stays as it is.
+   * @throws EngineError `not_found`, or `conflict` for a resume of one that is not paused.
+   */
   async setPaused(actor: Actor, id: string, isPaused: boolean): Promise<void> {
     const action = isPaused ? 'schedule.pause' : 'schedule.resume'
     const { namespace } = actor
@@ -85,6 +90,7 @@ export class Schedules {
     if (cron) {
       await this.#commit(actor, action, id, async () => {
         const row = await this.#cronRow(cron)
+        if (!isPaused && !scheduleView(row).paused) throw notPaused(id)
         return { guards: [guardOf(row)], changes: [withPause(row, isPaused, clock.now())] }
       })
       return
@@ -92,24 +98,26 @@ export class Schedules {
     await this.#change(actor, action, id, stored => {
       if (!stored) throw notFound()
       const before = eventSchedule(stored)
+      if (!isPaused && !before.paused) throw notPaused(id)
       const schedule = isPaused ? paused(before) : resumed(before, clock.now())
       return { schedule, unit: unitOf(namespace, schedule, stored) }
     })
   }
 
-  /** @throws EngineError `not_found` or `namespace_suspended`. */
+  /** @throws EngineError `not_found`, `namespace_suspended`, or `already_running` for a cron whose workflow is a singleton. */
   async fire(actor: Actor, id: string): Promise<Fired> {
     const { namespace } = actor
-    const { store, clock, ids, ingest, report, assertActive } = this.#deps
+    const { store, catalog, clock, ids, ingest, report, assertActive } = this.#deps
     assertActive(namespace)
     const now = clock.now()
     const cron = await this.#cronOf(namespace, id)
     if (cron) {
       const runId = ids.nextAt('run', now)
-      await this.#commit(actor, 'schedule.fire', id, async () => {
+      await this.#commit(actor, 'schedule.fire', id, async assumptions => {
         const row = await this.#cronRow(cron)
         const { workflow } = cron
-        return { guards: [guardOf(row)], changes: firedByHand({ row, workflow, runId, now, report }) }
+        const view = catalog.view(namespace)
+        return firedByHand({ row, workflow, runId, now, report, catalog: view, assumptions })
       })
       return { runId }
     }
@@ -119,8 +127,8 @@ export class Schedules {
       due: {
         row,
         arrivesAnyway: true,
-        after: (row, { eventId, runId }) =>
-          scheduleSaved(namespace, withLast(eventSchedule(row), { at: now, eventId, runId }), row),
+        after: (row, sent) =>
+          scheduleSaved(namespace, withLast(eventSchedule(row), { at: now, instant: now, ...sent }), row),
       },
       commit: (unit, { eventId, runId }) => {
         const detail = JSON.stringify({ id, eventId })
@@ -143,7 +151,8 @@ export class Schedules {
     const { instant, after } = dueSchedule(stored, now) ?? { after: setBack(stored, now) }
     if (instant === undefined) return saveClaimed(this.#deps, row, scheduleRow(namespace, after, row))
     const eventId = ids.next('evt', now)
-    const moved: DueEvent['after'] = (row, sent) => scheduleSaved(namespace, withLast(after, { at: now, ...sent }), row)
+    const moved: DueEvent['after'] = (row, sent) =>
+      scheduleSaved(namespace, withLast(after, { at: now, instant, ...sent }), row)
     await ingest.arriveFor({ row, after: moved }, eventId, sentBy(after, instant))
   }
 
@@ -164,11 +173,17 @@ export class Schedules {
     return schedule as EventSchedule
   }
 
-  async #commit(actor: Actor, action: ControlKind, id: string, decide: () => Promise<Unit>): Promise<void> {
+  async #commit(
+    actor: Actor,
+    action: ControlKind,
+    id: string,
+    decide: (assumptions: Assumptions) => Promise<Unit & Pick<DueRowDecision, 'questions'>>,
+  ): Promise<void> {
     const { store, announcer } = this.#deps
-    const unit = await decideAndCommit<Unit>({
+    const unit = await decideAndCommit<Unit & Pick<DueRowDecision, 'questions'>>({
       store,
       decide,
+      questions: ({ questions = [] }) => questions,
       unit: unit => unit,
       commit: unit => this.#audit.commit(actor, unit, actOf(action, id, unit)),
       onStale: () => true,
@@ -233,6 +248,10 @@ export function isCronId(id: string): boolean {
 
 function assertOwn(id: string): void {
   if (isCronId(id)) throw new EngineError('conflict', 'a schedule of a workflow is changed by its registration')
+}
+
+function notPaused(id: string): EngineError {
+  return new EngineError('conflict', `The schedule ${id} is not paused.`)
 }
 
 function notFound(): EngineError {

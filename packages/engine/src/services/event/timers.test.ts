@@ -30,7 +30,7 @@ async function setUp() {
     at: () => () => {},
     after: () => () => {},
   }
-  const catalog = new Catalog({ deliveryAttemptsMax: 1 })
+  const catalog = new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 })
   const changes: Change[] = [tidy, save].map(workflow => ({ type: 'workflow.registered', workflow }))
   const before = () => undefined
   const moves = scheduleChanges({ changes, before, assumptions: noAssumptions(), now: NOW })

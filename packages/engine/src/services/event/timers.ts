@@ -71,9 +71,11 @@ export class Timers implements Stoppable {
         const view = catalog.view(namespace)
         const registered = view.workflow(app, workflow)
         const { suspended } = view
-        const fired = decideDueRow({ row, workflow: registered, suspended, now: clock.now(), report })
+        const due = { row, workflow: registered, suspended, catalog: view, assumptions }
+        const fired = decideDueRow({ ...due, now: clock.now(), report })
         return fired && { ...fired, guards: [...fired.guards, ...catalogGuards(view, assumptions)] }
       },
+      questions: ({ questions = [] }) => questions,
       unit: firing => firing,
       onStale: () => false,
     })

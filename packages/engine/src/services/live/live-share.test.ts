@@ -240,3 +240,14 @@ test('a stopped share sends nothing more and holds no timer', async () => {
   expect(network.sent).toHaveLength(length)
   expect(clock.nextTimer()).toBeUndefined()
 })
+
+test('an engine whose messages were lost tells its streams of the gap', async () => {
+  const { network, two, settle } = await engines()
+  let gaps = 0
+  two.onGap(() => gaps++)
+  network.cut('engine1')
+  expect(gaps).toBe(0)
+  network.reconnect('engine1')
+  await settle()
+  expect(gaps).toBe(1)
+})

@@ -2,6 +2,7 @@
 // follow, and gets messages for those alone: what no stream follows costs no message. Compose opens it where there is a bus.
 
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
+import type { DerivedFrame } from '../../domain/view/timeline-frames.ts'
 import { BROADCAST_BYTES_MAX, type Bus, broadcastBatches } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
@@ -23,7 +24,7 @@ const RUNS_GATHER_MS = 5
 /** Updates of runs are sent together, the last of each run, this long after the first; and so are the names of runs and bulk jobs. */
 const UPDATES_GATHER_MS = 50
 
-const TOPICS = ['runs', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks'] as const
+const TOPICS = ['runs', 'running', 'moves', 'events', 'updates', 'deliveries', 'progress', 'bulks'] as const
 type TopicName = (typeof TOPICS)[number]
 
 export interface LiveShareDeps {
@@ -59,7 +60,8 @@ export class LiveShare extends RepeatingTask {
     this.#bulks = new Gathered({ clock, ms: UPDATES_GATHER_MS, flush: texts => this.#publishNames('bulks', texts) })
     const followed: Record<TopicName, FollowedKeys> = {
       runs: this.#share('runs', live.runs, runId => this.#gatherRun(runId)),
-      moves: this.#share('moves', live.moves, (namespace, move) => this.#publishMove(namespace, move)),
+      running: this.#share('running', live.running, (runId, frame) => this.#publishShort('running', [runId, frame])),
+      moves: this.#share('moves', live.moves, (namespace, move) => this.#publishShort('move', [namespace, move])),
       events: this.#share('events', live.events, (namespace, { id }) =>
         bus.publish('event', JSON.stringify([namespace, id])),
       ),
@@ -80,6 +82,10 @@ export class LiveShare extends RepeatingTask {
     })
     bus.on('runs', text => {
       for (const runId of text.split(' ')) live.runs.publishHere(runId, undefined)
+    })
+    bus.on('running', text => {
+      const [runId, frame] = JSON.parse(text) as [string, DerivedFrame]
+      live.running.publishHere(runId, frame)
     })
     bus.on('move', text => {
       const [namespace, move] = JSON.parse(text) as [string, RunMove]
@@ -109,7 +115,10 @@ export class LiveShare extends RepeatingTask {
     bus.on('bulks', text => {
       for (const bulkId of JSON.parse(text) as string[]) live.bulks.publishHere(bulkId, undefined)
     })
-    bus.onReconnect(() => this.#announceFollowed())
+    bus.onReconnect(() => {
+      this.#announceFollowed()
+      live.gap()
+    })
   }
 
   override stop(deadline?: AbortSignal): Promise<void> {
@@ -144,9 +153,10 @@ export class LiveShare extends RepeatingTask {
     for (const runIds of broadcastBatches(changed)) this.#deps.bus.publish('runs', runIds.join(' '))
   }
 
-  #publishMove(namespace: string, move: RunMove): void {
-    const text = JSON.stringify([namespace, move])
-    if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish('move', text)
+  /** Leaves out a message that is too long for the bus. */
+  #publishShort(channel: 'move' | 'running', message: unknown): void {
+    const text = JSON.stringify(message)
+    if (Buffer.byteLength(text) <= BROADCAST_BYTES_MAX) this.#deps.bus.publish(channel, text)
   }
 
   #publishUpdates(texts: Iterable<string>): void {

@@ -6,11 +6,11 @@ import type { Delivery } from '../../domain/model/delivery.ts'
 import type { Event } from '../../domain/model/event.ts'
 import type { Run, RunProgress } from '../../domain/model/run.ts'
 import type { RunUpdate } from '../../domain/view/run-updates.ts'
-import type { MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
+import type { DerivedFrame, MoveError, StoredFrame } from '../../domain/view/timeline-frames.ts'
 import type { RunStatusNow } from '../../ports/store-reads.ts'
 
 /** A new status of a run; with its error if it failed. */
-export type RunMove = RunStatusNow & { runId: string; error?: MoveError }
+export type RunMove = RunStatusNow & { runId: string; error?: MoveError; currentStepName?: string }
 
 /** A run with what a caller learns of its end. */
 export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error'>
@@ -28,6 +28,8 @@ export class Live {
   readonly runs = new Topic<readonly StoredFrame[] | undefined>()
   /** By namespace: the status changes of all its runs. */
   readonly moves = new Topic<RunMove>()
+  /** By run id: the step that its runner reported as running. No frame of the timeline: it has the seq of the frame before. */
+  readonly running = new Topic<DerivedFrame>()
   /** By namespace: the events recorded in it. */
   readonly events = new Topic<Event>()
   /** By namespace: the state of each run after a commit, for lists of runs. */
@@ -40,8 +42,19 @@ export class Live {
   readonly ends = new Topic<RunEnd>()
   /** By id of a bulk job: something of it was committed. */
   readonly bulks = new Topic<undefined>()
+  readonly #gapListeners = new Set<() => void>()
   /** Open streams of several topics; they are not counted as listeners of namespaces. */
   topicStreams = 0
+
+  /** Calls `listener` whenever messages of other engines may have been lost. */
+  onGap(listener: () => void): void {
+    this.#gapListeners.add(listener)
+  }
+
+  /** Messages of other engines may have been lost until now. */
+  gap(): void {
+    for (const listener of this.#gapListeners) listener()
+  }
 }
 
 /** The listeners that other engines have. */

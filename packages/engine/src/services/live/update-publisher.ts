@@ -2,8 +2,8 @@
 // because a pass that goes on commits its steps without their run. Used by services/commit/announce.
 
 import type { Change } from '../../domain/model/change.ts'
-import { isTerminal } from '../../domain/model/run.ts'
-import { type RunUpdate, runUpdates } from '../../domain/view/run-updates.ts'
+import { isTerminal, type Run } from '../../domain/model/run.ts'
+import { type RunUpdate, runningUpdate, runUpdates } from '../../domain/view/run-updates.ts'
 import type { Live } from './live.ts'
 
 /** Running runs that are remembered; the steps of more come with the next status of their run. */
@@ -26,6 +26,11 @@ export class UpdatePublisher {
       const of = namespace ?? this.#running.get(update.runId)?.namespace
       if (of !== undefined) this.#publish(of, update)
     }
+  }
+
+  /** A step of the run has been running for long. Nothing of it is stored. */
+  stepRuns(run: Run, step: { seq: number; ts: number; name: string }): void {
+    if (this.#live.updates.has(run.namespace)) this.#publish(run.namespace, runningUpdate(run, step))
   }
 
   #publish(namespace: string, update: RunUpdate): void {

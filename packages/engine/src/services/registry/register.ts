@@ -5,6 +5,7 @@ import { keyFingerprint, PROTOCOL_VERSION, type RegisterReply, type RegisterRequ
 import { type ScheduleView, scheduleChanges, scheduleView } from '../../domain/arrival/schedules.ts'
 import type { Change, Guard, Unit } from '../../domain/model/change.ts'
 import { isConnectUrl, isNamelessConnect } from '../../domain/model/connect-url.ts'
+import type { Question } from '../../domain/model/decision.ts'
 import { invalid, invariant, StaleError } from '../../domain/model/errors.ts'
 
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
@@ -13,14 +14,14 @@ import { type App, type KeptDefinition, type Runner, runnerKey, type Workflow } 
 import { withPresent } from '../../domain/registry/definition-history.ts'
 
 import { instancesOf, withoutInstance } from '../../domain/registry/leaving.ts'
+import { registeredRunner, registeredWorkflow, registrationChanges } from '../../domain/registry/registration.ts'
+import { full, type RegistrationLimits, roomGuards } from '../../domain/registry/registration-bounds.ts'
 import {
   deletionWarnings,
-  registeredRunner,
-  registeredWorkflow,
-  registrationChanges,
   registrationWarnings,
-} from '../../domain/registry/registration.ts'
-import { full, type RegistrationLimits, roomGuards } from '../../domain/registry/registration-bounds.ts'
+  renamedAppWarnings,
+  versionWarnings,
+} from '../../domain/registry/registration-warnings.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import type { Presence } from '../../ports/connections.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
@@ -33,6 +34,10 @@ const HEARTBEAT_MS = 30_000
 const LEAVE_TRIES_MAX = 5
 /** Decisions that may find room which others have taken by the time of the commit; then the registration is refused. */
 const ROOM_RACES_MAX = 3
+
+interface Decided extends Unit {
+  questions: readonly Question[]
+}
 
 export interface RegistryDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'log'> {
   health: RunnerHealth
@@ -88,13 +93,13 @@ export class Registry {
     this.#logNewAddress(runner, before)
     health.arrived(runner)
     this.#heardAt.set(runnerKey(runner), clock.elapsed())
-    const reply = this.#reply(stored, request)
+    const reply = this.#reply(stored, request, workflows)
     onRegistered?.(reply)
     announcer.announce(registered.changes)
     return reply
   }
 
-  #reply(runner: Runner, request: RegisterRequest): RegisterReply {
+  #reply(runner: Runner, request: RegisterRequest, workflows: readonly Workflow[] = []): RegisterReply {
     return {
       ok: true,
       protocolVersion: PROTOCOL_VERSION,
@@ -104,8 +109,25 @@ export class Registry {
       staleAfterMs: this.#deps.staleAfterMs,
       ...this.#keyMatches(runner),
       features: [...ENGINE_FEATURES],
-      warnings: [...registrationWarnings(request), ...deletionWarnings(runner)],
+      warnings: [
+        ...registrationWarnings(request),
+        ...deletionWarnings(runner),
+        ...this.#neighbourWarnings(runner, workflows),
+      ],
     }
+  }
+
+  /** Warns of other live versions of the app, and of an app that this one seems to replace. */
+  #neighbourWarnings(runner: Runner, workflows: readonly Workflow[]): string[] {
+    const view = this.#deps.catalog.view(runner.namespace)
+    const peers = view.runners(runner.app).filter(peer => peer.runnerId !== runner.runnerId && this.isLive(peer))
+    const abandoned = workflows.flatMap(({ name }) =>
+      view.appsWith(name).flatMap(app => {
+        const isServed = app === runner.app || view.runners(app).some(other => !this.#isGone(other))
+        return isServed ? [] : (view.workflow(app, name) ?? [])
+      }),
+    )
+    return [...versionWarnings(runner, peers), ...renamedAppWarnings(workflows, abandoned)]
   }
 
   /** A process of the runner shuts down. The runner's row stays as it was registered, for runs that are pinned to it. */
@@ -237,9 +259,10 @@ export class Registry {
   async #commit(runner: Runner, workflows: readonly Workflow[]): Promise<Unit> {
     const { store, catalog, limits } = this.#deps
     let lostRaces = 0
-    const registered = await decideAndCommit<Unit>({
+    const registered = await decideAndCommit<Decided>({
       store,
       decide: assumptions => this.#decide(runner, workflows, assumptions),
+      questions: ({ questions }) => questions,
       unit: unit => unit,
       // Another registration took the room in between: the next decision knows of it, and refuses.
       onStale: async ({ type }) => {
@@ -269,7 +292,7 @@ export class Registry {
     this.#deps.log[before.length === 0 ? 'info' : 'warn'](about, "a new address of the app's runners")
   }
 
-  #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Unit {
+  #decide(runner: Runner, workflows: readonly Workflow[], assumptions: Assumptions): Decided {
     const { catalog, limits } = this.#deps
     const view = catalog.view(runner.namespace)
     const peers = view.runners(runner.app)
@@ -284,7 +307,8 @@ export class Registry {
     const room = roomGuards({ changes, workflows }, view, limits)
     const before = (app: string, name: string) => view.workflow(app, name)
     const moves = scheduleChanges({ changes, before, assumptions, now: runner.lastSeenAt })
-    return { guards: [...room, ...moves.guards], changes: [...changes, ...moves.changes] }
+    const { questions } = moves
+    return { questions, guards: [...room, ...moves.guards], changes: [...changes, ...moves.changes] }
   }
 
   /**

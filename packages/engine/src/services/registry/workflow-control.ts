@@ -1,6 +1,6 @@
 // Pauses and resumes workflows (docs/concepts.md#paused-workflows). Called by the HTTP routes.
 
-import type { Unit } from '../../domain/model/change.ts'
+import type { Guard, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
@@ -24,12 +24,12 @@ export class WorkflowControl {
     this.#audit = new Audit(deps)
   }
 
-  /** From now on no run of the workflow starts. @throws EngineError `not_found`. */
+  /** From now on no run of the workflow starts; a paused one stays as it is. @throws EngineError `not_found`. */
   pause(actor: Actor, workflow: WorkflowName): Promise<void> {
     return this.#act(actor, workflow, 'pause')
   }
 
-  /** Starts the runs that wait. @throws EngineError `not_found`. */
+  /** Starts the runs that wait. @throws EngineError `not_found`, or `conflict` if the workflow is not paused. */
   resume(actor: Actor, workflow: WorkflowName): Promise<void> {
     return this.#act(actor, workflow, 'resume')
   }
@@ -44,15 +44,19 @@ export class WorkflowControl {
       decide: assumptions => {
         const view = catalog.view(namespace)
         const workflow = view.workflow(app, name)
-        if (!workflow) throw new EngineError('not_found', `There is no workflow ${name} of app ${app}.`)
-        if ((workflow.pausedAt !== undefined) === (verb === 'pause')) return undefined
+        if (!workflow) throw notRegistered({ app, name }, view.isPaused(app, name))
+        if (verb === 'pause' && workflow.pausedAt !== undefined) return undefined
+        if (verb === 'resume' && workflow.pausedAt === undefined)
+          throw new EngineError('conflict', `The workflow ${name} of app ${app} is not paused.`)
         const now = clock.now()
         const named = { namespace, app, name }
         const change =
           verb === 'pause'
             ? ({ type: 'workflow.paused', ...named, pausedAt: now } as const)
             : ({ type: 'workflow.resumed', ...named, at: now } as const)
-        return { guards: catalogGuards(view, assumptions), changes: [change] }
+        // If several resume it at once, one of them does.
+        const guards: Guard[] = verb === 'resume' ? [{ type: 'paused', namespace, app, workflow: name }] : []
+        return { guards: [...guards, ...catalogGuards(view, assumptions)], changes: [change] }
       },
       unit: unit => unit,
       commit: unit =>
@@ -66,4 +70,9 @@ export class WorkflowControl {
     catalog.apply(decided.changes)
     announcer.announce(decided.changes)
   }
+}
+
+function notRegistered({ app, name }: WorkflowName, isPaused: boolean): EngineError {
+  const pause = isPaused ? ' It is paused, and stays so: resume it once a runner registers it again.' : ''
+  return new EngineError('not_found', `There is no workflow ${name} of app ${app}.${pause}`)
 }

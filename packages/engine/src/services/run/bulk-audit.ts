@@ -7,11 +7,13 @@ import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 
 export function auditDetail(job: BulkJob): JsonText {
   const { id, status, filter, counts, found } = job
-  const { since, until, ...rest } = filter ?? {}
+  const { since, until, endedSince, endedUntil, ...rest } = filter ?? {}
   const shown = filter && {
     ...rest,
     since: optionalTimestamp(since),
     until: optionalTimestamp(until),
+    endedSince: optionalTimestamp(endedSince),
+    endedUntil: optionalTimestamp(endedUntil),
     parentRunId: shownRunId(rest.parentRunId),
     replayOf: shownRunId(rest.replayOf),
   }

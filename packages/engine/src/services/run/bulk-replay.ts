@@ -2,7 +2,9 @@
 // newest first, up to a limit. Called by services/run/control.
 
 import type { BulkReplayReply } from '@perdure/protocol'
+import { type SingletonClaim, startTogether } from '../../domain/arrival/singleton.ts'
 import type { Unit } from '../../domain/model/change.ts'
+import { invariant } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { type Fork, replay } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
@@ -11,19 +13,30 @@ import { optionalTimestamp } from '../../domain/text/timestamp.ts'
 import type { ReplayFilter } from '../../ports/store-reads.ts'
 import type { Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 
 /** Forks in one commit: their inputs, a megabyte each at most, are in memory together. */
 const BULK_REPLAY_BATCH = 25
 const NOTHING: Unit = { guards: [], changes: [] }
 
-export interface BulkReplayDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | 'ids' | 'log'> {
+export interface BulkReplayDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'> {
   audit: Audit
   /** Most runs that one call forks. */
   bulkReplayLimit: number
   /** The flow control that applies to a fork of the run. */
   under(source: Run): Under
 }
+
+/** Runs that were tried, forked, and skipped because a singleton has a live run. */
+interface Counts {
+  tried: number
+  replayed: number
+  live: number
+}
+type Committed = Omit<Counts, 'tried'>
+
+type Started = Unit & Pick<SingletonClaim, 'questions'> & { started: Fork[] }
 
 export class BulkReplay {
   readonly #deps: BulkReplayDeps
@@ -41,8 +54,15 @@ export class BulkReplay {
     // Selected before the first fork is made, so that no fork of this call is among them.
     const reads = store.in(actor.namespace)
     const { matched, finished, runIds } = await reads.replayable(filter, bulkReplayLimit, signal)
-    const counts = { matched, skipped: matched - finished, capped: finished > runIds.length }
-    const outcome = (replayed: number, tried: number) => ({ ...counts, replayed, failed: tried - replayed })
+    const capped = finished > runIds.length
+    const unfinished = matched - finished
+    const outcome = ({ replayed, live, tried }: Counts): BulkReplayReply => ({
+      matched,
+      capped,
+      replayed,
+      skipped: unfinished + live,
+      failed: tried - replayed - live,
+    })
     const entry = audit.entry(actor, { action: 'bulk_replay' })
     let recorded: JsonText | undefined
     const record = async (unit: Unit, detail: JsonText) => {
@@ -50,21 +70,28 @@ export class BulkReplay {
       recorded = detail
     }
 
-    let replayed = 0
-    let tried = 0
+    const counts: Counts = { replayed: 0, live: 0, tried: 0 }
     let now = 0
     for (const batch of batches(runIds)) {
       // Ids begin with their time, and have to rise even if the clock is set back.
       now = Math.max(now, this.#deps.clock.now())
       const forks = await this.#forks(actor, batch, now)
-      tried += batch.length
-      const hoped = detailOf(filter, outcome(replayed + forks.length, tried))
-      replayed += await this.#commitAll(forks, unit => record(unit, hoped))
-      const reached = detailOf(filter, outcome(replayed, tried))
+      const before = { ...counts, tried: counts.tried + batch.length }
+      const after = (committed: Committed) => ({
+        ...before,
+        replayed: before.replayed + committed.replayed,
+        live: before.live + committed.live,
+      })
+      const committed = await this.#commitAll(forks, unit => {
+        const hoped = { replayed: unit.started.length, live: forks.length - unit.started.length }
+        return record(unit, detailOf(filter, outcome(after(hoped))))
+      })
+      Object.assign(counts, after(committed))
+      const reached = detailOf(filter, outcome(counts))
       if (recorded !== reached) await record(NOTHING, reached)
     }
-    if (recorded === undefined) await record(NOTHING, detailOf(filter, outcome(replayed, tried)))
-    return outcome(replayed, tried)
+    if (recorded === undefined) await record(NOTHING, detailOf(filter, outcome(counts)))
+    return outcome(counts)
   }
 
   /** A fork of each run that is still there, under ids that rise in the same order. */
@@ -81,27 +108,48 @@ export class BulkReplay {
   }
 
   /** Answers how many became durable: all in one commit or, when that fails, those that can be committed alone. */
-  async #commitAll(forks: readonly Fork[], commit: (unit: Unit) => Promise<void>): Promise<number> {
-    const { store, announcer, log } = this.#deps
-    const changes = forks.flatMap(fork => fork.changes)
+  async #commitAll(forks: readonly Fork[], record: (unit: Started) => Promise<void>): Promise<Committed> {
+    const { store, log } = this.#deps
     try {
-      await commit({ guards: [], changes })
-      announcer.announce(changes)
-      return forks.length
+      return await this.#start(forks, record)
     } catch (error) {
       log.warn({ err: error }, 'a batch of forks was not committed; each is tried alone')
     }
-    let committed = 0
-    for (const { run, changes } of forks) {
+    const committed: Committed = { replayed: 0, live: 0 }
+    for (const fork of forks) {
       try {
-        await store.commit({ guards: [], changes })
-        announcer.announce(changes)
-        committed++
+        const { replayed, live } = await this.#start([fork], unit => store.commit(unit))
+        committed.replayed += replayed
+        committed.live += live
       } catch (error) {
-        log.error({ err: error, runId: run.replayOf }, 'a run was not replayed')
+        log.error({ err: error, runId: fork.run.replayOf }, 'a run was not replayed')
       }
     }
     return committed
+  }
+
+  /** Starts the forks in one commit, without those for which a singleton has a live run. */
+  async #start(forks: readonly Fork[], commit: (unit: Started) => Promise<void>): Promise<Committed> {
+    const { store, catalog, clock, announcer, under } = this.#deps
+    const namespace = forks[0]?.run.namespace
+    if (namespace === undefined) return { replayed: 0, live: 0 }
+    let started: Started | undefined
+    await decideAndCommit<Started>({
+      store,
+      namespace,
+      decide: assumptions => {
+        const facts = { assumptions, catalog: catalog.view(namespace), now: clock.now() }
+        started = startTogether(forks, ({ run }) => ({ ...under(run), ...facts }))
+        return started
+      },
+      questions: ({ questions }) => questions,
+      unit: unit => unit,
+      commit: () => commit(started as Started),
+      onStale: () => false,
+    })
+    invariant(started, 'nothing but a singleton delays a fork')
+    announcer.announce(started.changes)
+    return { replayed: started.started.length, live: forks.length - started.started.length }
   }
 }
 

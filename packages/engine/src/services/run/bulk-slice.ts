@@ -23,7 +23,7 @@ import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { endEntry } from './bulk.ts'
 import { auditDetail } from './bulk-audit.ts'
-import { type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
+import { type BulkDecision, type BulkStep, BulkSteps, type BulkStepsDeps } from './bulk-steps.ts'
 
 /** Runs of one slice, and of those under way at once. */
 const SLICE = 50
@@ -147,12 +147,14 @@ export class BulkSlices {
   async #commit(row: FlowRow, step: BulkStep, result: BulkResult): Promise<void> {
     const { store, announcer } = this.#deps
     const guard: Guard = { type: 'flow', id: row.id, version: row.version }
-    const decided = await decideAndCommit<Unit>({
+    const decided = await decideAndCommit<BulkDecision>({
       store,
+      namespace: row.namespace,
       decide: assumptions => {
         if (assumptions.flow.has(row.id) && assumptions.flow.get(row.id)?.version !== row.version) return undefined
-        return step.decide()
+        return step.decide(assumptions)
       },
+      questions: ({ questions = [] }) => questions,
       unit: ({ guards, changes }) => ({
         guards: [...guards, guard],
         changes: [...changes, { type: 'bulkResult.recorded', result }],
@@ -195,6 +197,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'run_not_paused',
   'run_not_finished',
   'conflict',
+  'already_running',
 ])
 
 /** The run's state does not allow the action. */

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import { type BulkFilter, eligibleStatuses, isStillMatched } from '../../domain/model/bulk.ts'
 import type { Run } from '../../domain/model/run.ts'
+import { noAssumptions } from '../../domain/run/assumptions.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { BulkSteps } from './bulk-steps.ts'
@@ -15,13 +16,13 @@ test('a run that does not match the filter any more is refused', async () => {
   await store.commit({ guards: [], changes: [{ type: 'run.created', run: held }] })
   const clock = { now: () => NOW, elapsed: () => NOW, at: () => () => {}, after: () => () => {} }
   const steps = new BulkSteps({
-    ...{ store, clock, catalog: new Catalog({ deliveryAttemptsMax: 1 }) },
+    ...{ store, clock, catalog: new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }) },
     ...{ report: () => {}, assertActive: () => {}, interrupt: () => {}, withdraw: () => {} },
   })
   const decideUnder = async (filter: BulkFilter) => {
     const job = { id: 'blk_1', namespace: held.namespace, action: 'cancel', status: 'running', filter } as const
     const subject = { job: { ...job, auditId: 'act_1', createdAt: NOW }, given: {}, runId: held.id }
-    return (await steps.of({ ...subject, newRun: { id: 'run_new', now: NOW } })).decide()
+    return (await steps.of({ ...subject, newRun: { id: 'run_new', now: NOW } })).decide(noAssumptions())
   }
   expect((await decideUnder({ waitingFor: 'concurrency' })).changes).not.toEqual([])
   await expect(decideUnder({ waitingFor: 'throttle' })).rejects.toThrow('does not match the filter any more')

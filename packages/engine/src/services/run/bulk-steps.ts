@@ -1,10 +1,13 @@
 // The steps of a bulk action on one run: the decision of the same action on a single run. Called by bulk-slice.
 
+import { startAlone } from '../../domain/arrival/singleton.ts'
 import { type BulkAction, type BulkInput, type BulkJob, isStillMatched } from '../../domain/model/bulk.ts'
 import type { Unit } from '../../domain/model/change.ts'
+import type { Question } from '../../domain/model/decision.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
-import { cancel, failedStep, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
+import type { Assumptions } from '../../domain/run/assumptions.ts'
+import { cancel, type Fork, failedStep, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
@@ -20,9 +23,14 @@ export interface BulkStepsDeps extends Pick<Core, 'store' | 'catalog' | 'clock' 
   withdraw(runId: string): void
 }
 
+/** A unit, and the questions to answer before it can be committed. */
+export interface BulkDecision extends Unit {
+  questions?: readonly Question[]
+}
+
 /** A decision about one run, that is made again after a lost race. */
 export interface BulkStep {
-  decide(): Unit
+  decide(assumptions: Assumptions): BulkDecision
   /** Reads what the decision rests on again. */
   reload?(): Promise<void>
   newRunId?: string
@@ -74,7 +82,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     const source = await deps.store.in(job.namespace).run(runId)
     if (!source) throw noRun(runId)
     const how = { ...newRun, input: given.input, under: underOf(deps, source), trace: job.trace }
-    return forked(newRun.id, await decideInTurns(job.namespace, () => replay(source, how)))
+    return forked(deps, await decideInTurns(job.namespace, () => replay(source, how)))
   },
   'retry-failed-step': async (deps, { job, runId, newRun }) => {
     deps.assertActive(job.namespace)
@@ -82,7 +90,7 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     const step = failedStep(state)
     if (!step) throw new EngineError('conflict', `Run ${shownRunId(runId)} did not end because a step failed.`)
     const how = { ...newRun, step: step.id, under: underOf(deps, state.run), trace: job.trace }
-    return forked(newRun.id, await decideInTurns(job.namespace, () => retryFromStep(state, how)))
+    return forked(deps, await decideInTurns(job.namespace, () => retryFromStep(state, how)))
   },
 }
 
@@ -104,9 +112,15 @@ async function onState(
   return { decide, reload, ...(afterwards && { afterwards }) }
 }
 
-/** The source is finished and never changes: there is nothing to guard. */
-function forked(newRunId: string, { changes }: Pick<Unit, 'changes'>): BulkStep {
-  return { decide: () => ({ guards: [], changes }), newRunId }
+/** The source is finished and never changes: only a singleton of its workflow adds guards. */
+function forked(deps: BulkStepsDeps, fork: Fork): BulkStep {
+  const { run } = fork
+  const decide = (assumptions: Assumptions) => {
+    const { catalog, clock } = deps
+    const facts = { assumptions, catalog: catalog.view(run.namespace), now: clock.now() }
+    return startAlone(fork, { ...underOf(deps, run), ...facts })
+  }
+  return { decide, newRunId: run.id }
 }
 
 async function load({ store }: BulkStepsDeps, { namespace }: BulkJob, runId: string): Promise<RunState> {

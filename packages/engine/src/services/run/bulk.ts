@@ -23,7 +23,7 @@ import {
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
-import type { Reads, RunFilter, RunView } from '../../ports/store-reads.ts'
+import type { Reads, RunCounts, RunFilter, RunView } from '../../ports/store-reads.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -50,6 +50,8 @@ export interface BulkPreview {
   matched: number
   eligible: number
   skipped: number
+  /** Eligible runs with a fork. Absent: the action makes none. */
+  replayed?: number
   sample: RunView[]
 }
 
@@ -125,13 +127,20 @@ export class Bulk {
     const count = isCounted ? Math.min(allowed, SAMPLE_MAX) : allowed
     const found = { ...filter, status: eligibleStatuses(action, filter) }
     const sample: RunView[] = []
-    let reached = 0
-    for await (const run of eligibleRuns(reads, { action, filter: found, count }, signal)) {
-      if (sample.length < SAMPLE_MAX) sample.push(run)
-      reached++
+    let [reached, replayed] = [0, 0]
+    for await (const runs of eligibleRuns(reads, { action, filter: found, count }, signal)) {
+      sample.push(...runs.slice(0, SAMPLE_MAX - sample.length))
+      reached += runs.length
+      if (!isCounted) replayed += await forkedOf(reads, runs)
     }
     const eligible = isCounted ? allowed : reached
-    return { matched, eligible, skipped: matched - eligible, sample }
+    if (isCounted && forks(action)) replayed = sumOf(await reads.statusCounts({ ...found, isForked: true }, signal))
+    return countsOf(action, { matched, eligible, replayed, sample })
+  }
+
+  /** How many of the runs that the job has made have each status; undefined for an action that makes none. */
+  async newRuns({ namespace, id, action }: BulkView): Promise<RunCounts | undefined> {
+    return forks(action) ? this.#deps.store.in(namespace).statusCounts({ bulkId: id }) : undefined
   }
 
   /** @throws EngineError `not_found`. */
@@ -198,8 +207,24 @@ export function endEntry({ auditId: id, namespace, action, actor, createdAt }: B
 
 async function previewOf(action: BulkAction, reads: Reads, ids: ReadonlySet<string>): Promise<BulkPreview> {
   const eligible = (await runsNamed(reads, [...ids])).filter(run => isEligible(action, run))
-  const sample = eligible.slice(0, SAMPLE_MAX)
-  return { matched: ids.size, eligible: eligible.length, skipped: ids.size - eligible.length, sample }
+  const replayed = forks(action) ? await forkedOf(reads, eligible) : 0
+  return countsOf(action, { matched: ids.size, eligible: eligible.length, replayed, sample: eligible })
+}
+
+function countsOf(action: BulkAction, counted: Required<Omit<BulkPreview, 'skipped'>>): BulkPreview {
+  const { matched, eligible, replayed, sample } = counted
+  const counts = { matched, eligible, skipped: matched - eligible, ...(forks(action) ? { replayed } : {}) }
+  return { ...counts, sample: sample.slice(0, SAMPLE_MAX) }
+}
+
+/** How many of the runs have a fork. */
+async function forkedOf(reads: Reads, runs: readonly RunView[]): Promise<number> {
+  let forked = 0
+  for (let at = 0; at < runs.length; at += PAGE) {
+    const ids = runs.slice(at, at + PAGE).map(({ id }) => id)
+    forked += sumOf(await reads.statusCounts({ ids, isForked: true }))
+  }
+  return forked
 }
 
 /** The runs of the ids, of which each is given once. */
@@ -212,12 +237,12 @@ async function runsNamed(reads: Reads, ids: readonly string[]): Promise<RunView[
   return runs
 }
 
-/** The runs of the filter whose state allows the action, among its first `count`. */
+/** The runs of the filter whose state allows the action, among its first `count`, page by page. */
 async function* eligibleRuns(
   reads: Reads,
   { action, filter, count }: { action: BulkAction; filter: RunFilter; count: number },
   signal: AbortSignal,
-): AsyncGenerator<RunView> {
+): AsyncGenerator<RunView[]> {
   let left = count
   for (let after: { id: string } | undefined; left > 0; ) {
     const limit = Math.min(PAGE, left)
@@ -225,7 +250,7 @@ async function* eligibleRuns(
       { ...filter, dir: orderOf(action), limit, ...(after && { after }) },
       signal,
     )
-    yield* page.filter(run => isEligible(action, run))
+    yield page.filter(run => isEligible(action, run))
     const last = page.at(-1)
     if (!last || page.length < limit) return
     after = { id: last.id }

@@ -2,6 +2,8 @@
 // routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'
+import { type SingletonClaim, startAlone } from '../../domain/arrival/singleton.ts'
+import type { Unit } from '../../domain/model/change.ts'
 import type { Decision } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
@@ -115,11 +117,28 @@ export class Control {
     return this.#view(actor, decision?.run ?? state.run)
   }
 
-  async #fork(actor: Actor, { run, changes }: Fork, act: Act): Promise<RunView> {
-    // The source is finished and never changes: there is nothing to guard.
-    await this.#audit.commit(actor, { guards: [], changes }, act)
-    this.#deps.announcer.announce(changes)
-    return this.#view(actor, run)
+  /** The source is finished and never changes: only a singleton of its workflow adds guards. */
+  async #fork(actor: Actor, fork: Fork, act: Act): Promise<RunView> {
+    const { store, catalog, clock, announcer } = this.#deps
+    const { namespace } = actor
+    const unit = await decideAndCommit<Unit & Pick<SingletonClaim, 'questions'>>({
+      store,
+      namespace,
+      decide: assumptions =>
+        startAlone(fork, {
+          ...this.#under(fork.run),
+          assumptions,
+          catalog: catalog.view(namespace),
+          now: clock.now(),
+        }),
+      questions: ({ questions }) => questions,
+      unit: unit => unit,
+      commit: unit => this.#audit.commit(actor, unit, act),
+      onStale: () => false,
+    })
+    invariant(unit, 'nothing but a singleton delays a fork')
+    announcer.announce(unit.changes)
+    return this.#view(actor, fork.run)
   }
 
   async #load(actor: Actor, runId: string): Promise<RunState> {

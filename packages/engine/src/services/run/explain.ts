@@ -2,7 +2,8 @@
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { awaitedChildren, explain, type Facts } from '../../domain/explain/explain.ts'
+import { awaitedChildren, explain, type Facts, settledLast } from '../../domain/explain/explain.ts'
+import { EventSubject, evaluateWaitCondition } from '../../domain/expressions/matching.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { PassSent, Step } from '../../domain/model/step.ts'
@@ -12,15 +13,20 @@ import { serves } from '../../domain/pass/routing.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import { decideInTurns } from '../commit/turns.ts'
 
 export interface ExplainDeps {
   store: Pick<Store, 'in'>
   catalog: Catalog
   isLive(runner: Runner): boolean
+  /** The newest pass that came to nothing on the runner. */
+  lastFailureOf(runner: Runner): { at: number; message: string } | undefined
   /** The pass that is under way here, if one is. */
   passOf(runId: string): PassSent | undefined
   /** Whether the run waits for room on a runner. */
   waitsForRunnerRoom(run: Run): boolean
+  /** The size of the run's state in bytes, if the run waits for memory of this engine. */
+  waitsForMemory(runId: string): number | undefined
 }
 
 export class Explain {
@@ -45,24 +51,60 @@ export class Explain {
       // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
       steps: [...steps, ...(await failedStep(reads, run))],
-      triesMax: triesOf(run, this.#deps.catalog.view(namespace)),
-      runners: this.#runners(run),
+      generationsMax: this.#deps.catalog.generationsMax,
+      triesMax: triesOf(run, run.lastFailure, this.#deps.catalog.view(namespace)),
+      ...this.#runners(run),
       blockedBy: await holders(reads, run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
+      bytesWithoutMemory:
+        isTerminal(run.status) || run.leaseOwner !== undefined ? undefined : this.#deps.waitsForMemory(run.id),
       isInRunnerQueue: this.#deps.waitsForRunnerRoom(run),
+      waitFault: await this.#waitFault(run, steps),
+      settledLast: await settledSince(reads, run, steps),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
   }
 
-  #runners(run: Run): Facts['runners'] {
+  /** Only the newest events are compared: a wait whose expression fails does so for nearly every event. */
+  async #waitFault(
+    { namespace, status, waitingFor, trigger, input }: Run,
+    steps: readonly Step[],
+  ): Promise<Facts['waitFault']> {
+    if (status !== 'waiting' || waitingFor?.kind !== 'event') return undefined
+    const { condition, eventName: name, startedAt: since } = steps.find(step => step.name === waitingFor.stepName) ?? {}
+    if (condition === undefined || name === undefined) return undefined
+    const found = await this.#deps.store.in(namespace).events({ name, since, limit: COMPARED_MAX })
+    return decideInTurns(namespace, () => {
+      for (const { event } of found) {
+        const met = evaluateWaitCondition(
+          { filter: condition, trigger: { ...trigger, data: input } },
+          new EventSubject(event),
+        )
+        if (!met.ok) return { eventId: event.id, expression: condition, error: met.error }
+      }
+      return undefined
+    })
+  }
+
+  #runners(run: Run): Pick<Facts, 'runners' | 'lastFailure'> {
     const all = this.#deps.catalog.view(run.namespace).runners(run.app)
     const allowed = run.runner === undefined ? all : all.filter(({ runnerId }) => runnerId === run.runner)
     const able = allowed.filter(runner => serves(runner, run))
     const away = able.filter(runner => !this.#deps.isLive(runner))
     const disconnected = away.filter(({ url }) => isConnectUrl(url)).length
     const without = allowed.length - able.length
-    return { live: able.length - away.length, stale: away.length - disconnected, disconnected, without }
+    const runners = { live: able.length - away.length, stale: away.length - disconnected, disconnected, without }
+    return run.waitingFor?.kind === 'runner' ? { runners, lastFailure: this.#lastFailure(able) } : { runners }
+  }
+
+  #lastFailure(runners: readonly Runner[]): Facts['lastFailure'] {
+    const failures = runners.flatMap(runner => {
+      const { runnerId } = runner
+      const failure = this.#deps.lastFailureOf(runner)
+      return failure ? [{ runnerId, ...failure }] : []
+    })
+    return failures.sort((a, b) => b.at - a.at)[0]
   }
 }
 
@@ -77,6 +119,18 @@ async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<str
 }
 
 const OPEN = ['running', 'waiting', 'retrying'] as const satisfies readonly Step['status'][]
+
+/** Steps that are read for the one that settled last: a race is not longer. */
+const RACERS_MAX = 100
+
+/** The step that settled last, if the run is parked and has gained no step since. */
+async function settledSince(reads: Reads, { id, status, waitingFor }: Run, open: readonly Step[]) {
+  const [first] = open
+  if (status !== 'waiting' || !first || waitingFor?.stepName === undefined) return undefined
+  const after = Math.max(-1, first.index - RACERS_MAX)
+  const query = { status: ['succeeded', 'failed'], after, limit: 2 * RACERS_MAX, withoutData: true } as const
+  return settledLast(open, await reads.steps(id, query))?.name
+}
 
 /** The step for whose failure the run is paused. */
 async function failedStep(reads: Reads, { id, waitingFor }: Run): Promise<Step[]> {
@@ -99,3 +153,5 @@ async function holders(reads: Reads, { status, waitsForSlot }: Run): Promise<{ r
 }
 
 const HOLDERS_SHOWN_MAX = 10
+/** Events that the expression of a wait is compared with. */
+const COMPARED_MAX = 10

@@ -1,9 +1,11 @@
 // Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). With an id of the caller's a
 // repeat starts nothing and answers the first run. Called by the HTTP routes.
 
+import { startAlone } from '../../domain/arrival/singleton.ts'
 import { describeStart, type StartPolicies } from '../../domain/explain/dry-run.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Unit } from '../../domain/model/change.ts'
+import type { Question } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
@@ -39,6 +41,8 @@ export interface StartPreview {
   /** The run that has the id already. */
   run: RunView | undefined
   policies: StartPolicies
+  /** The live run for which a singleton would refuse the start. */
+  liveRunId: string | undefined
 }
 
 export interface StartsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'report'> {
@@ -49,6 +53,7 @@ export interface StartsDeps extends Pick<Core, 'store' | 'catalog' | 'announcer'
 
 interface Decided extends Unit {
   run: Run
+  questions: Question[]
 }
 
 export class Starts {
@@ -58,14 +63,21 @@ export class Starts {
     this.#deps = deps
   }
 
-  /** @throws EngineError `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`. */
+  /**
+   * @throws EngineError `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`,
+   * `already_running` for a singleton.
+   */
   async start(actor: Actor, wanted: StartRequest): Promise<Started> {
     const { namespace } = actor
     await this.#workflow(namespace, wanted)
     // The guard of the creation finds a run that was given the id. Only a run that has it from an engine is looked for first.
     const earlier = hasEngineForm(wanted.runId) ? await this.#earlier(namespace, wanted) : undefined
     if (earlier) return { run: earlier, isRepeat: true }
-    const run = await this.#create(actor, wanted)
+    const run = await this.#create(actor, wanted).catch(async (error: unknown) => {
+      // The live run of a singleton may be the one that has the id.
+      const first = isAlreadyRunning(error) ? await this.#earlier(namespace, wanted) : undefined
+      if (!first) throw error
+    })
     if (run) return { run, isRepeat: false }
     const first = await this.#earlier(namespace, wanted)
     invariant(first, 'another start took the id')
@@ -77,7 +89,13 @@ export class Starts {
     const workflow = await this.#workflow(namespace, wanted)
     const run = await this.#earlier(namespace, wanted)
     const policies = await decideInTurns(namespace, () => describeStart(workflow, wanted.input))
-    return { workflow, run, policies }
+    return { workflow, run, policies, liveRunId: await this.#liveRunId(workflow, policies) }
+  }
+
+  async #liveRunId({ namespace, app, name }: Workflow, { singleton }: StartPolicies): Promise<string | undefined> {
+    if (singleton?.mode !== 'skip' || singleton.key === undefined) return undefined
+    const [live] = await this.#deps.store.liveRuns({ namespace, app, workflow: name, key: singleton.key })
+    return live
   }
 
   async #workflow(namespace: string, wanted: StartRequest): Promise<Workflow> {
@@ -126,8 +144,11 @@ export class Starts {
           const view = catalog.view(namespace)
           const guards = [...catalogGuards(view, assumptions), ...registeredGuards(assumptions, workflow)]
           if (givenId !== undefined) guards.push({ type: 'givenId', namespace, givenId })
-          return { guards, changes: [{ type: 'run.created', run }], run }
+          const created = { run, changes: [{ type: 'run.created', run }] } as const
+          const unit = startAlone(created, { workflow, assumptions, catalog: view, now, report })
+          return { ...unit, guards: [...guards, ...unit.guards], run }
         },
+        questions: ({ questions }) => questions,
         unit: ({ guards, changes }) => {
           creation.lease(changes)
           return { guards, changes }
@@ -145,4 +166,8 @@ export class Starts {
       creation.release()
     }
   }
+}
+
+function isAlreadyRunning(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'already_running'
 }

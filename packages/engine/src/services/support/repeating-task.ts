@@ -1,9 +1,9 @@
 // A task that runs again and again until it is stopped, one run at a time. Extended by the services that watch the store.
 
-import { aborted } from 'node:util'
 import type { Clock } from '../../ports/clock.ts'
 import { pause } from './pause.ts'
 import type { Service } from './service.ts'
+import { untilDeadline } from './until-deadline.ts'
 
 export interface RepeatingTaskOptions {
   clock: Clock
@@ -38,7 +38,7 @@ export class RepeatingTask implements Service {
   /** Resolves when no run is under way, or at the deadline: a run may wait for a store that never answers. */
   async stop(deadline?: AbortSignal): Promise<void> {
     this.#stop.abort()
-    await (deadline ? Promise.race([this.#loop, aborted(deadline, this)]) : this.#loop)
+    await untilDeadline(this.#loop, deadline)
   }
 
   /** Counts a failure outside a run to the same series; does nothing once the task is stopped. */

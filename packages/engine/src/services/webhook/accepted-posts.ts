@@ -1,10 +1,10 @@
 // When receivers last accepted a post (docs/webhooks.md#receive-webhooks): kept in memory and written once a minute, so that a post
 // costs no write of its own. services/webhook/inbound notes the posts.
 
-import { aborted } from 'node:util'
 import type { Receiver } from '../../domain/model/receiver.ts'
 import type { Core } from '../commit/core.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
+import { untilDeadline } from '../support/until-deadline.ts'
 
 /** From one write to the next. A crash forgets the posts of that time. */
 const WRITE_EVERY_MS = 60_000
@@ -48,7 +48,7 @@ export class AcceptedPosts extends RepeatingTask {
   override async stop(deadline?: AbortSignal): Promise<void> {
     await super.stop(deadline)
     const written = this.#write().catch(() => {})
-    await (deadline ? Promise.race([written, aborted(deadline, this)]) : written)
+    await untilDeadline(written, deadline)
   }
 
   async #write(): Promise<void> {

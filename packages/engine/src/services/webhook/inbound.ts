@@ -23,6 +23,8 @@ export interface InboundDeps extends Pick<Core, 'catalog' | 'clock'> {
   accepted: AcceptedPosts
 }
 
+const NO_RECEIVER = 'no such webhook receiver'
+
 /** The parts of a refused post that are kept. */
 type About = Pick<Refusal, 'sizeBytes' | 'address'>
 
@@ -48,7 +50,7 @@ export class Inbound {
     // Nothing is verified for a disabled receiver: neither the answer nor the delay distinguishes it from an unknown one.
     if (!receiver?.enabled) {
       if (receiver) this.#refused(receiver, { reason: 'disabled' }, about)
-      throw new EngineError('not_found', 'no such webhook receiver')
+      throw new EngineError('not_found', NO_RECEIVER)
     }
     const { scheme } = receiver
     const now = clock.now()
@@ -81,7 +83,7 @@ export class Inbound {
     if (this.#deps.catalog.receivers(namespace).some(receiver => receiver.id === id)) {
       return this.#refusals.list({ namespace, id })
     }
-    throw new EngineError('not_found', 'no such webhook receiver')
+    throw new EngineError('not_found', NO_RECEIVER)
   }
 
   /** When each of these receivers of the namespace last accepted a post; those that never did are absent. */
@@ -104,7 +106,12 @@ export class Inbound {
     const { isIdSigned } = SCHEMES[receiver.scheme]
     const repeat = { messageId, body: isIdSigned ? undefined : post.rawBody }
     const kept = withHeaders(data, receiver, post)
-    const { eventId } = await this.#deps.ingest.send(receiver.namespace, eventOf(receiver, kept, repeat))
+    // The commit fails if another engine has closed the receiver since it was found here.
+    const refuse = () => {
+      const { id, enabled = false } = this.#deps.catalog.receiver(receiver.slug) ?? {}
+      if (id !== receiver.id || !enabled) throw new EngineError('not_found', NO_RECEIVER)
+    }
+    const { eventId } = await this.#deps.ingest.send(receiver.namespace, eventOf(receiver, kept, repeat), { refuse })
     return eventId === undefined ? { deduped: true } : { eventId }
   }
 }

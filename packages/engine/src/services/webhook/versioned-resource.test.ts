@@ -64,7 +64,7 @@ describe.each([
   ['receivers', receiversOf],
 ])('%s of two engines', (_, openOn) => {
   async function engineOn(store: Store) {
-    const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1 }, false)
+    const catalog = await Catalog.load(store, { deliveryAttemptsMax: 1, generationsMax: 100 }, false)
     return { catalog, ...openOn({ store, catalog, clock, ids, log: pino({ enabled: false }), vault: new Vault([]) }) }
   }
 

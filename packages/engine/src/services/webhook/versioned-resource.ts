@@ -107,7 +107,12 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     const { rotateSecret, revokeOldSecrets = false } = edit
     const secret = rotateSecret ? newSecret(this.#find(namespace, id)) : undefined
     const made = secret === undefined ? undefined : vault.seal(secret, { kind: type, namespace, id })
+    const shown = {
+      ...(secret === undefined ? {} : { rotatedSecret: true }),
+      ...(revokeOldSecrets ? { revokedOldSecrets: true } : {}),
+    }
     const saved = await this.#save(actor, 'update', {
+      shown: (before, after) => ({ ...changedOf(before, after), ...shown }),
       decide: () => {
         const before = this.#find(namespace, id)
         const now = clock.now()
@@ -146,24 +151,26 @@ export abstract class VersionedResource<T extends Versioned, Edit extends Secret
     actor: Actor,
     verb: 'create' | 'update',
     options: {
+      /** Returns further members of the audit entry's detail. Absent: it has the id alone. */
+      shown?(before: T, after: T): object
       decide(): T
       guards(resource: T): Guard[]
       onStale(guard: Guard): Promise<void>
     },
   ): Promise<T> {
     const { store, catalog } = this.#deps
-    const { decide, guards, onStale } = options
+    const { decide, guards, onStale, shown } = options
     const { saved, guardType } = this.#kind
-    let id = ''
+    let detail = ''
     const resource = await decideAndCommit<T>({
       store,
       decide: () => {
         const decided = decide()
-        id = decided.id
+        const { id, namespace } = decided
+        detail = JSON.stringify({ id, ...shown?.(this.#find(namespace, id), decided) })
         return decided
       },
-      commit: unit =>
-        this.#audit.commit(actor, unit, { action: `${guardType}.${verb}`, detail: JSON.stringify({ id }) }),
+      commit: unit => this.#audit.commit(actor, unit, { action: `${guardType}.${verb}`, detail }),
       unit: resource => ({ guards: guards(resource), changes: [saved(resource)] }),
       onStale: guard => onStale(guard).then(() => true),
     })
@@ -195,4 +202,15 @@ export async function reloadWebhooks(store: Pick<Store, 'catalog'>, catalog: Cat
 /** A generated secret: the prefix and the base64 of 32 random bytes (docs/webhooks.md#verify-a-signature). */
 export function newWebhookSecret(): string {
   return WEBHOOK_SECRET_PREFIX + randomBytes(32).toString('base64')
+}
+
+/** Members that every change moves, or that are secret. */
+const UNTOLD: readonly string[] = ['secret', 'oldSecrets', 'oldSecretsUntil', 'updatedAt', 'version']
+
+/** The names of the settings that differ. Their values stay out of the log: an address may contain a secret. */
+function changedOf(before: object, after: object): { changed?: string[] } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(name => !UNTOLD.includes(name))
+  const of = (resource: object, name: string) => JSON.stringify((resource as Record<string, unknown>)[name])
+  const changed = names.filter(name => of(before, name) !== of(after, name)).sort()
+  return changed.length === 0 ? {} : { changed }
 }
