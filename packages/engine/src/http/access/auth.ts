@@ -65,6 +65,11 @@ export function authenticate(
   return { namespace: key.namespace, label: key.label, keyId: key.id, kind: key.kind }
 }
 
+/** Whether the refusal is of a key that this engine does not know: another engine may just have made it. */
+export function isUnknownKey(refusal: unknown, { authorization }: Credentials): boolean {
+  return refusal instanceof EngineError && refusal.code === 'unauthorized' && authorization !== undefined
+}
+
 /** The part of a request's headers to keep for `isStillAuthorized`. */
 export function credentialsOf(headers: Credentials): Credentials {
   const { authorization, host, origin } = headers

@@ -5,7 +5,7 @@ import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { shuttingDown } from '../../domain/model/errors.ts'
 import { logAccess } from './access-log.ts'
-import { authenticate, credentialsOf, isStillAuthorized } from './auth.ts'
+import { authenticate, credentialsOf, isStillAuthorized, isUnknownKey } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
 /** Changes of runs and settings are logged at info; reads and the hot routes only when debugging. */
@@ -20,16 +20,20 @@ export function authorizeRequest({ deps, drain, guesses }: HttpContext, operatio
       return
     }
     drain.enter(reply.raw)
-    let refusal: Error | undefined
     const { authorization } = request.headers
     const { remoteAddress } = request.raw.socket
+    const admit = () => {
+      request.actor = authenticate(deps.keys, request.headers, needsOf(operation, request), deps.corsOrigins)
+      done()
+    }
+    const refuse = (refusal: Error) => done(guesses.counted(refusal, authorization, remoteAddress))
     try {
       guesses.refuseSpent(authorization, remoteAddress)
-      request.actor = authenticate(deps.keys, request.headers, needsOf(operation, request), deps.corsOrigins)
-    } catch (error) {
-      refusal = guesses.counted(error as Error, authorization, remoteAddress)
+      admit()
+    } catch (refusal) {
+      if (isUnknownKey(refusal, request.headers)) deps.keys.reread().then(admit).catch(refuse)
+      else refuse(refusal as Error)
     }
-    done(refusal)
   }
 }
 

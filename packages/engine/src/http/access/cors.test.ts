@@ -33,7 +33,7 @@ describe('with origins', () => {
     expect(answer.statusCode).toBe(200)
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-expose-headers': 'X-Next-Cursor, X-Request-Id, X-Scanned-To',
+      'access-control-expose-headers': 'X-Next-Cursor, X-Request-Id, X-Scanned-To, X-Event-Id, X-Run-Id',
       vary: 'Origin',
     })
   })

@@ -14,7 +14,7 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Last-Event-ID'],
-    exposedHeaders: ['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To'],
+    exposedHeaders: ['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To', 'X-Event-Id', 'X-Run-Id'],
     maxAge: PREFLIGHT_MAX_AGE_S,
     strictPreflight: false,
   }

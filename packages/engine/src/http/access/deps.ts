@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connections } from '../../ports/connections.ts'
+import type { MessageMemory } from '../../ports/message-memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Engines } from '../../services/admin/engines.ts'
 import type { Health } from '../../services/admin/health.ts'
@@ -19,6 +20,7 @@ import type { ScheduledEvents } from '../../services/event/scheduled-events.ts'
 import type { Schedules } from '../../services/event/schedules.ts'
 import type { EventWhy } from '../../services/event/why.ts'
 import type { Live } from '../../services/live/live.ts'
+import type { AnotherPass } from '../../services/pass/another-pass.ts'
 import type { HttpCheckpoints } from '../../services/pass/http-checkpoints.ts'
 import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
@@ -29,6 +31,7 @@ import type { Erasure } from '../../services/run/erase.ts'
 import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
 import type { RunResults } from '../../services/run/results.ts'
+import type { RunningSteps } from '../../services/run/running-steps.ts'
 import type { Starts } from '../../services/run/start.ts'
 import type { Trees } from '../../services/run/tree.ts'
 import type { EndpointTests } from '../../services/webhook/endpoint-tests.ts'
@@ -50,6 +53,7 @@ export interface HttpDeps {
   explain: Explain
   results: RunResults
   passes: Passes
+  runningSteps: RunningSteps
   trees: Trees
   registry: Registry
   /** The load of a runner, and how many more invokes it takes if it has a bound. */
@@ -62,6 +66,7 @@ export interface HttpDeps {
   starts: Starts
   redrive: Redrive
   httpCheckpoints: HttpCheckpoints
+  anotherPass: AnotherPass
   endpoints: Endpoints
   endpointTests: EndpointTests
   deliveries: Deliveries
@@ -74,6 +79,8 @@ export interface HttpDeps {
   metrics(namespace: string): Promise<string>
   /** Accepts the sockets of Connect runners. */
   connections: Connections
+  /** The memory for large messages of runners. */
+  messages: MessageMemory
   /**
    * The header over a nonce of a runner that connects, for the host that it says it dialled, if it does
    * (docs/wire-protocol.md#proof-of-the-engine).

@@ -2,15 +2,19 @@
 // (docs/wire-protocol.md#connect). Opened by http/app.ts.
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import {
+  BEATS_HEADER,
+  BEATS_STEP_HEADER,
   CLOSE_CODES,
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_HEARTBEAT_MS,
   CONNECT_SUBPROTOCOL,
+  cutText,
   DIALLED_HOST_HEADER,
+  NAME_CHARS_MAX,
   SIGNATURE_HEADER,
 } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
@@ -19,13 +23,14 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { EngineError, shuttingDown } from '../../domain/model/errors.ts'
 import { every } from '../../ports/clock.ts'
 import type { Actor } from '../../services/commit/audit.ts'
-import { authenticate, credentialsOf, isStillAuthorized } from '../access/auth.ts'
+import { authenticate, credentialsOf, isStillAuthorized, isUnknownKey } from '../access/auth.ts'
 import type { HttpContext } from '../access/context.ts'
 import { mount } from '../access/mount.ts'
 import { OpenCounts } from '../access/open-counts.ts'
 import { statusOf } from '../response/problem.ts'
 import { rawResponse } from '../response/raw-response.ts'
 import { afterAnswers, isWhole, withoutOffer } from './ignored-upgrade.ts'
+import { Inbox } from './inbox.ts'
 import { CONNECT_LIMITS, type ConnectLimits } from './limits.ts'
 import { type ConnectDeps, Peer, SHUTDOWN_REASON } from './peer.ts'
 import { ConnectSocket } from './socket.ts'
@@ -40,6 +45,8 @@ interface Connection {
 }
 
 const PATH = operations.connect.path
+/** Most instances of one heartbeat. A runner has 16 sockets at most. */
+const BEATS_MAX = 64
 /** The actor of a socket that is opened only to be refused by an `error` frame. */
 const NO_ACTOR: Actor = { namespace: '' }
 
@@ -55,9 +62,24 @@ export function connectRoutes(app: FastifyInstance, context: HttpContext): void 
   const hub = new ConnectHub({ ...context.deps, guesses: context.guesses })
   hub.listen(app.server)
   app.addHook('preClose', () => hub.close())
-  mount(app, context, operations.connect, async () => {
+  mount(app, context, operations.connect, async (request, reply) => {
+    const beats = request.headers[BEATS_HEADER]
+    if (typeof beats === 'string') {
+      const instances = beats.split(',', BEATS_MAX).map(instance => instance.trim())
+      context.deps.connections.beat(request.actor.namespace, { instances, step: stepOf(request.headers) })
+      return reply.code(204).send()
+    }
     throw new EngineError('invalid_request', 'this is a WebSocket: the request must be an upgrade')
   })
+}
+
+/** The step that a heartbeat names, if that can be read. */
+function stepOf({ [BEATS_STEP_HEADER]: text }: IncomingHttpHeaders): string | undefined {
+  try {
+    return typeof text === 'string' ? cutText(decodeURIComponent(text), NAME_CHARS_MAX) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export class ConnectHub {
@@ -107,7 +129,7 @@ export class ConnectHub {
 
   listen(server: Server): void {
     server.on('upgrade', (request, stream, head) => {
-      if (request.headers.upgrade?.toLowerCase() === 'websocket') this.#upgrade(request, stream, head)
+      if (request.headers.upgrade?.toLowerCase() === 'websocket') void this.#upgrade(request, stream, head)
       else this.#ignoreUpgrade(server, request, stream as Socket, head)
     })
   }
@@ -120,9 +142,9 @@ export class ConnectHub {
     while (this.#leaving.size > 0) await Promise.all(this.#leaving)
   }
 
-  #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+  async #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     stream.on('error', () => stream.destroy())
-    const admission = this.#admit(request)
+    const admission = await this.#admit(request)
     const refusal = this.#refusal(request, admission)
     if (refusal) {
       refuse(stream, refusal)
@@ -132,15 +154,24 @@ export class ConnectHub {
     this.#server.handleUpgrade(request, stream, head, ws => this.#accept(ws, stream, admission))
   }
 
-  #admit(request: IncomingMessage): Admission {
+  async #admit(request: IncomingMessage): Promise<Admission> {
     const { keys, corsOrigins, guesses } = this.#deps
     const { authorization } = request.headers
     const { remoteAddress } = request.socket
     const credentials = [keys, credentialsOf(request.headers), operations.connect, corsOrigins] as const
-    try {
-      guesses.refuseSpent(authorization, remoteAddress)
+    const admit = () => {
       const actor = authenticate(...credentials)
       return { actor, isKeyValid: () => isStillAuthorized(actor, ...credentials) }
+    }
+    try {
+      guesses.refuseSpent(authorization, remoteAddress)
+      try {
+        return admit()
+      } catch (error) {
+        if (!isUnknownKey(error, request.headers)) throw error
+        await keys.reread()
+        return admit()
+      }
     } catch (error) {
       const refusal = guesses.counted(error, authorization, remoteAddress)
       return { actor: NO_ACTOR, refusal, isKeyValid: () => false }
@@ -196,7 +227,8 @@ export class ConnectHub {
       leave()
       this.#remove(connection, gone)
     }
-    const socket = new ConnectSocket({ ws, stream, clock, limits: this.#limits, onOver })
+    const onUnblocked = () => peer.drained()
+    const socket = new ConnectSocket({ ws, stream, clock, limits: this.#limits, onOver, onUnblocked })
     const onRegistered = () => {
       cancelRegisterTimer()
       connection.isRegistered = true
@@ -212,11 +244,12 @@ export class ConnectHub {
     } else this.#listenTo(connection, ws, stream)
   }
 
-  #listenTo({ peer }: Connection, ws: WebSocket, stream: Duplex): void {
+  #listenTo({ peer, socket }: Connection, ws: WebSocket, stream: Duplex): void {
+    const inbox = new Inbox({ memory: this.#deps.messages, socket, receive: text => peer.receive(text) })
     stream.on('drain', () => peer.drained())
     ws.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary) peer.fail(new EngineError('invalid_request', 'a frame must be text'), CLOSE_CODES.protocol)
-      else peer.receive(data.toString())
+      else inbox.take(data)
     })
   }
 

@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import {
+  BEATS_FEATURE,
   CLOSE_CODES,
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_HEARTBEAT_MS,
@@ -17,19 +18,21 @@ import { EngineError } from '../../domain/model/errors.ts'
 import { ENGINE_FEATURES } from '../../domain/model/features.ts'
 import type { Session } from '../../ports/connections.ts'
 import type { Actor } from '../../services/commit/audit.ts'
+import type { AnotherPass } from '../../services/pass/another-pass.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { HttpDeps } from '../access/deps.ts'
 import type { KeyGuesses } from '../access/key-guesses.ts'
 import { namingWorkflow } from '../request/registration.ts'
 import { problemOf } from '../response/problem.ts'
 import { type IncomingFrame, readCheckpoint, readFrame, readResult } from './frames.ts'
-import { checkConnectRegister, checkHello, registrationOf } from './register.ts'
+import { checkAgain, checkConnectRegister, checkHello, registrationOf } from './register.ts'
 import type { ConnectSocket } from './socket.ts'
 
 export type ConnectDeps = Pick<
   HttpDeps,
-  'connections' | 'keys' | 'corsOrigins' | 'openLimits' | 'clock' | 'log' | 'proof'
+  'connections' | 'keys' | 'corsOrigins' | 'openLimits' | 'clock' | 'log' | 'proof' | 'messages'
 > & {
+  anotherPass: Pick<AnotherPass, 'requestFor'>
   registry: Pick<Registry, 'register' | 'forget'>
   guesses: Pick<KeyGuesses, 'refuseSpent' | 'counted'>
 }
@@ -52,6 +55,7 @@ export class Peer {
     'runner.register': (peer, frame) => peer.#register(frame),
     'invoke.result': (peer, frame) => peer.#result(frame),
     'invoke.checkpoint': (peer, frame) => peer.#checkpoint(frame),
+    'invoke.again': (peer, frame) => peer.#again(frame),
     heartbeat: (peer, { id }) => peer.#options.socket.send('heartbeat.ack', id),
     // A sign of life, as every frame is, and nothing else.
     'heartbeat.ack': null,
@@ -60,6 +64,7 @@ export class Peer {
     'result.ack': null,
     'checkpoint.ack': null,
     'invoke.cancel': null,
+    'again.ack': null,
     drain: null,
     error: null,
   }
@@ -160,6 +165,18 @@ export class Peer {
     session.checkpoint(frame.id, this.#readFor(session, frame, readCheckpoint))
   }
 
+  /** The handler of a pass that was answered goes on. The acknowledgement says that its run has another pass, or needs none. */
+  #again({ id, payload }: IncomingFrame): void {
+    const { deps, socket, actor } = this.#options
+    this.#openSession()
+    const asked = checkAgain(payload)
+    const { app } = this.#registered as RegisterRequest
+    deps.anotherPass.requestFor({ namespace: actor.namespace, app }, asked).then(
+      () => socket.send('again.ack', id),
+      error => this.#refuse(error, id),
+    )
+  }
+
   /** A frame that cannot be read ends its invoke, as an unreadable answer over HTTP does. */
   #readFor<T>(session: Session, frame: IncomingFrame, read: (frame: IncomingFrame) => T): T {
     try {
@@ -200,17 +217,19 @@ export class Peer {
   }
 
   /** The registration is durable: opens the session, or renews it. */
-  #open({ maxConcurrency, underWay }: ConnectRegister, request: RegisterRequest, reply: RegisterReply): void {
+  #open(terms: ConnectRegister, request: RegisterRequest, reply: RegisterReply): void {
     const { deps, socket, actor, onRegistered } = this.#options
     const { app, runner, url } = request
     this.#registered = request
     if (socket.isOver) return
     if (this.#session) {
-      this.#session.renew({ maxConcurrency, underWay })
+      this.#session.renew(terms)
       return
     }
-    const identity = { url, isNamed: runner !== undefined, instance: this.#instance }
-    this.#session = deps.connections.open(socket, { ...identity, maxConcurrency, underWay })
+    const beats = request.features?.includes(BEATS_FEATURE)
+    const identity = { url, isNamed: runner !== undefined, instance: this.#instance, beats }
+    const { maxConcurrency, underWay, leaving } = terms
+    this.#session = deps.connections.open(socket, { ...identity, maxConcurrency, underWay, leaving })
     onRegistered()
     deps.log.info({ namespace: actor.namespace, app, runner: reply.runnerId }, 'runner connected')
   }

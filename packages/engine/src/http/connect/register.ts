@@ -1,8 +1,8 @@
-// Checks the payloads of `hello` and `runner.register` frames. A registration is that of `POST /register` without the
+// Checks the payloads of `hello`, `runner.register` and `invoke.again` frames. A registration is that of `POST /register` without the
 // `url` (docs/wire-protocol.md#frames). Called by peer.ts.
 
 import type { ConnectRegister, RegisterRequest } from '@perdure/protocol'
-import { ConnectRegisterSchema, HelloSchema } from '@perdure/protocol/schema'
+import { ConnectRegisterSchema, HelloSchema, InvokeAgainSchema } from '@perdure/protocol/schema'
 import { connectUrl } from '../../domain/model/connect-url.ts'
 import { invalid } from '../../domain/model/errors.ts'
 import { checkParts, checkVersion, namingWorkflow } from '../request/registration.ts'
@@ -10,6 +10,9 @@ import { checkCharacters, validator } from '../request/validate.ts'
 
 const checkShape = validator(ConnectRegisterSchema, 'payload')
 const checkHelloShape = validator(HelloSchema, 'payload')
+
+/** The payload of an `invoke.again`. */
+export const checkAgain = validator(InvokeAgainSchema, 'payload')
 
 /** Throws the same errors as the HTTP route. */
 export function checkConnectRegister(payload: unknown): ConnectRegister {

@@ -17,6 +17,8 @@ export interface ConnectSocketOptions {
   limits: ConnectLimits
   /** Called once, when nothing more is sent or received: at once if this side closes. */
   onOver(): void
+  /** The event loop of the runner is free again. */
+  onUnblocked(): void
 }
 
 export class ConnectSocket implements RunnerSocket {
@@ -24,16 +26,24 @@ export class ConnectSocket implements RunnerSocket {
   lastSeenAt: number
   /** The same by the monotonic clock. */
   #seenAt: number
+  heardAt: number
   #unansweredHeartbeats = 0
   /** How long the runner had been silent at the first unanswered heartbeat. */
   #silentBeforeMs = 0
   #cancelClose: (() => void) | undefined
   #isOver = false
+  /** Since when the runner has not read its socket, by the monotonic clock, while another thread of its process beats. */
+  #blockedAt: number | undefined
+  #isDoubted = false
+  /** How long the runner was silent when the socket was closed for it. */
+  #silentMs: number | undefined
+  #begunStep: string | undefined
 
   constructor(options: ConnectSocketOptions) {
     this.#options = options
     this.lastSeenAt = options.clock.now()
     this.#seenAt = options.clock.elapsed()
+    this.heardAt = this.#seenAt
     const { ws } = options
     const seen = () => this.seen()
     ws.on('ping', seen).on('pong', seen)
@@ -48,7 +58,9 @@ export class ConnectSocket implements RunnerSocket {
   }
 
   get isWritable(): boolean {
-    return !this.#isOver && this.#options.ws.bufferedAmount < this.#options.limits.unreadHighBytes
+    const { ws, limits } = this.#options
+    const answers = this.#blockedAt === undefined && !this.#isDoubted
+    return !this.#isOver && answers && ws.bufferedAmount < limits.unreadHighBytes
   }
 
   /** The runner gave a sign of life. */
@@ -56,9 +68,48 @@ export class ConnectSocket implements RunnerSocket {
     const { clock } = this.#options
     this.lastSeenAt = clock.now()
     this.#seenAt = clock.elapsed()
+    this.#lives()
+    if (this.#blockedAt === undefined && !this.#isDoubted) return
+    this.#blockedAt = undefined
+    this.#isDoubted = false
+    this.#options.onUnblocked()
+  }
+
+  #lives(): void {
+    this.heardAt = this.#options.clock.elapsed()
     this.#unansweredHeartbeats = 0
     this.#cancelClose?.()
     this.#cancelClose = undefined
+  }
+
+  ping(): void {
+    if (!this.#isOver) this.#options.ws.ping()
+  }
+
+  doubt(): void {
+    this.#isDoubted = true
+  }
+
+  giveUp(): void {
+    this.#silentMs = this.#options.clock.elapsed() - this.heardAt
+    this.close(CLOSE_CODES.heartbeat, 'silent for too long')
+  }
+
+  beat(step?: string): void {
+    this.#begunStep = step
+    this.#blockedAt ??= this.#seenAt
+    this.#lives()
+  }
+
+  get silence(): string | undefined {
+    const { clock } = this.#options
+    if (this.#blockedAt !== undefined) {
+      const seconds = Math.round((clock.elapsed() - this.#blockedAt) / 1000)
+      const since = this.#begunStep === undefined ? '' : `, since step "${this.#begunStep}" began`
+      return `the event loop of its runner has been blocked for ${seconds} s${since}: ${CPU_BOUND}`
+    }
+    if (this.#silentMs === undefined) return undefined
+    return `its runner was silent for ${Math.round(this.#silentMs / 1000)} s: its machine is gone, or its event loop is blocked; ${CPU_BOUND}`
   }
 
   send(type: FrameType, id: string, payload?: string): void {
@@ -84,7 +135,7 @@ export class ConnectSocket implements RunnerSocket {
     this.send('heartbeat', id)
     if (this.#unansweredHeartbeats < UNANSWERED_HEARTBEATS_MAX || this.#isOver) return
     const leftMs = CONNECT_HEARTBEAT_MS - this.#silentBeforeMs + HEARTBEAT_ANSWER_MS
-    this.#cancelClose ??= clock.after(leftMs, () => this.close(CLOSE_CODES.heartbeat, 'silent for too long'))
+    this.#cancelClose ??= clock.after(leftMs, () => this.giveUp())
   }
 
   pause(): void {
@@ -109,6 +160,8 @@ export class ConnectSocket implements RunnerSocket {
     this.#options.onOver()
   }
 }
+
+const CPU_BOUND = 'CPU-bound work belongs in a worker thread'
 
 /** With this much gathered it is sent at once. It is a dozen or two invokes: those after a batch of commits. */
 const CORKED_BYTES_MAX = 8192

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
-import { Topic } from '../../services/live/live.ts'
+import { Live, Topic } from '../../services/live/live.ts'
 import { Broadcast, SLICE_STREAMS } from './broadcast.ts'
 import { FanOut } from './fan-out.ts'
 
@@ -139,7 +139,7 @@ test('the streams of a namespace count as listeners, and those of others cost a 
   const topic = new Topic<string>()
   let encoded = 0
   const encode = (text: string) => text.repeat(++encoded)
-  const fanOut = new FanOut({ topic, clock, encode, sizeOf: text => text.length })
+  const fanOut = new FanOut({ topic, clock, gaps: new Live(), encode, sizeOf: text => text.length })
   const readers = Array.from({ length: 60 }, (_, i) => {
     const reader = new Reader()
     reader.leave = fanOut.join(i === 0 ? 'a' : 'others', reader)
@@ -163,7 +163,7 @@ test('an item that is left out is never encoded', async () => {
     encoded.push(text)
     return text
   }
-  const fanOut = new FanOut({ topic, clock, encode, sizeOf: () => 10_000 })
+  const fanOut = new FanOut({ topic, clock, gaps: new Live(), encode, sizeOf: () => 10_000 })
   const readers = Array.from({ length: 1024 }, () => new Reader())
   const leaves = readers.map(reader => fanOut.join('a', reader))
   for (const text of ['first ', 'left out', 'last']) topic.publish('a', text)

@@ -2,12 +2,15 @@
 // by routes/event/namespace-streams.ts.
 
 import type { Clock } from '../../ports/clock.ts'
-import type { Topic } from '../../services/live/live.ts'
+import type { Live, Topic } from '../../services/live/live.ts'
 import { Broadcast, lazyMessage, type Sink } from './broadcast.ts'
+import { gapMessage } from './gap.ts'
 
 interface FanOutOptions<T> {
   topic: Topic<T>
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'after' | 'now'>
+  /** Reports when items may have been missed. */
+  gaps: Pick<Live, 'onGap'>
   encode(item: T): string
   /** About the bytes of the encoded item. */
   sizeOf(item: T): number
@@ -19,6 +22,9 @@ export class FanOut<T> {
 
   constructor(options: FanOutOptions<T>) {
     this.#options = options
+    options.gaps.onGap(() => {
+      for (const { broadcast } of this.#broadcasts.values()) broadcast.send(gapMessage(options.clock))
+    })
   }
 
   /** Sends the stream everything published for the namespace from now on, until the returned function is called. */

@@ -25,7 +25,7 @@ export interface Follower {
 }
 
 export interface RunFeedsDeps {
-  live: Pick<Live, 'runs'>
+  live: Pick<Live, 'runs' | 'running'>
   store: Pick<Store, 'in'>
   clock: Clock
   limits: Pick<HttpLimits, 'rereadMs' | 'pageFrames'>
@@ -63,6 +63,7 @@ export class RunFeed {
   readonly #onEmpty: () => void
   readonly #tail = new RunTail()
   readonly #stopListening: () => void
+  readonly #stopRunning: () => void
   readonly #newTimeline: (after: number) => Timeline
   readonly #followers = new Set<Follower>()
   /** Streams that have entered, whether they follow or still read for themselves. */
@@ -82,6 +83,11 @@ export class RunFeed {
       frames => this.#tail.notify(frames),
       () => this.#streams,
     )
+    this.#stopRunning = deps.live.running.on(
+      runId,
+      frame => this.#pass(frame),
+      () => 0,
+    )
   }
 
   enter(): void {
@@ -91,6 +97,7 @@ export class RunFeed {
   leave(): void {
     if (--this.#streams > 0) return
     this.#stopListening()
+    this.#stopRunning()
     this.#onEmpty()
   }
 
@@ -168,6 +175,13 @@ export class RunFeed {
       follower.write(missing)
     }
     return encode(true).length
+  }
+
+  /** Writes a frame that is not of the timeline. It has no id, and the seq that its stream is at: a client resumes behind that. */
+  #pass(frame: StoredFrame): void {
+    for (const follower of this.#followers) {
+      if (!follower.isStalled) follower.write(frameMessages([{ ...frame, seq: follower.after }], { ids: false }))
+    }
   }
 
   #dismiss(follower: Follower, why: 'ended' | 'slow' | Error): void {

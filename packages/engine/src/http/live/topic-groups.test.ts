@@ -53,3 +53,14 @@ test('filters narrow, and nothing is left when the readers are gone', async () =
   for (const { leave } of [ours, theirs]) leave()
   expect([live.updates.has('here'), clock.timerCount]).toEqual([false, 0])
 })
+
+test('after a gap every stream of topics gets a frame that says so', async () => {
+  const { clock, live, join, publish } = setUp()
+  const [runs, events, none] = [join(), join({ topics: ['events'] }), join({ topics: [] })]
+  live.gap()
+  live.gap()
+  publish('run_1', 1)
+  await clock.advance(250)
+  const gap = `event: gap\ndata: {"kind":"gap","ts":"${new Date(clock.now() - 250).toISOString()}"}\n\n`
+  expect([runs.text, events.text, none.text]).toEqual([`${gap}${gap}run_1:1 `, `${gap}${gap}`, ''])
+})

@@ -8,6 +8,7 @@ import type { RunUpdate } from '../../domain/view/run-updates.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Live, ProgressMove, Topic } from '../../services/live/live.ts'
 import { Broadcast, FRAME_BYTES, lazyMessage, type Message, type Sink } from './broadcast.ts'
+import { gapMessage } from './gap.ts'
 
 /** Topics of a whole namespace. */
 export const NAMESPACE_TOPICS = ['runs', 'events', 'deliveries'] as const
@@ -30,12 +31,13 @@ interface Encoders {
 }
 
 export interface TopicGroupsDeps {
-  live: Pick<Live, 'updates' | 'progress' | 'events' | 'deliveries'>
-  clock: Pick<Clock, 'after'>
+  live: Pick<Live, 'updates' | 'progress' | 'events' | 'deliveries' | 'onGap'>
+  clock: Pick<Clock, 'after' | 'now'>
   encoders: Encoders
 }
 
 interface Group {
+  topics: readonly NamespaceTopic[]
   broadcast: Broadcast
   stopListening: () => void
 }
@@ -48,6 +50,10 @@ export class TopicGroups {
 
   constructor(deps: TopicGroupsDeps) {
     this.#deps = deps
+    deps.live.onGap(() => {
+      for (const { broadcast, topics } of this.#groups.values())
+        if (topics.length > 0) broadcast.send(gapMessage(deps.clock))
+    })
   }
 
   /** Sends the stream what the selection matches from now on, until the returned function is called. */
@@ -111,7 +117,7 @@ export class TopicGroups {
     const stopListening = () => {
       for (const stop of stops) stop()
     }
-    return { broadcast, stopListening }
+    return { topics, broadcast, stopListening }
   }
 
   #once<T extends object>(item: T, messageOf: (item: T) => Message): Message {

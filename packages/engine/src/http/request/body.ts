@@ -90,13 +90,22 @@ function parseBody(type: string | undefined, bytes: Buffer, depthMax: number): B
     return new EngineError('invalid_json', `the body nests deeper than ${JSON_DEPTH_MAX} levels`)
   }
   try {
-    return { text, value: JSON.parse(text) }
+    return { text, value: parseJson(text) }
+  } catch (error) {
+    return error as EngineError
+  }
+}
+
+/** Throws `invalid_json` with the place of the fault. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
   } catch (cause) {
     const { line, column, isEnd } = jsonFault(text) as JsonFault
     const where = isEnd
       ? `it ends at line ${line}, column ${column}, where more is expected`
       : `line ${line}, column ${column}`
-    return new EngineError('invalid_json', `the body is not valid JSON: ${where}`, { cause, details: { line, column } })
+    throw new EngineError('invalid_json', `the body is not valid JSON: ${where}`, { cause, details: { line, column } })
   }
 }
 

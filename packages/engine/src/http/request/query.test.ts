@@ -44,11 +44,13 @@ describe('an enum', () => {
 
 describe('a list of values', () => {
   test('has each once, and takes the listed ones only', () => {
-    const status = (value?: string) => read('status', { kind: 'enums', values: ['queued', 'failed'] }, value)
+    const status = (value?: string | string[]) => read('status', { kind: 'enums', values: ['queued', 'failed'] }, value)
     expect(status('failed')).toEqual(['failed'])
     expect(status('failed,queued,failed')).toEqual(['failed', 'queued'])
+    expect(status(['failed', 'queued'])).toEqual(['failed', 'queued'])
+    expect(status(['failed', 'queued,failed'])).toEqual(['failed', 'queued'])
     expect(status()).toBeUndefined()
-    for (const value of ['', 'failed,', ',failed', 'failed, queued', 'toString']) {
+    for (const value of ['', 'failed,', ',failed', 'failed, queued', 'toString', ['failed', '']]) {
       expect(() => status(value)).toThrow('status must be one of queued, failed')
     }
   })
@@ -56,8 +58,10 @@ describe('a list of values', () => {
 
 describe('a list of names', () => {
   test('is bounded, and each is checked as a name', () => {
-    const ids = (value: string) => read('ids', { kind: 'names', maxLength: 4, maxItems: 2 }, value)
+    const ids = (value: string | string[]) => read('ids', { kind: 'names', maxLength: 4, maxItems: 2 }, value)
     expect(ids('a')).toEqual(['a'])
+    expect(ids(['a', 'b'])).toEqual(['a', 'b'])
+    expect(() => ids(['a,b', 'c'])).toThrow('ids must not have more than 2 items')
     expect(ids('a,😀😀😀😀')).toEqual(['a', '😀😀😀😀'])
     expect(() => ids('a,b,c')).toThrow('ids must not have more than 2 items')
     for (const value of ['', 'a,', 'aaaaa', 'a,\u0000']) expect(() => ids(value)).toThrow(refusedFor('ids'))

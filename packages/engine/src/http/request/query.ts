@@ -7,6 +7,7 @@ import {
   ATTRIBUTES_MAX,
   DURATION_FORMS,
   parseDurationMs,
+  quoteName,
 } from '@perdure/protocol'
 import { ID_CHARS_MAX, type QueryParam, type QueryParams, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
@@ -15,7 +16,7 @@ import { givenIdOf } from '../../domain/text/ids.ts'
 import { timestamp } from './timestamp.ts'
 import { checkName } from './validate.ts'
 
-/** The values of an operation's parameters. Each may be given once, but for attributes. */
+/** The values of an operation's parameters. Lists may be given several times; each other parameter once. */
 export function readQuery<const Params extends QueryParams>(
   request: FastifyRequest,
   params: Params,
@@ -25,8 +26,8 @@ export function readQuery<const Params extends QueryParams>(
   for (const name in params) {
     const value = query[name]
     const param = params[name] as QueryParam
-    if (param.kind === 'attributes') {
-      if (value !== undefined) values[name] = attributes(name, [value].flat())
+    if (param.kind === 'attributes' || param.kind === 'enums' || param.kind === 'names') {
+      if (value !== undefined) values[name] = readList(name, [value].flat(), param)
       continue
     }
     if (typeof value === 'object') throw invalid(name, 'must be given once')
@@ -35,7 +36,18 @@ export function readQuery<const Params extends QueryParams>(
   return values as QueryValues<Params>
 }
 
-type SingleParam = Exclude<QueryParam, { kind: 'attributes' }>
+type ListParam = Extract<QueryParam, { kind: 'attributes' | 'enums' | 'names' }>
+type SingleParam = Exclude<QueryParam, ListParam>
+
+/** Items follow each other by commas or as further parameters of the name: generated clients send either form. */
+function readList(name: string, given: readonly string[], param: ListParam): string[] {
+  // The values of attributes may contain commas.
+  if (param.kind === 'attributes') return attributes(name, given)
+  const items = given.flatMap(value => value.split(','))
+  if (param.kind === 'enums') return [...new Set(items.map(item => oneOf(name, item, param.values)))]
+  if (items.length > param.maxItems) throw invalid(name, `must not have more than ${param.maxItems} items`)
+  return items.map(item => checkedName(name, item, param.maxLength))
+}
 
 function readParam(name: string, value: string | undefined, param: SingleParam): unknown {
   if (param.kind === 'flag') return flag(name, value)
@@ -43,11 +55,6 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
   switch (param.kind) {
     case 'name':
       return checkedName(name, value, param.maxLength)
-    case 'names': {
-      const values = value.split(',')
-      if (values.length > param.maxItems) throw invalid(name, `must not have more than ${param.maxItems} items`)
-      return values.map(item => checkedName(name, item, param.maxLength))
-    }
     case 'pattern':
       if (!new RegExp(param.pattern, 'u').test(value)) throw invalid(name, `must match pattern "${param.pattern}"`)
       return value
@@ -56,8 +63,6 @@ function readParam(name: string, value: string | undefined, param: SingleParam):
       return value
     case 'enum':
       return oneOf(name, value, param.values)
-    case 'enums':
-      return [...new Set(value.split(',').map(item => oneOf(name, item, param.values)))]
     case 'integer':
       return clampedInteger(name, value, param)
     case 'timestamp':
@@ -134,13 +139,17 @@ const STEP_ID_CHARS_MAX = 256
 /** The `:stepId` of the path. */
 export function pathStepId(request: FastifyRequest): string {
   const { stepId } = request.params as { stepId: string }
-  if (stepId.length > 2 * STEP_ID_CHARS_MAX) throw notFound('step')
+  if (stepId.length > 2 * STEP_ID_CHARS_MAX) throw stepNotFound(stepId)
   return stepId
 }
 
 /** Whether the text can be an id. */
 export function isId(text: string): boolean {
   return ID.test(text)
+}
+
+export function stepNotFound(stepId: string): EngineError {
+  return new EngineError('step_not_found', `the run has no step with the id ${quoteName(stepId)}`)
 }
 
 export function notFound(noun: string): EngineError {

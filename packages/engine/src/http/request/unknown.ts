@@ -1,7 +1,7 @@
 // Refuses query parameters and members of bodies that the operation does not know, or warns of them
 // (docs/errors.md#how-requests-are-checked). Called by mount.ts for every operation.
 
-import { hintFor, quoteName } from '@perdure/protocol'
+import { cutText, hintFor, quoteName } from '@perdure/protocol'
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
@@ -48,7 +48,7 @@ export function warningsOf(value: unknown, { body }: Operation): string[] {
 }
 
 function refused(field: string, problem: string): EngineError {
-  return new EngineError('invalid_request', problem, { details: { field: field.slice(0, FIELD_CHARS_MAX) } })
+  return new EngineError('invalid_request', problem, { details: { field: cutText(field, FIELD_CHARS_MAX) } })
 }
 
 const FIELD_CHARS_MAX = 256

@@ -94,7 +94,9 @@ describe('validator', () => {
   })
 
   test('inherited members are no members', () => {
-    expect(messageOf(() => check(JSON.parse('{"__proto__":{"name":"n"}}')))).toBe('name is required')
+    expect(messageOf(() => check(JSON.parse('{"__proto__":{"name":"n"}}')))).toBe(
+      'name is required; "__proto__" is not known here',
+    )
   })
 
   test('a hostile list is refused without a visit to every element', () => {

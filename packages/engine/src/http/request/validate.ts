@@ -1,6 +1,7 @@
 // Checks bodies against the schemas of the protocol, and names the field and its bound in an `invalid_request`. Used by
 // every route that takes a body, and for the names in queries.
 
+import { quoteName } from '@perdure/protocol'
 import type { Static, TSchema } from 'typebox'
 import { Compile, Errors } from 'typebox/schema'
 import { invalid } from '../../domain/model/errors.ts'
@@ -47,6 +48,7 @@ export function checkCharacters(field: string, value: string | undefined): void 
 interface Node {
   type?: string
   anyOf?: readonly Node[]
+  maximum?: number
   enum?: readonly unknown[]
   format?: string
   properties?: Record<string, Node>
@@ -131,16 +133,27 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === (type === 'integer' ? 'number' : type)
 }
 
+/** A number without other bounds. */
+const BEYOND_EXACT = `must be at most ${Number.MAX_SAFE_INTEGER}, as larger numbers lose digits: send it as a string`
+
 function problemOf(schema: Node, error: { keyword: string; message: string } | undefined): string {
   if (schema.enum) return `must be one of ${schema.enum.join(', ')}`
   if (schema.format === 'date-time' && error?.keyword === 'format') return TIMESTAMP_WANTED
+  const isBeyond = error?.keyword === 'maximum' || error?.keyword === 'minimum'
+  if (schema.type === 'number' && schema.maximum === Number.MAX_SAFE_INTEGER && isBeyond) return BEYOND_EXACT
   return error?.message ?? 'is invalid'
+}
+
+/** Names a member that is not known, which was probably meant to be the required one that is missing. */
+function insteadOf({ properties = {} }: Node, value: Record<string, unknown>): string {
+  const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))
+  return unknown === undefined ? '' : `; ${quoteName(unknown)} is not known here`
 }
 
 function faultOfMembers(schema: Node, value: Record<string, unknown>, field: string): Fault | undefined {
   const path = (name: string): string => (field === '' ? name : `${field}.${name}`)
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) return { field: path(name), problem: 'is required' }
+    if (!Object.hasOwn(value, name)) return { field: path(name), problem: `is required${insteadOf(schema, value)}` }
   }
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
     if (!Object.hasOwn(value, name)) continue

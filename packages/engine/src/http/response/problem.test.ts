@@ -34,6 +34,7 @@ const STATUS_OF: Record<ErrorCode, number> = {
   run_not_finished: 409,
   delivery_in_flight: 409,
   slug_taken: 409,
+  already_running: 409,
   gone: 410,
   rate_limited: 429,
   overloaded: 503,

@@ -13,7 +13,8 @@ export function sendJson(reply: FastifyReply, status: number, text: JsonText): F
   reply.code(status).header('content-type', JSON_TYPE)
   if (text.length < COMPRESSED_CHARS_MIN) return reply.send(text)
   const encoding = encodingOf(reply)
-  if (!encoding) return reply.send(text)
+  // As bytes, which are outside of the heap: a client that reads slowly must not hold a long text there.
+  if (!encoding) return reply.send(Buffer.from(text))
   compress(text, encoding, (error, bytes) => {
     if (error) reply.send(error)
     else reply.header('content-encoding', encoding).send(bytes)

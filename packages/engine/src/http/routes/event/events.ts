@@ -2,7 +2,7 @@
 
 import type { EventName } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../../../domain/model/errors.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
@@ -39,6 +39,7 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
       return sendJson(reply, 200, JSON.stringify(warned(effect, sent.warnings)))
     }
     const outcome = await send(deps, namespace, sent)
+    if (outcome.eventId === undefined) nameFirst(reply, await deps.ingest.firstOf(namespace, sent.event))
     const runId = wait > 0 ? onlyRunOf(outcome) : undefined
     const run =
       runId === undefined
@@ -102,6 +103,13 @@ export function eventRoutes(app: FastifyInstance, context: HttpContext): void {
     const [event] = (await withBufferRuns(reads, [found])) as [Event]
     return event
   }
+}
+
+/** Names in headers the event that a repeat is of, and its run: the body of the answer has no room for them. */
+function nameFirst(reply: FastifyReply, first: { eventId: string; runId?: string } | undefined): void {
+  if (!first) return
+  reply.header('x-event-id', first.eventId)
+  if (first.runId !== undefined) reply.header('x-run-id', first.runId)
 }
 
 function presentName({ name, lastAt, lastEventId, count }: NamedEvents): EventName {

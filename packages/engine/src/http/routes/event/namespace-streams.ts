@@ -41,7 +41,7 @@ function follower<T>(
   operation: Operation,
   published: { topic: Topic<T>; encode(item: T): string; sizeOf(item: T): number },
 ): (request: FastifyRequest, reply: FastifyReply) => void {
-  const fanOut = new FanOut({ ...published, clock: context.deps.clock })
+  const fanOut = new FanOut({ ...published, clock: context.deps.clock, gaps: context.deps.live })
   return (request, reply) => {
     let leave = (): void => {}
     const isAuthorized = stillAuthorized(context, operation, request)
@@ -51,10 +51,12 @@ function follower<T>(
   }
 }
 
-function runMessage({ seq, ts, runId: id, workflow, app, status, attempt, error }: RunMove): string {
+function runMessage({ ts, runId: id, ...move }: RunMove): string {
   const kind = 'run_status'
   const runId = shownRunId(id)
-  const frame: RunStatusFrame = { kind, seq, ts: timestamp(ts), runId, workflow, app, status, attempt, error }
+  const { seq, workflow, app, status, attempt, currentStepName, error } = move
+  const head = { kind, seq, ts: timestamp(ts), runId, workflow, app, status } as const
+  const frame: RunStatusFrame = { ...head, currentStepName, attempt, error }
   return sseMessage({ event: kind, data: JSON.stringify(frame) })
 }
 

@@ -2,10 +2,12 @@
 
 import type { RunStatus, ScheduleEntry } from '@perdure/protocol'
 import { type EventSchedule, recurrenceOf } from '../../../domain/arrival/schedule/event-schedule.ts'
-import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
+import type { Gap, Missed } from '../../../domain/arrival/schedule/missed.ts'
+import type { Skipped } from '../../../domain/arrival/schedule/skipped.ts'
 import type { ScheduleView } from '../../../domain/arrival/schedules.ts'
 import type { Workflow } from '../../../domain/model/workflow.ts'
 import { fieldsOf, Schedule, timezoneOf } from '../../../domain/text/cron.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
@@ -31,7 +33,7 @@ export function entryText(schedule: ListedSchedule, moment: Moment): JsonText {
 }
 
 function cronEntry({ id, cron, timezone, workflow, ...state }: CronEntry, { now, lastStatus }: Moment): ScheduleEntry {
-  const { paused = false, nextRunAt, lastRunAt, lastRunId, missed } = state
+  const { paused = false, nextRunAt, lastRunAt, lastRunId, missed, skipped } = state
   return {
     id,
     source: 'workflow',
@@ -43,13 +45,14 @@ function cronEntry({ id, cron, timezone, workflow, ...state }: CronEntry, { now,
     next: paused ? [] : cronInstants(new Schedule(cron), nextRunAt).map(timestamp),
     ...last(lastRunAt, lastRunId, lastStatus),
     ...missedInstants(missed),
+    ...skippedInstants(skipped),
     ...late(paused ? undefined : nextRunAt, now),
   }
 }
 
 function eventEntry(schedule: EventSchedule, { now, lastStatus }: Moment): JsonText {
   const { id, cron, everyMs, eventName, eventApp, eventData, startsAt, endsAt, catchUp, nextAt, ...state } = schedule
-  const { paused = false, lastAt, lastRunId, lastEventId, missed, givenTimezone } = state
+  const { paused = false, lastAt, lastRunId, lastEventId, missed, skipped, givenTimezone } = state
   const next = nextAt === undefined ? [] : [nextAt, ...recurrenceOf(schedule).following(nextAt, NEXT_SHOWN - 1)]
   const about: ScheduleEntry = {
     id,
@@ -64,6 +67,7 @@ function eventEntry(schedule: EventSchedule, { now, lastStatus }: Moment): JsonT
     next: next.map(timestamp),
     ...last(lastAt, lastRunId, lastStatus),
     ...missedInstants(missed),
+    ...skippedInstants(skipped),
     ...(lastEventId === undefined ? {} : { lastEventId }),
     ...late(nextAt, now),
   }
@@ -91,7 +95,19 @@ function last(at: number | undefined, runId: string | undefined, status: RunStat
 }
 
 function missedInstants(missed: Missed | undefined): Pick<ScheduleEntry, 'missed'> {
-  return missed ? { missed: { from: timestamp(missed.from), until: timestamp(missed.until) } } : {}
+  if (!missed) return {}
+  const { earlier = [], ...last } = missed
+  return { missed: { ...gapText(last), ...(earlier.length > 0 && { earlier: earlier.map(gapText) }) } }
+}
+
+function skippedInstants(skipped: Skipped | undefined): Pick<ScheduleEntry, 'skipped'> {
+  if (!skipped) return {}
+  const { from, until, count, liveRunId } = skipped
+  return { skipped: { from: timestamp(from), until: timestamp(until), count, liveRunId: shownRunId(liveRunId) } }
+}
+
+function gapText({ from, until, count, cause }: Gap) {
+  return { from: timestamp(from), until: timestamp(until), count, cause }
 }
 
 function late(nextAt: number | undefined, now: number): { lateMs?: number } {

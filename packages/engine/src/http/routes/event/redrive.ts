@@ -34,7 +34,7 @@ export function redriveRoutes(app: FastifyInstance, context: HttpContext): void 
     const { dryRun = false, since, until, ...wanted } = checkMany(bodyOf(request)?.value)
     for (const [field, value] of Object.entries(wanted)) checkName(field, value)
     const span = {
-      ...(since === undefined ? {} : { since: timestamp('since', since) }),
+      since: timestamp('since', since),
       ...(until === undefined ? {} : { until: timestamp('until', until) }),
     }
     const counted = scan(
@@ -43,7 +43,7 @@ export function redriveRoutes(app: FastifyInstance, context: HttpContext): void 
       signal => redrive.many(request.actor, { ...wanted, ...span }, { isDryRun: dryRun, signal }),
       {
         timeoutMs: context.limits.bulkScanMs,
-        tooWide: () => invalid('since', 'leaves too many events to look at: give since or until'),
+        tooWide: () => invalid('since', 'leaves too many events to look at: give a later since, or until'),
       },
     )
     return sendJson(reply, 200, JSON.stringify(await counted))

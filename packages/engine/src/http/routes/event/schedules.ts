@@ -1,12 +1,12 @@
 // Schedules (docs/events.md#schedules): lists those of workflows and of the API; makes, changes, pauses and fires them.
 
-import { DURATION_FORMS, type FireScheduleReply, type PutSchedule, parseDurationMs } from '@perdure/protocol'
+import { DURATION_FORMS, type FireScheduleReply, type PutSchedule, parseDurationMs, quoteName } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ScheduleDefinition } from '../../../domain/arrival/schedule/event-schedule.ts'
 import { checkCron } from '../../../domain/arrival/schedules.ts'
 import { invalid } from '../../../domain/model/errors.ts'
-import { timezoneOf, zoned } from '../../../domain/text/cron.ts'
+import { isZone, timezoneOf, zoned } from '../../../domain/text/cron.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { TIMESTAMP_MS_MAX } from '../../../domain/text/timestamp.ts'
@@ -134,7 +134,10 @@ function timesOf({ cron, every, timezone }: Pick<PutSchedule, 'cron' | 'every' |
     if (timezoneOf(given) !== timezone) throw invalid('timezone', 'must be the zone that TZ= in cron names')
     return { cron: given }
   }
-  if (/\s/.test(timezone)) throw invalid('timezone', 'must be the name of a time zone')
+  if (/\s/.test(timezone) || !isZone(timezone)) {
+    const what = quoteName(timezone)
+    throw invalid('timezone', `must be the name of a time zone, such as Europe/Berlin, not ${what}`)
+  }
   const source = zoned(given.trim(), timezone)
   checkCron('cron', source)
   return { cron: source, givenTimezone: timezone }

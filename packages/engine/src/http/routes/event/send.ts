@@ -13,7 +13,6 @@ import { operations } from '@perdure/protocol/operations'
 import type { FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../../domain/model/errors.ts'
 import { arrayElements, type JsonText, objectMember } from '../../../domain/text/json-text.ts'
-import { timestamp } from '../../../domain/text/timestamp.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import type { IncomingEvent } from '../../../services/event/ingest.ts'
 import type { Later } from '../../../services/event/scheduled-events.ts'
@@ -26,7 +25,7 @@ import { checkName, validator } from '../../request/validate.ts'
 import { problemOf } from '../../response/problem.ts'
 
 const checkEvent = validator(operations.sendEvent.body.schema)
-/** Events of a batch that are decided in one turn of the event loop. */
+/** Events of a batch that are read in one turn of the event loop. */
 const EVENTS_PER_TURN = 25
 
 /** An event as it was sent, checked. */
@@ -41,6 +40,8 @@ export interface SentEvent {
 /** The checked body, with the exact text of `data`. */
 export function sentEvent(body: Body | undefined, traceparent: FastifyRequest['headers'][string]): SentEvent {
   const checked = checkEvent(body?.value)
+  // It would be sent, with a warning, where elsewhere the member means that nothing happens.
+  if (Object.hasOwn(checked, 'dryRun')) throw invalid('dryRun', 'is a query parameter: POST /events?dryRun=1')
   const { name, app, dedupeId, runner, targetApp, attributes } = checked
   checkName('name', name)
   checkName('app', app)
@@ -64,10 +65,18 @@ export function sentEvent(body: Body | undefined, traceparent: FastifyRequest['h
 export async function send(
   deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,
   namespace: string,
-  { event, later, warnings }: SentEvent,
+  sent: SentEvent,
 ): Promise<SendEventReply> {
-  const reply = await (later ? sendLater(deps, namespace, event, later) : deps.ingest.send(namespace, event))
-  // The answer to a duplicate has no other member.
+  return withWarnings(await deps.ingest.send(namespace, incoming(deps, sent)), sent)
+}
+
+/** The event with the time of its arrival. @throws EngineError `invalid_request` for a time that is too far away. */
+function incoming({ scheduledEvents }: Pick<HttpDeps, 'scheduledEvents'>, { event, later }: SentEvent): IncomingEvent {
+  return later ? { ...event, at: scheduledEvents.arrivalTime(later) } : event
+}
+
+/** The answer to a duplicate has no other member. */
+function withWarnings(reply: SendEventReply, { warnings }: SentEvent): SendEventReply {
   return reply.eventId === undefined ? reply : warned(reply, warnings)
 }
 
@@ -77,8 +86,8 @@ export function warned<T extends { warnings?: string[] }>(reply: T, warnings: re
 }
 
 /**
- * Sends the events of a body that is a list, and resolves with the JSON of their replies, in order, when all are durable. An
- * event that is refused has its error in its place.
+ * Sends the events of a body that is a list in their order, and resolves with the JSON of their replies when all are durable. An event
+ * that is refused has its error in its place.
  */
 export async function sendBatch(
   deps: Pick<HttpDeps, 'ingest' | 'scheduledEvents'>,
@@ -86,33 +95,24 @@ export async function sendBatch(
 ): Promise<JsonText[]> {
   const { namespace } = request.actor
   const { traceparent } = request.headers
-  const items = itemsOf(bodyOf(request))
-  /** The last event with each dedupe id: the first one counts, so a repeat waits for it. */
-  const sentWith = new Map<string, Promise<unknown>>()
-  const sendOne = async (item: Body): Promise<BatchedEventReply> => {
+  const replies: BatchedEventReply[] = []
+  const accepted: { at: number; sent: SentEvent; event: IncomingEvent }[] = []
+  for (const [at, item] of itemsOf(bodyOf(request)).entries()) {
+    if (at > 0 && at % EVENTS_PER_TURN === 0) await nextTurn()
     try {
       checkSize(item)
       const sent = sentEvent(item, traceparent)
-      const { app = '', dedupeId } = sent.event
-      if (dedupeId === undefined) return await send(deps, namespace, sent)
-      const key = JSON.stringify([app, dedupeId])
-      const earlier = sentWith.get(key)
-      const reply = earlier ? earlier.then(() => send(deps, namespace, sent)) : send(deps, namespace, sent)
-      sentWith.set(
-        key,
-        reply.catch(() => {}),
-      )
-      return await reply
+      accepted.push({ at, sent, event: incoming(deps, sent) })
     } catch (error) {
-      return { error: problemOf(error) }
+      replies[at] = { error: problemOf(error) }
     }
   }
-  const replies: Promise<BatchedEventReply>[] = []
-  for (const item of items) {
-    if (replies.length > 0 && replies.length % EVENTS_PER_TURN === 0) await nextTurn()
-    replies.push(sendOne(item))
+  const events = accepted.map(({ event }) => event)
+  for (const [i, reply] of (await deps.ingest.sendAll(namespace, events)).entries()) {
+    const { at, sent } = accepted[i] as (typeof accepted)[number]
+    replies[at] = reply instanceof Error ? { error: problemOf(reply) } : withWarnings(reply, sent)
   }
-  return (await Promise.all(replies)).map(reply => JSON.stringify(reply))
+  return replies.map(reply => JSON.stringify(reply))
 }
 
 /** The events of the list, each with its exact text. */
@@ -127,16 +127,6 @@ function checkSize({ text }: Body): void {
   const limit = HTTP_LIMITS.bodyMax
   if (Buffer.byteLength(text) <= limit) return
   throw new EngineError('payload_too_large', `an event must not have more than ${limit} bytes`, { details: { limit } })
-}
-
-async function sendLater(
-  { scheduledEvents }: Pick<HttpDeps, 'scheduledEvents'>,
-  namespace: string,
-  event: IncomingEvent,
-  later: Later,
-): Promise<SendEventReply> {
-  const scheduled = await scheduledEvents.schedule(namespace, event, later)
-  return scheduled ? { ...scheduled, at: timestamp(scheduled.at) } : { deduped: true }
 }
 
 function laterOf({ at, delay }: SendEvent): Later | undefined {

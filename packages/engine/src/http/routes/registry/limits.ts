@@ -29,12 +29,19 @@ export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
     const now = context.deps.clock.now()
     const from = { ...asked, endedSince: now - RELEASE_WINDOW_MS }
     const rows = await scan(context, reply, signal => reads.limits(from, signal))
-    const limits = limitsOf(rows, now).filter(
+    const workflows = await context.deps.registry.workflows(request.actor.namespace, undefined)
+    const defined = new Map(
+      workflows.map(({ app, name, flowControl }) => [appKeyOf(app, name), flowControl?.concurrency]),
+    )
+    const present = ({ app, workflow }: LimitedRun) => defined.get(appKeyOf(app, workflow))
+    const limits = limitsOf(rows, { now, present }).filter(
       limit => (kind === undefined || limit.kind === kind) && (key === undefined || limit.key === key),
     )
     return sendJson(reply, 200, JSON.stringify(limits.slice(0, query.limit).map(presentLimit)))
   })
 }
+
+const appKeyOf = (app: string, workflow: string) => `${app}\n${workflow}`
 
 function presentLimit(limit: LimitNow): LimitStatus {
   if (limit.kind === 'throttle') {

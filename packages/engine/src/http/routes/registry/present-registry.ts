@@ -72,9 +72,9 @@ export function presentDefinition({ hash, registeredAt, runner, definition }: Ke
 }
 
 function presentDefined(defined: Defined): PastDefinition['definition'] {
-  const { maxAttempts, initialMs, factor, maxMs, jitter } = defined.retry
+  const { maxAttempts, initialMs, factor, maxMs, jitter, maxElapsedMs, nonRetriable } = defined.retry
   return {
-    retry: { maxAttempts, initialMs, factor, maxMs, jitter },
+    retry: { maxAttempts, initialMs, factor, maxMs, jitter, maxElapsedMs, nonRetriable },
     triggers: defined.triggers,
     flowControl: defined.flowControl && { ...defined.flowControl },
     onFailure: defined.onFailure,

@@ -1,8 +1,10 @@
 // The message of an error where many are listed. Used by the routes of errors and statistics.
 
+import { cutText } from '@perdure/protocol'
+
 /** In code points. */
 const MESSAGE_CHARS_MAX = 200
 
 export function briefMessage({ message }: { message: string }): string {
-  return [...message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
+  return cutText(message, MESSAGE_CHARS_MAX)
 }

@@ -75,7 +75,8 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
     const nextCursor = found.length > limit && last ? encodeCursor(scope, [last.runId]) : undefined
     if (nextCursor) reply.header('x-next-cursor', nextCursor)
     const results = page.map(presentResult)
-    return sendJson(reply, 200, JSON.stringify({ ...presentBulk(job), results, nextCursor }))
+    const newRuns = await bulk.newRuns(job)
+    return sendJson(reply, 200, JSON.stringify({ ...presentBulk(job), newRuns, results, nextCursor }))
   })
 
   mount(app, context, operations.stopBulk, async (request, reply) =>
@@ -100,19 +101,27 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
 
 /** Requires a member, so that an empty filter does not act on every run. */
 function filterOf(given: NonNullable<WireRequest['filter']>): BulkFilter {
-  const { status, since, until, attribute, deep, ...names } = given
+  const { status, since, until, endedSince, endedUntil, attribute, deep, ...names } = given
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
   if (deep !== undefined && names.q === undefined) throw invalid('filter.deep', 'is only for a filter with q')
   const filter: BulkFilter = {
     ...names,
     ...(deep === undefined ? {} : { deep }),
     ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
-    ...(since === undefined ? {} : { since: timestamp('filter.since', since) }),
-    ...(until === undefined ? {} : { until: timestamp('filter.until', until) }),
+    ...timesOf({ since, until, endedSince, endedUntil }),
     ...(attribute === undefined ? {} : { attribute: attributes('filter.attribute', [attribute].flat()) }),
   }
   if (Object.keys(filter).length > 0) return filter
   throw invalid('filter', 'must have a member: it would match every run')
+}
+
+type Times = 'since' | 'until' | 'endedSince' | 'endedUntil'
+
+function timesOf(given: { readonly [Name in Times]: string | undefined }): Pick<BulkFilter, Times> {
+  const times = Object.entries(given).flatMap(([name, at]) =>
+    at === undefined ? [] : [[name, timestamp(`filter.${name}`, at)]],
+  )
+  return Object.fromEntries(times)
 }
 
 function presentResult({ runId, outcome, newRunId, error }: BulkResult) {
@@ -153,6 +162,8 @@ export function presentBulk(job: BulkView) {
     ...filter,
     since: optionalTimestamp(filter.since),
     until: optionalTimestamp(filter.until),
+    endedSince: optionalTimestamp(filter.endedSince),
+    endedUntil: optionalTimestamp(filter.endedUntil),
     parentRunId: shownRunId(filter.parentRunId),
     replayOf: shownRunId(filter.replayOf),
   }

@@ -6,6 +6,7 @@ import { invalid } from '../../../domain/model/errors.ts'
 import type { Runner } from '../../../domain/model/workflow.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
+import { followOnKind } from '../../../domain/view/run-summary.ts'
 import type { ErrorGroup } from '../../../ports/store-statistics.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -35,7 +36,7 @@ export function errorRoutes(app: FastifyInstance, context: HttpContext): void {
 
 /** `registered` has the SDKs of runners. */
 function presentGroup(
-  { firstAt, lastAt, firstSeenAt, lastRunId, error, runners, ...group }: ErrorGroup,
+  { firstAt, lastAt, firstSeenAt, lastRunId, error, kind, runners, ...group }: ErrorGroup,
   registered: readonly Runner[],
 ) {
   const { stepName, code } = error
@@ -45,5 +46,14 @@ function presentGroup(
     const runner = registered.find(each => each.app === group.app && each.runnerId === runnerId)
     return { runnerId, count, sdkName: runner?.sdkName, version: runner?.version }
   })
-  return { ...group, stepName, code, message, ...times, lastRunId: shownRunId(lastRunId), runners: counted }
+  return {
+    ...group,
+    kind: followOnKind(kind),
+    stepName,
+    code,
+    message,
+    ...times,
+    lastRunId: shownRunId(lastRunId),
+    runners: counted,
+  }
 }

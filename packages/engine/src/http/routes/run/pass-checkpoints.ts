@@ -5,9 +5,10 @@ import { isUtf8 } from 'node:buffer'
 import type { Operation } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { EngineError } from '../../../domain/model/errors.ts'
+import { type MessageMemory, SMALL_MESSAGE_BYTES_MAX } from '../../../ports/message-memory.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
-import { rawBodyOf } from '../../request/body.ts'
+import { parseJson, rawBodyOf } from '../../request/body.ts'
 import { sendJson } from '../../response/reply.ts'
 
 /** The token is the key. */
@@ -22,7 +23,7 @@ const REPORT_STEPS = {
 } as const satisfies Operation
 
 export function passCheckpointRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { httpCheckpoints } = context.deps
+  const { httpCheckpoints, messages } = context.deps
   mount(
     app,
     context,
@@ -31,8 +32,24 @@ export function passCheckpointRoutes(app: FastifyInstance, context: HttpContext)
       const { token } = request.params as { token: string }
       const body = rawBodyOf(request)
       if (!isUtf8(body)) throw new EngineError('invalid_json', 'the body is not valid UTF-8')
-      return sendJson(reply, 200, await httpCheckpoints.receive(token, body.toString('utf8')))
+      const release = await readable(messages, body.length)
+      const text = body.toString('utf8')
+      try {
+        return sendJson(reply, 200, await httpCheckpoints.receive(token, text))
+      } catch (error) {
+        // The fault is looked for only now: most reports can be read.
+        if (error instanceof EngineError && error.code === 'invalid_request') parseJson(text)
+        throw error
+      } finally {
+        release?.()
+      }
     },
     { config: { rawBody: true } },
   )
+}
+
+/** Resolves when there is memory to read so many bytes. */
+function readable(messages: MessageMemory, bytes: number): Promise<() => void> | undefined {
+  if (bytes <= SMALL_MESSAGE_BYTES_MAX) return undefined
+  return new Promise(resolve => messages.reserve(bytes, resolve))
 }

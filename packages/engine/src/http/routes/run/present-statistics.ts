@@ -1,6 +1,8 @@
 // Statistics as the API shows them (docs/http-api.md#get-runsseries), from the counts of the store.
 
 import {
+  HOLDING_WAITS,
+  RUN_KINDS,
   RUN_STATUSES,
   type RunFacets,
   type RunSeriesPoint,
@@ -9,11 +11,12 @@ import {
   WAITING_KINDS,
   type WorkflowStats,
 } from '@perdure/protocol'
+import type { RunKind } from '../../../domain/model/run.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
 import { percentiles } from '../../../domain/view/durations.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
-import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
+import { type Ends, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { TrendSpans } from '../../../domain/view/trend-spans.ts'
 import type {
   LastFailure,
@@ -28,8 +31,6 @@ import { briefMessage } from './brief-message.ts'
 const FACETS_MAX = 200
 /** Steps of a workflow. */
 const STEPS_MAX = 20
-/** A queued run that waits for one of these is held. */
-const HELD_BY: readonly LiveRuns['waitingKind'][] = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
 /** A point for each span, also for those without runs. */
 export function presentSeries({ step, since, until }: RunSeriesQuery, series: Map<number, RunTally>): RunSeriesPoint[] {
@@ -62,19 +63,31 @@ export function presentWorkflowStats(
       trend,
       live: live.get(keyOf({ app, workflow })) ?? [],
     }))
-    .filter(({ tally, live }) => tally.started + ended(tally) + live.length > 0)
+    .filter(({ tally, live }) => tally.started + ended(tally) + ended(tally.onFailure) + live.length > 0)
     .sort((a, b) => ended(b.tally) - ended(a.tally) || (keyOf(a) < keyOf(b) ? -1 : 1))
     .slice(0, limit)
     .map(({ app, workflow, tally, trend, live }) => ({
       app,
       workflow,
       ...presentTally(tally),
-      inFlight: sum(live),
-      held: sum(live.filter(({ status, waitingKind }) => status === 'queued' && HELD_BY.includes(waitingKind))),
+      inFlight: sum(live.filter(isOfHandler)),
+      ...presentHeld(live.filter(isOfHandler)),
+      onFailure: { ...tally.onFailure, inFlight: sum(live.filter(each => !isOfHandler(each))) },
       ...presentFailure(failureOf.get(keyOf({ app, workflow }))?.[0]),
       steps: presentSteps(stepsOf.get(keyOf({ app, workflow })) ?? []),
       ...(spans && trend ? { trend: { at: timestamp(spans.from), spanMs: spans.spanMs, ...trend } } : {}),
     }))
+}
+
+function isOfHandler({ kind }: LiveRuns): boolean {
+  return kind === 'run'
+}
+
+function presentHeld(live: readonly LiveRuns[]): Pick<WorkflowStats, 'held' | 'heldBy'> {
+  const queued = live.filter(({ status }) => status === 'queued')
+  const heldBy = zeros(HOLDING_WAITS)
+  for (const kind of HOLDING_WAITS) heldBy[kind] = sum(queued.filter(({ waitingKind }) => waitingKind === kind))
+  return { held: Object.values(heldBy).reduce((all, runs) => all + runs, 0), heldBy }
 }
 
 export interface FacetFilter {
@@ -82,33 +95,71 @@ export interface FacetFilter {
   withAllLive: boolean
   status?: readonly string[] | undefined
   waitingFor?: string | undefined
+  kind?: RunKind | undefined
 }
 
+/** Runs that are equal in all that facets count. */
+type Equal = Pick<LiveRuns, 'app' | 'workflow' | 'kind' | 'status' | 'runs'> & Partial<Pick<LiveRuns, 'waitingKind'>>
+
 /** Counts runs by each property. The filter by a property does not hold for the counts by it. */
-export function presentFacets({ workflows, live }: RunTotals, filter: FacetFilter): RunFacets {
-  const status = Object.fromEntries(RUN_STATUSES.map(status => [status, 0])) as Record<string, number>
-  const waitingFor = Object.fromEntries(WAITING_KINDS.map(kind => [kind, 0])) as Record<string, number>
+export function presentFacets(totals: RunTotals, filter: FacetFilter): RunFacets {
+  const [status, waitingFor, kind] = [zeros(RUN_STATUSES), zeros(WAITING_KINDS), zeros(RUN_KINDS)]
+  const waits = new Map<string, RunFacets['waits'][number]>()
   const ofApp = new Map<string, number>()
   const ofWorkflow = new Map<string, { app: string; workflow: string; runs: number }>()
-  const hasStatus = (name: string) =>
-    filter.status?.some(each => each === name || (each === 'running' && name === 'waiting')) ?? true
-  const add = (of: { app: string; workflow: string }, name: string, runs: number, kind?: LiveRuns['waitingKind']) => {
-    const isWaiting = filter.waitingFor === undefined || filter.waitingFor === kind
-    if (isWaiting) status[name] = (status[name] ?? 0) + runs
-    if (kind && hasStatus(name)) waitingFor[kind] = (waitingFor[kind] ?? 0) + runs
-    if (!isWaiting || !hasStatus(name)) return
-    ofApp.set(of.app, (ofApp.get(of.app) ?? 0) + runs)
-    const { app, workflow } = of
-    ofWorkflow.set(keyOf(of), { app, workflow, runs: (ofWorkflow.get(keyOf(of))?.runs ?? 0) + runs })
+  for (const each of equalRuns(totals, filter)) {
+    const { app, workflow, runs } = each
+    const matches = matchesOf(each, filter)
+    const isIn = (...properties: (keyof typeof matches)[]) => properties.every(property => matches[property])
+    if (isIn('waitingFor', 'kind')) status[each.status] += runs
+    if (each.waitingKind && isIn('status', 'kind')) {
+      waitingFor[each.waitingKind] += runs
+      addWait(waits, { status: each.status, waitingFor: each.waitingKind, runs })
+    }
+    if (isIn('status', 'waitingFor')) kind[each.kind] += runs
+    if (!isIn('status', 'waitingFor', 'kind')) continue
+    ofApp.set(app, (ofApp.get(app) ?? 0) + runs)
+    ofWorkflow.set(keyOf(each), { app, workflow, runs: (ofWorkflow.get(keyOf(each))?.runs ?? 0) + runs })
   }
-  for (const each of workflows) for (const name of TERMINAL_STATUSES) add(each, name, each.tally[name])
-  for (const each of live) add(each, each.status, filter.withAllLive ? each.runs : each.created, each.waitingKind)
   return {
     status,
     app: largest([...ofApp].map(([app, runs]) => ({ app, runs }))),
     workflow: largest([...ofWorkflow.values()]),
     waitingFor,
+    waits: [...waits.values()].filter(({ runs }) => runs > 0),
+    kind,
   }
+}
+
+type Wait = RunFacets['waits'][number]
+
+function addWait(waits: Map<string, Wait>, { status, waitingFor, runs }: Wait): void {
+  const key = `${status} ${waitingFor}`
+  waits.set(key, { status, waitingFor, runs: (waits.get(key)?.runs ?? 0) + runs })
+}
+
+function* equalRuns({ workflows, live }: RunTotals, { withAllLive }: FacetFilter): Generator<Equal> {
+  for (const { app, workflow, tally } of workflows) {
+    for (const status of TERMINAL_STATUSES) {
+      yield { app, workflow, kind: 'run', status, runs: tally[status] }
+      yield { app, workflow, kind: 'onFailure', status, runs: tally.onFailure[status] }
+    }
+  }
+  for (const each of live) yield withAllLive ? each : { ...each, runs: each.created }
+}
+
+/** Which parts of the filter the runs match. */
+function matchesOf({ status, waitingKind, kind }: Equal, filter: FacetFilter) {
+  const isStatus = (name: string) => name === status || (name === 'running' && status === 'waiting')
+  return {
+    status: filter.status?.some(isStatus) ?? true,
+    waitingFor: filter.waitingFor === undefined || filter.waitingFor === waitingKind,
+    kind: filter.kind === undefined || filter.kind === kind,
+  }
+}
+
+function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map(name => [name, 0])) as Record<Name, number>
 }
 
 function presentTally({ started, succeeded, failed, cancelled, durations, queueTimes }: RunTally) {
@@ -147,7 +198,7 @@ function largest<T extends { runs: number }>(facets: T[]): T[] {
     .slice(0, FACETS_MAX)
 }
 
-function ended({ succeeded, failed, cancelled }: RunTally): number {
+function ended({ succeeded, failed, cancelled }: Ends): number {
   return succeeded + failed + cancelled
 }
 

@@ -1,6 +1,8 @@
 // Steps and their attempts on the wire (docs/http-api.md#steprecord). Results keep their exact text.
 
 import type { StepRecord, StepAttempt as WireAttempt } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol'
+import { wireTriggered } from '../../../domain/model/event.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
@@ -55,6 +57,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     childRunId: step.childRunId,
     deliveryId: step.deliveryId,
     emittedEventId: step.emittedEventId,
+    effects: step.effects && { ...step.effects, triggered: wireTriggered(step.effects.triggered) },
     carried: step.carried,
     timedOut: step.timedOut,
   }
@@ -65,7 +68,6 @@ export function shortError<Failure extends { message: string; stack?: string | u
   error: Failure,
 ): Omit<Failure, 'stack'> {
   const { stack, ...rest } = error
-  // A code point has at most two units.
-  const message = [...rest.message.slice(0, 2 * MESSAGE_CHARS_MAX)].slice(0, MESSAGE_CHARS_MAX).join('')
+  const message = cutText(rest.message, MESSAGE_CHARS_MAX)
   return { ...rest, message }
 }

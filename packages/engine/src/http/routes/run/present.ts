@@ -16,12 +16,12 @@ export function runText(run: RunView): JsonText {
   const { progress } = run
   const shown = progress && splice({ at: timestamp(progress.at) }, { value: progress.value })
   const payloads = { progress: shown, input: run.input, result: run.result }
-  return splice({ ...runSummary(run), eventIds: run.eventIds }, payloads)
+  return splice({ ...runSummary(run), eventIds: run.eventIds, generation: run.generation || undefined }, payloads)
 }
 
 export function logLineText(line: LogLine): JsonText {
-  const { seq, ts, level, message, scope, attempt, fields } = line
-  return splice({ seq, ts: timestamp(ts), level, message, scope, attempt }, { fields })
+  const { seq, ts, tsMs, level, message, scope, attempt, fields } = line
+  return splice({ seq, ts: timestamp(ts), tsMs, level, message, scope, attempt }, { fields })
 }
 
 export function controlActionText(entry: ControlAction): JsonText {

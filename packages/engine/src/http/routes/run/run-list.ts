@@ -17,6 +17,7 @@ import { scan } from '../../access/scan.ts'
 import { type CursorScope, decodeCursor, encodeCursor } from '../../request/cursor.ts'
 import { countText } from '../../response/count-text.ts'
 import { sendJson } from '../../response/reply.ts'
+import { withRunningSteps } from './runs.ts'
 import { namesOfPattern } from './workflow-names.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
@@ -28,7 +29,7 @@ type Filters = {
 type Places = ReadonlyMap<string, HeldBefore>
 
 export function runListRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store } = context.deps
+  const { store, runningSteps } = context.deps
 
   mount(app, context, operations.listRuns, async (request, reply, query) => {
     const { namespace } = request.actor
@@ -58,12 +59,13 @@ export function runListRoutes(app: FastifyInstance, context: HttpContext): void 
     if (!isMore && found.lookedTo && sort === 'started') {
       reply.header('x-scanned-to', timestampText(timeOfId(found.lookedTo.id)))
     }
-    return sendJson(reply, 200, JSON.stringify(page.map(run => listedRun(run, found.places))))
+    const shown = await withRunningSteps(runningSteps, page)
+    return sendJson(reply, 200, JSON.stringify(shown.map(run => listedRun(run, found.places))))
   })
 
-  mount(app, context, operations.getRunStats, async (request, reply, { app, since }) => {
+  mount(app, context, operations.getRunStats, async (request, reply, query) => {
     const reads = store.in(request.actor.namespace)
-    const counts = await scan(context, reply, signal => reads.stats({ app, since }, signal), {
+    const counts = await scan(context, reply, signal => reads.stats(query, signal), {
       tooWide: () => invalid('since', 'leaves too many runs to count: give a later time'),
     })
     return sendJson(reply, 200, JSON.stringify(runStats(counts)))

@@ -2,14 +2,18 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
+import { isSettled, type Step } from '../../../domain/model/step.ts'
 import { list } from '../../../domain/text/json-splice.ts'
-import { attemptsOf } from '../../../domain/view/step-attempts.ts'
+import type { JsonText } from '../../../domain/text/json-text.ts'
+import { asStep } from '../../../domain/view/running-step.ts'
+import { type AttemptFrame, attemptsOf } from '../../../domain/view/step-attempts.ts'
 import type { StepQuery } from '../../../ports/store-reads.ts'
+import { runningOf, withRunning } from '../../../services/run/steps-with-running.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
-import { notFound, pathId, pathStepId } from '../../request/query.ts'
+import { pathId, pathStepId, stepNotFound } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
 import { stepDetailText, stepSummaryText, stepText } from './present-step.ts'
 import { requireRun } from './runs.ts'
@@ -19,7 +23,7 @@ const STEPS_PAGE_DEFAULT = 100
 const STEPS_PAGE_MAX = 200
 
 export function runStepRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store } = context.deps
+  const { store, runningSteps } = context.deps
 
   mount(app, context, operations.listRunSteps, async (request, reply, query) => {
     const { namespace } = request.actor
@@ -36,9 +40,15 @@ export function runStepRoutes(app: FastifyInstance, context: HttpContext): void 
     const reads = store.in(namespace)
     const found = await scan(context, reply, signal => reads.steps(runId, wanted, signal))
     if (found.length === 0) await requireRun(reads, runId)
-    const page = found.slice(0, limit)
+    const steps = found.slice(0, limit)
+    const isMore = found.length > steps.length
+    const running = await runningOf(runningSteps, reads, runId)
+    const shown = await withRunning(reads, { runId, steps, isMore, query: wanted, running })
+    const page = shown.slice(0, limit)
     const last = page.at(-1)
-    if (last && found.length > page.length) reply.header('x-next-cursor', encodeCursor(scope, [last.index]))
+    if (last && (isMore || shown.length > page.length)) {
+      reply.header('x-next-cursor', encodeCursor(scope, [last.index]))
+    }
     return sendJson(reply, 200, list(page.map(withoutData ? stepSummaryText : stepText)))
   })
 
@@ -47,12 +57,18 @@ export function runStepRoutes(app: FastifyInstance, context: HttpContext): void 
     const stepId = pathStepId(request)
     const reads = store.in(request.actor.namespace)
     const found = await reads.step(runId, stepId)
-    if (!found) {
-      await requireRun(reads, runId)
-      throw notFound('step')
-    }
-    return sendJson(reply, 200, stepDetailText(found.step, attemptsOf(found.step, found.frames)))
+    if (!found) await requireRun(reads, runId)
+    if (found && isSettled(found.step.status)) return sendJson(reply, 200, detail(found))
+    const now = (await runningOf(runningSteps, reads, runId)).find(({ id }) => id === stepId)
+    if (now)
+      return sendJson(reply, 200, detail({ frames: [], ...found, step: asStep(now, { runId, stored: found?.step }) }))
+    if (!found) throw stepNotFound(stepId)
+    return sendJson(reply, 200, detail(found))
   })
+}
+
+function detail({ step, frames }: { step: Step; frames: AttemptFrame[] }): JsonText {
+  return stepDetailText(step, attemptsOf(step, frames))
 }
 
 function readPosition([index, ...rest]: unknown[]): number | undefined {

@@ -4,6 +4,7 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isTerminal } from '../../../domain/model/run.ts'
 import { stillAuthorized } from '../../access/authorize.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
@@ -20,7 +21,8 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext, feed
     const runId = pathId(request, 'run')
     const { actor } = request
     // A browser reconnects to the same URL, and names the last seq that it has seen in a header.
-    const from = Math.max(query.from ?? 0, lastEventId(request))
+    const seen = lastEventId(request)
+    const from = Math.max(query.from ?? 0, seen)
     // Before the first read, so that each later commit notifies the feed.
     const feed = feeds.enter(actor.namespace, runId)
     try {
@@ -28,6 +30,9 @@ export function runStreamRoutes(app: FastifyInstance, context: HttpContext, feed
       const timeline = new Timeline({ reads, runId, limit: limits.pageFrames }, from)
       const firstPage = await timeline.read()
       if (firstPage.status === undefined) throw notFound('run')
+      // An `EventSource` reconnects to every stream that has ended, except after a 204.
+      if (seen > 0 && firstPage.frames.length === 0 && !firstPage.more && isTerminal(firstPage.status))
+        return reply.code(204).send()
       const isAuthorized = stillAuthorized(context, operations.streamRun, request)
       const reader = new RunReader({ feed, timeline, ids: true })
       const stream = new SseStream(reply, context, { actor, isAuthorized, onEnd: () => reader.stop() })

@@ -54,7 +54,7 @@ describe('GET /runs', () => {
     'status=done',
     'status=',
     'status=FAILED',
-    'status=failed&status=failed',
+    'app=shop&app=shop',
     'limit=ten',
     'app=',
     'runType=child',

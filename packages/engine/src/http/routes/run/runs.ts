@@ -3,7 +3,8 @@
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { list } from '../../../domain/text/json-splice.ts'
-import type { Reads } from '../../../ports/store-reads.ts'
+import type { Reads, RunView } from '../../../ports/store-reads.ts'
+import type { RunningSteps } from '../../../services/run/running-steps.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { notFound, pathId } from '../../request/query.ts'
@@ -11,12 +12,13 @@ import { sendJson } from '../../response/reply.ts'
 import { logLineText, runText } from './present.ts'
 
 export function runRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store, explain } = context.deps
+  const { store, explain, runningSteps } = context.deps
 
   mount(app, context, operations.getRun, async (request, reply) => {
     const run = await store.in(request.actor.namespace).run(pathId(request, 'run'))
     if (!run) throw notFound('run')
-    return sendJson(reply, 200, runText(run))
+    const [shown] = await withRunningSteps(runningSteps, [run])
+    return sendJson(reply, 200, runText(shown ?? run))
   })
 
   mount(app, context, operations.explainRun, async (request, reply) => {
@@ -36,4 +38,18 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
 /** Called only when no row was found: a row proves its run. */
 export async function requireRun(reads: Pick<Reads, 'status'>, runId: string): Promise<void> {
   if (!(await reads.status(runId))) throw notFound('run')
+}
+
+/** The runs with the step that they are at: the newest one that its runner reported as running, if any. */
+export async function withRunningSteps(
+  runningSteps: Pick<RunningSteps, 'of'>,
+  runs: readonly RunView[],
+): Promise<readonly RunView[]> {
+  if (!runs.some(({ status }) => status === 'running')) return runs
+  const running = await runningSteps.of(runs)
+  if (running.size === 0) return runs
+  return runs.map(run => {
+    const name = running.get(run.id)?.at(-1)?.name
+    return name === undefined ? run : { ...run, currentStepName: name }
+  })
 }

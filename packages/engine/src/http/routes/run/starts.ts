@@ -3,6 +3,7 @@
 import type { StartPreview as Preview } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
@@ -50,12 +51,13 @@ function startRequest(request: FastifyRequest): StartRequest & { dryRun: boolean
   }
 }
 
-function present({ workflow, run, policies }: StartPreview): Preview {
+function present({ workflow, run, policies, liveRunId }: StartPreview): Preview {
   return {
     dryRun: true,
     workflow: workflow.name,
     app: workflow.app,
-    outcome: run ? 'repeat' : 'run',
+    outcome: run ? 'repeat' : liveRunId === undefined ? 'run' : 'skipped',
+    ...(run || liveRunId === undefined ? {} : { liveRunId: shownRunId(liveRunId) }),
     ...(run && { run: runSummary(run) as Preview['run'] }),
     ...(workflow.pausedAt === undefined ? {} : { paused: true }),
     policies: policies as Preview['policies'],
