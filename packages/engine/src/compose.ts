@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { type HeapShares, heapShares } from './base/heap.ts'
 import { ENGINE_VERSION } from './base/version.ts'
 import { createAdmin } from './compose/admin.ts'
 import { openBackends } from './compose/backends.ts'
@@ -31,6 +32,7 @@ import type { KeyRing } from './services/admin/keys.ts'
 import { Pruner } from './services/admin/prune.ts'
 import { Ingest } from './services/event/ingest.ts'
 import { Schedules } from './services/event/schedules.ts'
+import { MessageBudget } from './services/pass/capacity/message-budget.ts'
 import type { Service } from './services/support/service.ts'
 
 /** How many things one engine has under way at once. */
@@ -38,6 +40,10 @@ export interface Bounds {
   passesMax: number
   deliveriesMax: number
   timersMax: number
+  /** Replaces how many bytes the state of the runs under way may have; without it, the heap decides. */
+  stateBytesMax?: number
+  /** Replaces how many bytes the large messages of runners may have that are read and not stored yet. */
+  messageBytesMax?: number
   /** Replaces how long a slice of a bulk action looks for its runs. */
   bulkSearchMs?: number
   /** Replaces single bounds of the HTTP interface. */
@@ -83,7 +89,7 @@ export async function createEngine(
   ports: Partial<Ports> = {},
   overrides: Partial<Bounds> = {},
 ): Promise<Engine> {
-  const bounds = { ...BOUNDS, ...overrides }
+  const bounds = { ...BOUNDS, ...heapShares(), ...overrides }
   const options = { config, log, owner: `engine_${randomUUID()}`, ports }
   const backends = await openBackends(options)
   const parts = await createCore(options, backends)
@@ -118,10 +124,11 @@ export async function createEngine(
 }
 
 /** Each part uses those before it. */
-async function createParts(config: Config, core: EngineCore, ports: Partial<Ports>, bounds: Bounds) {
+async function createParts(config: Config, core: EngineCore, ports: Partial<Ports>, bounds: Bounds & HeapShares) {
   const admin = await createAdmin(config, core)
-  const runners = await createRunners(config, core, ports.transport)
-  const runs = createRuns(config, core, runners, bounds.passesMax)
+  const messages = new MessageBudget({ max: bounds.messageBytesMax, clock: core.clock })
+  const runners = await createRunners(config, core, { given: ports.transport, messages })
+  const runs = createRuns(config, core, runners, { ...bounds, messages })
   const ingest = new Ingest({ ...core, driver: runs.driver })
   const { deliveriesMax } = bounds
   const webhooks = createWebhooks(config, core, { ...admin, ingest, sender: ports.sender, deliveriesMax })
@@ -139,7 +146,19 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
     streams: () => live.runs.size + live.moves.size + live.events.size + live.topicStreams,
     health,
   })
-  return { core, admin, runners, runs, ingest, schedules, webhooks, timers, health, engines } satisfies HttpParts
+  return {
+    core,
+    admin,
+    messages,
+    runners,
+    runs,
+    ingest,
+    schedules,
+    webhooks,
+    timers,
+    health,
+    engines,
+  } satisfies HttpParts
 }
 
 function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): EngineSetup {

@@ -23,7 +23,7 @@ export type EngineThreadMessage =
   | { kind: 'refused'; message: string }
   | { kind: 'log'; line: string }
   /** The engine has stopped; the thread ends. */
-  | { kind: 'stopped' }
+  | { kind: 'stopped'; failure: string | undefined }
 
 const { env, flags, sendsLog } = workerData as EngineThreadData
 const port = parentPort as MessagePort
@@ -44,8 +44,8 @@ try {
   const log = { write: (line: string) => post({ kind: 'log', line }) }
   const engine = await launchEngine({ env, flags, ...(sendsLog && { log }) })
   post({ kind: 'ready', url: engine.url, banner: engine.banner })
-  await engine.stop((await ordered).signal)
-  post({ kind: 'stopped' })
+  const failure = await engine.stop((await ordered).signal)
+  post({ kind: 'stopped', failure })
 } catch (error) {
   if (!(error instanceof LaunchError)) throw error
   post({ kind: 'refused', message: error.message })

@@ -26,9 +26,9 @@ export function launchInThread({ env, flags, log }: LaunchOptions): Promise<Laun
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     name: 'perdure engine',
   })
-  const { promise: stopped, resolve: onStopped } = deferred<void>()
+  const { promise: stopped, resolve: onStopped } = deferred<string | undefined>()
   let isStopped = false
-  const stop = (signal?: string): Promise<void> => {
+  const stop = (signal?: string): Promise<string | undefined> => {
     worker.postMessage({ kind: 'stop', signal } satisfies EngineThreadOrder)
     return stopped
   }
@@ -45,7 +45,7 @@ export function launchInThread({ env, flags, log }: LaunchOptions): Promise<Laun
         reject(new LaunchError(message.message))
       } else if (message.kind === 'stopped') {
         isStopped = true
-        onStopped()
+        onStopped(message.failure)
       } else {
         isReady = true
         resolve({ url: message.url, banner: message.banner, stop })

@@ -27,9 +27,10 @@ export async function launchEngine({ env, flags, log: to }: LaunchOptions): Prom
   return {
     url: urlOf(loopbackOf(config.host), port),
     banner: bannerOf(config, engine, port),
-    stop: signal => {
+    stop: async signal => {
       if (signal !== undefined) log.info({ signal }, 'draining')
-      return engine.stop()
+      await engine.stop()
+      return engine.store.failure?.()?.message
     },
   }
 }

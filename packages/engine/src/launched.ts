@@ -14,8 +14,11 @@ export interface LaunchedEngine {
   readonly url: string
   /** Lines for the terminal: the address, the store, the keys. */
   readonly banner: readonly string[]
-  /** Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. */
-  stop(signal?: string): Promise<void>
+  /**
+   * Drains and stops it (see `Engine.stop`); `signal` is the reason, for the log. Answers with a sentence if its store had failed or
+   * was lost.
+   */
+  stop(signal?: string): Promise<string | undefined>
 }
 
 /** An engine that cannot be started. Its message is the one line that `perdure serve` prints. */

@@ -6,7 +6,7 @@ import type { MoveRole } from './adapters/sql/move/role.ts'
 import type { MoveSide } from './adapters/sql/move/side.ts'
 import { openSqliteSide } from './adapters/sql/move/sqlite-side.ts'
 import { openPostgresSnapshot } from './adapters/sql/postgres/snapshot.ts'
-import { backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite/backup.ts'
+import { type BackupOptions, backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite/backup.ts'
 import { openSqliteSnapshot } from './adapters/sql/sqlite/snapshot.ts'
 import type { Violation } from './adapters/sql/verify/check.ts'
 import { verify } from './adapters/sql/verify/verify.ts'
@@ -34,7 +34,7 @@ export async function* verifyStore(store: string | undefined): AsyncGenerator<Vi
 }
 
 /** Copies a SQLite store to a file, while its engine may run; answers the size in bytes. Rejects as `backupFile` does. */
-export async function backupStore(store: string | undefined, to: string, options: CopyOptions = {}): Promise<number> {
+export async function backupStore(store: string | undefined, to: string, options: BackupOptions = {}): Promise<number> {
   return backupFile(fileOf(store, 'pg_dump'), to, options)
 }
 

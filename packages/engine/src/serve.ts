@@ -1,5 +1,6 @@
 // One engine process from its settings to its end: `perdure serve`, and the engine of `perdure dev`.
 
+import { heapProblem } from './base/heap.ts'
 import { launchInThread, runsInThread } from './launch-in-thread.ts'
 import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
 
@@ -11,10 +12,13 @@ export interface ServeOptions extends LaunchOptions {
   print(line: string): void
 }
 
-/** Exit code of a start that failed. */
-const EXIT_NOT_STARTED = 2
+/** Exit code of a start that failed, and of an engine whose store failed or was lost: a restart alone may not help. */
+const EXIT_FAILED = 2
 /** Time to complete a start that is under way when the process is to end. */
 const START_MS_MAX_WHEN_STOPPED = 1000
+
+/** Signals that end an engine in order. SIGHUP comes when the terminal of the engine is closed. */
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs until a signal ends it; answers the exit code. */
 export async function serve({ print, ...options }: ServeOptions): Promise<number> {
@@ -25,15 +29,17 @@ export async function serve({ print, ...options }: ServeOptions): Promise<number
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error
     process.stderr.write(`perdure: ${error.message}\n`)
-    return EXIT_NOT_STARTED
+    return EXIT_FAILED
   }
   if (!engine) {
     process.stderr.write(`perdure: ended by ${await signalled} before the engine had started\n`)
     return 0
   }
   for (const line of engine.banner) print(line)
-  await engine.stop(await signalled)
-  return 0
+  const failure = await engine.stop(await signalled)
+  if (failure === undefined) return 0
+  process.stderr.write(`perdure: ${failure}\n`)
+  return EXIT_FAILED
 }
 
 /**
@@ -44,6 +50,9 @@ export async function launchUnlessStopped(
   options: LaunchOptions,
   stopped: Promise<unknown>,
 ): Promise<LaunchedEngine | undefined> {
+  // Before the engine is loaded, for which a small heap may not suffice.
+  const problem = heapProblem()
+  if (problem !== undefined) throw new LaunchError(problem)
   const launch = runsInThread() ? launchInThread(options) : launchHere(options)
   let timer: NodeJS.Timeout | undefined
   let isOver = false
@@ -68,7 +77,7 @@ async function launchHere(options: LaunchOptions): Promise<LaunchedEngine> {
   return launchEngine(options)
 }
 
-/** Resolves at the first SIGINT or SIGTERM. A second one exits at once; recovery is then the same as after a crash. */
+/** Resolves at the first signal to end. A second one exits at once; recovery is then the same as after a crash. */
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
     let seen = false
@@ -77,7 +86,6 @@ function untilSignal(): Promise<NodeJS.Signals> {
       seen = true
       resolve(signal)
     }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
+    for (const signal of END_SIGNALS) process.on(signal, onSignal)
   })
 }

@@ -15,6 +15,7 @@ export type AdminPart = Awaited<ReturnType<typeof createAdmin>>
 /** Throws when the engine must not start: no API key where one is needed, or a secret that no key opens. */
 export async function createAdmin(config: Config, core: EngineCore) {
   const { store, catalog, clock, log } = core
+  const { bus } = core.backends
   const vault = new Vault(config.encryptionKeys)
   const keys = new KeyRing({ fixed: config.apiKeys, loopback: isLoopback(config.host) })
   const namespaces = new Namespaces(catalog)
@@ -25,7 +26,13 @@ export async function createAdmin(config: Config, core: EngineCore) {
   await watch.refresh()
   catalog.apply(await reseal(store, vault, clock.now()))
   refuseOpenDoor(config, keys)
-  const holders = { ...core, admin: store.admin, keys, refresh: () => watch.refresh() }
+  bus?.on('keys', () => watch.refreshSoon())
+  bus?.onReconnect(() => watch.refreshSoon())
+  const refresh = async () => {
+    await watch.refresh()
+    bus?.publish('keys', '')
+  }
+  const holders = { ...core, admin: store.admin, keys, refresh }
   const sessions = new Sessions(holders)
   const namespaceKeys = new NamespaceKeys(holders)
   return { keys, sessions, namespaceKeys, namespaces, vault, watch }

@@ -6,12 +6,13 @@ import { openTelemetry } from '../adapters/tracing/opentelemetry.ts'
 import type { Config } from '../config/config.ts'
 import { IdSource } from '../domain/text/ids.ts'
 import type { Random } from '../ports/clock.ts'
+import type { Sender } from '../ports/sender.ts'
 import { Catalog } from '../services/catalog/catalog.ts'
 import { Announcer } from '../services/commit/announce.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
-import { PassTokens } from '../services/pass/pass-tokens.ts'
+import { PassTokens } from '../services/support/pass-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
 /** The core, with what only compose and its parts use. */
@@ -19,7 +20,7 @@ export type EngineCore = Awaited<ReturnType<typeof createCore>>
 
 export interface CoreOptions extends BackendsOptions {
   config: Config
-  ports: BackendsOptions['ports'] & { random?: Random }
+  ports: BackendsOptions['ports'] & { random?: Random; sender?: Sender }
 }
 
 export async function createCore({ config, log, owner, ports }: CoreOptions, backends: Backends) {
@@ -28,7 +29,11 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
   // A store that only this process opens may hold leases of a process that died.
   if (!isShared) await store.releaseOthers(owner, clock.now())
   const deliveryAttemptsMax = deliveryAttemptsOf(config)
-  const catalog = await Catalog.load(store, { deliveryAttemptsMax }, isShared)
+  const isOpen = config.webhookAllowPrivate || ports.sender !== undefined
+  const webhookAddresses = isOpen ? undefined : config.webhookAllow
+  const { generationLimit: generationsMax, childGraceMs } = config
+  const options = { deliveryAttemptsMax, generationsMax, childGraceMs, webhookAddresses }
+  const catalog = await Catalog.load(store, options, isShared)
   const live = new Live()
   // Absent where this engine is alone.
   const liveShare = bus && new LiveShare({ bus, live, store, clock })

@@ -16,6 +16,7 @@ import { Redrive } from '../services/event/redrive.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
 import { EventWhy } from '../services/event/why.ts'
+import type { MessageBudget } from '../services/pass/capacity/message-budget.ts'
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
@@ -24,6 +25,7 @@ import { Erasure } from '../services/run/erase.ts'
 import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
 import { RunResults } from '../services/run/results.ts'
+import { RunningSteps } from '../services/run/running-steps.ts'
 import { Starts } from '../services/run/start.ts'
 import { Trees } from '../services/run/tree.ts'
 import type { AdminPart } from './admin.ts'
@@ -35,6 +37,7 @@ import type { WebhooksPart } from './webhooks.ts'
 export interface HttpParts {
   core: EngineCore
   admin: AdminPart
+  messages: MessageBudget
   runners: RunnersPart
   runs: RunsPart
   webhooks: WebhooksPart
@@ -51,24 +54,32 @@ export function capacitiesOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' 
 }
 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
-  const { core, admin, runners, runs, webhooks, timers, ingest, schedules, health, engines } = parts
+  const { core, admin, messages, runners, runs, webhooks, timers, ingest, schedules, health, engines } = parts
   const { registry, connections, load, transport } = runners
-  const { driver, interrupt, withdraw, httpCheckpoints } = runs
+  const { driver, interrupt, withdraw, httpCheckpoints, anotherPass } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
   const explain = new Explain({
     ...core,
     isLive: runner => registry.isLive(runner),
+    lastFailureOf: runner => load.of(runner)?.lastFailure,
     passOf: runId => driver.passOf(runId),
     waitsForRunnerRoom: run => driver.waitsForRunnerRoom(run),
+    waitsForMemory: runId => driver.waitsForMemory(runId),
   })
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
-  const gauges = { ...core, capacities: capacitiesOf({ runs, webhooks, timers }), connections, health }
+  const memory = {
+    get runs() {
+      return driver.capacity.memory
+    },
+    messages,
+  }
+  const gauges = { ...core, memory, capacities: capacitiesOf({ runs, webhooks, timers }), connections, health }
   const dryRun = new DryRun(core)
   return createApp({
     ...core,
     ...webhooks,
     ingest,
-    scheduledEvents: new ScheduledEvents({ ...core, ingest }),
+    scheduledEvents: new ScheduledEvents(core),
     schedules,
     buffers: new Buffers({ ...core, assertActive }),
     dryRun,
@@ -81,6 +92,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     }),
     explain,
     trees: new Trees(core),
+    runningSteps: new RunningSteps({ ...core, bus: core.backends.bus, here: runId => driver.runningOf(runId) }),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
@@ -88,14 +100,17 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     erasure: new Erasure(core),
     httpCheckpoints,
+    anotherPass,
     redrive: new Redrive({ ...core, assertActive }),
     starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     engines,
-    metrics: async namespace => core.metrics.text(namespace, await readGauges(gauges)),
+    metrics: async namespace =>
+      core.metrics.text(namespace, await readGauges(gauges, namespace), core.catalog.view(namespace).workflows()),
     connections,
+    messages,
     proof: (nonce, host) => {
       const signed = { keys, body: nonce, nowMs: core.clock.now() }
       return host === undefined

@@ -5,6 +5,7 @@ import { ConnectTransport } from '../adapters/connect/transport.ts'
 import { HttpTransport } from '../adapters/transport/http.ts'
 import { RoutedTransport } from '../adapters/transport/routed.ts'
 import type { Config } from '../config/config.ts'
+import type { MessageMemory } from '../ports/message-memory.ts'
 import type { Transport } from '../ports/transport.ts'
 import { CatalogWatch } from '../services/catalog/catalog-watch.ts'
 import { RunnerHealth } from '../services/catalog/runner-health.ts'
@@ -15,7 +16,11 @@ import type { EngineCore } from './core.ts'
 
 export type RunnersPart = Awaited<ReturnType<typeof createRunners>>
 
-export async function createRunners(config: Config, core: EngineCore, given: Transport | undefined) {
+export async function createRunners(
+  config: Config,
+  core: EngineCore,
+  { given, messages: memory }: { given: Transport | undefined; messages: MessageMemory },
+) {
   const { clock } = core
   const { bus, isShared } = core.backends
   const { runnerStaleAfterMs: staleAfterMs, signingKeys, limits } = config
@@ -25,12 +30,14 @@ export async function createRunners(config: Config, core: EngineCore, given: Tra
 
   const connect = new ConnectTransport({
     clock,
+    memory,
     onPresence: (url, isHere) => relayed?.presence.presenceChanged(url, isHere),
     onRoomChange,
+    onBeat: (namespace, beat) => relayed?.presence.beat(namespace, beat),
     ...(bus && { onForeignResult: result => relayed?.foreignResults.forward(result) }),
   })
   const relayed = bus && new RelayedConnect({ bus, clock, local: connect, onAppReachable, onRoomChange })
-  const http = new HttpTransport({ clock, signingKeys })
+  const http = new HttpTransport({ clock, signingKeys, memory })
   const health = new RunnerHealth(clock)
   const load = new RunnerLoad({ clock, bus })
   const presence = relayed ?? connect

@@ -3,13 +3,14 @@
 import type { Config } from '../config/config.ts'
 import type { Claim } from '../ports/store.ts'
 import { TIMER_LEASE_MS, Timers, type TimersDeps } from '../services/event/timers.ts'
-import { Driver } from '../services/pass/driver.ts'
+import { AnotherPass } from '../services/pass/another-pass.ts'
+import { Driver, type DriverDeps } from '../services/pass/driver.ts'
 import { ForwardedCheckpoints } from '../services/pass/forwarded-checkpoints.ts'
 import { HttpCheckpoints } from '../services/pass/http-checkpoints.ts'
 import { LeaseKeeper, RUN_LEASE_MS } from '../services/pass/leases.ts'
-import type { PassName } from '../services/pass/pass-tokens.ts'
 import { type BulkSliceDeps, BulkSlices } from '../services/run/bulk-slice.ts'
 import { LaneLoop } from '../services/support/lane.ts'
+import type { PassName } from '../services/support/pass-tokens.ts'
 import { type EngineCore, laneDeps } from './core.ts'
 import type { RunnersPart } from './runners.ts'
 
@@ -19,23 +20,25 @@ export function createRuns(
   { invokeTimeoutMs }: Config,
   core: EngineCore,
   { transport, health, load, registry, onRoomChange }: RunnersPart,
-  passesMax: number,
+  bounds: Pick<DriverDeps, 'passesMax' | 'stateBytesMax' | 'messages'>,
 ) {
   const { log, announcer, clock } = core
   const { bus, queue, isShared } = core.backends
   const isLive = registry.isLive.bind(registry)
   const onRoom = () => queue.wake('runs', clock.now())
-  const { httpCheckpoints, reachedAt } = createHttpCheckpoints(core)
-  const driver = new Driver({
+  const anotherPass = new AnotherPass({ ...core, untilParked: runId => driver.untilParked(runId) })
+  const { httpCheckpoints, reachedAt } = createHttpCheckpoints(core, anotherPass)
+  const driver: Driver = new Driver({
     ...core,
     transport,
     health,
     load,
-    passesMax,
+    ...bounds,
     invokeTimeoutMs,
     isLive,
     onRoom,
     isShared,
+    bus,
     httpCheckpoints,
   })
   /** Answers a function that acts on this engine and on every other: whichever drives the run. */
@@ -54,6 +57,7 @@ export function createRuns(
   return {
     driver,
     httpCheckpoints,
+    anotherPass,
     reachedAt,
     /** Aborts the run's invoke in flight. */
     interrupt,
@@ -73,7 +77,10 @@ export function createRuns(
 }
 
 /** The reports of runners over HTTP, and a function to set where they reach this engine. */
-function createHttpCheckpoints({ backends: { bus, isShared }, clock, store, owner, passTokens: tokens }: EngineCore) {
+function createHttpCheckpoints(
+  { backends: { bus, isShared }, clock, store, owner, passTokens: tokens }: EngineCore,
+  anotherPass: AnotherPass,
+) {
   let baseUrl = () => ''
   const receiveHere = (no: number, payload: string) => httpCheckpoints.receiveHere(no, payload)
   const forwarded = bus && new ForwardedCheckpoints({ bus, clock, store, receiveHere })
@@ -82,6 +89,7 @@ function createHttpCheckpoints({ backends: { bus, isShared }, clock, store, owne
     tokens,
     owner,
     forward,
+    again: asked => anotherPass.request(asked),
     isShared,
     baseUrl: () => baseUrl(),
   })

@@ -47,6 +47,8 @@ export interface Config {
   invokeTimeoutMs?: number | undefined
   /** Most runs that one bulk replay forks. */
   bulkReplayLimit: number
+  generationLimit: number
+  childGraceMs: number
   /** The bounds of one namespace. */
   limits: Limits
   /** How long ended runs are kept; absent: for ever. */
@@ -103,6 +105,8 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     runnerStaleAfterMs: read('ENGINE_RUNNER_STALE_AFTER', 90_000, readDuration),
     invokeTimeoutMs: read('ENGINE_INVOKE_TIMEOUT', undefined, readDuration),
     bulkReplayLimit: read('ENGINE_BULK_REPLAY_LIMIT', 1000, readBulkReplayLimit),
+    generationLimit: read('ENGINE_GENERATION_LIMIT', 100, readLimit),
+    childGraceMs: read('ENGINE_CHILD_GRACE', 600_000, readGrace),
     limits: readLimits((setting, fallback) => read(setting, fallback, readLimit)),
     retention: read('ENGINE_RETENTION', undefined, readRetention),
     drainTimeoutMs: read('ENGINE_DRAIN_TIMEOUT', 30_000, readDuration),
@@ -188,10 +192,21 @@ function readPort(text: string): number {
 export function readStore(text = 'sqlite:./.perdure/engine.db', flag?: string): StoreAddress {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { kind: 'sqlite', file: text.slice('sqlite:'.length) }
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return { kind: 'postgres', url: text }
-  const problem = 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database'
+  const isPostgres = /^postgres(ql)?:\/\//.test(text)
+  const hasHosts = isPostgres && hasSeveralHosts(text)
+  if (isPostgres && !hasHosts && URL.canParse(text)) return { kind: 'postgres', url: text }
+  const problem = hasHosts
+    ? 'names several hosts: name one, such as a name or a proxy that leads to the primary (docs/poolers.md)'
+    : 'must look like sqlite:./path/to/file.db or postgres://user@host:5432/database'
   if (flag !== undefined) throw new ConfigError(`${flag} ${problem}`)
   return bad('ENGINE_STORE', problem)
+}
+
+/** Whether the address is a list of hosts, as libpq takes it: in its authority, or as a parameter. */
+function hasSeveralHosts(text: string): boolean {
+  const [, authority = '', query = ''] = /^[a-z]+:\/\/([^/?#]*)[^?#]*(?:\?([^#]*))?/.exec(text) ?? []
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  return `${host}${new URLSearchParams(query).get('host') ?? ''}`.includes(',')
 }
 
 /** The value of `ENGINE_STORE` for the store, without a password. */
@@ -214,6 +229,11 @@ function readDuration(text: string, setting: Setting): number {
   if (ms === undefined) bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
   if (ms <= 0) bad(setting, `must be more than 0, not "${text}"`)
   return ms
+}
+
+/** A duration that may be 0. */
+function readGrace(text: string, setting: Setting): number {
+  return text === '0' ? 0 : readDuration(text, setting)
 }
 
 /** One call holds the ids of all runs it forks in memory, and its caller waits for all of them. */

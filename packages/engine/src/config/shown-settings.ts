@@ -19,6 +19,8 @@ const TEXTS: {
   ENGINE_RUNNER_STALE_AFTER: ({ runnerStaleAfterMs }) => durationText(runnerStaleAfterMs),
   ENGINE_INVOKE_TIMEOUT: ({ invokeTimeoutMs }) => invokeTimeoutMs && durationText(invokeTimeoutMs),
   ENGINE_BULK_REPLAY_LIMIT: ({ bulkReplayLimit }) => bulkReplayLimit,
+  ENGINE_GENERATION_LIMIT: ({ generationLimit }) => generationLimit,
+  ENGINE_CHILD_GRACE: ({ childGraceMs }) => durationText(childGraceMs),
   ENGINE_RETENTION: ({ retention }) => retention && retentionText(retention),
   ENGINE_DRAIN_TIMEOUT: ({ drainTimeoutMs }) => durationText(drainTimeoutMs),
   ENGINE_CORS_ORIGINS: ({ corsOrigins }) => listText(corsOrigins),

@@ -5,7 +5,7 @@ import { type Config, type ConfigError, readConfig } from '../config/config.ts'
 import { error, type Finding, type Findings, ok, warning } from './finding.ts'
 import { examinePostgres } from './postgres.ts'
 import { examineEngine, examinePort, examineRedis } from './services.ts'
-import { examineDoor, examineNode, examineSecrets, examineTracing } from './settings.ts'
+import { examineDoor, examineHeap, examineNode, examineSecrets, examineTracing } from './settings.ts'
 import { examineDisk, examineFile, type StoredKeys } from './sqlite.ts'
 
 export type { Finding, Verdict } from './finding.ts'
@@ -19,6 +19,7 @@ export interface DoctorOptions {
 /** Yields the findings one by one. The engine is healthy if none has the verdict `error`. */
 export async function* examine({ env, flags }: DoctorOptions): Findings {
   yield* examineNode()
+  yield* examineHeap()
   yield* examineTracing()
   let config: Config
   try {
@@ -46,7 +47,7 @@ async function* examineAll(config: Config, env: NodeJS.ProcessEnv): Findings {
     if (address?.kind === 'redis') yield* examineRedis(check, address.url)
   }
   yield await examinePort(config.host, config.port)
-  if (env.ENGINE_URL) yield* examineEngine(env.ENGINE_URL, env.ENGINE_API_KEY || undefined)
+  for (const url of engineUrls(env)) yield* examineEngine(url, env.ENGINE_API_KEY || undefined)
 }
 
 async function examineStore({ store }: Config): Promise<{ findings: Finding[]; keys?: StoredKeys | undefined }> {
@@ -59,10 +60,16 @@ async function examineStore({ store }: Config): Promise<{ findings: Finding[]; k
   return { findings: [...findings, finding], keys }
 }
 
+/** The engines of a cluster that runners and clients find there. */
+function engineUrls({ ENGINE_URL: text = '' }: NodeJS.ProcessEnv): string[] {
+  return text.split(/[\s,]+/).filter(url => url !== '')
+}
+
 /** Removes secrets: messages of other programs may repeat values of settings. */
 function redacted(message: string, config: Config, env: NodeJS.ProcessEnv): string {
-  const passwords = [config.store, config.queue, config.limiter, { kind: 'url', url: env.ENGINE_URL }].flatMap(
-    address => passwordsOf(address && 'url' in address ? address.url : undefined),
+  const engines = engineUrls(env).map(url => ({ kind: 'url', url }))
+  const passwords = [config.store, config.queue, config.limiter, ...engines].flatMap(address =>
+    passwordsOf(address && 'url' in address ? address.url : undefined),
   )
   const secrets = [
     ...config.signingKeys,

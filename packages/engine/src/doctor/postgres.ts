@@ -2,6 +2,7 @@
 
 import { openSession, rowsOf } from '../adapters/sql/postgres/client.ts'
 import { SCHEMA_VERSION } from '../adapters/sql/postgres/migrations.ts'
+import { ENGINE_SESSIONS, isPooled, isUnfit } from '../adapters/sql/postgres/pooler.ts'
 import { schemaVersionOf } from '../adapters/sql/postgres/snapshot.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
 import { error, type Finding, ok, reasonOf, warning } from './finding.ts'
@@ -10,8 +11,6 @@ import { judged, type StoredKeys } from './sqlite.ts'
 type Session = Awaited<ReturnType<typeof openSession>>
 
 const VERSION_MIN = 14
-/** Sessions of one engine: a writer, readers, the bus. */
-const ENGINE_SESSIONS = 8
 const SKEW_MS_WARN = 1000
 
 export interface Examined {
@@ -25,6 +24,7 @@ export async function examinePostgres(url: string): Promise<Examined> {
   try {
     session = await openSession(url, () => {})
   } catch (cause) {
+    if (isUnfit(cause)) return { findings: [error('postgres.pooler', `${name}: ${reasonOf(cause)}`)] }
     return { findings: [error('store', `${name} cannot be reached: ${reasonOf(cause)}`)] }
   }
   try {
@@ -33,13 +33,25 @@ export async function examinePostgres(url: string): Promise<Examined> {
       version === 0
         ? ok('store', `${name} has no tables of an engine yet: the engine makes them`)
         : judged(name, version, SCHEMA_VERSION)
-    const findings = [schema, ...(await settings(session)), await sessions(session), await skew(session)]
+    const findings = [
+      schema,
+      pooler(session),
+      ...(await settings(session)),
+      await sessions(session),
+      await skew(session),
+    ]
     return version === 0 ? { findings } : { findings, keys: await keys(session) }
   } catch (cause) {
     return { findings: [error('store', `${name} does not answer as it should: ${reasonOf(cause)}`)] }
   } finally {
     await session.end().catch(() => {})
   }
+}
+
+function pooler(session: Session): Finding {
+  return isPooled(session)
+    ? ok('postgres.pooler', 'a pooler is in between, and gives every session a connection of its own')
+    : ok('postgres.pooler', 'no pooler is in between')
 }
 
 async function settings(session: Session): Promise<Finding[]> {

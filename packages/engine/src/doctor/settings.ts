@@ -1,6 +1,7 @@
 // Examines what can be checked within the process: Node, the tracing SDK, the keys that sign and encrypt, who has access.
 
 import { openTelemetry, unreachableSdk } from '../adapters/tracing/opentelemetry.ts'
+import { heapLimit, heapProblem, heapShares } from '../base/heap.ts'
 import { type Config, isLoopback } from '../config/config.ts'
 import { error, type Finding, ok, warning } from './finding.ts'
 
@@ -13,6 +14,21 @@ export function* examineNode(version = process.versions.node): Generator<Finding
   if (isOld) yield error('node', `Node ${version}: ${NODE_MIN.join('.')} or newer is needed`)
   else if (major % 2 === 1) yield warning('node', `Node ${version} has no long-term support`)
   else yield ok('node', `Node ${version}`)
+}
+
+/** The heap of an engine that is started as this process was, and what of it work under way may have. */
+export function* examineHeap(limit = heapLimit()): Generator<Finding> {
+  const problem = heapProblem(limit)
+  if (problem !== undefined) {
+    yield error('memory', problem)
+    return
+  }
+  const { stateBytesMax, messageBytesMax } = heapShares(limit)
+  const mb = (bytes: number) => `${Math.floor(bytes / 1024 / 1024)} MB`
+  yield ok(
+    'memory',
+    `a heap of ${mb(limit)}: ${mb(stateBytesMax)} for the states of runs under way, ${mb(messageBytesMax)} for messages of runners`,
+  )
 }
 
 /** The tracing SDK that NODE_OPTIONS loads into this process as into the engine's. Without one there is nothing to say. */

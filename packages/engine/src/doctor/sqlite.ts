@@ -5,8 +5,8 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { Connection } from '../adapters/sql/sqlite/connection.ts'
+import { lostDatabase, openToOthers } from '../adapters/sql/sqlite/files/store-files.ts'
 import { SCHEMA_VERSION, schemaVersion } from '../adapters/sql/sqlite/migrations.ts'
-import { lostDatabase, openToOthers } from '../adapters/sql/sqlite/store-files.ts'
 import { error, type Finding, type Findings, ok, reasonOf, warning } from './finding.ts'
 
 export interface StoredKeys {
