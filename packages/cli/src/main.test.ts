@@ -135,7 +135,7 @@ test.each<[string, string]>([
   ['webhooks listen --secret whsec_%', 'not base64'],
   ['keys create', '--kind'],
   ['keys revoke', "missing required argument 'id'"],
-  ['apps --url nonsense', '"nonsense" is not an http(s) URL'],
+  ['apps --url nonsense', 'is not an http or https URL: nonsense'],
   ['serve --colour red', 'there is no flag --colour (--help lists them)'],
   ['serve --prot 4888', 'there is no flag --prot; did you mean --port?'],
   ['dev --qiet', 'there is no flag --qiet; did you mean --quiet?'],

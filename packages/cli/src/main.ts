@@ -1,6 +1,7 @@
 // The `perdure` command: builds the program from its subcommands, runs one command line, returns the exit code.
 
 import { readFileSync } from 'node:fs'
+import { oldNodeProblem } from '@perdure/protocol'
 import { Command } from 'commander'
 import { EXIT, EXIT_CODES_HELP, exitOf } from './command-line/exit.ts'
 import type { UnparsedCommand } from './command-line/flags.ts'
@@ -37,6 +38,11 @@ const UNPARSED = new Map<string, UnparsedCommand>(Object.entries({ serve, dev, d
 
 /** Runs one command line (without node and script); returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  const problem = oldNodeProblem()
+  if (problem !== undefined) {
+    process.stderr.write(`perdure: ${problem}\n`)
+    return EXIT.usage
+  }
   try {
     const given = normal(args)
     const unparsed = UNPARSED.get(given[0] ?? '')

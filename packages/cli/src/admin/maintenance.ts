@@ -4,20 +4,23 @@ import { statSync } from 'node:fs'
 import { backupStore, type MoveProgress, moveStore, restoreStore, verifyStore } from '@perdure/engine'
 import { type Command, Option } from 'commander'
 import { EXIT } from '../command-line/exit.ts'
+import { UsageError } from '../command-line/flags.ts'
 import { type LocalSession, show } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
 import { storeCommand, wholeStoreCommand } from './session.ts'
 
 /** Adds `perdure backup`, `restore`, `verify` and `move` to the program. */
 export function maintenanceCommands(program: Command): void {
-  storeCommand<{ force?: boolean }>(
+  storeCommand<{ force?: boolean; pid?: string }>(
     program
       .command('backup <file>')
       .description('copy a SQLite store into a file; its engine may run')
-      .option('--force', 'replace the file if it exists'),
-    ['perdure backup ./engine-2026-01-31.db', 'perdure backup /mnt/backups/engine.db --force'],
+      .option('--force', 'replace the file if it exists')
+      .option('--pid <pid>', 'copy the files that this engine has open: they were removed or replaced (Linux)'),
+    ['perdure backup ./engine-2026-01-31.db', 'perdure backup ./saved.db --pid 4711'],
     async (session, store, file = '') => {
-      const bytes = await backupStore(store, file, session.options)
+      const { force = false, pid } = session.options
+      const bytes = await backupStore(store, file, { force, pid: pid === undefined ? undefined : processId(pid) })
       return show(session, { file, bytes }, () => [`backed up to ${file} (${bytes} bytes)`])
     },
   )
@@ -61,6 +64,11 @@ export function maintenanceCommands(program: Command): void {
     ['perdure move --from sqlite:./.perdure/engine.db --to postgres://engine@db/perdure'],
     moveWhole,
   )
+}
+
+function processId(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`--pid must be the number of a process, not "${text}"`)
+  return Number(text)
 }
 
 /** How often a long copy says how far it is. */

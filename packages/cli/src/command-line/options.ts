@@ -2,8 +2,9 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import { type Attributes, parseDurationMs, RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from '@perdure/protocol'
+import { type Attributes, parseDurationMs, RUN_KINDS, RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
+import { parseDigits } from '../output/digits.ts'
 import { parseSince } from '../output/time.ts'
 import { UsageError } from './flags.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,6 +25,11 @@ export const statusesOption = () =>
   )
 export const waitingForOption = () =>
   new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS)
+export const runKindOption = () =>
+  new Option('--kind <kind>', 'only runs of handlers (run), or only runs of failure handlers (onFailure)').choices(
+    RUN_KINDS,
+  )
+
 export const runTypeOption = () =>
   new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
 export const sinceOption = (what = 'runs') =>
@@ -32,6 +38,10 @@ export const countedSinceOption = (what: string) =>
   new Option('--since <time>', `count the ${what} since: 2h, 7d, or an RFC 3339 time`).argParser(since)
 export const untilOption = (what = 'runs') =>
   new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
+export const endedSinceOption = () =>
+  new Option('--ended-since <time>', 'only runs that ended since: 2h, 7d, or an RFC 3339 time').argParser(since)
+export const endedUntilOption = () =>
+  new Option('--ended-until <time>', 'only runs that ended before: 2h, 7d, or an RFC 3339 time').argParser(since)
 const TREND_SPANS_MAX = 48
 export const trendOption = (what: string) =>
   new Option(
@@ -94,15 +104,21 @@ function since(text: string): string {
   return time
 }
 
-/** Parses values of `allowed`, separated by commas. */
-export function listOf<Value extends string>(allowed: readonly Value[]): (text: string) => Value[] {
-  return text => {
-    const values = text.split(',').map(value => value.trim())
+/** Parses values of `allowed`, separated by commas; those of an option that is given again come after its earlier ones. */
+export function listOf<Value extends string>(allowed: readonly Value[]): (text: string, before?: Value[]) => Value[] {
+  return (text, before) => {
+    const values = namesOf(text, before)
     const unknown = values.find(value => !(allowed as readonly string[]).includes(value))
     if (unknown !== undefined) throw new InvalidArgumentError(`Allowed are ${allowed.join(', ')}.`)
     return values as Value[]
   }
 }
+
+/** Parses texts separated by commas, after those of the same option before it. */
+export const namesOf = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  ...text.split(',').map(name => name.trim()),
+]
 
 /** The secret of an option, trimmed: given literally, as `@file`, or `-` for standard input. */
 export async function secretOption(given: string, terminal: Terminal): Promise<string> {
@@ -115,7 +131,7 @@ export async function secretOption(given: string, terminal: Terminal): Promise<s
 export async function jsonOption(name: string, given: string, terminal: Terminal): Promise<unknown> {
   const text = await textOption(name, given, terminal)
   try {
-    return JSON.parse(text)
+    return parseDigits(text)
   } catch (error) {
     throw new UsageError(`${name} is no JSON: ${(error as Error).message}`)
   }

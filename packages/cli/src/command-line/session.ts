@@ -3,6 +3,7 @@
 import { type Client, createClient, DEFAULT_URL } from '@perdure/client'
 import { type Command, Option } from 'commander'
 import type { Paint } from '../output/colour.ts'
+import { KEEPING_DIGITS } from '../output/digits.ts'
 import { type Column, table } from '../output/table.ts'
 import { jsonLine } from '../output/text.ts'
 import { runningDev } from './dev-record.ts'
@@ -13,7 +14,10 @@ import { openTerminal, type Terminal } from './terminal.ts'
 
 /** The options that select the engine. */
 export interface EngineOptions {
+  /** The engine, the first of a list: links to pages lead there. */
   url: string
+  /** All engines of the list, any of which is called. */
+  engines: string
   apiKey?: string
 }
 
@@ -48,7 +52,7 @@ export function engineCommand<Options = object>(
     .addOption(new Option('--api-key <key>', 'the API key').env('ENGINE_API_KEY'))
   return localCommand<Options & EngineOptions>(command, examples, (session, ...args) => {
     const url = session.options.url || runningDev()?.url || DEFAULT_URL
-    const options = { ...session.options, url }
+    const options = { ...session.options, url: url.trim().split(/[\s,]+/, 1)[0] as string, engines: url }
     return action({ ...session, options, client: connect(options) }, ...args)
   })
 }
@@ -73,9 +77,9 @@ export function localCommand<Options>(
     })
 }
 
-function connect({ url, apiKey }: EngineOptions): Client {
+function connect({ engines: url, apiKey }: EngineOptions): Client {
   try {
-    return createClient({ url, apiKey: apiKey || undefined })
+    return createClient({ url, apiKey: apiKey || undefined, json: KEEPING_DIGITS })
   } catch (error) {
     throw new UsageError((error as Error).message)
   }

@@ -1,6 +1,6 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import { EVENT_SOURCES, type EventName, type EventRecord, type SendEventReply, type Triggered } from '@perdure/protocol'
+import { cutText, EVENT_SOURCES, type EventName, type EventRecord, type SendEventReply } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { pageUrl } from '../command-line/console-url.ts'
 import { EXIT } from '../command-line/exit.ts'
@@ -20,10 +20,12 @@ import {
 } from '../command-line/options.ts'
 import { type EngineOptions, engineCommand, group, list, type Session, show, stream } from '../command-line/session.ts'
 import { details } from '../output/details.ts'
+import { stringifyDigits } from '../output/digits.ts'
+import { effectText, startText } from '../output/effects.ts'
 import type { Column } from '../output/table.ts'
 import { plain } from '../output/text.ts'
 import { relative, withAge } from '../output/time.ts'
-import { effectText, eventLine } from '../output/timeline.ts'
+import { eventLine, gapLine } from '../output/timeline.ts'
 import { eventWhyCommand } from './event-why.ts'
 import { redriveCommand } from './redrive.ts'
 import { eventTreeCommand } from './runs/tree.ts'
@@ -146,7 +148,9 @@ export function eventsCommands(program: Command): void {
 
   const tailing = events.command('tail').description('follow events as they arrive, until interrupted')
   engineCommand(tailing, ['perdure events tail', 'perdure events tail --json | jq -c .data'], session =>
-    stream(session, session.client.streamEvents({}, session), eventLine),
+    stream(session, session.client.streamEvents({}, session), (frame, paint) =>
+      frame.kind === 'gap' ? gapLine(frame, paint) : eventLine(frame, paint),
+    ),
   )
 }
 
@@ -169,8 +173,9 @@ async function send(session: Session<SendOptions>, name = ''): Promise<number | 
 }
 
 /** The effect of the event, a line for each workflow it triggered. */
-function outcome({ eventId, at, woke = 0, triggered = [], deduped, suspended }: SendEventReply): string[] {
-  if (eventId === undefined) return [deduped ? 'dropped: an event with this dedupe id came before' : 'dropped']
+function outcome(reply: SendEventReply): string[] {
+  const { eventId, at, woke = 0, triggered = [], suspended } = reply
+  if (eventId === undefined || isRepeat(reply)) return [repeatText(reply)]
   if (at !== undefined) return [`${eventId}  arrives ${withAge(at)}`]
   const lines = triggered.map(({ workflow, app, ...effect }) => plain(`  ${app}/${workflow}  ${startText(effect)}`))
   const notes = [
@@ -181,14 +186,16 @@ function outcome({ eventId, at, woke = 0, triggered = [], deduped, suspended }: 
   return [[eventId, ...notes].join('  '), ...lines]
 }
 
-/** The run that the event started or went into, else why it started none. */
-function startText({ runId, ...flags }: Omit<Triggered, 'app' | 'workflow'>): string {
-  const held = Object.keys(flags).filter(flag => flags[flag as keyof typeof flags])
-  return runId ?? (held.join(', ') || 'not started')
+/** Whether the dedupe id was used before. The reply to an event whose idempotency key was used before has more. */
+const isRepeat = ({ deduped, triggered }: SendEventReply) => deduped === true && triggered === undefined
+
+function repeatText({ eventId, runId }: SendEventReply): string {
+  const first = [eventId, runId !== undefined && `which started ${runId}`].filter(Boolean).join(', ')
+  return `dropped: an event with this dedupe id came before${first === '' ? '' : `: ${first}`}`
 }
 
 const EXCERPT_CHARS = 80
-const excerpt = (text: string) => (text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1)}…`)
+const excerpt = (text: string) => cutText(text, EXCERPT_CHARS, '…')
 
 const COLUMNS: Column<EventRecord>[] = [
   { title: 'ID', cell: event => event.id, whole: true },
@@ -197,7 +204,7 @@ const COLUMNS: Column<EventRecord>[] = [
   { title: 'SOURCE', cell: event => event.source, leave: 2 },
   { title: 'RECEIVED', cell: event => relative(event.receivedAt), leave: 3 },
   { title: 'EFFECT', cell: effectText },
-  { title: 'DATA', cell: ({ data }) => (data === undefined ? undefined : excerpt(JSON.stringify(data))) },
+  { title: 'DATA', cell: ({ data }) => (data === undefined ? undefined : excerpt(stringifyDigits(data))) },
 ]
 
 function eventDetails(event: EventRecord, { options, terminal }: Session<EngineOptions>): string[] {

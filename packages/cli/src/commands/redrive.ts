@@ -47,6 +47,8 @@ async function redrive(session: Session<RedriveOptions>, given?: string): Promis
     const run = await client.redriveEvent({ id: await wholeId(session, given), body: { workflow, app } }, session)
     return show(session, run, () => [plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}`)])
   }
+  if (since === undefined)
+    throw new UsageError('give --since: without it all events of the log would start the workflow')
   const body = { name: name as string, workflow, app, since, until, dryRun }
   const { capped, ...counts } = await client.redriveEvents({ body }, session)
   const { matched, started, skipped, failed } = counts

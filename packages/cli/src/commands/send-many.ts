@@ -6,6 +6,7 @@ import { EXIT } from '../command-line/exit.ts'
 import { UsageError } from '../command-line/flags.ts'
 import { textOption } from '../command-line/options.ts'
 import { engineCommand, type Session } from '../command-line/session.ts'
+import { parseDigits, stringifyDigits } from '../output/digits.ts'
 import { jsonLine, plain } from '../output/text.ts'
 
 /** Bytes of the events of one request: less than the engine's bound, with room for what lies between them. */
@@ -49,7 +50,7 @@ function eventsOf(text: string): SendEvent[] {
   const lines = text.trimStart().startsWith('[') ? [text] : text.split('\n').filter(line => line.trim() !== '')
   return lines.flatMap((line, i) => {
     try {
-      return JSON.parse(line) as SendEvent | SendEvent[]
+      return parseDigits(line) as SendEvent | SendEvent[]
     } catch (error) {
       throw new UsageError(`line ${i + 1} of the events is no JSON: ${(error as Error).message}`)
     }
@@ -60,7 +61,7 @@ function* requests(events: readonly SendEvent[]): Generator<SendEvent[]> {
   let request: SendEvent[] = []
   let bytes = 0
   for (const event of events) {
-    const size = Buffer.byteLength(JSON.stringify(event)) + 1
+    const size = Buffer.byteLength(stringifyDigits(event)) + 1
     if (request.length === EVENTS_OF_BATCH_MAX || (bytes + size > REQUEST_BYTES_MAX && request.length > 0)) {
       yield request
       request = []

@@ -1,6 +1,7 @@
 // `perdure stats`: runs in numbers, by workflow and over time.
 
 import {
+  type RUN_KINDS,
   type RunFacets,
   type RunSeriesPoint,
   type RunStatus,
@@ -13,6 +14,7 @@ import { type Command, Option } from 'commander'
 import {
   appOption,
   limitOption,
+  runKindOption,
   sinceOption,
   statusesOption,
   trendOption,
@@ -33,6 +35,7 @@ interface FacetScope extends Scope {
   until?: string
   status?: RunStatus[]
   waitingFor?: WaitingFor['kind']
+  kind?: (typeof RUN_KINDS)[number]
 }
 
 interface Facet {
@@ -94,11 +97,13 @@ export function statsCommands(program: Command): void {
     scoped('facets', 'count runs by status, app, workflow and what they wait for', 'that are in flight, or ended')
       .addOption(untilOption('or ended runs'))
       .addOption(statusesOption())
-      .addOption(waitingForOption()),
+      .addOption(waitingForOption())
+      .addOption(runKindOption()),
     ['perdure stats facets', 'perdure stats facets --app shop --json | jq .waitingFor'],
     async session => {
-      const { app, workflow, since, until, status, waitingFor } = session.options
-      const facets = await session.client.getRunFacets({ app, workflow, since, until, status, waitingFor }, session)
+      const { app, workflow, since, until, status, waitingFor, kind } = session.options
+      const query = { app, workflow, since, until, status, waitingFor, kind }
+      const facets = await session.client.getRunFacets(query, session)
       return show(session, facets, () => table(rowsOf(facets), FACET_COLUMNS, session.terminal))
     },
   )
@@ -129,9 +134,17 @@ const WORKFLOW_COLUMNS: Column<WorkflowStats>[] = [
   ...TALLY_COLUMNS,
   { title: 'IN FLIGHT', cell: stats => String(stats.inFlight) },
   { title: 'HELD', cell: stats => String(stats.held), leave: 1 },
+  { title: 'ON FAILURE', cell: ({ onFailure }) => onFailureCell(onFailure), leave: 6 },
   { title: 'TREND', cell: ({ trend }) => trend?.started.join(' '), leave: 5 },
   { title: 'LAST FAILURE', cell: ({ lastFailure }) => lastFailure && relative(lastFailure.at), leave: 4 },
 ]
+
+/** Runs of the failure handler, and how many of them failed; nothing without one. */
+function onFailureCell({ succeeded, failed, cancelled, inFlight }: WorkflowStats['onFailure']) {
+  const runs = succeeded + failed + cancelled + inFlight
+  if (runs === 0) return undefined
+  return failed === 0 ? String(runs) : { text: `${runs}, ${failed} failed`, colour: 'red' as const }
+}
 
 const SERIES_COLUMNS: Column<RunSeriesPoint>[] = [
   { title: 'FROM', cell: point => point.at, whole: true },
@@ -154,16 +167,17 @@ const FACET_COLUMNS: Column<Facet>[] = [
 ]
 
 /** Every status, and whatever else has runs. */
-function rowsOf({ status, app, workflow, waitingFor }: RunFacets): Facet[] {
+function rowsOf({ status, app, workflow, waitingFor, kind }: RunFacets): Facet[] {
+  const present = (facet: 'waitingFor' | 'kind', counts: Record<string, number>): Facet[] =>
+    Object.entries(counts).flatMap(([value, runs]) => (runs === 0 ? [] : [{ facet, value, runs }]))
   return [
     ...Object.entries(status).map(([value, runs]) => ({ facet: 'status', value, runs }) as const),
     ...app.map(({ app, runs }) => ({ facet: 'app', value: app, runs }) as const),
     ...workflow.map(
       ({ app, workflow, runs }) => ({ facet: 'workflow', value: `${workflow} of ${app}`, runs }) as const,
     ),
-    ...Object.entries(waitingFor).flatMap(([value, runs]) =>
-      runs === 0 ? [] : [{ facet: 'waitingFor', value, runs } as const],
-    ),
+    ...present('waitingFor', waitingFor),
+    ...(kind.onFailure ? present('kind', kind) : []),
   ]
 }
 

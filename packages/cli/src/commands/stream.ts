@@ -7,7 +7,7 @@ import { engineCommand, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { plain } from '../output/text.ts'
 import { clockTime } from '../output/time.ts'
-import { eventLine, frameLine, runProgressLine, runStatusLine } from '../output/timeline.ts'
+import { eventLine, frameLine, gapLine, runProgressLine, runStatusLine } from '../output/timeline.ts'
 
 interface StreamOptions {
   app?: string
@@ -35,6 +35,7 @@ export function streamCommand(program: Command): void {
 }
 
 function streamLine(frame: StreamFrame, paint: Paint): string {
+  if (frame.kind === 'gap') return gapLine(frame, paint)
   if (frame.kind === 'event') return eventLine(frame, paint)
   if (frame.kind === 'delivery') return deliveryLine(frame, paint)
   if (frame.kind === 'bulk') return bulkLine(frame, paint)

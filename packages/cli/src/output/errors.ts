@@ -1,4 +1,6 @@
-// Prints the error of a run or a step: its message with code and step, and its stack.
+// Prints the error of a run or a step: its message with code and step, its own fields, its causes and its stack.
+
+import type { ErrorCause, ErrorFields } from '@perdure/protocol'
 
 export interface ShownError {
   message: string
@@ -6,12 +8,32 @@ export interface ShownError {
   stack?: string | undefined
   code?: string | undefined
   stepName?: string | undefined
+  fields?: ErrorFields | undefined
+  cause?: ErrorCause | undefined
 }
 
-/** "no luck (step_failed in step "pay")": the whole error but its stack. */
-export function errorHead({ message, code, stepName }: ShownError): string {
-  const where = [code, stepName !== undefined && `in step "${stepName}"`].filter(Boolean).join(' ')
+/** "no luck (step_failed in step "pay")": the error without its detail. The code of the thrown error goes before that of the run. */
+export function errorHead({ message, code, stepName, fields }: ShownError): string {
+  const own = fields?.code === undefined ? code : String(fields.code)
+  const where = [own, stepName !== undefined && `in step "${stepName}"`].filter(Boolean).join(' ')
   return where === '' ? message : `${message} (${where})`
+}
+
+/** The own fields of an error as `name=value`, and a line for each cause. */
+export function detailLines({ fields = {}, cause }: ShownError): string[] {
+  const { code: _, ...own } = fields
+  const lines = Object.keys(own).length === 0 ? [] : [fieldsText(own)]
+  for (let one = cause; one !== undefined; one = one.cause) {
+    const facts = [one.code, one.fields && fieldsText(one.fields)].filter(Boolean).join(' ')
+    lines.push(`caused by ${one.name ?? 'Error'}: ${one.message}${facts === '' ? '' : ` (${facts})`}`)
+  }
+  return lines
+}
+
+function fieldsText(fields: ErrorFields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')
 }
 
 /** The first line of the error's message, for a column of a table. */

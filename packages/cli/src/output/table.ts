@@ -22,6 +22,11 @@ export interface Column<Row> {
   leave?: number
 }
 
+/** The workflow, and whether the run is one of its failure handler. */
+export function workflowCell({ workflow, kind }: { workflow: string; kind?: string }): string {
+  return kind === 'onFailure' ? `${workflow} (on failure)` : workflow
+}
+
 /** The cell of a record's status, in the colour of the status. */
 export const statusCell = ({ status }: { status: string }): Cell => ({
   text: status,

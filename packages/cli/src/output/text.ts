@@ -1,5 +1,7 @@
 // Makes foreign text safe for a terminal, which must not interpret anything in it, and measures its width for columns.
 
+import { stringifyDigits } from './digits.ts'
+
 // Control characters, and characters that change the direction of the following text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
@@ -19,14 +21,14 @@ export function forTerminal(lines: string): string {
 
 /** JSON for programs: one line, which a terminal shows without interpreting anything in it. It parses to the same value. */
 export function jsonLine(value: unknown): string {
-  return plain(JSON.stringify(value) ?? 'null')
+  return plain(stringifyDigits(value) ?? 'null')
 }
 
 const escaped = (char: string) => NAMED[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** JSON for people: indented, and safe for the terminal. */
 export function prettyJson(value: unknown): string {
-  const text = JSON.stringify(value, undefined, 2) ?? ''
+  const text = stringifyDigits(value, 2) ?? ''
   return text
     .split('\n')
     .map(line => plain(line))

@@ -1,7 +1,10 @@
 // Formats frames, log lines and events as one line each.
 
-import type { EventRecord, ProgressFrame, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
+import type { EventRecord, GapFrame, ProgressFrame, RunLogLine, RunStatusFrame, TimelineFrame } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol'
 import { colourOf, type Paint } from './colour.ts'
+import { stringifyDigits } from './digits.ts'
+import { effectText } from './effects.ts'
 import { errorHead } from './errors.ts'
 import { plain } from './text.ts'
 import { clockTime } from './time.ts'
@@ -38,12 +41,18 @@ export function frameLine(frame: TimelineFrame, paint: Paint): string {
 }
 
 /** A frame of the namespace's stream, with the run's id and workflow, and its error if it failed. */
-export function runStatusLine(frame: RunStatusFrame, paint: Paint): string {
+export function runStatusLine(frame: RunStatusFrame | GapFrame, paint: Paint): string {
+  if (frame.kind === 'gap') return gapLine(frame, paint)
   const status = paint(colourOf(frame.status), frame.status.padEnd(9))
   const step = safe(frame.currentStepName)
   const error = safe(frame.error && errorHead(frame.error))
   const head = join(paint('dim', clockTime(frame.ts)), frame.runId, status, safe(frame.workflow))
   return join(head, step, attemptText(frame.attempt), error)
+}
+
+/** Says that frames may be missing. */
+export function gapLine({ ts }: GapFrame, paint: Paint): string {
+  return join(paint('dim', clockTime(ts)), 'gap: what other engines did until now may be missing')
 }
 
 /** A progress of the namespace's stream, with the run's id and workflow. */
@@ -53,8 +62,8 @@ export function runProgressLine(frame: ProgressFrame, paint: Paint): string {
 
 /** A progress without its time, cut to one line. */
 export function progressText({ value }: Pick<ProgressFrame, 'value'>): string {
-  const text = plain(JSON.stringify(value))
-  return `progress  ${text.length > PROGRESS_CHARS_MAX ? `${text.slice(0, PROGRESS_CHARS_MAX)}…` : text}`
+  const text = plain(stringifyDigits(value))
+  return `progress  ${cutText(text, PROGRESS_CHARS_MAX, '…')}`
 }
 
 /** A line of a run's log. */
@@ -68,18 +77,11 @@ export function eventLine(event: EventRecord, paint: Paint): string {
   return join(time, event.id, safe(event.name), safe(event.app), effectText(event))
 }
 
-/** The effect of an event, in short. */
-export function effectText({ triggered, woke }: Pick<EventRecord, 'triggered' | 'woke'>): string {
-  const started = triggered.filter(({ runId }) => runId !== undefined).length
-  const parts = [started > 0 && `started ${started}`, woke > 0 && `woke ${woke}`].filter(Boolean)
-  return parts.length === 0 ? 'no effect' : parts.join(', ')
-}
-
 /** A log line without its time. */
 export function logText(line: Omit<RunLogLine, 'seq' | 'ts'>, paint: Paint): string {
   const { level, scope, message, fields = {} } = line
   const pairs = Object.entries(fields).map(
-    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : stringifyDigits(value)}`,
   )
   const where = paint('dim', plain(`[${scope}${line.attempt > 1 ? ` #${line.attempt}` : ''}]`))
   const tail = pairs.length === 0 ? '' : ` ${paint('dim', plain(pairs.join(' ')))}`

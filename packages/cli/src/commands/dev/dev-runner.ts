@@ -11,6 +11,8 @@ import { RUNNER_SETTINGS } from '@perdure/protocol'
 interface DevRunnerOptions {
   /** Absolute path of the file that starts the runner. */
   entry: string
+  /** Reads variables that apply where the environment of this process has none. Called before each start. */
+  dotenv(): Record<string, string>
   /** Variables in addition to the environment of this process. */
   env: Record<string, string>
   /** Called for each line that the runner writes. */
@@ -62,7 +64,11 @@ export class DevRunner {
     while (this.#wanted && !this.#over) {
       await this.#stop(RESTART_MS_MAX)
       this.#wanted = false
-      if (!this.#over) this.#start()
+      try {
+        if (!this.#over) this.#start()
+      } catch (error) {
+        this.#options.onNote(`the runner cannot be started: ${(error as Error).message}`)
+      }
     }
   }
 
@@ -113,7 +119,7 @@ export class DevRunner {
   }
 
   #environment(): NodeJS.ProcessEnv {
-    const inherited = Object.entries(process.env).filter(
+    const inherited = Object.entries({ ...this.#options.dotenv(), ...process.env }).filter(
       ([name]) => !name.startsWith('ENGINE_') || FOR_RUNNERS.includes(name),
     )
     const colour = process.stdout.isTTY && process.env.NO_COLOR === undefined ? { FORCE_COLOR: '1' } : {}

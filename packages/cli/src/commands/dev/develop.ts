@@ -10,6 +10,7 @@ import { painter, wantsColour } from '../../output/colour.ts'
 import type { DevArguments } from './arguments.ts'
 import { DevLog } from './dev-log.ts'
 import { DevRunner } from './dev-runner.ts'
+import { DOTENV, readDotenv } from './dotenv.ts'
 import { RunReporter } from './run-reporter.ts'
 import { watchSources } from './watch.ts'
 
@@ -67,6 +68,7 @@ function run({ entry, flags, env, log, url }: RunOptions): () => Promise<void> {
   const signingKey = flags['signing-key'] ?? env.ENGINE_SIGNING_KEY
   const runner = new DevRunner({
     entry,
+    dotenv: readDotenv,
     env: { ENGINE_URL: url, ...(signingKey !== undefined && { ENGINE_SIGNING_KEY: signingKey }) },
     onLine: line => log.runner(line),
     onNote: note => log.say(note),
@@ -95,12 +97,14 @@ function recordOf(url: string, { flags, env }: DevOptions): Parameters<typeof re
 
 function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOptions): string[] {
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
+  const variables = Object.keys(readDotenv()).length
   const allowed = flags['webhook-allow'] ?? env.ENGINE_WEBHOOK_ALLOW ?? DEV_SETTINGS.ENGINE_WEBHOOK_ALLOW
   return [
     ...banner,
     '',
     `  open ${url}`,
     `  interface    ${url}/openapi.json`,
+    ...(variables === 0 ? [] : [`  variables    ${variables} of ${DOTENV}, where they are not set already`]),
     `  webhooks     may go to ${allowed || 'public addresses only'} (ENGINE_WEBHOOK_ALLOW)`,
     `  watch runs   perdure runs watch${where}`,
     `  send events  perdure events send NAME --data '{}' --wait${where}`,
@@ -111,7 +115,7 @@ function greeting({ url, banner }: LaunchedEngine, { entry, flags, env }: DevOpt
   ]
 }
 
-/** Resolves at the first SIGINT or SIGTERM, or when stdout is closed. A second signal ends the process at once. */
+/** Resolves at the first signal to end, or when stdout is closed. A second signal ends the process at once. */
 function untilStopped(): Promise<void> {
   return new Promise(resolve => {
     let seen = false
@@ -120,8 +124,7 @@ function untilStopped(): Promise<void> {
       seen = true
       resolve()
     }
-    process.on('SIGINT', onSignal)
-    process.on('SIGTERM', onSignal)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
     process.stdout.on('error', () => resolve())
   })
 }

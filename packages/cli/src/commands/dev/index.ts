@@ -3,6 +3,7 @@
 import { type UnparsedCommand, UsageError } from '../../command-line/flags.ts'
 import { parseDevArguments } from './arguments.ts'
 import { develop } from './develop.ts'
+import { readDotenv } from './dotenv.ts'
 
 const DESCRIPTION = 'run the engine and a runner that restarts when its code changes: for development'
 
@@ -16,6 +17,8 @@ ${DESCRIPTION}
 ENTRY is the file that starts the runner, JavaScript or TypeScript. It finds the engine in ENGINE_URL. Without it the
 engine runs alone.
 
+The variables of .env in this folder are set for both, unless they are set already.
+
 --quiet leaves out the lines about runs. Webhooks may go to this machine, unless --webhook-allow says otherwise. Other commands in
 this folder (keys, verify, runs, ...) use the store and the address of the engine while it runs.
 
@@ -28,7 +31,8 @@ Examples:
   perdure dev                            # the engine alone`,
   async run(args, { FLAGS, launchUnlessStopped, LaunchError }) {
     try {
-      return await develop({ ...parseDevArguments(args, FLAGS), env: process.env, launchUnlessStopped })
+      const parsed = parseDevArguments(args, FLAGS)
+      return await develop({ ...parsed, env: { ...readDotenv(), ...process.env }, launchUnlessStopped })
     } catch (error) {
       throw error instanceof LaunchError ? new UsageError(error.message) : error
     }

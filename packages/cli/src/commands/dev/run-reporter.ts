@@ -63,7 +63,9 @@ export class RunReporter {
     try {
       // The stream first: a run that starts and ends while the earlier ones are read is in its frames.
       const onOpen = () => void this.#watchUnfinished().catch(() => {})
-      for await (const frame of client.streamRuns({}, { signal, onOpen })) this.#moved(frame)
+      for await (const frame of client.streamRuns({}, { signal, onOpen }))
+        if (frame.kind === 'gap') onOpen()
+        else this.#moved(frame)
     } catch (error) {
       if (signal.aborted) return
       const isRefused = error instanceof ApiError && error.status === 401

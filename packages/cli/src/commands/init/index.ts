@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
+import { FIRST_EVENT } from '@perdure/protocol/first-run'
 import type { Command } from 'commander'
 import { UsageError } from '../../command-line/flags.ts'
 import { projectFiles } from './template.ts'
@@ -55,7 +56,7 @@ function init(home: string, version: string): string[] {
     '  npm run dev              # an engine and the worker; restarts when a file changes',
     '',
     'and in a second terminal:',
-    `  npx perdure events send user/signed-up --data '{"id": "u1", "name": "Ada"}'`,
+    `  npx perdure events send ${FIRST_EVENT.name} --data '${JSON.stringify(FIRST_EVENT.data)}'`,
     '  npx perdure runs watch RUN_ID',
   ]
 }

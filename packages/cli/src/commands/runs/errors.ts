@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '../../command-line/options.ts'
 import { engineCommand, list } from '../../command-line/session.ts'
-import type { Column } from '../../output/table.ts'
+import { type Column, workflowCell } from '../../output/table.ts'
 import { relative } from '../../output/time.ts'
 
 /** Adds `errors` to `perdure runs`. */
@@ -59,7 +59,7 @@ const COLUMNS: Column<ErrorGroup>[] = [
   { title: 'ERROR', cell: group => group.fingerprint, whole: true },
   { title: 'COUNT', cell: group => String(group.count) },
   { title: 'TREND', cell: ({ trend }) => trend?.join(' ') },
-  { title: 'WORKFLOW', cell: group => group.workflow },
+  { title: 'WORKFLOW', cell: workflowCell },
   { title: 'APP', cell: group => group.app },
   { title: 'STEP', cell: group => group.stepName },
   { title: 'LAST', cell: group => relative(group.lastAt) },

@@ -40,9 +40,9 @@ export function exportCommand(runs: Command): void {
 
 /** The text as the engine sent it: parsing it would lose digits of numbers. */
 async function bundleOf({ options, signal }: Session<ExportOptions>, id: string): Promise<string> {
-  const { url, apiKey } = options
+  const { engines, apiKey } = options
   const asText = { parse: (text: string) => text, stringify: JSON.stringify }
-  const client = createClient({ url, apiKey: apiKey || undefined, json: asText })
+  const client = createClient({ url: engines, apiKey: apiKey || undefined, json: asText })
   const payloads = options.payloads ? '1' : '0'
   const text: unknown = await client.getRunBundle({ id, payloads }, { signal, timeoutMs: TIMEOUT_MS })
   return text as string

@@ -1,6 +1,6 @@
 // `perdure runs cancel|pause|resume|replay|retry` with a filter instead of an id: many runs at once, as a job of the engine.
 
-import type { Bulk, BulkPreview, BulkRequest, RunStatus, WaitingFor } from '@perdure/protocol'
+import type { Bulk, BulkPreview, BulkRequest, RUN_KINDS, RunStatus, WaitingFor } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
@@ -8,6 +8,9 @@ import { wholeId } from '../../command-line/ids.ts'
 import {
   appOption,
   attributesOption,
+  endedSinceOption,
+  endedUntilOption,
+  runKindOption,
   runTypeOption,
   sinceOption,
   statusesOption,
@@ -22,8 +25,11 @@ export interface ManyOptions {
   workflow?: string
   status?: RunStatus[]
   runType?: 'event' | 'cron'
+  kind?: (typeof RUN_KINDS)[number]
   since?: string
   until?: string
+  endedSince?: string
+  endedUntil?: string
   error?: string
   attribute?: string[]
   parent?: string
@@ -43,7 +49,7 @@ const POLL_MS = 500
 /** The engine gives up a count after 30 s, and says what to narrow: that answer is waited for. */
 const COUNT_TIMEOUT_MS = 45_000
 const OPTIONS =
-  '--app, --workflow, --status, --run-type, --since, --until, --error, --attribute, --parent, --event, --replay-of, --runner, --waiting-for or --query'
+  '--app, --workflow, --status, --run-type, --since, --until, --ended-since, --ended-until, --error, --attribute, --parent, --event, --replay-of, --runner, --waiting-for or --query'
 
 /** Adds the options that select many runs. */
 export function manyOptions(command: Command): Command {
@@ -52,8 +58,11 @@ export function manyOptions(command: Command): Command {
     .option('--workflow <name>', 'only runs of this workflow; sync-* stands for those that begin so')
     .addOption(statusesOption())
     .addOption(runTypeOption())
+    .addOption(runKindOption())
     .addOption(sinceOption())
     .addOption(untilOption())
+    .addOption(endedSinceOption())
+    .addOption(endedUntilOption())
     .option('--error <fingerprint>', 'only failed runs with this fingerprint of `perdure runs errors`')
     .addOption(attributesOption('only runs with this attribute'))
     .option('--parent <id>', 'only children of this run')
@@ -62,7 +71,7 @@ export function manyOptions(command: Command): Command {
     .option('--runner <id>', 'only runs that are pinned to this runner')
     .addOption(waitingForOption())
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
-    .option('--deep', 'extend --query to inputs, results and errors')
+    .option('--deep', 'extend --query to event names, attributes, inputs, results and errors')
     .option('--preview', 'count the runs, and change none')
     .option('-y, --yes', 'do not ask for confirmation')
 }
@@ -107,6 +116,7 @@ export async function actOnMany(
 async function preview(session: Session<ManyOptions>, counted: BulkPreview): Promise<number> {
   await show(session, counted, () => [
     `${counted.matched} matched, ${counted.eligible} to act on, ${counted.skipped} would be skipped; nothing was changed`,
+    ...(counted.replayed ? [`${counted.replayed} of those to act on were replayed or retried before`] : []),
     ...counted.sample.map(({ id, workflow, status }) => `${id} ${workflow} ${status}`),
   ])
   return EXIT.ok
@@ -124,9 +134,39 @@ async function finished({ client, signal }: Session<unknown>, id: string): Promi
 type FilterOptions = { [Name in keyof ManyOptions]: ManyOptions[Name] | undefined }
 
 function filterOf(options: FilterOptions): Filter {
-  const { app, workflow, status, runType, since, until, error, attribute, runner, waitingFor, deep } = options
+  const {
+    app,
+    workflow,
+    status,
+    runType,
+    kind,
+    since,
+    until,
+    error,
+    attribute,
+    runner,
+    waitingFor,
+    deep,
+    endedSince,
+    endedUntil,
+  } = options
   const given: { [Name in keyof Required<Filter>]: Filter[Name] | undefined } = {
-    ...{ app, workflow, status, runType, since, until, error, attribute, runner, waitingFor, deep },
+    ...{
+      app,
+      workflow,
+      status,
+      runType,
+      kind,
+      since,
+      until,
+      error,
+      attribute,
+      runner,
+      waitingFor,
+      deep,
+      endedSince,
+      endedUntil,
+    },
     ...{ parentRunId: options.parent, eventId: options.event, replayOf: options.replayOf, q: options.query },
   }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))

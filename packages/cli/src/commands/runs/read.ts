@@ -4,6 +4,7 @@ import type { Client } from '@perdure/client'
 import {
   type Attributes,
   type ListedRun,
+  type RUN_KINDS,
   RUN_SORT_KEYS,
   type Run,
   type RunSummary,
@@ -16,7 +17,11 @@ import { wholeId } from '../../command-line/ids.ts'
 import {
   appOption,
   attributesOption,
+  endedSinceOption,
+  endedUntilOption,
   limitOption,
+  namesOf,
+  runKindOption,
   runTypeOption,
   sinceOption,
   statusesOption,
@@ -25,8 +30,8 @@ import {
 } from '../../command-line/options.ts'
 import { type EngineOptions, engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
-import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
-import { type Column, statusCell } from '../../output/table.ts'
+import { detailLines, errorHead, errorNote, stackLines } from '../../output/errors.ts'
+import { type Column, statusCell, workflowCell } from '../../output/table.ts'
 import { duration, relative, withAge } from '../../output/time.ts'
 
 interface ListOptions {
@@ -34,18 +39,22 @@ interface ListOptions {
   workflow?: string
   status?: RunSummary['status'][]
   runType?: RunSummary['triggerKind']
+  kind?: (typeof RUN_KINDS)[number]
   event?: string
   replayOf?: string
   parent?: string
   waitingFor?: WaitingFor['kind']
   error?: string
   runner?: string
+  bulk?: string
   ids?: string[]
   attribute?: string[]
   query?: string
   deep?: true
   since?: string
   until?: string
+  endedSince?: string
+  endedUntil?: string
   partial?: true
   position?: true
   sort?: (typeof RUN_SORT_KEYS)[number]
@@ -68,18 +77,22 @@ export function readCommands(runs: Command): void {
     .option('--workflow <name>', 'only runs of this workflow')
     .addOption(statusesOption())
     .addOption(runTypeOption())
+    .addOption(runKindOption())
     .option('--event <id>', 'only runs started by this event')
     .option('--replay-of <id>', 'only runs forked from this run')
     .option('--parent <id>', 'only children of this run')
     .addOption(waitingForOption())
     .option('--error <fingerprint>', 'only failed runs with this error')
     .option('--runner <id>', 'only runs that are pinned to this runner')
-    .option('--ids <list>', 'only these runs', text => text.split(','))
+    .option('--bulk <id>', 'only runs that this bulk job made')
+    .option('--ids <list>', 'only these runs', namesOf)
     .addOption(attributesOption('only runs with this attribute'))
     .option('-q, --query <text>', 'only runs whose id, workflow or app contains this text')
-    .option('--deep', 'extend --query to inputs, results and errors')
+    .option('--deep', 'extend --query to event names, attributes, inputs, results and errors')
     .addOption(sinceOption())
     .addOption(untilOption())
+    .addOption(endedSinceOption())
+    .addOption(endedUntilOption())
     .option('--partial', 'let a long search take many requests, instead of giving up after 5 s')
     .option('--position', 'show how many runs are before each that a limit or a throttle holds')
     .addOption(new Option('--sort <by>', 'sort key').choices(RUN_SORT_KEYS))
@@ -112,27 +125,42 @@ export function readCommands(runs: Command): void {
 
 async function listRuns(session: Session<ListOptions>): Promise<undefined> {
   const { client, options } = session
-  const { query: q, app, workflow, status, runType, waitingFor, error, runner, attribute } = options
+  const { query: q, app, workflow, status, runType, kind, waitingFor, error, runner, attribute } = options
   const [eventId, replayOf, parentRunId] = await Promise.all(
     [options.event, options.replayOf, options.parent].map(id => id && wholeId(session, id)),
   )
   const ids = options.ids && (await Promise.all(options.ids.map(id => wholeId(session, id))))
-  const { deep, since, until, partial, position, sort, dir, limit } = options
+  const { bulk: bulkId, deep, since, until, endedSince, endedUntil, partial, position, sort, dir, limit } = options
   const filters = {
     app,
     workflow,
     status,
     runType,
+    kind,
     eventId,
     replayOf,
     parentRunId,
     waitingFor,
     error,
     runner,
+    bulkId,
     ids,
     attribute,
   }
-  const query: ListParams = { ...filters, q, deep, since, until, partial, position, sort, dir, limit }
+  const query: ListParams = {
+    ...filters,
+    q,
+    deep,
+    since,
+    until,
+    endedSince,
+    endedUntil,
+    partial,
+    position,
+    sort,
+    dir,
+    limit,
+  }
   return list(session, client.pages.listRuns(query, session), RUN_COLUMNS, { limit })
 }
 
@@ -142,7 +170,7 @@ export const took = ({ durationMs }: { durationMs?: number }) =>
 const RUN_COLUMNS: Column<ListedRun>[] = [
   { title: 'ID', cell: run => run.id, whole: true },
   { title: 'STATUS', cell: statusCell, whole: true },
-  { title: 'WORKFLOW', cell: run => run.workflow },
+  { title: 'WORKFLOW', cell: workflowCell },
   { title: 'APP', cell: run => run.app, leave: 1 },
   { title: 'CREATED', cell: run => relative(run.createdAt), leave: 3 },
   { title: 'TOOK', cell: took, leave: 2 },
@@ -162,7 +190,7 @@ function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): st
       lines: [
         ['run', run.id],
         ['status', run.status],
-        ['workflow', run.workflow],
+        ['workflow', workflowCell(run)],
         ['app', run.app],
         ['runner', run.runner],
         ['trigger', trigger ? `${run.triggerKind} ${trigger}` : run.triggerKind],
@@ -181,7 +209,10 @@ function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): st
         ['error', run.error && errorHead(run.error)],
         ['console', pageUrl(options.url, run.id)],
       ],
-      text: [['stack', run.error && stackLines(run.error)]],
+      text: [
+        ['detail', run.error && detailLines(run.error)],
+        ['stack', run.error && stackLines(run.error)],
+      ],
       json: [
         ['progress', run.progress?.value],
         ['input', run.input],

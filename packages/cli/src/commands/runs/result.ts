@@ -15,7 +15,7 @@ interface ResultOptions extends WaitOptions {
 }
 
 /** The longest wait of one request, in milliseconds; a longer one takes several. */
-const WAIT_MS_MAX = 20_000
+const WAIT_MS_MAX = 25_000
 
 /** Adds `result` to `perdure runs`. */
 export function resultCommand(runs: Command): void {

@@ -21,6 +21,9 @@ const failing = await workflow(
     const error = {
       message: 'no luck\nat all',
       stack: 'Error: no luck\nat all\n    at pay (/app/pay.ts:7:9)\n    at /app/b.ts',
+      code: 'card_declined',
+      fields: { status: 402, token: 'secret' },
+      cause: { name: 'TypeError', message: 'fetch failed', cause: { message: 'refused', code: 'ECONNREFUSED' } },
     }
     return discovered([opcode('StepRun', 'breaks', { error, retriable: false })])
   },
@@ -98,10 +101,18 @@ test('send-many: a list or lines, with the refused ones named', async () => {
   expect(await cli(['events', 'send-many', '{"name":}'])).toMatchObject({ code: 2 })
 })
 
-test('get: the error with code, step and stack', async () => {
-  const { stdout } = await cli(['runs', 'get', await failed()])
-  expect(stdout).toMatch(/\nerror {5}no luck\\nat all \(step_failed in step "breaks"\)\n/)
+test('get, steps: the error with code, step, fields, causes and stack', async () => {
+  const runId = await failed()
+  const { stdout } = await cli(['runs', 'get', runId])
+  expect(stdout).toMatch(/\nerror {5}no luck\\nat all \(card_declined in step "breaks"\)\n/)
   expect(stdout).toMatch(/\nstack\n {2}at pay \(\/app\/pay\.ts:7:9\)\n {2}at \/app\/b\.ts\n/)
+  const detail = [
+    'status=402 token=[REDACTED]',
+    'caused by TypeError: fetch failed',
+    'caused by Error: refused (ECONNREFUSED)',
+  ]
+  for (const text of [stdout, (await cli(['runs', 'steps', runId, '--step', 'breaks'])).stdout])
+    expect(text).toContain(`\ndetail\n${detail.map(line => `  ${line}\n`).join('')}`)
 })
 
 test('get, why, steps: how many attempts a step has that is tried again', async () => {
@@ -138,7 +149,7 @@ test('watch: workflow and error; of every run, too', async () => {
   expect(code).toBe(1)
   expect(stdout).toMatch(new RegExp(`^${id}  ${failing.app}/${failing.name}  created 20`))
   expect(stderr).toBe(
-    `${id} of ${failing.app}/${failing.name} failed: no luck\\nat all (step_failed in step "breaks")\n`,
+    `${id} of ${failing.app}/${failing.name} failed: no luck\\nat all (card_declined in step "breaks")\n`,
   )
 })
 

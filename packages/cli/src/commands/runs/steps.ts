@@ -7,7 +7,8 @@ import { listOf, wholeNumber } from '../../command-line/options.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
-import { errorHead, errorNote, stackLines } from '../../output/errors.ts'
+import { effectText, startText } from '../../output/effects.ts'
+import { detailLines, errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { type Column, statusCell } from '../../output/table.ts'
 import { relative, withAge } from '../../output/time.ts'
 import { took } from './read.ts'
@@ -95,14 +96,32 @@ function stepDetails(step: StepDetail, paint: Paint): string[] {
         ['took', took(step)],
         ['attempt', triesOf(step)],
         ['note', step.error ? undefined : stepNote(step)],
+        ...effectLines(step),
         ...step.attempts.map(attempt => [`attempt ${attempt.attempt}`, attemptText(attempt)] as const),
         ['error', step.error && errorHead(step.error)],
       ],
-      text: [['stack', step.error && stackLines(step.error)]],
+      text: [
+        ['detail', step.error && detailLines(step.error)],
+        ['stack', step.error && stackLines(step.error)],
+      ],
       json: [['data', step.data]],
     },
     paint,
   )
+}
+
+/** The effects of the event of an emit, a line for each workflow. */
+function effectLines({ effects }: StepDetail): [label: string, text: string][] {
+  if (effects === undefined) return []
+  const { woke, triggered, more } = effects
+  return [
+    ...triggered.map(({ app, workflow, ...effect }): [string, string] => [
+      'triggered',
+      `${app}/${workflow}  ${startText(effect)}`,
+    ]),
+    ...(more === undefined ? [] : [['triggered', `${more} more workflows`] as [string, string]]),
+    ...(woke === 0 ? [] : [['woke', String(woke)] as [string, string]]),
+  ]
 }
 
 /** "2 of 5"; the bound is known once an attempt failed. */
@@ -128,5 +147,6 @@ function stepNote(step: StepRecord): string | undefined {
   if (step.error) return errorNote(step.error)
   if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
   if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
+  if (step.effects) return [step.eventName, effectText(step.effects)].filter(Boolean).join('  ')
   return step.childRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId
 }

@@ -1,6 +1,7 @@
 // `perdure webhooks deliveries` and `perdure webhooks redeliver`: list, show and repeat deliveries.
 
 import {
+  bodyText,
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryAttempt,
@@ -170,7 +171,7 @@ const ATTEMPT_COLUMNS: Column<DeliveryAttempt>[] = [
   { title: 'ANSWER', cell: ({ statusCode }) => statusCode?.toString() },
   { title: 'AT', cell: attempt => attempt.createdAt, whole: true },
   { title: 'TOOK', cell: attempt => duration(attempt.durationMs) },
-  { title: 'SAID', cell: attempt => attempt.error ?? attempt.responseSnippet },
+  { title: 'SAID', cell: attempt => attempt.error ?? (attempt.responseSnippet && bodyText(attempt.responseSnippet)) },
 ]
 
 /** A delivery with its attempts, for people. */

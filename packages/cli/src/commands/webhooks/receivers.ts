@@ -4,7 +4,7 @@ import { RECEIVER_SCHEMES, type WebhookReceiver, type WebhookRefusal } from '@pe
 import type { BodyOf, Operations } from '@perdure/protocol/operations'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
-import { secretOption } from '../../command-line/options.ts'
+import { namesOf, secretOption } from '../../command-line/options.ts'
 import { type EngineOptions, engineCommand, group, list, type Session, show } from '../../command-line/session.ts'
 import type { Column } from '../../output/table.ts'
 import { plain } from '../../output/text.ts'
@@ -50,7 +50,7 @@ export function receiversCommands(webhooks: Command): void {
     .option('--name <name>', 'a label for people')
     .option('--app <name>', 'the app that the events belong to')
     .option('--target-app <name>', 'consider only the triggers of this app')
-    .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', names)
+    .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', namesOf)
     .addOption(secretFlag("the provider's secret instead of a new one"))
   engineCommand<CreateOptions>(
     creating,
@@ -101,7 +101,7 @@ function updateCommand(receivers: Command): void {
       .option('--no-app', 'the events belong to no app')
       .option('--target-app <name>', 'consider only the triggers of this app')
       .option('--no-target-app', 'consider the triggers of every app')
-      .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', names)
+      .option('--keep-headers <names>', 'keep these headers of a post: names, separated by commas', namesOf)
       .option('--no-keep-headers', 'keep no headers: the data is the body again'),
   )
   engineCommand<UpdateOptions>(
@@ -132,8 +132,6 @@ async function update(session: Session<UpdateOptions>, given = ''): Promise<unde
   const changed = await client.updateWebhookReceiver({ id, body }, session)
   return showWithSecret(session, changed, describe(changed, options))
 }
-
-const names = (text: string) => text.split(',').map(name => name.trim())
 
 function describe({ id, slug, eventName, scheme, enabled }: WebhookReceiver, { url }: EngineOptions): string {
   const at = `${url.replace(/\/+$/, '')}/webhooks/${slug}`

@@ -6,6 +6,7 @@ export const GROUPS = [
   'sequences',
   'parallel',
   'retries',
+  'attempts',
   'errors',
   'sleeps',
   'waits',

@@ -1,6 +1,6 @@
 // Checks of code steps: one after the other, in parallel, repeated, failed.
 
-import { END_WITH_STEPS_FEATURE } from '@perdure/protocol'
+import { END_WITH_STEPS_FEATURE, hashStepId, MEMO_ATTEMPT_FEATURE } from '@perdure/protocol'
 import { fails, member, reports, reportsError, returns, same } from '../runner/expectations.ts'
 import { type Check, checksOf } from './check.ts'
 
@@ -102,6 +102,18 @@ export const CODE_CHECKS: readonly Check[] = [
     async 'says that a step must not be tried again'(runner) {
       const opcode = reportsError(await runner.pass({ workflow: 'conform-final' }), 'hopeless', 'never')
       same('retriable', opcode.retriable, false)
+    },
+  }),
+  ...checksOf('attempts', {
+    async 'counts the attempts of a step as the invoke does'(runner) {
+      const ctx = { features: [MEMO_ATTEMPT_FEATURE], stepAttempts: { [hashStepId('count')]: 3 } }
+      const answer = await runner.pass({ workflow: 'conform-attempt', ctx })
+      reports(answer, { op: 'StepRun', step: 'count', fields: { data: 3 } })
+    },
+    async 'takes the attempt of a step that is not listed there for its first one'(runner) {
+      const ctx = { features: [MEMO_ATTEMPT_FEATURE], stepAttempts: { [hashStepId('other')]: 3 } }
+      const answer = await runner.pass({ workflow: 'conform-attempt', ctx, attempt: 2 })
+      reports(answer, { op: 'StepRun', step: 'count', fields: { data: 1 } })
     },
   }),
   ...checksOf('errors', {

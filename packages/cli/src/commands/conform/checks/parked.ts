@@ -1,6 +1,7 @@
 // Checks of steps that the engine settles: sleeps, waits, children, emits, webhooks, and races between them.
 
-import { reports, returns } from '../runner/expectations.ts'
+import { WAIT_ORDER_FEATURE } from '@perdure/protocol'
+import { member, reports, returns, same } from '../runner/expectations.ts'
 import { type Check, checksOf } from './check.ts'
 
 /** A time that is long past: the engine wakes the run at once. */
@@ -37,6 +38,20 @@ export const PARKED_CHECKS: readonly Check[] = [
       const fields = { eventName: 'conform.approved', timeoutMs: 60_000, if: 'async.data.id == event.data.id' }
       const answer = await runner.pass({ workflow: 'conform-wait', data: { id: 7 } })
       reports(answer, { op: 'WaitForEvent', step: 'approval', fields })
+    },
+    async 'says what the handler was given only where the engine takes that'(runner) {
+      const answer = await runner.pass({ workflow: 'conform-wait', data: { id: 7 }, ctx: { features: [] } })
+      reports(answer, { op: 'WaitForEvent', step: 'approval', fields: { given: undefined, since: undefined } })
+    },
+    async 'says nothing there, or that a first wait comes after no event'(runner) {
+      const ctx = { features: [WAIT_ORDER_FEATURE] }
+      const answer = await runner.pass({ workflow: 'conform-wait', data: { id: 7 }, ctx })
+      reports(answer, { op: 'WaitForEvent', step: 'approval' })
+      const [opcode] = member(answer.body, 'opcodes') as unknown[]
+      const given = member(opcode, 'given')
+      if (given === undefined) return
+      same('given.settled of step "approval"', member(given, 'settled'), 0)
+      same('given.except of step "approval"', member(given, 'except') ?? [], [])
     },
     async 'gives the handler the event'(runner) {
       const memo = { approval: { data: APPROVAL } }

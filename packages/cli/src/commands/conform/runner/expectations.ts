@@ -1,7 +1,7 @@
 // Expectations of an answer. Each throws a Fault that says in one line what was expected and what came.
 
 import { isDeepStrictEqual } from 'node:util'
-import { hashStepId } from '@perdure/protocol'
+import { cutText, hashStepId } from '@perdure/protocol'
 import { type Answer, Fault } from './runner.ts'
 
 /** A step that a 206 must report: the name with its position, and fields of the opcode. */
@@ -94,7 +94,7 @@ const TEXT_CHARS_MAX = 300
 
 function text(value: unknown): string {
   const json = JSON.stringify(value) ?? 'nothing'
-  return json.length > TEXT_CHARS_MAX ? `${json.slice(0, TEXT_CHARS_MAX)}…` : json
+  return cutText(json, TEXT_CHARS_MAX, '…')
 }
 
 function told({ status, body }: Answer): string {
