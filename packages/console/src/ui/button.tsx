@@ -1,7 +1,8 @@
-// Buttons. A button that cannot be used now stays focusable and says why, in its title and its description.
+// Buttons. A button that cannot be used now stays focusable and says why, in its title and its description. One that only needs a secret
+// key asks for it.
 
 import { type ButtonHTMLAttributes, type Ref, useId } from 'react'
-import { useSession, whyNoNewRun, whyNoWrite } from '../session/session.ts'
+import { NEEDS_KEY, useSession, whyNoNewRun, whyNoWrite } from '../session/session.ts'
 import styles from './button.module.css'
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
@@ -14,6 +15,7 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
 export function Button({ kind = 'plain', disabledBecause, onClick, title, children, className, ...rest }: ButtonProps) {
   const reason = useId()
   const isDisabled = disabledBecause !== undefined
+  const isLocked = disabledBecause === NEEDS_KEY
   return (
     <>
       <button
@@ -21,10 +23,11 @@ export function Button({ kind = 'plain', disabledBecause, onClick, title, childr
         {...rest}
         className={`${styles.button} ${className ?? ''}`}
         data-kind={kind}
-        aria-disabled={isDisabled || undefined}
+        aria-disabled={(isDisabled && !isLocked) || undefined}
+        data-locked={isLocked || undefined}
         aria-describedby={isDisabled ? reason : rest['aria-describedby']}
         title={disabledBecause ?? title}
-        onClick={isDisabled ? event => event.preventDefault() : onClick}
+        onClick={isDisabled ? event => refuse(event, disabledBecause) : onClick}
       >
         {children}
       </button>
@@ -35,6 +38,14 @@ export function Button({ kind = 'plain', disabledBecause, onClick, title, childr
       )}
     </>
   )
+}
+
+/** Does nothing, but asks for a secret key if that is all that is missing: the button on top opens the dialog. */
+export function refuse(event: { preventDefault(): void }, reason: string): boolean {
+  event.preventDefault()
+  const isLocked = reason === NEEDS_KEY
+  if (isLocked) document.querySelector<HTMLElement>('[data-unlock]')?.click()
+  return isLocked
 }
 
 export interface WriteButtonProps extends ButtonProps {

@@ -2,7 +2,6 @@
 
 import { useSyncExternalStore } from 'react'
 
-const narrow = matchMedia('(max-width: 640px)')
 const wide = matchMedia('(min-width: 1500px)')
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
@@ -10,14 +9,8 @@ const following = (media: MediaQueryList) => (listener: () => void) => {
   media.addEventListener('change', listener)
   return () => media.removeEventListener('change', listener)
 }
-const followNarrow = following(narrow)
 const followWide = following(wide)
 const followStill = following(still)
-
-/** Whether the window is as narrow as a phone: lists become cards. */
-export function useNarrow(): boolean {
-  return useSyncExternalStore(followNarrow, () => narrow.matches)
-}
 
 /** Whether there is room for a column beside a list. */
 export function useWide(): boolean {

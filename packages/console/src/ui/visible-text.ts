@@ -1,6 +1,8 @@
 // Makes characters visible that a reader would not see or that change the order of others: control, bidi and zero-width
 // characters. Texts of runs are written by others, so every text of data goes through here.
 
+import { cutText } from '@perdure/protocol/portable'
+
 /** A stretch of text as it is, or one hidden character by its code point. */
 export type TextPart = { text: string } | { code: string }
 
@@ -35,8 +37,7 @@ export function visibleText(text: string): string {
 /** A name for titles, labels and toasts: visible, in one line, cut at `charsMax` characters. */
 export function shortName(name: string, charsMax = 80): string {
   const line = visibleText(name).replace(/\s+/g, ' ')
-  const chars = [...line.slice(0, charsMax * 2)]
-  return chars.length > charsMax || line.length > charsMax * 2 ? `${chars.slice(0, charsMax - 1).join('')}…` : line
+  return cutText(line, charsMax) === line ? line : cutText(line, charsMax - 1, '…')
 }
 
 function codeOf(char: string): string {

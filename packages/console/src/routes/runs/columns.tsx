@@ -48,7 +48,12 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       header: 'Workflow',
       width: '14%',
       sort: by('workflow'),
-      render: ({ workflow }) => <span title={workflow}>{workflow}</span>,
+      render: ({ workflow, kind }) => (
+        <span title={workflow}>
+          {workflow}
+          {kind && <span className={styles.mute}> on failure</span>}
+        </span>
+      ),
     },
     {
       id: 'id',
@@ -95,12 +100,12 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
 /** The prefix and the last characters, which differ. */
 const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)
 
-function Trigger({ run: { eventName, cron, replayOf, parentRunId } }: { run: Run }) {
+function Trigger({ run: { eventName, cron, replayOf, parentRunId, kind } }: { run: Run }) {
   const [what, detail, shown = detail] =
     replayOf !== undefined
       ? ['replay of', replayOf, replayOf.slice(-8)]
       : parentRunId !== undefined
-        ? ['child of', parentRunId, parentRunId.slice(-8)]
+        ? [kind === undefined ? 'child of' : 'failure of', parentRunId, parentRunId.slice(-8)]
         : cron !== undefined
           ? ['cron', cron, cron.replace(/^TZ=\S+\s+/, '')]
           : eventName === undefined

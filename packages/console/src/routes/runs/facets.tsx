@@ -30,7 +30,14 @@ interface Facet {
 }
 
 /** The filters of the list that the counts do not have. */
-const UNCOUNTED = { q: 'text', type: 'type', error: 'error', parent: 'parent', attribute: 'attribute' } as const
+const UNCOUNTED = {
+  q: 'text',
+  type: 'type',
+  error: 'error',
+  parent: 'parent',
+  bulk: 'bulk job',
+  attribute: 'attribute',
+} as const
 
 export default function Facets({ input, get, set }: FacetsProps) {
   const { since, until, app, workflow, status, waitingFor } = input

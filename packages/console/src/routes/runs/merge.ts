@@ -85,7 +85,17 @@ export interface FrameFilters {
 }
 
 /** The filters of a list of which a frame does not say whether its run matches. */
-const NOT_IN_FRAMES = ['q', 'runType', 'waitingFor', 'error', 'parentRunId', 'attribute'] as const
+const NOT_IN_FRAMES = [
+  'q',
+  'runType',
+  'waitingFor',
+  'error',
+  'parentRunId',
+  'bulkId',
+  'endedSince',
+  'endedUntil',
+  'attribute',
+] as const
 
 /** Whether a frame cannot say that its run belongs to the list: only a read can. */
 export function needsRead(filters: FrameFilters & { [Name in (typeof NOT_IN_FRAMES)[number]]?: unknown }): boolean {

@@ -1,22 +1,61 @@
 // The list of runs without a row.
 
-import { ENGINE_URL } from '../../router/base.ts'
-import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
-import type { activeFilters } from './filter-box.tsx'
+import { Link } from '../../router/router.tsx'
+import { VALUE_BREAK } from '../../router/routes.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
+import { FirstRun } from '../../ui/states/first-run.tsx'
+import type { GetFilter, SetFilters } from './box/filter-box.tsx'
+import { NAMES_ALONE, qualified } from './box/qualifiers.ts'
 
 /** No row: because of the filters, or because no run was ever started. */
-export default function NoRuns({ filters }: { filters: ReturnType<typeof activeFilters> }) {
-  if (filters.length > 0) return <FilteredEmpty what="runs" filters={filters} />
+export default function NoRuns({ get, set }: { get: GetFilter; set: SetFilters }) {
+  const filters = activeFilters(get, set)
+  if (filters.length > 0)
+    return (
+      <>
+        <FilteredEmpty what="runs" filters={filters} />
+        {get('q') && <NotSearched isOfNames={get('deep') === NAMES_ALONE} set={set} />}
+      </>
+    )
   return (
     <Empty title="No run yet">
       <p>A run starts when an event arrives that a workflow names as its trigger. These lines make the first one.</p>
-      <Snippet text={FIRST_RUNNER} />
-      <Snippet text={FIRST_EVENT} />
+      <FirstRun />
     </Empty>
   )
 }
 
-const FIRST_RUNNER = `npm create perdure@latest my-app
-cd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`
-const FIRST_EVENT = `curl ${ENGINE_URL}/events -H 'content-type: application/json' \\
-  -d '{"name": "user.signed-up", "data": {"name": "Ada"}}'`
+/** Says where a text was searched, and offers where it was not. */
+function NotSearched({ isOfNames, set }: { isOfNames: boolean; set: SetFilters }) {
+  return (
+    <Empty title="What was not searched">
+      {isOfNames ? (
+        <p>
+          The search covered ids, workflows and apps.{' '}
+          <Button onClick={() => set({ deep: undefined })}>Search event names, attributes and payloads too</Button>
+        </p>
+      ) : (
+        <p>
+          The search covered ids, names of workflows, apps and events, attributes, inputs, results and errors. It does
+          not cover results of steps and log lines. An event that started nothing is in the log of{' '}
+          <Link target={{ to: 'events' }}>events</Link> alone.
+        </p>
+      )}
+    </Empty>
+  )
+}
+
+/** The filters that hold, each with the way to drop it. */
+function activeFilters(get: GetFilter, set: SetFilters) {
+  const all = qualified(get)
+  const filters = all.map(filter => {
+    const [name, value] = filter
+    const kept = all.filter(each => each !== filter && each[0] === name).map(([, value]) => value)
+    return { label: `${name}:${value}`, drop: () => set({ [name]: kept.join(VALUE_BREAK) }) }
+  })
+  const text = get('q')
+  if (text) filters.push({ label: `text:${text}`, drop: () => set({ q: undefined }) })
+  if (text && get('deep') === NAMES_ALONE) filters.push({ label: 'in:names', drop: () => set({ deep: undefined }) })
+  return filters
+}

@@ -13,8 +13,8 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { DataTable } from '../../ui/table/data-table.tsx'
 import { usePeek } from '../../ui/table/use-peek.ts'
+import { FilterBox, type GetFilter, type SetFilters } from './box/filter-box.tsx'
 import { type Run, runColumns, type SortKey } from './columns.tsx'
-import { activeFilters, FilterBox } from './filter-box.tsx'
 import { useLook } from './look.ts'
 import { type ListInput, listInput } from './query.ts'
 import styles from './runs.module.css'
@@ -45,7 +45,6 @@ export default function RunsPage() {
   const look = useLook(get, set)
   const columns = useColumns({ runs, shown: look.columns, reports }, get, set)
   const showsFacets = useRoomForFacets(query.data !== undefined)
-  const filters = activeFilters(get, set)
   const [menu, setMenu] = useState<{ run: Run; anchor: HTMLElement }>()
   useKeys('Runs', selected.size > 0 ? [{ keys: 'Escape', label: 'Clear the selection', run: clear }] : [])
   // Registered after the keys of the selection: Escape closes the look first.
@@ -68,7 +67,7 @@ export default function RunsPage() {
           <Loaded query={query} rows={12}>
             {() =>
               runs.length === 0 && !query.hasNextPage ? (
-                <NoRuns filters={filters} />
+                <NoRuns get={get} set={set} />
               ) : (
                 <DataTable
                   label="Runs"
@@ -120,10 +119,10 @@ function useRoomForFacets(hasRows: boolean): boolean {
   return useDeferredValue(hasRows) && isWide
 }
 
-function NoRuns({ filters }: { filters: ReturnType<typeof activeFilters> }) {
+function NoRuns(props: { get: GetFilter; set: SetFilters }) {
   return (
     <Suspense>
-      <Nothing filters={filters} />
+      <Nothing {...props} />
     </Suspense>
   )
 }

@@ -3,7 +3,8 @@
 import type { Input } from '@perdure/client'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
-import type { QueryName } from '../../router/routes.ts'
+import { type QueryName, VALUE_BREAK } from '../../router/routes.ts'
+import { NAMES_ALONE } from './box/qualifiers.ts'
 
 export type ListInput = Input<'listRuns'>
 type Get = (name: QueryName<'runs'>) => string | undefined
@@ -12,12 +13,13 @@ const PAGE_ROWS = 100
 
 /** The input of the list. Values that the engine does not know are refused by it, with the reason. */
 export function listInput(get: Get, now = engineNow()): ListInput {
+  const timeOf = (name: QueryName<'runs'>) => sinceParam(get(name), now) ?? get(name)
   const input = {
     limit: PAGE_ROWS,
     partial: true,
     position: true,
     q: get('q'),
-    deep: get('deep') === undefined ? undefined : true,
+    deep: get('q') && get('deep') !== NAMES_ALONE ? true : undefined,
     app: get('app'),
     workflow: get('workflow'),
     status: get('status'),
@@ -25,9 +27,12 @@ export function listInput(get: Get, now = engineNow()): ListInput {
     waitingFor: get('waiting'),
     error: get('error'),
     parentRunId: get('parent'),
-    attribute: get('attribute') === undefined ? undefined : [get('attribute')],
-    since: sinceParam(get('since'), now) ?? get('since'),
-    until: sinceParam(get('until'), now) ?? get('until'),
+    bulkId: get('bulk'),
+    attribute: get('attribute')?.split(VALUE_BREAK),
+    since: timeOf('since'),
+    until: timeOf('until'),
+    endedSince: timeOf('ended-since'),
+    endedUntil: timeOf('ended-until'),
     sort: get('sort'),
     dir: get('dir'),
   }

@@ -1,6 +1,7 @@
 // A JSON value as a tree: numbers to their last digit, keys as they were sent, large values folded. Everything is text;
 // nothing in a value becomes a link.
 
+import { cutText } from '@perdure/protocol/portable'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { Button } from '../button.tsx'
 import { copyText } from '../overlay/copy.tsx'
@@ -79,7 +80,7 @@ function LongText({ text }: { text: string }) {
   return (
     <div>
       <pre className={css.text}>
-        <Visible text={text.slice(0, shown)} />
+        <Visible text={cutText(text, shown)} />
       </pre>
       {shown < text.length && (
         <button type="button" onClick={() => setShown(shown + TEXT_STEP_CHARS)}>

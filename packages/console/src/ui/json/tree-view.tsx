@@ -1,5 +1,6 @@
 // The rows of a JSON tree, with its keys. json-tree.tsx and worker-tree.tsx give it the rows.
 
+import { cutText } from '@perdure/protocol/portable'
 import { type KeyboardEvent, lazy, Suspense, useRef, useState } from 'react'
 import { Visible } from '../visible.tsx'
 import { addressIn } from './address.ts'
@@ -117,7 +118,7 @@ function RowView({ row, isActive, onFocus, onFold, onAddress }: RowProps) {
 function Key({ name }: { name: string | number }) {
   return (
     <span className={typeof name === 'number' ? css.place : css.key}>
-      {typeof name === 'number' ? name : <Visible text={name.slice(0, STRING_CHARS_SHOWN)} />}
+      {typeof name === 'number' ? name : <Visible text={cutText(name, STRING_CHARS_SHOWN)} />}
       <span className={css.colon}>: </span>
     </span>
   )
@@ -142,7 +143,7 @@ function Value({ node, size, onAddress }: ValueProps) {
   const address = addressIn(node.value)
   return (
     <span className={css.string}>
-      <Visible text={quoted(isLong ? node.value.slice(0, shown) : node.value)} />
+      <Visible text={quoted(isLong ? cutText(node.value, shown) : node.value)} />
       {isLong && (
         <button type="button" onClick={() => setShown(shown + TEXT_STEP_CHARS)}>
           {node.value.length - shown} more characters

@@ -1,5 +1,6 @@
 // The commands that do the same as an action or a page, to copy. Every dialog of an action shows them.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useState } from 'react'
 import { type Call, type Command, commandsOf } from '../../data/commands/request.ts'
 import css from './commands-view.module.css'
@@ -36,7 +37,7 @@ export default function CommandsView({ call }: { call: Call | readonly Call[] })
       <summary>The same as a command</summary>
       {Object.entries(command ?? {}).map(([tool, text]) => (
         <div key={tool} className={css.command}>
-          <code>{text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)}…` : text}</code>
+          <code>{cutText(text, CHARS_MAX, '…')}</code>
           <CopyButton text={text} label={`Copy the ${tool} command`} />
         </div>
       ))}

@@ -15,14 +15,17 @@ export interface DialogProps {
   actions?: ReactNode
   /** Wide enough for code. */
   isWide?: boolean
+  /** Only its own buttons close it: its content would be lost. */
+  isKept?: boolean
   /** The commands that do the same as this call, or these calls, are shown. */
   call?: Call | readonly Call[] | undefined
 }
 
 /** A modal dialog, open as long as it is rendered. The first element with `autofocus`, or the first control, has the focus. */
-export function Dialog({ title, onClose, children, actions, isWide = false, call }: DialogProps) {
+export function Dialog({ title, onClose, children, actions, isWide = false, isKept = false, call }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const dismiss = () => isKept || onClose()
   useEffect(() => {
     const dialog = ref.current
     const before = document.activeElement
@@ -41,19 +44,25 @@ export function Dialog({ title, onClose, children, actions, isWide = false, call
       aria-labelledby={heading}
       onCancel={event => {
         event.preventDefault()
-        onClose()
+        dismiss()
       }}
       onClick={event => {
-        if (event.target === ref.current) onClose()
+        if (event.target === ref.current) dismiss()
       }}
-      onKeyDown={event => event.stopPropagation()}
+      onKeyDown={event => {
+        event.stopPropagation()
+        // A browser closes a dialog at the second Esc, whatever the page says to the first.
+        if (isKept && event.key === 'Escape') event.preventDefault()
+      }}
     >
       <div className={styles.dialogBody}>
         <header className={styles.dialogHead}>
           <h2 id={heading}>{title}</h2>
-          <Button kind="bare" aria-label="Close" title="Close (Esc)" onClick={onClose}>
-            ✕
-          </Button>
+          {!isKept && (
+            <Button kind="bare" aria-label="Close" title="Close (Esc)" onClick={onClose}>
+              ✕
+            </Button>
+          )}
         </header>
         <div className={styles.dialogContent}>
           {children}

@@ -1,7 +1,8 @@
 // A menu that opens from a button: a native popover, placed below the button through the CSSOM.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { Button, type ButtonProps } from '../button.tsx'
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { NEEDS_KEY } from '../../session/session.ts'
+import { Button, type ButtonProps, refuse } from '../button.tsx'
 import styles from './overlay.module.css'
 
 export interface MenuItem {
@@ -86,9 +87,10 @@ interface MenuEntryProps {
 }
 
 export function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
-  const isDisabled = item.disabledBecause !== undefined
-  const select = () => {
-    if (isDisabled) return
+  const isLocked = item.disabledBecause === NEEDS_KEY
+  const isDisabled = item.disabledBecause !== undefined && !isLocked
+  const select = (event: MouseEvent) => {
+    if (item.disabledBecause !== undefined) return void (refuse(event, item.disabledBecause) && onDone())
     onDone()
     item.onSelect()
     onChosen?.()
@@ -101,6 +103,7 @@ export function MenuEntry({ item, onDone, onChosen }: MenuEntryProps) {
       className={styles.menuItem}
       data-danger={item.isDanger || undefined}
       aria-disabled={isDisabled || undefined}
+      data-locked={isLocked || undefined}
       title={item.disabledBecause}
       onClick={select}
     >

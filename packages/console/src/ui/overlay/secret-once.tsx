@@ -16,7 +16,7 @@ export interface SecretOnceProps {
 
 export function SecretOnce({ title, secret, use, onClose }: SecretOnceProps) {
   return (
-    <Dialog title={title} onClose={onClose} actions={<Button onClick={onClose}>I have stored it</Button>}>
+    <Dialog title={title} isKept onClose={onClose} actions={<Button onClick={onClose}>I have stored it</Button>}>
       <p>It is shown this once. {use}</p>
       <div className={styles.secret}>
         <code>{secret}</code>

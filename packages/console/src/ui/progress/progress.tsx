@@ -1,5 +1,6 @@
 // The newest progress of a run: a bar where its value says how much is done, and its text.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useVeil } from '../veil.ts'
 import { Visible } from '../visible.tsx'
 import { visibleText } from '../visible-text.ts'
@@ -12,7 +13,7 @@ const TEXT_MAX = 200
 export default function Progress({ source }: { source: string }) {
   const { isHidden } = useVeil()
   const { part, text } = isHidden ? { part: undefined, text: progressShape(source) } : progressView(source)
-  const shown = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text
+  const shown = cutText(text, TEXT_MAX, '…')
   return (
     <span className={styles.progress}>
       {part !== undefined && <progress max={1} value={part} aria-label="Progress" />}

@@ -1,9 +1,10 @@
-// A table of many rows: windowed, with a row that the keys j and k move, Enter opens and x selects. On a phone its rows are
-// cards.
+// A table of many rows: windowed, with a row that the keys j and k move, Enter opens and x selects. Where its columns have no room its
+// rows are cards.
 
 import { useEffect, useRef, useState } from 'react'
 import styles from './data-table.module.css'
-import { TableHead } from './table-head.tsx'
+import { useLayout } from './layout.ts'
+import { BOX_PX, MENU_PX, TableHead } from './table-head.tsx'
 import type { DataTableProps } from './table-props.ts'
 import { type RowActions, TableRow } from './table-row.tsx'
 import { useActiveRow } from './use-active-row.ts'
@@ -15,11 +16,13 @@ export type { Column, DataTableProps } from './table-props.ts'
 const ROW_PX = { comfortable: 32, dense: 26 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
+  const { label, rows, keyOf, selection, hasMore = false, isDense = false, isLoadingMore } = props
   const { onMore, onOpen, onPeek, onMenu, hasMenuButton = onMenu !== undefined } = props
   const rowPx = ROW_PX[isDense ? 'dense' : 'comfortable']
   const table = useRef<HTMLTableElement>(null)
-  const places = usePlaces(table, { label, rows, keyOf, rowPx })
+  const besidePx = (selection ? BOX_PX : 0) + (hasMenuButton ? MENU_PX : 0)
+  const { isCards, shown: columns } = useLayout(table, props.columns, besidePx)
+  const places = usePlaces(table, { label, rows, keyOf, rowPx, isCards })
   const { first, last, beforePx, afterPx } = useWindow(table, { count: rows.length, places })
   const active = useActiveRow(props, table, places)
   const on = useRowActions(props, active)
@@ -43,6 +46,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       aria-label={label}
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       data-dense={isDense || undefined}
+      data-cards={isCards || undefined}
     >
       <TableHead columns={columns} rows={rows} keyOf={keyOf} selection={selection} hasMenuButton={hasMenuButton} />
       <tbody>

@@ -1,6 +1,7 @@
 // A look at a row of a list without leaving it, in a corner of the window: while the pointer rests on the row, or until it is
 // unpinned.
 
+import { cutText } from '@perdure/protocol/portable'
 import type { ReactNode } from 'react'
 import { Visible } from '../visible.tsx'
 import styles from './peek-panel.module.css'
@@ -32,7 +33,7 @@ export function PeekPart({ name, text }: { name: string; text: string | undefine
     <div>
       <h2>{name}</h2>
       <pre>
-        <Visible text={text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text} />
+        <Visible text={cutText(text, TEXT_MAX, '…')} />
       </pre>
     </div>
   )

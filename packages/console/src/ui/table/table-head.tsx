@@ -4,6 +4,10 @@ import { memo } from 'react'
 import styles from './data-table.module.css'
 import type { DataTableProps } from './table-props.ts'
 
+/** The widths of the columns with the boxes and the buttons of rows. */
+export const BOX_PX = 36
+export const MENU_PX = 32
+
 type HeadProps<Row> = Pick<DataTableProps<Row>, 'columns' | 'rows' | 'keyOf' | 'selection' | 'hasMenuButton'>
 
 function Head<Row>({ columns, rows, keyOf, selection, hasMenuButton }: HeadProps<Row>) {
@@ -11,11 +15,11 @@ function Head<Row>({ columns, rows, keyOf, selection, hasMenuButton }: HeadProps
   return (
     <>
       <colgroup>
-        {selection && <col style={{ width: 36 }} />}
+        {selection && <col style={{ width: BOX_PX }} />}
         {columns.map(({ id, width }) => (
           <col key={id} style={width === undefined ? {} : { width }} />
         ))}
-        {hasMenuButton && <col style={{ width: 32 }} />}
+        {hasMenuButton && <col style={{ width: MENU_PX }} />}
       </colgroup>
       <thead>
         <tr>

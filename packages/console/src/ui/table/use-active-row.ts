@@ -5,7 +5,7 @@ import { useKeys } from '../../keys/keys.ts'
 import { currentLocation } from '../../router/history.ts'
 import { useKept } from '../kept.ts'
 import { copyText } from '../overlay/copy.tsx'
-import type { Places } from './places.ts'
+import type { Places } from './places/places.ts'
 import { rangeOf, toggled } from './selection.ts'
 import type { DataTableProps } from './table-props.ts'
 

@@ -1,13 +1,12 @@
-// The places of the rows of a list: rows of one height, or on a phone cards of which each has its own.
+// The places of the rows of a list: rows of one height, or cards of which each has its own.
 
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
-import { useNarrow } from '../media.ts'
-import { evenPlaces, type Places } from './places.ts'
+import { evenPlaces, type Places } from './places/places.ts'
 
 /** The height that a card is taken to have until the script for cards is there. */
 const CARD_PX = 72
 
-type Cards = typeof import('./card-list.ts')
+type Cards = typeof import('./places/card-list.ts')
 let loaded: Cards | undefined
 
 export interface PlacesOptions<Row> {
@@ -16,14 +15,14 @@ export interface PlacesOptions<Row> {
   keyOf(row: Row): string
   /** The height of a row that is no card. */
   rowPx: number
+  isCards: boolean
 }
 
 export function usePlaces<Row>(table: RefObject<HTMLElement | null>, options: PlacesOptions<Row>): Places {
-  const { label, rows, keyOf, rowPx } = options
-  const isNarrow = useNarrow()
-  const list = useCards(isNarrow)?.cardListOf(`${label} ${innerWidth}`)
+  const { label, rows, keyOf, rowPx, isCards } = options
+  const list = useCards(isCards)?.cardListOf(`${label} ${innerWidth}`)
   const [changes, setChanges] = useState(0)
-  const even = useMemo(() => evenPlaces(isNarrow ? CARD_PX : rowPx), [isNarrow, rowPx])
+  const even = useMemo(() => evenPlaces(isCards ? CARD_PX : rowPx), [isCards, rowPx])
   // biome-ignore lint/correctness/useExhaustiveDependencies: other heights are other places; keys are constant.
   const places = useMemo(() => list?.placesOf(rows.map(keyOf)), [list, rows, changes])
   // Each rendering may have brought cards into the document, or changed their heights.
@@ -45,16 +44,16 @@ export function usePlaces<Row>(table: RefObject<HTMLElement | null>, options: Pl
 }
 
 /** The script for cards, once it is there. */
-function useCards(isNarrow: boolean): Cards | undefined {
+function useCards(isCards: boolean): Cards | undefined {
   const [cards, setCards] = useState(loaded)
   useEffect(() => {
-    if (!isNarrow || loaded) return
+    if (!isCards || loaded) return
     const keep = (part: Cards) => {
       loaded = part
       setCards(part)
     }
     // Without it the cards have the guessed places.
-    import('./card-list.ts').then(keep, () => {})
-  }, [isNarrow])
-  return isNarrow ? (loaded ?? cards) : undefined
+    import('./places/card-list.ts').then(keep, () => {})
+  }, [isCards])
+  return isCards ? (loaded ?? cards) : undefined
 }

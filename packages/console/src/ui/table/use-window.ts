@@ -2,8 +2,8 @@
 // are painted soon, and then some beside them.
 
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { Places } from './places.ts'
-import { windowInSteps, windowOf } from './window.ts'
+import type { Places } from './places/places.ts'
+import { windowInSteps, windowOf } from './places/window.ts'
 
 /** Above the first row of every list there is at least the top bar, the title and the head of the table. */
 const ABOVE_PX = 120

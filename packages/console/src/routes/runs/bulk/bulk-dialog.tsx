@@ -82,13 +82,21 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
   )
 }
 
-function Counted({ counted: { matched, eligible, skipped, sample } }: { counted: BulkPreview }) {
+function Counted({ counted: { matched, eligible, skipped, replayed = 0, sample } }: { counted: BulkPreview }) {
   return (
     <>
       <p>
         {grouped(matched)} matched, {grouped(eligible)} in a state for it, {grouped(skipped)} left as they are. Only
         runs that exist now count.
       </p>
+      {replayed > 0 && (
+        <p>
+          <strong>
+            {grouped(replayed)} of the {grouped(eligible)}
+          </strong>{' '}
+          {replayed === 1 ? 'was' : 'were'} replayed before, and would start once more.
+        </p>
+      )}
       {sample.length > 0 && (
         <ul className={styles.sample}>
           {sample.slice(0, SAMPLE_SHOWN).map(({ id, workflow, status }) => (

@@ -23,6 +23,7 @@ const COLUMNS: Readonly<Record<string, (run: Run) => unknown>> = {
   error_message: run => run.error?.message,
   parent_run_id: run => run.parentRunId,
   replay_of: run => run.replayOf,
+  kind: run => run.kind ?? 'run',
   attributes: run => run.attributes && stringify(run.attributes),
 }
 

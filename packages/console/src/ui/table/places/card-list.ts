@@ -1,5 +1,5 @@
-// The cards of a list on a phone. Each is as high as its texts: its height is measured while it is in the document. What is on the
-// screen stays in its place while cards above it turn out to have other heights than was guessed. Loaded on phones alone.
+// The cards of a list. Each is as high as its texts: its height is measured while it is in the document. What is on the
+// screen stays in its place while cards above it turn out to have other heights than was guessed. Loaded where there are cards.
 
 import { CardHeights } from './card-heights.ts'
 import type { Places } from './places.ts'

@@ -1,5 +1,6 @@
 // Completions of the box of qualifiers: names of qualifiers, and the values of the one that is being typed. Pure.
 
+import { RUN_STATUSES, WAITING_KINDS } from '@perdure/protocol/portable'
 import { QUALIFIERS } from './qualifiers.ts'
 
 /** Names of the catalog. */
@@ -11,25 +12,16 @@ export interface Known {
 const WINDOWS = ['1h', '24h', '7d', '30d']
 const COMPLETIONS_MAX = 20
 
-const VALUES: Readonly<Record<string, (known: Known) => readonly string[]>> = {
-  status: () => ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled'],
+/** By qualifier: its values, which completions offer. */
+export const VALUES: Readonly<Record<string, (known: Known) => readonly string[]>> = {
+  status: () => RUN_STATUSES,
   workflow: ({ workflows }) => workflows,
   app: ({ apps }) => apps,
   type: () => ['event', 'cron'],
   since: () => WINDOWS,
   until: () => WINDOWS,
-  waiting: () => [
-    'sleep',
-    'event',
-    'child',
-    'retry',
-    'runner',
-    'concurrency',
-    'throttle',
-    'failure',
-    'workflow-paused',
-  ],
-  in: () => ['payload'],
+  waiting: () => WAITING_KINDS,
+  in: () => ['names'],
 }
 
 /** Whole texts of the box that complete its last word. */
@@ -38,7 +30,7 @@ export function completionsOf(text: string, known: Known): string[] {
   const [name, value] = word.split(/:(.*)/, 2) as [string, string?]
   const words =
     value === undefined
-      ? [...Object.keys(QUALIFIERS), 'in'].filter(each => each.startsWith(name)).map(each => `${each}:`)
+      ? [...QUALIFIERS, 'in'].filter(each => each.startsWith(name)).map(each => `${each}:`)
       : [...new Set(VALUES[name]?.(known) ?? [])]
           .filter(each => each.startsWith(value) && each !== value)
           .map(each => `${name}:${/\s/.test(each) ? `"${each}"` : each}`)

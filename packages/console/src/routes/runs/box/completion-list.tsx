@@ -1,6 +1,6 @@
 // The completions of the box of qualifiers. Loaded when the box is used.
 
-import { useRead } from '../../data/queries.ts'
+import { useRead } from '../../../data/queries.ts'
 import { completionsOf } from './completions.ts'
 
 export default function CompletionList({ id, text }: { id: string; text: string }) {

@@ -1,0 +1,118 @@
+// Reads the box of the runs list (qualifiers.ts). Pure. What it does not understand it refuses, with the way to write it: nothing that
+// was typed is left out of a search.
+
+import { startOf } from '../../../data/time/window.ts'
+import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
+import { nearest } from '../../send-event/nearest.ts'
+import { VALUES } from './completions.ts'
+import { NAMES_ALONE, QUALIFIERS } from './qualifiers.ts'
+
+export type Filters = { readonly [Key in QueryName<'runs'>]?: string | undefined }
+export type Read = { filters: Filters } | { refused: string }
+
+/** A mark of negation, a qualifier, and a text in quotes or without. A colon before a space or slashes makes no qualifier. */
+const TOKEN = /(?:([-!]?)([A-Za-z][\w.-]+):(?!\/\/|\s|$))?(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|(\S+))/gs
+const NAMES: readonly string[] = QUALIFIERS
+/** The qualifiers whose value is a list, and what is between its items in the URL. */
+const LISTS: Readonly<Record<string, string>> = { status: ',', attribute: VALUE_BREAK }
+const TIMES = ['since', 'until', 'ended-since', 'ended-until']
+const OPERATORS = ['AND', 'OR', 'NOT']
+
+class Refusal extends Error {}
+
+/** The filters of the box, or why it cannot be read. */
+export function readBox(text: string): Read {
+  const filters: Record<string, string> = {}
+  const words: string[] = []
+  try {
+    for (const [whole, mark = '', name = '', quoted, plain = ''] of text.matchAll(TOKEN)) {
+      if (name === '') words.push(word(whole, quoted))
+      else
+        add(filters, {
+          whole,
+          mark,
+          name: name.toLowerCase(),
+          value: unescaped(quoted) ?? plain,
+          isQuoted: quoted !== undefined,
+        })
+    }
+  } catch (error) {
+    if (error instanceof Refusal) return { refused: error.message }
+    throw error
+  }
+  if (words.length > 0) filters.q = words.join(' ')
+  return { filters }
+}
+
+const unescaped = (quoted: string | undefined) => quoted?.replace(/\\(["\\])/g, '$1')
+
+function word(whole: string, quoted: string | undefined): string {
+  if (quoted !== undefined) return unescaped(quoted) as string
+  if (OPERATORS.includes(whole))
+    throw new Refusal(`All filters and words must match: ${whole} is text only in quotes, "${whole}".`)
+  const name = whole.replace(/:$/, '').toLowerCase()
+  // "Error: …" is the beginning of many a message that is pasted.
+  if (whole.endsWith(':') && name !== 'error' && NAMES.includes(name))
+    throw new Refusal(`${whole} has no value. Write it behind the colon without a space, or the text in quotes.`)
+  return whole
+}
+
+interface Token {
+  whole: string
+  mark: string
+  name: string
+  value: string
+  isQuoted: boolean
+}
+
+function add(filters: Record<string, string>, { whole, mark, name, value, isQuoted }: Token): void {
+  if (name === 'in') {
+    const place = value.toLowerCase()
+    if (mark !== '' || (place !== 'names' && place !== 'payload'))
+      throw new Refusal(
+        `${whole} is no place to search: in:names searches ids and names alone, and without it payloads are searched too.`,
+      )
+    if (place === 'names') filters.deep = NAMES_ALONE
+    return
+  }
+  if (!NAMES.includes(name)) throw new Refusal(unknown(whole, name))
+  if (mark !== '') throw new Refusal(`${whole} cannot be left out of a list: a filter says what is in it.`)
+  const known = filters[name]
+  const between = LISTS[name]
+  if (known !== undefined && between === undefined) throw new Refusal(`${name}: is given twice, and takes one value.`)
+  const checked = isQuoted ? value : checkedValue(name, value)
+  filters[name] = known === undefined ? checked : `${known}${between}${checked}`
+}
+
+function unknown(whole: string, name: string): string {
+  const near = nearest(name, [...NAMES, 'in'])
+  const meant = near === undefined ? '' : ` Did you mean ${near}:…?`
+  return `There is no filter ${name}:.${meant} In quotes, "${whole.replaceAll('"', '')}", it is text; attribute:${whole} is an attribute.`
+}
+
+/** The value as the engine has it. Throws a Refusal for one that it cannot be. */
+function checkedValue(name: string, value: string): string {
+  const isPattern = name === 'workflow' ? ' or the beginning of several with a star, as workflow:sync-*,' : ''
+  if ((name === 'workflow' || name === 'app') && value.includes(','))
+    throw new Refusal(
+      `${name}: takes one name,${isPattern} not a list. A name with a comma is in quotes, ${name}:"${value}".`,
+    )
+  if (TIMES.includes(name) && startOf(value, 0) === undefined)
+    throw new Refusal(`${name}:${value} is no time: write 30m, 24h or 7d ago, or a time such as 2026-01-31T12:00Z.`)
+  const words = CLOSED.includes(name) ? (VALUES[name]?.({ workflows: [], apps: [] }) ?? []) : []
+  if (words.length === 0) return value
+  return value
+    .split(name === 'status' ? ',' : VALUE_BREAK)
+    .map(each => {
+      const wanted = each.toLowerCase()
+      if (words.includes(wanted)) return wanted
+      const near = nearest(wanted, words)
+      throw new Refusal(
+        `${name}:${each} matches nothing: it is one of ${words.join(', ')}.${near ? ` Did you mean ${near}?` : ''}`,
+      )
+    })
+    .join(',')
+}
+
+/** The qualifiers of which all values are known. */
+const CLOSED = ['status', 'type', 'waiting']

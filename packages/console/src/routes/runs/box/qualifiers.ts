@@ -1,0 +1,34 @@
+// The one box of the runs list: free text and qualifiers, `status:failed workflow:sync "A-4711"`. Pure. The URL keeps each
+// qualifier as a parameter of its own; box.ts reads what is typed.
+
+import { type QueryName, VALUE_BREAK } from '../../../router/routes.ts'
+
+type Name = QueryName<'runs'>
+
+/** The qualifiers, which have the names of the parameters of the URL. */
+export const QUALIFIERS = [
+  ...(['status', 'workflow', 'app', 'type', 'since', 'until', 'ended-since', 'ended-until'] as const),
+  ...(['waiting', 'error', 'parent', 'bulk', 'attribute'] as const),
+] satisfies readonly Name[]
+
+/** The qualifiers that hold, one entry for each value: there may be several attributes. */
+export function qualified(get: (name: Name) => string | undefined): [name: Name, value: string][] {
+  return QUALIFIERS.flatMap(name => (get(name)?.split(VALUE_BREAK) ?? []).map((value): [Name, string] => [name, value]))
+}
+
+/** The value of `deep` that keeps a search to ids and names. */
+export const NAMES_ALONE = '0'
+
+/** Writes the box for these filters. */
+export function writeBox(get: (name: Name) => string | undefined): string {
+  const parts = qualified(get).map(
+    ([name, value]) => `${name}:${quoted(value, name === 'workflow' || name === 'app' ? /[\s",]/ : /[\s"]/)}`,
+  )
+  if (get('deep') === NAMES_ALONE) parts.push('in:names')
+  const text = get('q')
+  if (text) parts.push(quoted(text, /[^\S ]|^ | {2}| $|[":\\]|(^| )([-!]|AND |OR |NOT )/))
+  return parts.join(' ')
+}
+
+const quoted = (value: string, isMisread: RegExp) =>
+  isMisread.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value
