@@ -1,6 +1,7 @@
 // The comparison of a fork with its source: the first divergence on top, the input, and every step that is not the same.
 
 import type { RunSummary } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol/portable'
 import { useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useRead } from '../../data/queries.ts'
@@ -125,7 +126,7 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
         {glyph}
       </span>
       <strong>
-        <Visible text={name.slice(0, 200)} />
+        <Visible text={cutText(name, 200)} />
       </strong>
       <span className={css.mute}>{word}</span>
       {kind === 'status' && source && fork && (

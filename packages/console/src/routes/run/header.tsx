@@ -38,12 +38,13 @@ export function Header({ view }: { view: RunView }) {
         <Trigger view={view} />
       </Fact>
       {run.parentRunId !== undefined && (
-        <Fact name="Parent">
+        <Fact name={run.kind === undefined ? 'Parent' : 'Handles the failure of'}>
           <Link target={{ to: 'run', params: { id: run.parentRunId } }} title="Parent (p)">
             {run.parentRunId.slice(-8)}
           </Link>
         </Fact>
       )}
+      {run.kind !== undefined && <Fact name="Kind">on failure</Fact>}
       {!view.isBundle && <Forks runId={run.id} />}
       {!view.isBundle && run.status === 'failed' && <OnFailure runId={run.id} />}
       {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
@@ -92,6 +93,7 @@ function Trigger({ view }: { view: RunView }) {
       </>
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
+  if (view.run.kind !== undefined) return 'the failure of a run'
   if (view.run.parentRunId !== undefined) return 'its parent'
   return triggerKind === 'event' ? 'a direct start' : triggerKind
 }

@@ -1,5 +1,6 @@
 // The page of one run: what it is, why it is in its state, where its time went, and its tabs.
 
+import type { RunError } from '@perdure/protocol'
 import { useCallback, useEffect, useState } from 'react'
 import { useKeys } from '../../keys/keys.ts'
 import { useNavigate, usePage, useQuery } from '../../router/router.tsx'
@@ -12,6 +13,7 @@ import { shortName } from '../../ui/visible-text.ts'
 import { Actions, type OpenAction } from './actions/actions.tsx'
 import { DiffPanel } from './diff-panel.tsx'
 import { Header } from './header.tsx'
+import { ErrorText } from './model/error-text.tsx'
 import { keepOrder, neighbourOf } from './model/run-order.ts'
 import { type RunView, useRun } from './model/use-run.ts'
 import css from './page.module.css'
@@ -82,6 +84,10 @@ function Neighbours({ id }: { id: string }) {
   )
 }
 
+/** Whether the run failed by an error that no step has: nothing below shows its stack. */
+const hasLostStack = (view: RunView): view is RunView & { run: { error: RunError } } =>
+  view.run.status === 'failed' && view.run.error?.stack !== undefined && view.run.error.stepName === undefined
+
 function RunBody({ view, onAction }: { view: RunView; onAction(action: OpenAction): void }) {
   const [get, set] = useQuery('run')
   const go = useNavigate()
@@ -101,6 +107,7 @@ function RunBody({ view, onAction }: { view: RunView; onAction(action: OpenActio
     <div className={css.run}>
       <Header view={view} />
       <WhyView view={view} onAction={onAction} onStep={step => set({ tab: undefined, step })} />
+      {hasLostStack(view) && <ErrorText error={view.run.error} />}
       <StateBar view={view} drawn={drawn} />
       {source !== undefined && <DiffPanel view={view} sourceId={source} />}
       <RunTabs view={view} drawn={drawn} onRetry={retryFrom} />

@@ -1,6 +1,7 @@
 // A slider over the frames of a run, and what the run was at that moment: its status, the frame, the memo that the runner was
 // sent with the pass, and what it answered.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { useQuery } from '../../router/router.tsx'
@@ -62,7 +63,7 @@ export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
         <Status status={moment.status} />
         <span>
           at {durationText(moment.ms)} · {stretch?.number ? `pass ${stretch.number}` : 'before the first pass'} · frame{' '}
-          {moment.seq} · <Visible text={moment.text.slice(0, 300)} />
+          {moment.seq} · <Visible text={cutText(moment.text, 300)} />
         </span>
       </p>
       {stretch !== undefined && stretch.number > 0 && <Exchange key={stretch.number} view={view} stretch={stretch} />}

@@ -20,6 +20,8 @@ export function StateBar({ view, drawn }: { view: RunView; drawn: Drawn }) {
     () => timeInState({ statuses: index.statuses, bars, originMs: view.originMs, endMs }),
     [index, bars, view.originMs, endMs],
   )
+  // The frames have not come: without them all of its time would seem to be that of a queue.
+  if (index.statuses.length === 0 && view.run.status !== 'queued') return <div className={css.coming} />
   if (shares.length === 0) return null
   return (
     <div className={css.states}>

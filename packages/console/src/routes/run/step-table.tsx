@@ -1,5 +1,6 @@
 // The timeline as a table: the same rows for those who read tables better than bars.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useRef } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
@@ -50,7 +51,7 @@ function BarCells({ row, endMs }: { row: Extract<Row, { kind: 'bar' }>; endMs: n
   return (
     <>
       <th scope="row">
-        <Visible text={`${'\u00a0\u00a0'.repeat(row.depth)}${bar.label.slice(0, 200)}`} />
+        <Visible text={`${'\u00a0\u00a0'.repeat(row.depth)}${cutText(bar.label, 200)}`} />
       </th>
       <td>{opOf(bar.op).word}</td>
       <td>
@@ -68,7 +69,7 @@ function FoldCells({ row, endMs }: { row: Extract<Row, { kind: 'fold' }>; endMs:
   return (
     <>
       <th scope="row">
-        <Visible text={fold.label.slice(0, 200)} />
+        <Visible text={cutText(fold.label, 200)} />
       </th>
       <td>{fold.bars.length} steps</td>
       <td>{fold.failed > 0 ? <Status status="failed" word={`${fold.failed} failed`} /> : 'none failed'}</td>

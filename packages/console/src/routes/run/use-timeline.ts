@@ -9,7 +9,7 @@ import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { useReducedMotion } from '../../ui/media.ts'
 import { barsOf, type FrameIndex, indexFrames } from '../../waterfall/bars.ts'
 import { criticalPath } from '../../waterfall/critical-path.ts'
-import { ROW_ORDERS, type Row, rowsOf } from '../../waterfall/folds.ts'
+import { ROW_ORDERS, type Row, rowsOf, stemOf } from '../../waterfall/folds.ts'
 import { type Axis, axisWithoutIdle, plainAxis } from '../../waterfall/idle.ts'
 import type { Bar, Segment } from '../../waterfall/model.ts'
 import { clampSpan, type Span } from '../../waterfall/scale.ts'
@@ -115,7 +115,16 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
   const showsCritical = get('critical') === '1'
   const { bars, endMs } = drawn
   const openText = get('open') ?? ''
-  const open = useMemo(() => new Set(openText.split(',').filter(Boolean).map(decodeKey)), [openText])
+  const chosen = get('step')
+  const [hasChosen, setHasChosen] = useState(chosen !== undefined)
+  const culprit = useMemo(
+    () => (hasChosen || drawn.moment ? undefined : culpritOf(view, bars)),
+    [view, bars, hasChosen, drawn.moment],
+  )
+  const open = useMemo(() => {
+    const keys = openText.split(',').filter(Boolean).map(decodeKey)
+    return new Set(culprit ? [...keys, `fold:${stemOf(culprit)}`] : keys)
+  }, [openText, culprit])
   const [childIds, setChildIds] = useState<readonly string[]>([])
   const children = useChildren(childIds, { originMs, isLive: view.isLive })
   const hideDone = get('hide') === 'done'
@@ -138,11 +147,12 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
     () => (showsCritical ? new Set(criticalPath(bars, endMs)) : undefined),
     [showsCritical, bars, endMs],
   )
-  const chosen = get('step')
-  const selected = useMemo(() => rows.find(row => nameOf(row) === chosen || row.key === chosen), [rows, chosen])
+  const wanted = chosen ?? culprit?.id
+  const selected = useMemo(() => rows.find(row => nameOf(row) === wanted || row.key === wanted), [rows, wanted])
   const select = useCallback(
     (key: string | undefined) => {
       const row = rows.find(row => row.key === key)
+      setHasChosen(true)
       set({ step: row && nameOf(row) })
     },
     [rows, set],
@@ -151,14 +161,22 @@ export function useTimeline(drawn: Drawn, view: RunView): Timeline {
     (key: string) => {
       const next = new Set(open)
       if (!next.delete(key)) next.add(key)
-      set({ open: [...next].map(encodeKey).join(',') })
+      setHasChosen(true)
+      set({ open: [...next].map(encodeKey).join(','), ...(culprit && { step: culprit.label }) })
     },
-    [open, set],
+    [open, set, culprit],
   )
   return {
     ...{ rows, rowsMin, axis, span, setSpan, selected, select, toggle, critical },
     ...{ filter, setFilter },
   }
+}
+
+/** The step that a failed run failed by: its page opens there. */
+function culpritOf({ run, hasAllSteps }: RunView, bars: readonly Bar[]): Bar | undefined {
+  const name = run.error?.stepName
+  if (run.status !== 'failed' || name === undefined || !hasAllSteps) return undefined
+  return bars.findLast(bar => bar.status === 'failed' && (bar.label === name || bar.name === name))
 }
 
 /** The largest count since the choice changed. */

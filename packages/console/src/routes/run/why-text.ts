@@ -99,11 +99,16 @@ interface Times {
   lasting: string
 }
 
-function runningLine({ app }: RunSummary, { runner, passSince }: RunExplanation, { nowMs, lasting }: Times): WhyLine {
+function runningLine(
+  { app, currentStepName }: RunSummary,
+  { runner, passSince }: RunExplanation,
+  { nowMs, lasting }: Times,
+): WhyLine {
   if (passSince === undefined) return { sentence: `Running ${lasting}.` }
   const pass = durationText(Math.max(nowMs - Date.parse(passSince), 0))
+  const step = currentStepName === undefined ? '' : `, and runs step ${quoted(currentStepName)}`
   return {
-    sentence: `Runner ${quoted(runner ?? '')} has had the current pass for ${pass}.`,
+    sentence: `Runner ${quoted(runner ?? '')} has had the current pass for ${pass}${step}.`,
     link: { kind: 'runners', app },
   }
 }

@@ -1,5 +1,6 @@
 // The why line of a run: the sentence, with the one action that would end the wait.
 
+import { cutText } from '@perdure/protocol/portable'
 import { Fragment } from 'react'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
@@ -21,7 +22,9 @@ export interface WhyViewProps {
 export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   const now = useNow()
   if (!view.why) return null
-  const { sentence, action, link, how, said } = whyLine(view.run, view.why, now)
+  // A step has this status only if its runner reported it.
+  const currentStepName = view.steps.findLast(({ status }) => status === 'running')?.name
+  const { sentence, action, link, how, said } = whyLine({ ...view.run, currentStepName }, view.why, now)
   return (
     <div className={css.why} data-status={view.run.status}>
       <span className={css.sentence}>
@@ -35,7 +38,7 @@ export function WhyView({ view, onAction, onStep }: WhyViewProps) {
           )
         })}
       </span>
-      {action && <ActionView action={action} onAction={onAction} onStep={onStep} />}
+      {action && <ActionView action={action} runId={view.run.id} onAction={onAction} onStep={onStep} />}
       {link && <LinkView link={link} />}
       {how !== undefined && (
         <details className={css.how}>
@@ -43,6 +46,11 @@ export function WhyView({ view, onAction, onStep }: WhyViewProps) {
           <p>{how}</p>
         </details>
       )}
+      {view.why.warnings?.map(text => (
+        <p key={text} className={css.warning}>
+          {text}
+        </p>
+      ))}
       <BlockedBy view={view} />
     </div>
   )
@@ -56,12 +64,17 @@ function LinkView({ link }: { link: WhyLink }) {
   )
 }
 
-function ActionView({ action, onAction, onStep }: { action: WhyAction } & Omit<WhyViewProps, 'view'>) {
+interface ActionViewProps extends Omit<WhyViewProps, 'view'> {
+  action: WhyAction
+  runId: string
+}
+
+function ActionView({ action, runId, onAction, onStep }: ActionViewProps) {
   switch (action.kind) {
     case 'send-event':
       return (
-        <Link className={css.action} target={{ to: 'sendEvent', query: { name: action.name } }}>
-          Send {action.name.slice(0, 80)}…
+        <Link className={css.action} target={{ to: 'sendEvent', query: { wait: runId } }}>
+          Send {cutText(action.name, 80)}…
         </Link>
       )
     case 'open-run':

@@ -1,5 +1,6 @@
 // The passes of a run between the axis and the rows: the wait before the first one, then each from its sending to its answer.
 
+import { cutText } from '@perdure/protocol/portable'
 import { memo } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { visibleText } from '../../ui/visible-text.ts'
@@ -47,7 +48,7 @@ export const PassStrip = memo(function PassStrip({ passes, track, width }: PassS
   )
 })
 
-const runnerText = ({ runner }: PassMark) => (runner === undefined ? '' : ` on ${visibleText(runner.slice(0, 80))}`)
+const runnerText = ({ runner }: PassMark) => (runner === undefined ? '' : ` on ${visibleText(cutText(runner, 80))}`)
 
 /** "pass 2 on shop-1, sent at 1.2 s, answered after 40 ms". */
 function titleOfOne(mark: PassMark): string {

@@ -5,6 +5,7 @@
 
 // One row of the waterfall: its name, its bar and how long it took.
 
+import { cutText } from '@perdure/protocol/portable'
 import { memo } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { glyphOf } from '../../ui/status.tsx'
@@ -94,8 +95,8 @@ function BarLabel({ row }: { row: Extract<Row, { kind: 'bar' }> }) {
       <span aria-hidden="true" className={css.op} data-status={bar.status}>
         {bar.status === 'succeeded' ? opOf(bar.op).glyph : glyphOf(bar.status)}
       </span>
-      <span className={css.text} title={bar.label.slice(0, 200)}>
-        <Visible text={bar.label.slice(0, 200)} />
+      <span className={css.text} title={cutText(bar.label, 200)}>
+        <Visible text={cutText(bar.label, 200)} />
       </span>
       {bar.attempt > 1 && <span className={css.count}>×{bar.attempt}</span>}
       {bar.carried && <span className={css.count}>carried</span>}
@@ -108,7 +109,7 @@ function FoldLabel({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
   return (
     <>
       <span className={css.text}>
-        <Visible text={fold.label.slice(0, 200)} />
+        <Visible text={cutText(fold.label, 200)} />
       </span>
       <span className={css.count}>{fold.bars.length}</span>
       {fold.failed > 0 && <span className={css.failed}>✕ {fold.failed}</span>}

@@ -1,5 +1,6 @@
 // The drawn part of a row: the segments of a bar, or the density strip of a fold, on the part of the axis that is shown.
 
+import { cutText } from '@perdure/protocol/portable'
 import type { CSSProperties } from 'react'
 import { durationText } from '../../ui/duration.ts'
 import { visibleText } from '../../ui/visible-text.ts'
@@ -80,7 +81,7 @@ function titleOf({ kind, attempt, fromMs, toMs, error }: Drawn, endMs: number): 
   const took = durationText((toMs ?? Math.max(endMs, fromMs)) - fromMs)
   if (kind === 'planned') return `until the next attempt: ${took}`
   const head = kind === 'backoff' ? `backoff after attempt ${attempt}: ${took}` : `attempt ${attempt}: ${took}`
-  return error === undefined ? head : `${head}\n${visibleText(error.slice(0, 500))}`
+  return error === undefined ? head : `${head}\n${visibleText(cutText(error, 500))}`
 }
 
 interface CaretProps {

@@ -4,12 +4,14 @@ import { type RefObject, useCallback, useLayoutEffect, useState } from 'react'
 
 /** Rows drawn above and below the visible ones. */
 const OVERSCAN = 6
+/** Rows that stay visible above and below a revealed one; `scroll-margin-block` of a row keeps them visible on the page. */
+const MARGIN = 3
 
 export interface RowWindow {
   first: number
   /** One after the last. */
   end: number
-  /** Scrolls so that a row is visible. */
+  /** Scrolls so that a row and its neighbours are visible. */
   reveal(index: number): void
 }
 
@@ -37,10 +39,11 @@ export function useWindow(scroller: RefObject<HTMLElement | null>, count: number
     (index: number) => {
       const element = scroller.current
       if (!element || index < 0) return
-      const top = index * rowPx
+      const margin = Math.max(0, Math.min(MARGIN * rowPx, (element.clientHeight - rowPx) / 2))
+      const top = index * rowPx - margin
+      const bottom = (index + 1) * rowPx + margin
       if (top < element.scrollTop) element.scrollTop = top
-      else if (top + rowPx > element.scrollTop + element.clientHeight)
-        element.scrollTop = top + rowPx - element.clientHeight
+      else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight
     },
     [scroller, rowPx],
   )

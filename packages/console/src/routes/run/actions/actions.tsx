@@ -49,7 +49,6 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
   const read = { id: 'getRun', input: { id: run.id } } as const
   return (
     <div ref={bar} className={css.actions}>
-      {run.status === 'paused' && <WriteButton onClick={() => setOpen('resume')}>Resume</WriteButton>}
       {hasEnded && (
         <>
           <WriteButton startsRuns title="Replay (r)" onClick={() => setOpen('replay')}>

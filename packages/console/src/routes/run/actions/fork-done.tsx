@@ -1,5 +1,6 @@
 // After a fork: the new run's first states in place, and the links to it and to its comparison with the source.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useRef } from 'react'
 import { renew, useRead } from '../../../data/queries.ts'
 import { useTopic } from '../../../live/use-live.ts'
@@ -45,7 +46,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
       <ul className={css.steps}>
         {steps?.steps.slice(0, 12).map(step => (
           <li key={step.id}>
-            <Status status={step.status} word={step.name.slice(0, 80)} />
+            <Status status={step.status} word={cutText(step.name, 80)} />
             {step.carried && <span className={css.mute}> carried</span>}
           </li>
         ))}

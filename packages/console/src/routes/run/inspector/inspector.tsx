@@ -1,5 +1,6 @@
 // The inspector of the selected step, or of a fold of steps, beside the timeline.
 
+import { cutText } from '@perdure/protocol/portable'
 import { Button } from '../../../ui/button.tsx'
 import { durationText } from '../../../ui/duration.ts'
 import { Status } from '../../../ui/status.tsx'
@@ -23,7 +24,7 @@ export function Inspector({ row, view, onClose, onZoom, onRetry }: InspectorProp
     <aside className={css.inspector} aria-label="Selected step">
       <header className={css.head}>
         <h2>
-          <Visible text={title.slice(0, 300)} />
+          <Visible text={cutText(title, 300)} />
         </h2>
         <Button kind="bare" aria-label="Zoom to the step" title="Zoom to the step (z)" onClick={onZoom}>
           ⤢

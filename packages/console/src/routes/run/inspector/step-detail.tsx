@@ -1,6 +1,8 @@
 // One step in full: its result or error, its attempts, its logs and what it refers to.
 
 import type { StepDetail as DetailRecord } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol/portable'
+import { Fragment } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
 import { Link, useQuery } from '../../../router/router.tsx'
@@ -56,6 +58,7 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
       {bar.attempt > 1 &&
         (detail ? <MeasuredAttempts view={view} bar={bar} attempts={detail.attempts} /> : <Attempts bar={bar} />)}
       {shown && <References step={shown} isBundle={isBundle} />}
+      {detail?.effects && <Effects effects={detail.effects} />}
       {lines.length > 0 && (
         <section>
           <h3>Logs</h3>
@@ -231,7 +234,7 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
         <>
           <dt>Event</dt>
           <dd>
-            <Link target={{ to: 'events', query: { name: eventName } }}>{eventName.slice(0, 200)}</Link>
+            <Link target={{ to: 'events', query: { name: eventName } }}>{cutText(eventName, 200)}</Link>
           </dd>
         </>
       )}
@@ -253,6 +256,50 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
       )}
     </dl>
   )
+}
+
+/** The effects of the event that a step emitted: the runs that it started, and the workflows where a policy held it. */
+function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNullable<DetailRecord['effects']> }) {
+  return (
+    <section>
+      <h3>Effects</h3>
+      <dl className={css.facts}>
+        {triggered.map(({ app, workflow, runId, liveRunId, ...held }) => (
+          <Fragment key={`${app}/${workflow}`}>
+            <dt>{shortName(workflow)}</dt>
+            <dd>
+              {HELD.find(([flag]) => held[flag])?.[1] ?? 'started'} <RunLink id={runId ?? liveRunId} />
+            </dd>
+          </Fragment>
+        ))}
+        {more > 0 && (
+          <>
+            <dt>More</dt>
+            <dd>{more} workflows: the event has them</dd>
+          </>
+        )}
+        {woke > 0 && (
+          <>
+            <dt>Woke</dt>
+            <dd>{woke} waiting</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  )
+}
+
+/** The words for a start that a policy held, before the run that it names. */
+const HELD = [
+  ['skipped', 'skipped: this run is live'],
+  ['dropped', 'dropped by its rate limit'],
+  ['debounced', 'held by its debounce'],
+  ['batched', 'held in its batch'],
+  ['deduped', 'a repeat, not started again'],
+] as const
+
+function RunLink({ id }: { id: string | undefined }) {
+  return id === undefined ? null : <Link target={{ to: 'run', params: { id } }}>{id}</Link>
 }
 
 function ChildStatus({ id }: { id: string }) {

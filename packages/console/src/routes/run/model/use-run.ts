@@ -50,6 +50,7 @@ export function useRun(id: string) {
   const { frames, progress } = useFrames(id, {
     isWanted: steps.data?.isWhole === true,
     stepCount: steps.data?.steps.length ?? 0,
+    isRunning: run.data?.status === 'running',
   })
   const view = useMemo<RunView | undefined>(() => {
     if (!run.data || !steps.data) return undefined
@@ -80,8 +81,15 @@ interface Frames {
   progress: RunProgress | undefined
 }
 
+interface FollowedRun {
+  /** Whether the frames may be read. */
+  isWanted: boolean
+  stepCount: number
+  isRunning: boolean
+}
+
 /** The frames of the run's timeline so far. When a live frame arrives, what it changed is read again. */
-function useFrames(id: string, { isWanted, stepCount }: { isWanted: boolean; stepCount: number }): Frames {
+function useFrames(id: string, { isWanted, stepCount, isRunning }: FollowedRun): Frames {
   const [frames, setFrames] = useState<readonly TimelineFrame[]>([])
   const [progress, setProgress] = useState<RunProgress>()
   const renewal = useRef<Renewal>(undefined)
@@ -102,7 +110,7 @@ function useFrames(id: string, { isWanted, stepCount }: { isWanted: boolean; ste
         // After a sign-in the timeline is sent from its start.
         return [...before, ...next.filter(({ seq }) => seq > last)]
       })
-      renewal.current?.note(next, stepCount > MANY_STEPS)
+      renewal.current?.note(next, { hasMany: stepCount > MANY_STEPS, isRunning })
     },
     // The stream sends the whole timeline, whatever interrupts it.
     onGap: async () => {},
@@ -114,11 +122,15 @@ function useFrames(id: string, { isWanted, stepCount }: { isWanted: boolean; ste
 class Renewal {
   readonly #openedAt = engineNow()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #isFirst = true
 
-  note(frames: readonly TimelineFrame[], hasMany: boolean): void {
+  note(frames: readonly TimelineFrame[], { hasMany, isRunning }: { hasMany: boolean; isRunning: boolean }): void {
     // The first frames are older than what was read.
     const fresh = frames.filter(({ ts }) => Date.parse(ts) >= this.#openedAt - RENEW_MS * 5)
-    if (fresh.length === 0) return
+    // A step that began to run after the steps were read, and before the first frame, is in no frame.
+    const mayHaveMissed = this.#isFirst && isRunning
+    this.#isFirst = false
+    if (fresh.length === 0 && !mayHaveMissed) return
     const isEnd = fresh.some(frame => frame.kind === 'run_status' && isTerminal(frame.status))
     if (isEnd) this.stop()
     this.#timer ??= setTimeout(

@@ -1,5 +1,6 @@
 // The audit of a run: the entries of the audit log that target it or that forked into it.
 
+import { cutText } from '@perdure/protocol/portable'
 import { itemsOf, usePages } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
 import { Button } from '../../../ui/button.tsx'
@@ -25,11 +26,11 @@ export function AuditTab({ runId }: { runId: string }) {
                 <tr key={id}>
                   <td title={exactTime(Date.parse(createdAt))}>{localTime(Date.parse(createdAt))}</td>
                   <td>{action}</td>
-                  <td>{actor === undefined ? 'nobody signed in' : <Visible text={actor.slice(0, 128)} />}</td>
+                  <td>{actor === undefined ? 'nobody signed in' : <Visible text={cutText(actor, 128)} />}</td>
                   <td>
                     <OtherRun own={runId} ids={[target, newRunId]} />
                   </td>
-                  <td>{detail === undefined ? '' : <Visible text={JSON.stringify(detail).slice(0, 200)} />}</td>
+                  <td>{detail === undefined ? '' : <Visible text={cutText(JSON.stringify(detail), 200)} />}</td>
                 </tr>
               ))}
             </PlainTable>

@@ -1,5 +1,6 @@
 // Log lines: time, level, scope and message, with the fields below. A press on a scope goes to its step.
 
+import { cutText } from '@perdure/protocol/portable'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { durationText } from '../../../ui/duration.ts'
 import { JsonTree } from '../../../ui/json/json-tree.tsx'
@@ -7,7 +8,7 @@ import { veiledText } from '../../../ui/json/veil-json.ts'
 import { exactTime } from '../../../ui/time.ts'
 import { useVeil } from '../../../ui/veil.ts'
 import { Visible } from '../../../ui/visible.tsx'
-import { type LogFrame, sinceOrigin } from '../../../waterfall/model.ts'
+import type { LogFrame } from '../../../waterfall/model.ts'
 import css from './log-lines.module.css'
 
 const MESSAGE_CHARS = 4096
@@ -33,17 +34,17 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
           data-level={line.level}
           aria-current={line.scope === current || undefined}
         >
-          <span className={css.time} title={exactTime(Date.parse(line.ts))}>
-            {durationText(Math.max(sinceOrigin(line.ts, originMs), 0))}
+          <span className={css.time} title={timeTitle(line)}>
+            {durationText(Math.max(writtenAt(line, originMs) - originMs, 0))}
           </span>
           <span className={css.level}>{line.level}</span>
           {onScope && (
             <button type="button" className={css.scope} onClick={() => onScope(line.scope)}>
-              {line.scope.slice(0, 80)}
+              {cutText(line.scope, 80)}
             </button>
           )}
           <span className={css.message}>
-            <Visible text={line.message.slice(0, MESSAGE_CHARS)} />
+            <Visible text={cutText(line.message, MESSAGE_CHARS)} />
             {line.fields !== undefined && Object.keys(line.fields).length > 0 && (
               <details className={css.fields}>
                 <summary>
@@ -59,10 +60,25 @@ export function LogLines({ lines, originMs, wraps = true, current, onScope }: Lo
   )
 }
 
+/** The runner's time of a line is not used if its clock differs from the engine's by more. */
+const CLOCKS_MS_MAX = 2000
+
+/** When the runner wrote the line, unless its clock cannot be right: the engine stores the lines of a step when it ends. */
+function writtenAt({ ts, tsMs }: LogFrame, originMs: number): number {
+  const storedAt = Date.parse(ts)
+  if (tsMs === undefined || tsMs > storedAt + CLOCKS_MS_MAX || tsMs < originMs - CLOCKS_MS_MAX) return storedAt
+  return Math.min(tsMs, storedAt)
+}
+
+function timeTitle({ ts, tsMs }: LogFrame): string {
+  const stored = `stored ${exactTime(Date.parse(ts))}`
+  return tsMs === undefined ? stored : `written ${exactTime(tsMs)} by the runner's clock, ${stored}`
+}
+
 const SUMMARY_CHARS = 160
 
 function summaryOf(fields: Record<string, unknown>, isHidden: boolean): string {
   const source = sourceOf(fields)
   const text = isHidden ? veiledText(source) : source
-  return text.length > SUMMARY_CHARS ? `${text.slice(0, SUMMARY_CHARS)}…` : text
+  return cutText(text, SUMMARY_CHARS, '…')
 }

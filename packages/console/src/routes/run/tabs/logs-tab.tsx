@@ -1,5 +1,6 @@
 // The log of a run: filtered by level, scope and text, grouped by attempt, followed while the run is live.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useKeys } from '../../../keys/keys.ts'
@@ -54,7 +55,7 @@ export function LogsTab({ view }: { view: RunView }) {
           {scope !== '' && !scopes.includes(scope) && <option>{scope}</option>}
           {scopes.map(one => (
             <option key={one} value={one}>
-              {one.slice(0, 80)}
+              {cutText(one, 80)}
             </option>
           ))}
         </select>

@@ -2,6 +2,7 @@
 // events, and what came of those.
 
 import type { TreeNode } from '@perdure/protocol'
+import { cutText } from '@perdure/protocol/portable'
 import { useMemo } from 'react'
 import { useRead } from '../../../data/queries.ts'
 import { Link } from '../../../router/router.tsx'
@@ -100,7 +101,7 @@ function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
       {durationMs !== undefined && <span className={css.mute}>{durationText(durationMs)}</span>}
       {stepName !== undefined && (
         <span className={css.mute}>
-          by step <Visible text={stepName.slice(0, 200)} />
+          by step <Visible text={cutText(stepName, 200)} />
         </span>
       )}
     </p>
