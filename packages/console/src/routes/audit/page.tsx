@@ -1,5 +1,6 @@
 // The audit log: who did what, and on which run.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useMemo } from 'react'
 import { type Item, itemsOf, renew, usePages } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
@@ -32,10 +33,10 @@ const COLUMNS: readonly Column<Entry>[] = [
     id: 'actor',
     header: 'By',
     width: '9%',
-    render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
+    render: ({ actor }) => (actor === undefined ? '' : <Visible text={cutText(actor, 128)} />),
   },
   { id: 'on', header: 'On', width: '284px', render: entry => <On entry={entry} /> },
-  { id: 'run', header: 'Run', width: '216px', render: entry => <Runs entry={entry} /> },
+  { id: 'run', header: 'Run', width: '176px', render: entry => <Runs entry={entry} /> },
   { id: 'detail', header: 'Detail', isSecondary: true, render: entry => <Detail entry={entry} /> },
 ]
 
@@ -125,7 +126,7 @@ function lookAt({ action, actor, createdAt, detail }: Entry): Look {
 function On({ entry }: { entry: Entry }) {
   const on = targetOf(entry)
   if (!on) return null
-  const text = <Visible text={on.text.slice(0, 128)} />
+  const text = <Visible text={cutText(on.text, 128)} />
   if (on.target === undefined) return text
   return (
     <Link target={on.target} title={on.text}>
@@ -159,9 +160,14 @@ function Detail({ entry }: { entry: Entry }) {
   const { bulkId } = rest
   if (typeof bulkId === 'string' && BULK_ID.test(bulkId))
     return <Link target={{ to: 'bulk', params: { id: bulkId } }}>{bulkId}</Link>
-  const counts = countsText(rest)
-  if (counts !== undefined) return <span title={counts}>{counts}</span>
-  const text = JSON.stringify(rest).slice(0, DETAIL_MAX)
+  const words = countsText(rest) ?? changeText(rest)
+  if (words !== undefined)
+    return (
+      <span title={words}>
+        <Visible text={cutText(words, DETAIL_MAX)} />
+      </span>
+    )
+  const text = cutText(JSON.stringify(rest), DETAIL_MAX)
   return (
     <code title={text}>
       <Visible text={text} />
@@ -169,17 +175,37 @@ function Detail({ entry }: { entry: Entry }) {
   )
 }
 
-interface BulkCounts {
-  status?: string
-  matched?: number
-  done?: number
-  skipped?: number
-  failed?: number
+/** The members of a detail that are counts, in the order in which they are said, each with its word. */
+const COUNTS = {
+  matched: 'matched',
+  done: 'done',
+  replayed: 'replayed',
+  queued: 'queued again',
+  redriven: 'redriven',
+  skipped: 'skipped',
+  failed: 'failed',
+} as const
+
+/** The counts of an action on many runs, events or deliveries, as far as the engine wrote them. */
+function countsText({ status, capped, ...rest }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof rest.matched !== 'number') return undefined
+  const counts = Object.entries(COUNTS).flatMap(([name, word]) =>
+    typeof rest[name] === 'number' ? [`${rest[name]} ${word}`] : [],
+  )
+  const head = typeof status === 'string' ? `${status}: ` : ''
+  return `${head}${counts.join(', ')}${capped === true ? ', as many as one call takes' : ''}`
 }
 
-/** The counts of a bulk job that has ended. */
-function countsText(rest: BulkCounts): string | undefined {
-  const { status, matched, done, skipped, failed } = rest
-  if (matched === undefined) return undefined
-  return `${status}: ${matched} matched, ${done} done, ${skipped} skipped, ${failed} failed`
+/** The words for a change of an endpoint or a receiver. */
+function changeText({
+  changed,
+  rotatedSecret,
+  revokedOldSecrets,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  const parts = [
+    ...(rotatedSecret === true ? ['rotated the secret'] : []),
+    ...(revokedOldSecrets === true ? ['ended the old secrets'] : []),
+    ...(Array.isArray(changed) && changed.length > 0 ? [`changed ${changed.join(', ')}`] : []),
+  ]
+  return parts.length === 0 ? undefined : parts.join('; ')
 }

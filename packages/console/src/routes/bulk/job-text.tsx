@@ -2,7 +2,9 @@
 
 import type { Calls } from '@perdure/client'
 import type { Item } from '../../data/queries.ts'
+import { VALUE_BREAK } from '../../router/routes.ts'
 import { Status } from '../../ui/status.tsx'
+import { NAMES_ALONE } from '../runs/box/qualifiers.ts'
 
 type Bulk = Item<'listBulks'>
 export type BulkDetail = Calls['getBulk']['reply']
@@ -37,8 +39,8 @@ export function filterText(filter: Bulk['filter']): string {
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
   const { app, workflow, status, runType, since, until, error, parentRunId, attribute, ...more } = filter
-  const { waitingFor, q, deep, ...others } = more
-  if (Object.keys(others).length > 0 || [attribute].flat().length > 1) return undefined
+  const { waitingFor, endedSince, endedUntil, q, deep, ...others } = more
+  if (Object.keys(others).length > 0) return undefined
   return {
     app,
     workflow,
@@ -46,11 +48,13 @@ export function runsQuery(filter: Bulk['filter']) {
     type: runType,
     since,
     until,
+    'ended-since': endedSince,
+    'ended-until': endedUntil,
     error,
     parent: parentRunId,
-    attribute: [attribute].flat()[0],
+    attribute: attribute && [attribute].flat().join(VALUE_BREAK),
     waiting: waitingFor,
     q,
-    deep: deep ? '1' : undefined,
+    deep: q && !deep ? NAMES_ALONE : undefined,
   }
 }

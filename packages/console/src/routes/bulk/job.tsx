@@ -1,19 +1,22 @@
 // One bulk job: what it does to which runs, how far it is, its results run by run, and the ways to stop it and to do the failed
 // ones again.
 
+import { cutText } from '@perdure/protocol/portable'
 import { useState } from 'react'
-import { keyOf, queryClient, useRead } from '../../data/queries.ts'
+import { type Item, keyOf, queryClient, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
 import { Facts } from '../../ui/facts.tsx'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { Polite } from '../../ui/overlay/polite.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
+import { Status } from '../../ui/status.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { ACTIONS, grouped, runsText } from '../runs/bulk/actions.ts'
 import { Again } from './again.tsx'
@@ -57,14 +60,25 @@ function useLiveJob(id: string) {
     onBatch: ({ frames }) => {
       const state = frames.at(-1) as Partial<BulkDetail> | undefined
       queryClient.setQueryData<BulkDetail>(keyOf('getBulk', input), job => job && mergeState(job, state))
+      // A frame does not have the runs that the job made.
+      if (state?.status !== undefined && state.status !== 'running') void refetch()
     },
     // The stream sends the state at first: only what a pause held back is read.
     onGap: async () => {
       if ((await refetch()).isError) throw new Error('the job could not be read')
     },
   })
+  // The runs that it made go on when it has ended. Followed from the start, so that no end of theirs is missed after the first read.
+  const hasLive = LIVE.some(status => (data?.newRuns?.[status as never] ?? 0) > 0)
+  const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive)
+  useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
   return query
 }
+
+/** Statuses of runs that go on. */
+const LIVE = ['queued', 'running', 'waiting', 'paused']
+/** From a change of a run to the next read of the job. */
+const RENEWAL_MS = 2000
 
 /** The job with a newer state. A job that has ended stays ended, and counts never fall: an older state arrives late. */
 function mergeState(job: BulkDetail, state: Partial<BulkDetail> | undefined): BulkDetail {
@@ -96,14 +110,31 @@ function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
       <Facts
         facts={[
           ['Runs', <JobRuns key="runs" filter={filter} />],
-          ['By', job.actor === undefined ? undefined : <Visible key="by" text={job.actor.slice(0, 128)} />],
+          ['By', job.actor === undefined ? undefined : <Visible key="by" text={cutText(job.actor, 128)} />],
           ['Started', <Moment key="started" at={job.createdAt} />],
           ['Ended', job.finishedAt === undefined ? undefined : <Moment key="ended" at={job.finishedAt} />],
+          ['New runs', job.newRuns && done > 0 && <NewRuns key="new" job={job} />],
           ['Audit', <AuditLink key="audit" job={job} />],
           ['Id', <code key="id">{job.id}</code>],
         ]}
       />
     </div>
+  )
+}
+
+/** The runs that the job made, by their status now, each count a link to them. */
+function NewRuns({ job: { id, newRuns = {} } }: { job: BulkDetail }) {
+  const counts = Object.entries(newRuns as Record<string, number>).filter(([, count]) => count > 0)
+  return (
+    <span className={css.newRuns}>
+      {counts.map(([status, count]) => (
+        // The filter `running` finds runs that wait, too.
+        <Link key={status} target={{ to: 'runs', query: { bulk: id, status } }}>
+          <Status status={status as Item<'listRuns'>['status']} /> {grouped(count)}
+        </Link>
+      ))}
+      <Link target={{ to: 'runs', query: { bulk: id } }}>all of them</Link>
+    </span>
   )
 }
 

@@ -1,5 +1,6 @@
 // The bulk jobs of the last 30 days.
 
+import { cutText } from '@perdure/protocol/portable'
 import { type Item, renew, usePages } from '../../data/queries.ts'
 import { Link, useNavigate } from '../../router/router.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
@@ -48,7 +49,7 @@ const COLUMNS: readonly Column<Bulk>[] = [
     header: 'By',
     width: '14%',
     isSecondary: true,
-    render: ({ actor }) => (actor === undefined ? '' : <Visible text={actor.slice(0, 128)} />),
+    render: ({ actor }) => (actor === undefined ? '' : <Visible text={cutText(actor, 128)} />),
   },
   { id: 'at', header: 'Started', width: '112px', align: 'end', render: ({ createdAt }) => <Moment at={createdAt} /> },
 ]

@@ -1,6 +1,7 @@
 // The results of a bulk job, run by run, in pages; of one outcome when the URL says so.
 
 import type { Input } from '@perdure/client'
+import { cutText } from '@perdure/protocol/portable'
 import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { keyOf } from '../../data/queries.ts'
@@ -31,7 +32,7 @@ const COLUMNS: readonly Column<Result>[] = [
     isSecondary: true,
     render: ({ newRunId }) => newRunId !== undefined && <RunLink id={newRunId} />,
   },
-  { id: 'why', header: 'Why', render: ({ error }) => error !== undefined && <Visible text={error.slice(0, 500)} /> },
+  { id: 'why', header: 'Why', render: ({ error }) => error !== undefined && <Visible text={cutText(error, 500)} /> },
 ]
 
 function RunLink({ id }: { id: string }) {

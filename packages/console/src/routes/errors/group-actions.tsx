@@ -14,7 +14,7 @@ const LABELS = {
 export type GroupAction = keyof typeof LABELS
 const GROUP_ACTIONS = Object.keys(LABELS) as GroupAction[]
 
-export function GroupActions({ fingerprint }: { fingerprint: string }) {
+export function GroupActions({ fingerprint, ended }: { fingerprint: string; ended: Ended }) {
   const [chosen, setChosen] = useState<GroupAction>()
   return (
     <>
@@ -23,7 +23,9 @@ export function GroupActions({ fingerprint }: { fingerprint: string }) {
           {LABELS[action]}
         </WriteButton>
       ))}
-      {chosen && <GroupDialog action={chosen} fingerprint={fingerprint} onClose={() => setChosen(undefined)} />}
+      {chosen && (
+        <GroupDialog action={chosen} fingerprint={fingerprint} ended={ended} onClose={() => setChosen(undefined)} />
+      )}
     </>
   )
 }
@@ -39,14 +41,21 @@ export const groupMenu = (disabledBecause: string | undefined, onChoose: (action
 interface GroupDialogProps {
   action: GroupAction
   fingerprint: string
+  ended: Ended
   onClose(): void
 }
 
-/** Counts the runs of the group, whenever they were created, and asks. */
-export function GroupDialog({ action, fingerprint, onClose }: GroupDialogProps) {
+/** The times of a window as bulk jobs are filtered by the ends of runs. */
+export interface Ended {
+  endedSince?: string
+  endedUntil?: string
+}
+
+/** Counts the runs of the group that ended in the window, and asks. */
+export function GroupDialog({ action, fingerprint, ended, onClose }: GroupDialogProps) {
   return (
     <Suspense>
-      <BulkDialog action={action} target={{ filter: { error: fingerprint } }} onClose={onClose} />
+      <BulkDialog action={action} target={{ filter: { error: fingerprint, ...ended } }} onClose={onClose} />
     </Suspense>
   )
 }

@@ -1,6 +1,7 @@
 // Errors: failed runs by what failed, the largest group first; one group with its newest runs.
 
 import type { Calls, Page as PageOf } from '@perdure/client'
+import { cutText } from '@perdure/protocol/portable'
 import { type ReactNode, useMemo, useState } from 'react'
 import { renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow } from '../../data/time/clock.ts'
@@ -22,9 +23,10 @@ import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { Visible } from '../../ui/visible.tsx'
 import { shortName } from '../../ui/visible-text.ts'
+import { ErrorText } from '../run/model/error-text.tsx'
 import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
-import { type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-actions.tsx'
+import { type Ended, type GroupAction, GroupActions, GroupDialog, groupMenu } from './group-actions.tsx'
 import { ranWords, runnersText, runnerWords } from './runners.ts'
 
 type Group = Calls['listErrors']['reply'][number]
@@ -39,7 +41,7 @@ const RUNNERS = 10
 /** From a change of a run to the next read of the groups. */
 const RENEWAL_MS = 10_000
 const WINDOWS = ['1h', '24h', '7d', '30d']
-/** The window of a page whose URL has none. A link to a group from elsewhere may be older than a day. */
+/** The window of a page whose URL has none: a link from the list names the list's. A link to a group from elsewhere may be older than a day. */
 const WINDOW_OF_LIST = '24h'
 const WINDOW_OF_GROUP = '30d'
 
@@ -57,9 +59,10 @@ const COLUMNS: readonly Column<Group>[] = [
     id: 'where',
     header: 'Where',
     width: '20%',
-    render: ({ workflow, stepName }) => (
+    render: ({ workflow, kind, stepName }) => (
       <span title={stepName}>
         {workflow}
+        {kind && <span className={css.mute}> on failure</span>}
         {stepName !== undefined && <span className={css.mute}> · {stepName}</span>}
       </span>
     ),
@@ -78,12 +81,12 @@ const COLUMNS: readonly Column<Group>[] = [
 
 export default function ErrorsPage() {
   const { params } = usePage()
-  const { groups, bar, filters, since, until } = useGroups(params.fingerprint !== undefined)
+  const { groups, bar, filters, window, ended } = useGroups(params.fingerprint !== undefined)
   const navigate = useNavigate()
   const refused = whyNoNewRun(useSession())
   const [chosen, setChosen] = useState<{ action: GroupAction; fingerprint: string }>()
   if (params.fingerprint !== undefined)
-    return <GroupPage fingerprint={params.fingerprint} groups={groups.data} bar={bar} until={until} />
+    return <GroupPage fingerprint={params.fingerprint} groups={groups.data} bar={bar} window={window} ended={ended} />
   return (
     <Page title="Errors">
       {bar}
@@ -98,9 +101,7 @@ export default function ErrorsPage() {
                   columns={COLUMNS}
                   rows={rows}
                   keyOf={({ fingerprint }) => fingerprint}
-                  onOpen={({ fingerprint }) =>
-                    navigate({ to: 'errorGroup', params: { fingerprint }, query: { since, until } })
-                  }
+                  onOpen={({ fingerprint }) => navigate({ to: 'errorGroup', params: { fingerprint }, query: window })}
                   menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
                 />
                 {rows.length >= GROUPS_READ && (
@@ -110,17 +111,17 @@ export default function ErrorsPage() {
             ) : filters.length > 0 ? (
               <FilteredEmpty what="failed runs" filters={filters} />
             ) : (
-              <Empty title={`No run has failed within ${since}`}>
+              <Empty title={`No run has failed within ${window.since}`}>
                 <p>
-                  Failed runs appear here, grouped by workflow, step and message. Numbers and ids in messages do not
-                  matter.
+                  Failed runs appear here, grouped by workflow, step and message. Numbers, ids and names in messages do
+                  not matter.
                 </p>
               </Empty>
             )
           }
         </Loaded>
       </Panel>
-      {chosen && <GroupDialog {...chosen} onClose={() => setChosen(undefined)} />}
+      {chosen && <GroupDialog {...chosen} ended={ended} onClose={() => setChosen(undefined)} />}
     </Page>
   )
 }
@@ -159,13 +160,19 @@ function useGroups(isOfOne: boolean) {
       ]}
     />
   )
-  return { groups, bar, filters, since, until: end }
+  return { groups, bar, filters, window: { since, until }, ended: endedIn(from, end) }
 }
+
+/** The window by the ends of runs, as the groups count them. */
+const endedIn = (since: string | undefined, until: string | undefined): Ended => ({
+  ...(since === undefined ? {} : { endedSince: since }),
+  ...(until === undefined ? {} : { endedUntil: until }),
+})
 
 function Message({ group: { message, code, fingerprint } }: { group: Group }) {
   const [get] = useQuery('errors')
-  const query = { since: get('since'), until: get('until') }
-  const text = message.slice(0, MESSAGE_MAX)
+  const query = { since: get('since') ?? WINDOW_OF_LIST, until: get('until') }
+  const text = cutText(message, MESSAGE_MAX)
   return (
     <span title={text}>
       <Link target={{ to: 'errorGroup', params: { fingerprint }, query }}>
@@ -213,13 +220,15 @@ interface GroupPageProps {
   groups: readonly Group[] | undefined
   /** The filters, which choose the window. */
   bar: ReactNode
-  until: string | undefined
+  /** The window, as the URL has it and as its times. */
+  window: { since: string; until: string | undefined }
+  ended: Ended
 }
 
-function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
+function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) {
   const navigate = useNavigate()
   const group = groups?.find(each => each.fingerprint === fingerprint)
-  const query = usePages('listRuns', { error: fingerprint, until, limit: 100 })
+  const query = usePages('listRuns', { error: fingerprint, ...ended, limit: 100 })
   const columns = useMemo(
     () =>
       runColumns(DEFAULT_COLUMNS, { key: 'started', dir: 'desc', onSort: () => {} }, 0)
@@ -230,18 +239,26 @@ function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
   )
   return (
     <Page
-      title={group ? group.message.slice(0, 160) : `Error ${fingerprint}`}
+      title={group ? cutText(group.message, 160) : `Error ${fingerprint}`}
       actions={
         <>
-          <GroupActions fingerprint={fingerprint} />
-          <Link target={{ to: 'runs', query: { error: fingerprint, until } }}>Open in runs</Link>
+          <GroupActions fingerprint={fingerprint} ended={ended} />
+          <Link
+            target={{
+              to: 'runs',
+              query: { error: fingerprint, 'ended-since': window.since, 'ended-until': window.until },
+            }}
+          >
+            Open in runs
+          </Link>
         </>
       }
     >
       {bar}
       {groups && !group && <p className={css.mute}>{whyNoGroup(groups)}</p>}
       {group && <GroupFacts of={group} />}
-      <Panel title="All its runs" isFlush>
+      {group && <LastError runId={group.lastRunId} />}
+      <Panel title="Its runs in the window" isFlush>
         <PagedTable<Run, PageOf<Run>>
           label="Runs of the group"
           query={query}
@@ -250,8 +267,8 @@ function GroupPage({ fingerprint, groups, bar, until }: GroupPageProps) {
           look={lookAtRun}
           what="runs"
           empty={
-            <Empty title="No run of this group is stored">
-              <p>Retention may have removed them.</p>
+            <Empty title="No run of this group that ended in the window is stored">
+              <p>A longer window may have some, unless retention has removed them.</p>
             </Empty>
           }
           onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
@@ -273,6 +290,7 @@ function GroupFacts({ of: group }: { of: Group }) {
             </Link>,
           ],
           ['App', group.app],
+          ['Kind', group.kind && 'runs of the failure handler'],
           ['Step', group.stepName],
           ['Code', group.code],
           ['Runs in the window', group.count],
@@ -282,6 +300,18 @@ function GroupFacts({ of: group }: { of: Group }) {
           ['Last seen', <Moment key="l" at={group.lastAt} />],
         ]}
       />
+    </Panel>
+  )
+}
+
+/** The error of the last run, with its stack. */
+function LastError({ runId }: { runId: string }) {
+  const query = useRead('getRun', { id: runId })
+  return (
+    <Panel title="The last failure" actions={<Link target={{ to: 'run', params: { id: runId } }}>Open the run</Link>}>
+      <Loaded query={query} rows={2}>
+        {({ error }) => (error ? <ErrorText error={error} /> : null)}
+      </Loaded>
     </Panel>
   )
 }

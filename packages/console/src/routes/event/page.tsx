@@ -79,7 +79,7 @@ export default function EventPage() {
               />
             </Panel>
             <WhyPanel id={event.id} />
-            <TreePanel id={event.id} />
+            <TreePanel id={event.id} woke={event.woke} />
             <Panel title="Data">
               {event.data === undefined ? (
                 <p className={css.mute}>It has no data.</p>

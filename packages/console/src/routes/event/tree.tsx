@@ -12,7 +12,7 @@ import css from '../events/events.module.css'
 
 type ByParent = ReadonlyMap<string | undefined, readonly TreeNode[]>
 
-export function TreePanel({ id }: { id: string }) {
+export function TreePanel({ id, woke }: { id: string; woke: number }) {
   const query = useRead('getEventTree', { id }, { keep: false })
   return (
     <Panel title="Tree">
@@ -25,7 +25,9 @@ export function TreePanel({ id }: { id: string }) {
               {nodes.length > 1 ? (
                 <Level parent={nodes[0]?.id} byParent={byParent} />
               ) : (
-                <p className={css.mute}>Nothing came of it.</p>
+                <p className={css.mute}>
+                  {woke > 0 ? 'It started no run. The runs that it woke are above.' : 'Nothing came of it.'}
+                </p>
               )}
               {truncated && <p className={css.mute}>The tree goes on: it has more than 8 levels or 500 nodes.</p>}
             </>

@@ -1,5 +1,6 @@
 // The event log, newest first and live: what arrived, and what it did.
 
+import { cutText } from '@perdure/protocol/portable'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
 import { type Item, itemsOf, usePages } from '../../data/queries.ts'
@@ -7,7 +8,6 @@ import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { EACH_MAX } from '../../data/write-each.ts'
 import { useLive } from '../../live/use-live.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { useSession, whyNoWrite } from '../../session/session.ts'
 import { Button, WriteButton } from '../../ui/button.tsx'
@@ -17,7 +17,8 @@ import { News } from '../../ui/live-list/news.tsx'
 import { Moment } from '../../ui/moment.tsx'
 import { SelectionFrame } from '../../ui/selection/bar.tsx'
 import { useSelection } from '../../ui/selection/use-selection.ts'
-import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
+import { FirstEvent } from '../../ui/states/first-run.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import type { Look } from '../../ui/table/list-table.tsx'
@@ -33,6 +34,7 @@ import { NameFacets } from './name-facets.tsx'
 import { useEventList } from './use-event-list.ts'
 
 const Redrive = lazy(() => import('./redrive.tsx'))
+const DelayedEvents = lazy(() => import('./delayed.tsx'))
 
 type EventRecord = Item<'listEvents'>
 
@@ -98,6 +100,9 @@ export default function EventsPage() {
     >
       <Filters get={get} set={set} />
       <NameFacets />
+      <Suspense>
+        <DelayedEvents />
+      </Suspense>
       <Panel isFlush>
         <News count={news} onRead={readAgain} />
         <PagedTable
@@ -120,9 +125,7 @@ export default function EventsPage() {
           empty={
             <Empty title="No event yet">
               <p>An event starts the workflows that name it as their trigger and wakes the runs that wait for it.</p>
-              <Snippet
-                text={`curl ${ENGINE_URL}/events -H 'content-type: application/json' \\\n  -d '{"name": "user.signed-up", "data": {"name": "Ada"}}'`}
-              />
+              <FirstEvent />
             </Empty>
           }
           onOpen={({ id }) => navigate({ to: 'event', params: { id } })}
@@ -192,7 +195,7 @@ function Peek({ data }: { data: unknown }) {
   const { isHidden } = useVeil()
   if (data === undefined) return null
   const source = sourceOf(data)
-  const text = (isHidden ? veiledText(source) : source).slice(0, PEEK_MAX)
+  const text = cutText(isHidden ? veiledText(source) : source, PEEK_MAX)
   return (
     <code className={css.mute} title={text}>
       <Visible text={text} />

@@ -1,6 +1,7 @@
 // API keys: who may call the engine. A new key is shown once.
 
 import type { Calls } from '@perdure/client'
+import { cutText } from '@perdure/protocol/portable'
 import { useState } from 'react'
 import { type Item, usePages } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
@@ -34,7 +35,7 @@ const KINDS = [
 ] as const
 
 const COLUMNS: readonly Column<Key>[] = [
-  { id: 'label', header: 'Label', render: ({ label }) => <Visible text={label.slice(0, 128)} /> },
+  { id: 'label', header: 'Label', render: ({ label }) => <Visible text={cutText(label, 128)} /> },
   { id: 'kind', header: 'Kind', width: '96px', render: ({ kind }) => kind },
   { id: 'id', header: 'Id', width: '25%', isSecondary: true, render: ({ id }) => <code title={id}>{id}</code> },
   { id: 'created', header: 'Created', width: '120px', align: 'end', render: key => <Created of={key} /> },
@@ -150,7 +151,7 @@ function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
       </WriteButton>
       {isAsking && (
         <Confirm
-          title={`Revoke ${label.slice(0, 80)}`}
+          title={`Revoke ${cutText(label, 80)}`}
           action="Revoke"
           isDanger
           onClose={() => setAsking(false)}

@@ -1,6 +1,7 @@
 // The sentences about what needs a look, each with a link.
 
 import type { Calls } from '@perdure/client'
+import { cutText } from '@perdure/protocol/portable'
 import type { ReactNode } from 'react'
 import type { Item } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
@@ -13,11 +14,9 @@ import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
 import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
 import css from './overview.module.css'
-import { unexplained } from './unexplained.ts'
 
 /** Sentences of one kind. */
 const LOOKS_MAX = 3
-const LATE_MS = 60_000
 
 /** The window as the URL has it, and the time of its beginning. */
 export interface LookWindow {
@@ -31,7 +30,7 @@ export interface Look {
 }
 
 /** The first sentences of one kind, and one that counts the others. */
-function shortened(looks: readonly Look[], others: (count: number) => ReactNode): Look[] {
+export function shortened(looks: readonly Look[], others: (count: number) => ReactNode): Look[] {
   const count = looks.length - LOOKS_MAX
   if (count <= 0) return [...looks]
   return [...looks.slice(0, LOOKS_MAX), { key: `others of ${looks[0]?.key}`, sentence: others(count) }]
@@ -64,68 +63,64 @@ export function errorLooks(
         </>
       ),
     },
-    ...groups.slice(0, LOOKS_MAX).map(({ fingerprint, count, workflow, message }) => ({
+    ...groups.slice(0, LOOKS_MAX).map(({ fingerprint, count, workflow, kind, message }) => ({
       key: fingerprint,
       sentence: (
         <>
           <Status status="failed" word={String(count)} />{' '}
           <Link target={{ to: 'errorGroup', params: { fingerprint }, query }} title={message}>
-            {message.slice(0, 100)}
+            {cutText(message, 100)}
           </Link>{' '}
-          <span className={css.mute}>{workflow}</span>
+          <span className={css.mute}>
+            {workflow}
+            {kind && ', on failure'}
+          </span>
         </>
       ),
     })),
   ]
 }
 
-/** Workflows whose runs are held back otherwise than by a limit that has a sentence of its own. */
-export function heldLooks(
-  stats: readonly Calls['getWorkflowStats']['reply'][number][],
-  limits: readonly Limit[],
-  { isMore }: Read,
-): Look[] {
-  const looks = unexplained(stats, limits, isMore)
+/** Runs that a person has to resume: they have spent their tries. */
+export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined): Look[] {
+  const paused = facets?.waits.filter(({ status, waitingFor }) => status === 'paused' && waitingFor === 'failure') ?? []
+  const runs = paused.reduce((sum, each) => sum + each.runs, 0)
+  if (runs === 0) return []
+  const sentence = (
+    <>
+      <Link target={{ to: 'runs', query: { status: 'paused', waiting: 'failure' } }}>
+        {runs} {runs === 1 ? 'run is' : 'runs are'} paused
+      </Link>{' '}
+      after a failure: {runs === 1 ? 'it has' : 'they have'} spent all tries, and {runs === 1 ? 'waits' : 'wait'} for a
+      person to resume {runs === 1 ? 'it' : 'them'}
+    </>
+  )
+  return [{ key: 'paused', sentence }]
+}
+
+/** Paused workflows with runs that wait for their resume. Limits and missing runners have sentences of their own. */
+export function heldLooks(stats: readonly Calls['getWorkflowStats']['reply'][number][]): Look[] {
+  const looks = stats
+    .map(({ app, workflow, heldBy }) => ({ app, workflow, held: heldBy['workflow-paused'] ?? 0 }))
+    .filter(({ held }) => held > 0)
     .sort((a, b) => b.held - a.held)
     .map(({ app, workflow, held }) => ({
       key: `held ${app}/${workflow}`,
       sentence: (
         <>
-          <Link target={{ to: 'runs', query: { app, workflow, status: 'queued' } }}>
-            {held} {held === 1 ? 'run' : 'runs'} of {workflow}
+          <Link target={{ to: 'runs', query: { app, workflow, waiting: 'workflow-paused' } }}>
+            {held} {held === 1 ? 'run' : 'runs'} of {shortName(workflow)}
           </Link>{' '}
-          in {app} {held === 1 ? 'is' : 'are'} held back by a limit, by a pause or for want of a runner
+          in {shortName(app)} {held === 1 ? 'waits' : 'wait'}: the workflow is paused
         </>
       ),
     }))
   return shortened(looks, count => (
     <>
       <Link target={{ to: 'workflows' }}>
-        {count} other {count === 1 ? 'workflow' : 'workflows'}
+        {count} other paused {count === 1 ? 'workflow' : 'workflows'}
       </Link>{' '}
-      {count === 1 ? 'has' : 'have'} runs that are held back
-    </>
-  ))
-}
-
-export function runnerLooks(runners: readonly Calls['listRunners']['reply'][number][]): Look[] {
-  const looks = runners
-    .filter(({ live }) => !live)
-    .map(({ app, runnerId, lastSeenAt }) => ({
-      key: `runner ${app}/${runnerId}`,
-      sentence: (
-        <>
-          Runner <Link target={{ to: 'runners', query: { app } }}>{runnerId}</Link> is silent, last seen{' '}
-          <Moment at={lastSeenAt} />
-        </>
-      ),
-    }))
-  return shortened(looks, count => (
-    <>
-      <Link target={{ to: 'runners' }}>
-        {count} other {count === 1 ? 'runner' : 'runners'}
-      </Link>{' '}
-      {count === 1 ? 'is' : 'are'} silent
+      {count === 1 ? 'has' : 'have'} runs that wait
     </>
   ))
 }
@@ -238,59 +233,4 @@ export function laneLooks(engines: readonly Calls['listEngines']['reply'][number
     )
     return [{ key: `lane ${lane}`, sentence }]
   })
-}
-
-/** Schedules with instants in the window that did not fire. */
-export function missedLooks(
-  schedules: readonly Item<'listSchedules'>[],
-  { window: { until = '~' }, from }: LookWindow,
-): Look[] {
-  const looks = schedules.flatMap(({ id, app, workflow, missed }) =>
-    missed && missed.until >= (from ?? '') && missed.until < until
-      ? [
-          {
-            key: `missed ${id}`,
-            sentence: (
-              <>
-                Schedule{' '}
-                <Link target={{ to: 'schedules', query: { state: 'missed', app, workflow } }}>{workflow ?? id}</Link>{' '}
-                missed its instant <Moment at={missed.until} />
-              </>
-            ),
-          },
-        ]
-      : [],
-  )
-  return shortened(looks, count => (
-    <>
-      <Link target={{ to: 'schedules', query: { state: 'missed' } }}>
-        {count} other {count === 1 ? 'schedule' : 'schedules'}
-      </Link>{' '}
-      missed an instant
-    </>
-  ))
-}
-
-/** Late schedules, which come first: some by name, the others counted. */
-export function scheduleLooks(soonest: readonly Item<'listSchedules'>[], isMore: boolean): Look[] {
-  const late = soonest.filter(({ lateMs = 0 }) => lateMs >= LATE_MS)
-  const others = late.length - LOOKS_MAX
-  const isEnd = !isMore || late.length < soonest.length
-  const looks = late.slice(0, LOOKS_MAX).map(({ id, app, workflow, lateMs = 0 }) => ({
-    key: `schedule ${id}`,
-    sentence: (
-      <>
-        Schedule <Link target={{ to: 'schedules', query: { state: 'late', app, workflow } }}>{workflow ?? id}</Link> is{' '}
-        {durationText(lateMs)} late
-      </>
-    ),
-  }))
-  if (others <= 0) return looks
-  const sentence = (
-    <Link target={{ to: 'schedules', query: { state: 'late' } }}>
-      {others}
-      {isEnd ? '' : ' or more'} other {others === 1 ? 'schedule is' : 'schedules are'} late
-    </Link>
-  )
-  return [...looks, { key: 'schedules', sentence }]
 }

@@ -3,6 +3,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
+import { useNow } from '../../data/time/clock.ts'
 import { useKeys } from '../../keys/keys.ts'
 import { Link } from '../../router/router.tsx'
 import { ErrorBanner, Waiting } from '../../ui/states/loaded.tsx'
@@ -17,11 +18,11 @@ import {
   type LookWindow,
   laneLooks,
   limitLooks,
-  missedLooks,
-  runnerLooks,
-  scheduleLooks,
+  pausedLooks,
 } from './looks.tsx'
 import css from './overview.module.css'
+import { runnerLooks } from './runner-looks.tsx'
+import { scheduleLooks } from './schedule-looks.tsx'
 
 /** The schedules that are late, then those that fire soonest. */
 export const SOONEST = { sort: 'next', limit: 50 } as const
@@ -50,7 +51,7 @@ function LooksOfThen(props: LookWindow) {
   const looks = [
     ...errorLooks(past.errors.data ?? [], { ...props, isMore: isCut(past.errors.data) }),
     ...deliveryLooks(itemsOf(past.deliveries), { ...props, isMore: past.deliveries.hasNextPage }),
-    ...missedLooks(itemsOf(past['missed schedules']), props),
+    ...scheduleLooks({ soonest: [], missed: itemsOf(past['missed schedules']), areMore: false }, props),
   ]
   return (
     <Panel title="Needs a look">
@@ -70,17 +71,32 @@ function LooksOfNow(props: LookWindow) {
   const stats = useRead('getWorkflowStats', { since: props.from, limit: READ_MAX })
   const limits = useRead('listLimits', { limit: READ_MAX })
   const engines = useRead('listEngines', {})
+  const facets = useRead('getRunFacets', {})
+  const workflows = useRead('listWorkflows', {})
+  const nowMs = useNow()
   const held = limits.data?.filter(isLimit) ?? []
-  const parts = { errors, limits, workflows: stats, runners, deliveries, schedules, ...past, engines }
+  const counts = { limits, 'paused runs': facets, workflows: stats, definitions: workflows }
+  const parts = { errors, ...counts, runners, deliveries, schedules, ...past, engines }
+  const known = {
+    workflows: workflows.data ?? [],
+    runners: runners.data ?? [],
+    stats: stats.data ?? [],
+    engines: engines.data ?? [],
+  }
+  // A runner is missed only by what is known of all of these.
+  const isKnown = [workflows, runners, stats, engines].every(({ data }) => data !== undefined)
   const looks = [
     ...errorLooks(errors.data ?? [], { ...props, isMore: isCut(errors.data) }),
     ...limitLooks(held, isCut(limits.data)),
-    ...heldLooks(stats.data ?? [], held, { isMore: isCut(stats.data) }),
-    ...runnerLooks(runners.data ?? []),
+    ...pausedLooks(facets.data),
+    ...heldLooks(stats.data ?? []),
+    ...(isKnown ? runnerLooks({ ...known, nowMs }) : []),
     ...disagreementLooks(runners.data ?? []),
     ...deliveryLooks(itemsOf(deliveries), { ...props, isMore: deliveries.hasNextPage }),
-    ...scheduleLooks(itemsOf(schedules), schedules.hasNextPage),
-    ...missedLooks(itemsOf(past['missed schedules']), props),
+    ...scheduleLooks(
+      { soonest: itemsOf(schedules), missed: itemsOf(past['missed schedules']), areMore: schedules.hasNextPage },
+      props,
+    ),
     ...laneLooks(engines.data ?? []),
   ]
   return (

@@ -1,19 +1,19 @@
 // The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
+import type { Calls } from '@perdure/client'
 import { useMemo, useState } from 'react'
 import { itemsOf, renew, usePages, useRead } from '../../data/queries.ts'
 import { engineNow, useNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
-import { HELD } from '../../live/counts.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { Button } from '../../ui/button.tsx'
 import { RunChart } from '../../ui/chart/run-chart.tsx'
 import { seriesWindow } from '../../ui/chart/series-window.ts'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, Snippet } from '../../ui/states/empty.tsx'
+import { Empty } from '../../ui/states/empty.tsx'
+import { FirstRun } from '../../ui/states/first-run.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -77,7 +77,7 @@ function useWindow(since: string): string | undefined {
   useRenewal(
     () => {
       setNowMs(engineNow())
-      return renew('getRunFacets', 'listRunners', 'listLimits', 'listSchedules', 'listEngines')
+      return renew('getRunFacets', 'listRunners', 'listLimits', 'listSchedules', 'listEngines', 'listWorkflows')
     },
     { afterMs: RENEWAL_MS },
   )
@@ -97,7 +97,7 @@ function Series({ from, until }: { from: string | undefined; until: string | und
           points.every(
             ({ started, succeeded, failed, cancelled }) => started + succeeded + failed + cancelled === 0,
           ) ? (
-            <FirstRun />
+            <NoRunYet />
           ) : (
             <RunChart label="Runs over time" points={points} nowMs={now} onChoose={choose} />
           )
@@ -107,14 +107,11 @@ function Series({ from, until }: { from: string | undefined; until: string | und
   )
 }
 
-function FirstRun() {
+function NoRunYet() {
   return (
     <Empty title="No run in this window">
       <p>These lines make one: a project with a runner, and an event that starts its workflow.</p>
-      <Snippet text={`npm create perdure@latest my-app\ncd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`} />
-      <Snippet
-        text={`curl ${ENGINE_URL}/events -H 'content-type: application/json' \\\n  -d '{"name": "user.signed-up", "data": {"name": "Ada"}}'`}
-      />
+      <FirstRun />
     </Empty>
   )
 }
@@ -125,10 +122,10 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
   return (
     <Panel title={isPinned ? 'In flight now' : 'In flight'}>
       <Loaded query={facets} rows={2}>
-        {({ status, waitingFor }) => (
+        {({ status, waits }) => (
           <ul className={css.list}>
             <InState status="queued" runs={status.queued} />
-            <Kinds of={waitingFor} areHeld />
+            <Kinds of={waits} status="queued" />
             {/* The filter `running` finds runs that wait, too. */}
             <InState
               status="running"
@@ -140,8 +137,9 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
                 <Status status="waiting" /> {status.waiting ?? 0}
               </Link>
             </li>
-            <Kinds of={waitingFor} areHeld={false} />
+            <Kinds of={waits} status="waiting" isInmost />
             <InState status="paused" runs={status.paused} />
+            <Kinds of={waits.filter(({ waitingFor }) => waitingFor === 'failure')} status="paused" />
           </ul>
         )}
       </Loaded>
@@ -160,14 +158,16 @@ function InState({ status, word, runs = 0 }: { status: string; word?: string; ru
   )
 }
 
-/** The waits by kind: those that hold a queued run back, or the others. Paused runs count too. */
-function Kinds({ of, areHeld }: { of: Readonly<Record<string, unknown>>; areHeld: boolean }) {
-  return Object.entries(of)
-    .filter(([kind, runs]) => HELD.includes(kind) === areHeld && Number(runs) > 0)
-    .map(([kind, runs]) => (
-      <li key={kind} className={areHeld ? css.inner : css.inmost}>
-        <Link target={{ to: 'runs', query: { waiting: kind } }}>
-          {String(runs)} for {kind}
+type Wait = Calls['getRunFacets']['reply']['waits'][number]
+
+/** The waits of the runs of a status by kind: together they are no more than these runs. */
+function Kinds({ of, status, isInmost }: { of: readonly Wait[]; status: string; isInmost?: boolean }) {
+  return of
+    .filter(each => each.status === status)
+    .map(({ waitingFor: waiting, runs }) => (
+      <li key={waiting} className={isInmost ? css.inmost : css.inner}>
+        <Link target={{ to: 'runs', query: { status, waiting } }}>
+          {String(runs)} {waiting === 'failure' ? 'after a failure' : `for ${waiting}`}
         </Link>
       </li>
     ))

@@ -2,13 +2,13 @@
 
 import type { Calls } from '@perdure/client'
 import { renew, useRead } from '../../data/queries.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useQuery } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { useRenewal } from '../../ui/live-list/use-renewal.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
+import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
+import { FirstRunner } from '../../ui/states/first-run.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -140,9 +140,7 @@ export default function RunnersPage() {
             ) : (
               <Empty title="No runner yet">
                 <p>A runner is a process of yours that serves workflows. It registers by itself when it starts.</p>
-                <Snippet
-                  text={`npm create perdure@latest my-app\ncd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`}
-                />
+                <FirstRunner />
               </Empty>
             )
           }}

@@ -8,6 +8,7 @@ import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
 import { localTime } from '../../ui/time.ts'
 import { cronWords } from './cron-words.ts'
+import { causeWords, countWords } from './gap-words.ts'
 import css from './schedules.module.css'
 
 export type Schedule = Item<'listSchedules'>
@@ -60,7 +61,7 @@ export function Last({ schedule }: { schedule: Schedule }) {
     <>
       {lastAt !== undefined && <Fired schedule={schedule} at={lastAt} />}{' '}
       {missed && (
-        <span className={css.late} title={missedWords(missed)}>
+        <span className={css.late} title={missedLines(missed)}>
           missed <Moment at={missed.until} />
         </span>
       )}
@@ -69,9 +70,17 @@ export function Last({ schedule }: { schedule: Schedule }) {
 }
 
 /** The instants that did not fire, in the time of this browser. */
-export function missedWords({ from, until }: NonNullable<Schedule['missed']>): string {
+function missedWords(gap: Omit<NonNullable<Schedule['missed']>, 'earlier'>): string {
+  const { from, until } = gap
   const [first, last] = [from, until].map(at => localTime(Date.parse(at)))
-  return first === last ? `${first} did not fire` : `${first} to ${last} did not fire`
+  const when = first === last ? first : `${first} to ${last}`
+  const which = first === last ? '' : `, ${countWords(gap)}`
+  return `${when} did not fire${which}${causeWords(gap)}`
+}
+
+/** The last gap, and those before it, a line for each. */
+export function missedLines({ earlier = [], ...last }: NonNullable<Schedule['missed']>): string {
+  return [last, ...earlier].map(missedWords).join('\n')
 }
 
 function Fired({ schedule: { lastRunId, lastStatus, lastEventId }, at }: { schedule: Schedule; at: string }) {

@@ -16,7 +16,7 @@ import { WholeRows } from '../../ui/table/whole-rows.tsx'
 import { localTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { Actions } from './actions.tsx'
-import { Last, missedWords, Next, Past, type Schedule, Starts, When } from './cells.tsx'
+import { Last, missedLines, Next, Past, type Schedule, Starts, When } from './cells.tsx'
 
 const COLUMNS: readonly Column<Schedule>[] = [
   { id: 'starts', header: 'Starts', render: schedule => <Starts schedule={schedule} /> },
@@ -163,7 +163,7 @@ function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next,
         <PeekPart name="Starts, in your time" text={startsAt && localTime(Date.parse(startsAt))} />
         <PeekPart name="Ends, in your time" text={endsAt && localTime(Date.parse(endsAt))} />
         <PeekPart name="Missed instants" text={catchUp && CATCH_UPS[catchUp]} />
-        <PeekPart name="Missed" text={missed && missedWords(missed)} />
+        <PeekPart name="Missed" text={missed && missedLines(missed)} />
         <PeekPart name="Next, in your time" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
       </>
     ),

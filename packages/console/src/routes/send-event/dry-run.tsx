@@ -4,6 +4,7 @@
 import type { DryRunReply } from '@perdure/protocol'
 import { useQuery as useCached } from '@tanstack/react-query'
 import { useRead } from '../../data/queries.ts'
+import { Link } from '../../router/router.tsx'
 import { readClient, useSession } from '../../session/session.ts'
 import { Polite } from '../../ui/overlay/polite.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
@@ -45,6 +46,7 @@ export function DryRun({ body, name, onName }: DryRunProps) {
               <WorkflowVerdict key={`${verdict.app}/${verdict.workflow}`} verdict={verdict} />
             ))}
             <p className={css.mute}>{wakesOf(reply)}</p>
+            <Woken reply={reply} />
             {reply.warnings?.map(warning => (
               <p key={warning} className={css.problem}>
                 {warning}
@@ -74,6 +76,21 @@ function wakesOf({ waiters, waited }: DryRunReply): string {
     return `It would wake ${waiters} of the ${waited} runs that wait for this name: for the others ${unmet}.`
   if (waited === 1) return `The run that waits for this name would not wake: ${unmet}.`
   return `None of the ${waited} runs that wait for this name would wake: ${unmet}.`
+}
+
+/** The runs that would wake, each with a link. */
+function Woken({ reply: { wakes = [], waiters } }: { reply: DryRunReply }) {
+  if (wakes.length === 0) return null
+  return (
+    <ul className={css.woken} aria-label="Runs that it would wake">
+      {wakes.map(id => (
+        <li key={id}>
+          <Link target={{ to: 'run', params: { id } }}>{id}</Link>
+        </li>
+      ))}
+      {waiters > wakes.length && <li>and {waiters - wakes.length} more</li>}
+    </ul>
+  )
 }
 
 /** Guesses no other name for one that runs wait for. */

@@ -1,7 +1,7 @@
 // The send page: what an event would start, as it is typed, and sending it, which is a second, separate act.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
 import { randomId } from '../../data/json/random-id.ts'
 import { useRead } from '../../data/queries.ts'
@@ -13,9 +13,11 @@ import { copyText } from '../../ui/overlay/copy.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { useVeil } from '../../ui/veil.ts'
+import { shortName } from '../../ui/visible-text.ts'
 import { EffectChips } from '../events/effect-chips.tsx'
 import { DryRun } from './dry-run.tsx'
 import css from './send-event.module.css'
+import { dataFor } from './wait-draft.ts'
 
 const JsonEditor = lazy(() => import('../../ui/editor/json-editor.tsx'))
 
@@ -36,6 +38,43 @@ type FirstDraft = Omit<Draft, 'dedupeId'>
 export default function SendEventPage() {
   const [get] = useQuery('sendEvent')
   const like = get('like')
+  const wait = get('wait')
+  if (wait !== undefined) return <SendToWait key={wait} runId={wait} />
+  return <SendLike like={like} />
+}
+
+/** An event for a run that waits: its name and data are those that the wait would take. */
+function SendToWait({ runId }: { runId: string }) {
+  const { isHidden } = useVeil()
+  const run = useRead('getRun', { id: runId }, { keep: false })
+  const why = useRead('explainRun', { id: runId }, { keep: false })
+  if (!run.data || !why.data)
+    return (
+      <Page title="Send an event">
+        <Loaded query={run.data ? why : run}>{() => null}</Loaded>
+      </Page>
+    )
+  const { event } = why.data
+  if (!event) return <SendEvent first={{ name: '', app: '', data: '{}' }} note="The run waits for no event any more." />
+  const { eventId: id, eventName = run.data.workflow, input } = run.data
+  const started = { id, name: eventName, data: isHidden ? undefined : input }
+  return (
+    <SendEvent
+      first={{ name: event.name, app: '', data: dataFor(event.if, started) }}
+      note={
+        <>
+          For run <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>, which waits
+          {why.data.waitingFor?.stepName !== undefined && ` at ${shortName(why.data.waitingFor.stepName)}`} for it
+          {event.if === undefined ? '.' : ' by the filter '}
+          {event.if !== undefined && <code>{event.if}</code>}
+        </>
+      }
+    />
+  )
+}
+
+function SendLike({ like }: { like: string | undefined }) {
+  const [get] = useQuery('sendEvent')
   const { isHidden } = useVeil()
   const source = useRead('getEvent', { id: like ?? '' }, { enabled: like !== undefined, keep: false })
   if (like === undefined) {
@@ -55,7 +94,7 @@ function draftOf({ name, app = '', data }: EventRecord, isHidden: boolean): Firs
   return { name, app, data: data === undefined || isHidden ? '' : sourceOf(data) }
 }
 
-function SendEvent({ first }: { first: FirstDraft }) {
+function SendEvent({ first, note }: { first: FirstDraft; note?: ReactNode }) {
   const [draft, setDraft] = useState<Draft>(() => ({ ...first, dedupeId: randomId() }))
   const [sent, setSent] = useState<SendEventReply>()
   const settled = useSettled(draft)
@@ -87,6 +126,7 @@ function SendEvent({ first }: { first: FirstDraft }) {
     >
       <div className={css.sides}>
         <Panel title="Event">
+          {note !== undefined && <p className={css.note}>{note}</p>}
           <Form draft={draft} first={first} onChange={set} />
           {isUsable && <Commands call={{ id: 'sendEvent', input: { body: bodyOf(draft) as never } }} />}
           {send.error && (
@@ -172,13 +212,22 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
 }
 
 function Sent({ reply }: { reply: SendEventReply }) {
-  if (reply.eventId === undefined) return <p>Dropped: an event with this dedupe id came before.</p>
+  const { eventId, deduped, triggered } = reply
+  // The reply to an event whose idempotency key was used before has `triggered`.
+  if (eventId === undefined || (deduped && triggered === undefined))
+    return (
+      <p>
+        Dropped: an event with this dedupe id came before
+        {eventId !== undefined && ': '}
+        {eventId !== undefined && <Link target={{ to: 'event', params: { id: eventId } }}>{eventId}</Link>}.
+      </p>
+    )
   return (
     <div className={css.form}>
       <p>
-        <Link target={{ to: 'event', params: { id: reply.eventId } }}>{reply.eventId}</Link>
+        <Link target={{ to: 'event', params: { id: eventId } }}>{eventId}</Link>
       </p>
-      <EffectChips event={{ triggered: reply.triggered ?? [], woke: reply.woke ?? 0 }} />
+      <EffectChips event={{ triggered: triggered ?? [], woke: reply.woke ?? 0 }} />
       {reply.suspended && <p>The namespace is suspended: nothing was started.</p>}
       {reply.warnings?.map(warning => (
         <p key={warning} className={css.problem}>
@@ -193,7 +242,7 @@ function Sent({ reply }: { reply: SendEventReply }) {
 function ShareDraft({ draft }: { draft: Draft }) {
   const [, set] = useQuery('sendEvent')
   const share = () => {
-    set({ name: draft.name, app: draft.app, data: draft.data, like: undefined })
+    set({ name: draft.name, app: draft.app, data: draft.data, like: undefined, wait: undefined })
     void copyText(location.href, 'The link is copied')
   }
   return (

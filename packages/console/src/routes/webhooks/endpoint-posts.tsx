@@ -31,6 +31,12 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
   )
 }
 
+/** How many posts of 24 hours succeeded and failed, once it is read. */
+export function usePostsOfDay(endpointId: string): { succeeded: number; failed: number } | undefined {
+  const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
+  return points && totalOf(points)
+}
+
 /** The percentiles of the newest hour of 24 in which posts were answered. */
 export function LatencyOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })

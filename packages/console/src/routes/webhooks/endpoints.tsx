@@ -17,7 +17,7 @@ import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { EndpointActions, type Outcomes } from './endpoint-actions.tsx'
 import { NewEndpoint } from './endpoint-form.tsx'
-import { EndpointPosts, LatencyOfDay, PostsOfDay } from './endpoint-posts.tsx'
+import { EndpointPosts, LatencyOfDay, PostsOfDay, usePostsOfDay } from './endpoint-posts.tsx'
 import { AboutEndpoint } from './parts/about.tsx'
 import { KeyedButton } from './parts/keyed.tsx'
 import { type NewSecret, SecretUse } from './parts/secrets.tsx'
@@ -137,7 +137,7 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
       align: 'end',
       render: ({ id }) => <LatencyOfDay endpointId={id} />,
     },
-    { id: 'success', header: 'Delivered', width: '92px', align: 'end', render: ({ stats }) => successOf(stats) },
+    { id: 'success', header: 'Delivered 30 d', width: '136px', align: 'end', render: ({ stats }) => successOf(stats) },
     {
       id: 'last',
       header: 'Last answer',
@@ -155,8 +155,17 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
   ]
 }
 
-function State({ of: { enabled, disabledReason } }: { of: Endpoint }) {
+function State({ of: { id, enabled, disabledReason } }: { of: Row }) {
   const why = disabledReason === undefined ? '' : `: ${disabledReason}`
+  const posts = usePostsOfDay(id)
+  if (enabled && posts && posts.failed > 0 && posts.succeeded === 0) {
+    const all = `all ${posts.failed} posts of 24 hours failed`
+    return (
+      <span title={`Enabled; ${all}`}>
+        <Status status="failed" word="failing" />
+      </span>
+    )
+  }
   return (
     <span title={disabledReason}>
       <Status status={enabled ? 'succeeded' : 'paused'} word={enabled ? 'enabled' : `disabled${why}`} />

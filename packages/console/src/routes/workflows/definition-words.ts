@@ -33,9 +33,10 @@ function startWords(trigger: WorkflowDefinition['triggers'][number]): string {
   return `${/^(every|on|by) /.test(words) ? words : `on ${words}`} (${zone})`
 }
 
-function retryWords({ maxAttempts, initialMs, factor, maxMs }: Definition['retry']): string {
+function retryWords({ maxAttempts, initialMs, factor, maxMs, maxElapsedMs }: Definition['retry']): string {
   if (maxAttempts === 1) return 'A step that fails is not tried again.'
-  const first = `A step is tried ${maxAttempts} times`
+  const times = maxAttempts === 'unlimited' ? 'until it succeeds' : `${maxAttempts} times`
+  const first = `A step is tried ${times}${maxElapsedMs === undefined ? '' : `, for at most ${span(maxElapsedMs)}`}`
   if (maxAttempts === 2 || factor === 1) return `${first}, with ${span(initialMs)} between.`
   return `${first}: the first wait is ${span(initialMs)}, each next one ${factor} times as long, up to ${span(maxMs)}.`
 }

@@ -3,15 +3,15 @@
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { countedUntil } from '../../data/time/counted.ts'
-import { ENGINE_URL } from '../../router/base.ts'
 import { Link, useNavigate, useQuery } from '../../router/router.tsx'
 import { TrendSpark } from '../../ui/chart/trend-spark.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { type MovingWindowOptions, useMovingWindow } from '../../ui/live-list/use-moving-window.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Empty, FilteredEmpty, Snippet } from '../../ui/states/empty.tsx'
+import { Empty, FilteredEmpty } from '../../ui/states/empty.tsx'
 import { untilField } from '../../ui/states/filter-fields.ts'
+import { FirstRunner } from '../../ui/states/first-run.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -184,9 +184,7 @@ export default function WorkflowsPage() {
             return (
               <Empty title="No workflow yet">
                 <p>A workflow appears when a runner that serves it registers.</p>
-                <Snippet
-                  text={`npm create perdure@latest my-app\ncd my-app && ENGINE_URL=${ENGINE_URL} npm run worker`}
-                />
+                <FirstRunner />
               </Empty>
             )
           }}

@@ -1,0 +1,103 @@
+// Events that were sent for later and have not arrived: what each is, when it arrives, and the way to cancel it. Shown above the log
+// while there are any.
+
+import { useState } from 'react'
+import { sourceOf } from '../../data/json/parse.ts'
+import { type Item, itemsOf, renew, usePages } from '../../data/queries.ts'
+import { useWrite } from '../../data/write.ts'
+import { useSession, whyNoWrite } from '../../session/session.ts'
+import { WriteButton } from '../../ui/button.tsx'
+import { veiledText } from '../../ui/json/veil-json.ts'
+import { useRenewal } from '../../ui/live-list/use-renewal.ts'
+import { Moment } from '../../ui/moment.tsx'
+import { Confirm } from '../../ui/overlay/dialog.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
+import { Panel } from '../../ui/states/page.tsx'
+import type { Column } from '../../ui/table/data-table.tsx'
+import type { Look } from '../../ui/table/list-table.tsx'
+import { PagedTable } from '../../ui/table/paged-table.tsx'
+import { PeekPart } from '../../ui/table/peek-panel.tsx'
+import { WholeRows } from '../../ui/table/whole-rows.tsx'
+import { exactTime } from '../../ui/time.ts'
+import { useVeil } from '../../ui/veil.ts'
+import { Visible } from '../../ui/visible.tsx'
+import { shortName } from '../../ui/visible-text.ts'
+
+type Delayed = Item<'listScheduledEvents'>
+
+/** From an event to the next read. */
+const RENEWAL_MS = 5000
+
+export default function DelayedEvents() {
+  const query = usePages('listScheduledEvents', { limit: 50 })
+  useRenewal(() => renew('listScheduledEvents'), { afterMs: RENEWAL_MS, withEvents: true })
+  const { isHidden } = useVeil()
+  const [cancelled, setCancelled] = useState<Delayed>()
+  const remove = useWrite('deleteScheduledEvent', ['listScheduledEvents'])
+  const refused = whyNoWrite(useSession())
+  if (itemsOf(query).length === 0) return null
+  const columns: readonly Column<Delayed>[] = [
+    { id: 'name', header: 'Event', render: ({ name }) => <Visible text={name} /> },
+    { id: 'at', header: 'Arrives', width: '150px', render: ({ at }) => <Moment at={at} /> },
+    { id: 'app', header: 'App', width: '110px', isSecondary: true, render: ({ app }) => app ?? '' },
+    {
+      id: 'acts',
+      header: 'Actions',
+      width: '108px',
+      render: event => <WriteButton onClick={() => setCancelled(event)}>Cancel…</WriteButton>,
+    },
+  ]
+  return (
+    <Panel title="Not arrived yet" isFlush>
+      <WholeRows count={itemsOf(query).length}>
+        <PagedTable
+          label="Events that arrive later"
+          query={query}
+          columns={columns}
+          keyOf={({ id }) => id}
+          look={event => lookAt(event, isHidden)}
+          menuOf={event => [{ label: 'Cancel…', disabledBecause: refused, onSelect: () => setCancelled(event) }]}
+          what="events that arrive later"
+          empty={null}
+        />
+      </WholeRows>
+      {cancelled && (
+        <Confirm
+          title={`Cancel ${shortName(cancelled.name)}`}
+          action="Cancel the event"
+          keep="Keep it"
+          isDanger
+          call={{ id: 'deleteScheduledEvent', input: { id: cancelled.id } }}
+          onClose={() => setCancelled(undefined)}
+          onConfirm={() =>
+            remove.mutate(
+              { id: cancelled.id },
+              {
+                onSuccess: () => toast('The event will not arrive'),
+                onError: error => toast(error.message, { isError: true }),
+              },
+            )
+          }
+        >
+          <p>It was to arrive {exactTime(Date.parse(cancelled.at)).split('\n')[0]}. Its dedupe id stays used.</p>
+        </Confirm>
+      )}
+    </Panel>
+  )
+}
+
+function lookAt({ id, name, at, createdAt, data, dedupeId }: Delayed, isHidden: boolean): Look {
+  const source = data === undefined ? undefined : sourceOf(data)
+  return {
+    head: <b>{shortName(name)}</b>,
+    body: (
+      <>
+        <PeekPart name="Arrives" text={exactTime(Date.parse(at))} />
+        <PeekPart name="Sent" text={exactTime(Date.parse(createdAt))} />
+        <PeekPart name="Data" text={source === undefined ? 'none' : isHidden ? veiledText(source) : source} />
+        <PeekPart name="Dedupe id" text={dedupeId} />
+        <PeekPart name="Id" text={id} />
+      </>
+    ),
+  }
+}

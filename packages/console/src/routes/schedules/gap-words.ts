@@ -1,0 +1,19 @@
+// Instants of a schedule that did not fire, in words. Pure.
+
+import type { ScheduleEntry } from '@perdure/protocol'
+
+type Gap = Pick<NonNullable<ScheduleEntry['missed']>, 'count' | 'cause'>
+
+/** The engine counts no further. */
+const COUNT_MAX = 1000
+
+export function countWords({ count = 1 }: Gap): string {
+  if (count === 1) return 'an instant'
+  return count < COUNT_MAX ? `${count} instants` : `${COUNT_MAX} instants or more`
+}
+
+/** Begins with a colon; empty where the cause is not known. */
+export function causeWords({ cause }: Gap): string {
+  if (cause === 'no-engine') return ': no engine ran'
+  return cause === 'suspended' ? ': the namespace was suspended' : ''
+}

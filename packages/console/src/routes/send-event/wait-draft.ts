@@ -1,0 +1,75 @@
+// Makes the data of an event that a waiting run takes: the values that the filter of the wait compares with the run's own event, as
+// far as the filter is a list of equalities. Pure; the engine's dry run shows whether the data meets the filter.
+
+import { sourceOf } from '../../data/json/parse.ts'
+
+/** The event that started the run, which a filter names `event`. */
+export interface StartEvent {
+  id?: string | undefined
+  name: string
+  data?: unknown
+}
+
+type Path = readonly string[]
+/** Members by name; a leaf is JSON text. */
+type Draft = Map<string, Draft | string>
+
+const PATH = String.raw`(?:\.[A-Za-z_]\w*|\[(?:"[^"\\]*"|'[^'\\]*')\])+`
+const ARRIVING = new RegExp(`^async\\.data(${PATH})$`)
+const STARTED = new RegExp(`^event\\.data(${PATH})$`)
+const LITERAL = /^(?:-?\d+(?:\.\d+)?|true|false|null|"[^"\\]*"|'[^'\\]*')$/
+
+/** JSON text that meets `filter`; `{}` if nothing in it is understood. */
+export function dataFor(filter: string | undefined, event: StartEvent): string {
+  const draft: Draft = new Map()
+  for (const term of (filter ?? '').split('&&')) {
+    const [left = '', right = '', ...more] = term.split('==').map(side => side.trim())
+    if (more.length > 0) continue
+    const found = read(left, right, event) ?? read(right, left, event)
+    if (found) put(draft, found.path, found.text)
+  }
+  return print(draft)
+}
+
+function read(side: string, other: string, event: StartEvent): { path: Path; text: string } | undefined {
+  const [, path] = ARRIVING.exec(side) ?? []
+  const text = path === undefined ? undefined : jsonOf(other, event)
+  return path === undefined || text === undefined ? undefined : { path: namesOf(path), text }
+}
+
+/** The JSON text of a literal, or of a value of the event that started the run. */
+function jsonOf(side: string, event: StartEvent): string | undefined {
+  if (LITERAL.test(side)) return side.startsWith("'") ? JSON.stringify(side.slice(1, -1)) : side
+  if (side === 'event.name') return JSON.stringify(event.name)
+  if (side === 'event.id') return event.id === undefined ? undefined : JSON.stringify(event.id)
+  const [, path] = STARTED.exec(side) ?? []
+  if (path === undefined) return undefined
+  let value: unknown = event.data
+  for (const name of namesOf(path)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Record<string, unknown>)[name]
+  }
+  return value === undefined ? undefined : sourceOf(value)
+}
+
+function namesOf(path: string): Path {
+  return [...path.matchAll(/\.(\w+)|\[["']([^"']*)["']\]/g)].map(([, name, quoted]) => name ?? quoted ?? '')
+}
+
+function put(draft: Draft, [name = '', ...rest]: Path, text: string): void {
+  if (rest.length === 0) {
+    draft.set(name, text)
+    return
+  }
+  const inner = draft.get(name)
+  const next: Draft = inner instanceof Map ? inner : new Map()
+  draft.set(name, next)
+  put(next, rest, text)
+}
+
+function print(draft: Draft): string {
+  const members = [...draft].map(
+    ([name, value]) => `${JSON.stringify(name)}:${typeof value === 'string' ? value : print(value)}`,
+  )
+  return `{${members.join(',')}}`
+}
