@@ -2,8 +2,9 @@
 // (packages/engine/src/http/console) refuses. Addresses of files are relative, so that the engine can serve them behind a
 // path prefix.
 
+import { createHash } from 'node:crypto'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
 
 /** The modules that the first page needs: the entry, and what it imports. */
 let first: ReadonlySet<string> | undefined
@@ -27,16 +28,24 @@ function firstModules(modules: Modules): ReadonlySet<string> {
 /** Modules of the query library that its index names, and that the first page does not use. */
 const LATER = /\/(useQueries|queriesObserver)\.js$/
 
-const NO_MUTATION_CACHE = `${import.meta.dirname}/src/data/no-mutation-cache.ts`
+/** Parts of the query library that are left out: what imports them, their names, and what stands for them. */
+const LEFT_OUT = [
+  // Its client makes a cache of mutations whether or not it is used.
+  [/\/query-core\/build\/modern\/queryClient\.js$/, /^\.\/mutationCache\.js$/, 'no-mutation-cache.ts'],
+  [
+    /\/react-query\/build\/modern\/use(BaseQuery|Queries)\.js$/,
+    /^\.\/(suspense|errorBoundaryUtils|QueryErrorResetBoundary|IsRestoringProvider)\.js$/,
+    'no-suspense.ts',
+  ],
+] as const
 
-/** Leaves out the query library's cache of mutations, which its client makes whether or not it is used. */
-const withoutMutations: Plugin = {
-  name: 'without-mutations',
+const leftOut: Plugin = {
+  name: 'left-out',
   enforce: 'pre',
-  resolveId: (source, importer = '') =>
-    source === './mutationCache.js' && importer.endsWith('/query-core/build/modern/queryClient.js')
-      ? NO_MUTATION_CACHE
-      : null,
+  resolveId: (source, importer = '') => {
+    const found = LEFT_OUT.find(([by, name]) => by.test(importer) && name.test(source))
+    return found ? `${import.meta.dirname}/src/data/${found[2]}` : null
+  },
 }
 
 /** The console's own modules, without those of the page of a run, which are many, and of the editor, which few dialogs open. */
@@ -73,10 +82,27 @@ const compiledAhead: Plugin = {
   },
 }
 
+/** The classes of each file of styles, in the order in which they come. */
+const classes = new Map<string, Map<string, string>>()
+
+/** A short name for a class of a file: the names of all classes are in the first script. */
+function classOf(name: string, file: string): string {
+  const own = classes.get(file) ?? new Map<string, string>()
+  classes.set(file, own)
+  const path = file.slice(import.meta.dirname.length)
+  const known =
+    own.get(name) ?? `${createHash('sha256').update(path).digest('hex').slice(0, 5)}${own.size.toString(36)}`
+  own.set(name, known)
+  return `c${known}`
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [visibleJsx, withoutMutations, react(), compiledAhead],
+  plugins: [visibleJsx, leftOut, react(), compiledAhead],
+  css: { modules: { generateScopedName: classOf } },
+  // The sources of the client: of its modules the page gets those that it calls.
+  resolve: { conditions: ['perdure-source', ...defaultClientConditions] },
   // Leaves out what the client does on Node alone.
   define: { 'globalThis.process': 'undefined' },
   worker: { format: 'es' },
@@ -90,6 +116,9 @@ export default defineConfig({
     license: { fileName: 'THIRD-PARTY-NOTICES.md' },
     rolldownOptions: {
       output: {
+        // The first script names every other file: their hashes, which do not compress, are short.
+        chunkFileNames: 'assets/[name]-[hash:6].js',
+        assetFileNames: 'assets/[name]-[hash:6][extname]',
         codeSplitting: {
           // One file instead of a dozen: fewer requests, and smaller when compressed.
           groups: [

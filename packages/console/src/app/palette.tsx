@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
 import { itemsOf, usePages, useRead } from '../data/queries.ts'
 import { takeTyped } from '../keys/keys.ts'
 import { type Target, useNavigate } from '../router/router.tsx'
+import { readBox } from '../routes/runs/box/box.ts'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { targetOfId } from './go.ts'
 import styles from './palette.module.css'
@@ -117,8 +118,11 @@ function useResults(text: string, opens: Opens): Result[] {
       ...eventNames.map(name => to(`event:${name}`, name, 'events of this name', { to: 'events', query: { name } })),
     ]
     const found = all.filter(({ label }) => label.toLowerCase().includes(wanted))
-    if (wanted !== '')
-      found.push(to('q', `Runs with “${text.trim()}”`, 'search', { to: 'runs', query: { q: text.trim() } }))
+    if (wanted !== '') {
+      const read = readBox(text)
+      const query = 'filters' in read ? read.filters : { q: text.trim() }
+      found.push(to('q', `Runs with “${text.trim()}”`, 'search', { to: 'runs', query }))
+    }
     return [...(byId ? [to('id', text.trim(), 'open', byId)] : []), ...found].slice(0, RESULTS_MAX)
   }, [text, workflows, eventNames, commands, navigate])
 }

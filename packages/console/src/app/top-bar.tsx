@@ -112,7 +112,7 @@ function Access({ onUnlock }: { onUnlock(): void }) {
   if (session.unlockedUntil !== undefined) return <Unlocked until={session.unlockedUntil} />
   if (canWrite(session)) return null
   return (
-    <Button title="Actions need a secret key" onClick={onUnlock}>
+    <Button title="Actions need a secret key" data-unlock="" onClick={onUnlock}>
       Unlock
     </Button>
   )

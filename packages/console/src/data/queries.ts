@@ -1,7 +1,7 @@
 // Reads for components, by the id of an operation: react-query over the client. Writes are in write.ts. Lists are renewed by the stream
 // (`live/`), not by polling, and a failed read keeps what is on the screen.
 
-import { ApiError, type CallOptions, type Calls, type Client, type Input, type Page } from '@perdure/client'
+import { ApiError, type CallOptions, type Calls, type Input, type OperationMethods, type Page } from '@perdure/client'
 import {
   type InfiniteData,
   keepPreviousData,
@@ -85,7 +85,7 @@ export const callOfError = (error: Error): Call | undefined => failedCalls.get(e
 type AnyCall = (input: unknown, options: CallOptions) => Promise<never>
 /** An operation of the client. Its errors know their call. */
 export const callOf =
-  (client: Client, id: OperationId): AnyCall =>
+  (client: OperationMethods, id: OperationId): AnyCall =>
   (input, options) =>
     (client[id] as unknown as AnyCall)(input, options).catch((error: Error) => {
       failedCalls.set(error, { id, input } as Call)

@@ -15,11 +15,11 @@ test('a write without an answer may have been done; a secret that it made is gon
   expect(said('updateWebhookEndpoint', { rotateSecret: true })).toBe(
     `${done} Nobody saw the secret that it made: rotate it again.`,
   )
-  expect(withUnsure(answered(502, 'unknown'), 'replayRun', {}).message).toContain('It may have been done')
+  expect(withUnsure(answered(502, 'http_502'), 'replayRun', {}).message).toContain('It may have been done')
 })
 
 test('an answer of the engine, and a dry run, leave nothing open', () => {
-  for (const error of [answered(503, 'unavailable'), answered(404, 'unknown')])
+  for (const error of [answered(503, 'unavailable'), answered(404, 'http_404')])
     expect(withUnsure(error, 'replayRun', {})).toBe(error)
   expect(withUnsure(lost, 'startBulk', { body: { dryRun: true } })).toBe(lost)
 })

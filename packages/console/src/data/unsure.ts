@@ -13,7 +13,7 @@ export const bodyOf = (input: unknown): Body => (input as { body?: Body }).body 
 
 /** A server before the engine answers with a code of its own. */
 const hasNoAnswer = (error: Error) =>
-  error instanceof ApiError ? error.code === 'unknown' && error.status >= 500 : error.name === 'ConnectionError'
+  error instanceof ApiError ? error.code.startsWith('http_5') : error.name === 'ConnectionError'
 
 /** The error itself, unless the write may have been done: then one that says so. */
 export function withUnsure(error: Error, id: OperationId, input: unknown): Error {

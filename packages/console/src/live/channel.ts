@@ -1,6 +1,7 @@
 // The one stream of a namespace. A change of topics opens the next connection before it closes the last one, so that no frame
 // is lost; after an interruption timelines resume after their last frame, and lists have a gap. Driven by the hub.
 
+import { cutText } from '@perdure/protocol/portable'
 import { parse, sourceOf } from '../data/json/parse.ts'
 import { type Batch, Coalescer, type LiveFrame, type Text } from './coalescer.ts'
 import { bulkOf, type ListTopic, type LiveState } from './messages.ts'
@@ -251,10 +252,14 @@ export class Channel {
     const isCurrent = connection === this.#current
     if (!isCurrent && connection !== this.#last) return
     const frame = JSON.parse(text) as LiveFrame
+    if (frame.kind === 'gap') {
+      this.#announceGap([...connection.lists], this.#options.now())
+      return
+    }
     const topic = listOf(frame)
     if (topic) this.#coalescerOf(topic).add(slim(frame, text))
     // Until the next connection is open, the last one has the timelines.
-    else if (isCurrent || !this.#current?.isOpen) this.#addText(String(frame.runId), { seq: frame.seq ?? 0, text })
+    else if (isCurrent || !this.#current?.isOpen) this.#addText(String(frame.runId), textOf(frame, text))
     this.#options.onData(this.#textCount >= TEXTS_MAX)
   }
 
@@ -313,6 +318,10 @@ export class Channel {
 
 const isEmpty = ({ lists, runs }: Wanted): boolean => lists.size + runs.size === 0
 
+/** A frame of a timeline. One that names the step that runs has the seq of the frame before, and is never sent again. */
+const textOf = ({ seq = 0, currentStepName }: LiveFrame, text: string): Text =>
+  currentStepName === undefined ? { seq, text } : { seq, text, isNow: true }
+
 /** The topic that a frame belongs to; undefined for one of a timeline. */
 function listOf({ kind, workflow, id }: LiveFrame): ListTopic | undefined {
   if (kind === 'event') return 'events'
@@ -326,5 +335,5 @@ function listOf({ kind, workflow, id }: LiveFrame): ListTopic | undefined {
 function slim({ data: _, ...frame }: LiveFrame, text: string): LiveFrame {
   if (frame.kind !== 'progress') return frame as LiveFrame
   const { value } = parse(text) as { value: unknown }
-  return { ...frame, value: sourceOf(value).slice(0, PROGRESS_CHARS_MAX) } as LiveFrame
+  return { ...frame, value: cutText(sourceOf(value), PROGRESS_CHARS_MAX) } as LiveFrame
 }

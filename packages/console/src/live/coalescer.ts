@@ -7,6 +7,8 @@ export type LiveFrame = { kind: string; runId?: string; id?: string; seq?: numbe
 export interface Text {
   seq: number
   text: string
+  /** Its frame is about the present and is no part of the timeline. */
+  isNow?: true
 }
 
 /** Runs, events or deliveries of which one flush carries a frame. */

@@ -7,8 +7,8 @@ const READ_MS = 60_000
 const FIRST_READ_MS = 2000
 const ANSWER_MS_MAX = 10_000
 const HOUR_MS = 3_600_000
-/** A count of this size is shown with a plus: there may be more. */
-const DELIVERIES_MAX = 20
+/** A count of this size is shown with a plus: there may be more. The overview counts as many. */
+const DELIVERIES_MAX = 100
 /** Kinds of wait that hold a run back. */
 export const HELD = ['concurrency', 'throttle', 'runner', 'workflow-paused']
 
@@ -16,7 +16,7 @@ export interface Counts {
   failed?: number
   held?: number
   silent?: number
-  /** As `20+` for so many or more. */
+  /** As `100+` for so many or more. */
   exhausted?: number | string
 }
 

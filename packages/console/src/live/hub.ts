@@ -224,7 +224,7 @@ export class Hub {
         // A tab that has less waits for the connection that begins where it is.
         const next = after === undefined || after < from ? [] : following(texts, after)
         if (next.length === 0) continue
-        topics.set(topic, next.at(-1)?.seq ?? 0)
+        topics.set(topic, Math.max(after ?? 0, next.at(-1)?.seq ?? 0))
         tab.send({ type: 'timeline', namespace, topic, texts: next })
       }
     }
@@ -266,8 +266,8 @@ export class Hub {
 /** The frames after a seq. Connections repeat some of them. */
 function following(texts: readonly Text[], after: number): Text[] {
   let last = after
-  return texts.filter(({ seq }) => {
-    if (seq <= last) return false
+  return texts.filter(({ seq, isNow }) => {
+    if (seq <= last) return isNow
     last = seq
     return true
   })

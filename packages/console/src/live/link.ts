@@ -151,11 +151,11 @@ function receiveTimeline({ topic, texts }: ToTab & { type: 'timeline' }): void {
     setLive({ held: live.held + texts.length })
     return
   }
-  const frames = texts.map(({ seq, text }) => ({ seq, frame: frameOf(text) }))
+  const frames = texts.map(({ seq, isNow, text }) => ({ seq, isNow, frame: frameOf(text) }))
   announced.set(topic, last)
   for (const follower of followers) {
     if (follower.topic !== topic) continue
-    const next = frames.filter(({ seq }) => seq > follower.after).map(({ frame }) => frame)
+    const next = frames.filter(({ seq, isNow }) => isNow || seq > follower.after).map(({ frame }) => frame)
     follower.after = Math.max(follower.after, last)
     if (next.length > 0) follower.onBatch({ frames: next, count: next.length, isSampled: false })
   }

@@ -21,6 +21,11 @@ test('unknown query parameters are kept', () => {
   ])
 })
 
+test('a list is read with commas or as a parameter that is given several times', () => {
+  const match = parseUrl('/n/default/runs', '?status=failed&app=shop&status=queued,paused')
+  expect(match.kind === 'page' && match.query.get('status')).toBe('failed,queued,paused')
+})
+
 test.each([
   ['/', { kind: 'root' }],
   ['/go/run_1', { kind: 'go', id: 'run_1' }],

@@ -21,10 +21,13 @@ export const ROUTES = {
       'status',
       'since',
       'until',
+      'ended-since',
+      'ended-until',
       'type',
       'waiting',
       'error',
       'parent',
+      'bulk',
       'attribute',
       'sort',
       'dir',
@@ -41,7 +44,7 @@ export const ROUTES = {
   workflows: { path: '/workflows', page: 'workflows', query: ['since', 'until', 'tab', 'q', 'app', 'sort', 'dir'] },
   workflow: { path: '/workflows/{app}/{name}', page: 'workflow', query: ['since', 'until', 'tab'] },
   events: { path: '/events', page: 'events', query: ['name', 'app', 'source', 'since', 'until', 'q'] },
-  sendEvent: { path: '/events/send', page: 'send-event', query: ['like', 'name', 'app', 'data'] },
+  sendEvent: { path: '/events/send', page: 'send-event', query: ['like', 'wait', 'name', 'app', 'data'] },
   event: { path: '/events/{id}', page: 'event', query: ['tab'] },
   schedules: { path: '/schedules', page: 'schedules', query: ['app', 'workflow', 'key', 'since', 'source', 'state'] },
   limits: { path: '/limits', page: 'limits', query: ['app', 'workflow', 'key', 'since', 'tab'] },
@@ -104,10 +107,26 @@ export function parseUrl(path: string, search = ''): Match {
         name: name as RouteName,
         namespace: decode(second),
         params,
-        query: new URLSearchParams(search),
+        query: joined(new URLSearchParams(search)),
       }
   }
   return { kind: 'unknown' }
+}
+
+/** Parameters that are lists. Links may give them with commas or several times, as the API takes them. */
+const LISTS = ['status', 'cols', 'open'] as const satisfies readonly QueryName[]
+
+/** Stands between the values of a parameter that is given several times in a URL, and whose values may contain commas: `attribute`. */
+export const VALUE_BREAK = '\n'
+
+function joined(query: URLSearchParams): URLSearchParams {
+  for (const name of LISTS) {
+    const values = query.getAll(name)
+    if (values.length > 1) query.set(name, values.join(','))
+  }
+  const attributes = query.getAll('attribute')
+  if (attributes.length > 1) query.set('attribute', attributes.join(VALUE_BREAK))
+  return query
 }
 
 /** Builds the URL of a page, relative to the console's own root. */
@@ -131,7 +150,12 @@ export function searchOf(query: Query | URLSearchParams): string {
 }
 
 function readable(query: URLSearchParams): string {
-  return query.toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%2F', '/')
+  return query
+    .toString()
+    .replaceAll('%3A', ':')
+    .replaceAll('%2C', ',')
+    .replaceAll('%2F', '/')
+    .replace(/attribute=[^&]+/, values => values.replaceAll('%0A', '&attribute='))
 }
 
 function matchPath(pattern: string, segments: readonly string[]): Record<string, string> | undefined {

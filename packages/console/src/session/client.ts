@@ -1,6 +1,7 @@
 // Makes the client of the engine's HTTP interface that everything in the console calls.
 
-import { type Client, createClient } from '@perdure/client'
+import type { OperationMethods } from '@perdure/client'
+import { createOperations } from '@perdure/client/internal'
 import { parse, stringify } from '../data/json/parse.ts'
 import { ENGINE_URL } from '../router/base.ts'
 
@@ -11,8 +12,8 @@ const LOSSLESS = { parse, stringify }
 export function clientWith(
   token: string | undefined,
   json: Pick<typeof JSON, 'parse' | 'stringify'> = LOSSLESS,
-): Client {
-  return createClient({
+): OperationMethods {
+  return createOperations({
     url: ENGINE_URL,
     apiKey: token,
     json,

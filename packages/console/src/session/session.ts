@@ -1,7 +1,7 @@
 // The session of this tab: who the caller is, whether actions are unlocked, and the client that calls the engine. A store
 // that components read with `useSession`.
 
-import { ApiError, type Calls, type Client } from '@perdure/client'
+import { ApiError, type Calls, type OperationMethods } from '@perdure/client'
 import { useSyncExternalStore } from 'react'
 import { onClockJump, syncClock } from '../data/time/clock.ts'
 import { clientWith } from './client.ts'
@@ -27,8 +27,8 @@ const RETRY_MS_MIN = 1000
 const RETRY_MS_MAX = 15_000
 
 let session: Session = { status: 'starting', namespace: 'default' }
-let reader: Client = clientWith(undefined)
-let writer: Client | undefined
+let reader: OperationMethods = clientWith(undefined)
+let writer: OperationMethods | undefined
 let retryTimer: ReturnType<typeof setTimeout> | undefined
 let retryMs = RETRY_MS_MIN
 const listeners = new Set<() => void>()
@@ -52,11 +52,11 @@ export function useSession(): Session {
 }
 
 /** The client for reads. While actions are unlocked it reads what needs a secret key, too: the list of keys. */
-export const readClient = (): Client => writer ?? reader
+export const readClient = (): OperationMethods => writer ?? reader
 /** A client for long answers without payloads: the browser's own parser takes a tenth of the time. */
-export const plainClient = (): Client => clientWith(tokenOf(session.namespace), JSON)
+export const plainClient = (): OperationMethods => clientWith(tokenOf(session.namespace), JSON)
 /** The client for writes: unlocked, or the same as for reads on an open engine. */
-export const writeClient = (): Client => writer ?? reader
+export const writeClient = (): OperationMethods => writer ?? reader
 
 /** Whether writes are possible now: the engine is open, or a secret key unlocked them. */
 export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
@@ -65,10 +65,12 @@ export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
   )
 }
 
+/** Why a write is locked. A control that says so opens the dialog that asks for one. */
+export const NEEDS_KEY = 'needs a secret key'
 /** Why a write is not possible; undefined when it is. */
 export function whyNoWrite(current: Session): string | undefined {
   if (current.status === 'unreachable') return 'the engine does not answer'
-  return canWrite(current) ? undefined : 'needs a secret key'
+  return canWrite(current) ? undefined : NEEDS_KEY
 }
 
 /** Why no run can be started now: a suspended namespace starts none. */

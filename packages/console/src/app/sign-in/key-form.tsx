@@ -1,7 +1,7 @@
 // A form with one field for a key, which is never kept: the sign-in page and the dialog that unlocks actions have it.
 
 import { ApiError } from '@perdure/client'
-import { type FormEvent, useId, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import styles from './sign-in.module.css'
 
@@ -9,9 +9,11 @@ export interface KeyFormProps {
   label: string
   action: string
   onKey(key: string): Promise<unknown>
+  /** Further choices, below the field. */
+  children?: ReactNode
 }
 
-export function KeyForm({ label, action, onKey }: KeyFormProps) {
+export function KeyForm({ label, action, onKey, children }: KeyFormProps) {
   const field = useRef<HTMLInputElement>(null)
   const [state, setState] = useState<{ isBusy: boolean; error?: string }>({ isBusy: false })
   const id = useId()
@@ -46,6 +48,7 @@ export function KeyForm({ label, action, onKey }: KeyFormProps) {
           {state.isBusy ? 'Checking…' : action}
         </Button>
       </div>
+      {children}
       {state.error !== undefined && (
         <p id={`${id}-error`} className={styles.error} role="alert">
           {state.error}

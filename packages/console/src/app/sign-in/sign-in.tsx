@@ -4,8 +4,9 @@ import { useEffect, useRef, useState } from 'react'
 import { navigate } from '../../router/history.ts'
 import { Link, useLocation } from '../../router/router.tsx'
 import { buildUrl } from '../../router/routes.ts'
-import { signIn, useSession } from '../../session/session.ts'
+import { signIn, unlock, useSession } from '../../session/session.ts'
 import { Polite } from '../../ui/overlay/polite.tsx'
+import { toast } from '../../ui/overlay/toasts.tsx'
 import { Snippet } from '../../ui/states/empty.tsx'
 import { KeyForm } from './key-form.tsx'
 import styles from './sign-in.module.css'
@@ -17,6 +18,7 @@ export function SignIn() {
   const { match } = useLocation()
   const [other, setOther] = useState<string>()
   const heading = useRef<HTMLHeadingElement>(null)
+  const unlocks = useRef<HTMLInputElement>(null)
   useEffect(() => {
     const before = document.title
     document.title = TITLE
@@ -28,8 +30,10 @@ export function SignIn() {
     }
   }, [])
   const enter = async (key: string) => {
+    // The form goes away with the sign-in.
+    const isUnlocking = unlocks.current?.checked
     const opened = await signIn({ key })
-    if (opened === namespace) return
+    if (opened === namespace) return isUnlocking ? unlockToo(key) : undefined
     if (match.kind !== 'page') return navigate(buildUrl(opened, 'runs', {}), { replace: true })
     setOther(opened)
     throw new Error(`This key opens the namespace ${opened}, not ${namespace}.`)
@@ -43,7 +47,11 @@ export function SignIn() {
             <Polite text={notice} />
           </p>
         )}
-        <KeyForm label="API key" action="Sign in" onKey={enter} />
+        <KeyForm label="API key" action="Sign in" onKey={enter}>
+          <label className={styles.unlocks}>
+            <input ref={unlocks} type="checkbox" /> Unlock actions for 15 minutes, with a secret key
+          </label>
+        </KeyForm>
         {other !== undefined && (
           <p>
             <Link target={{ to: 'runs', namespace: other }}>Open {other}</Link>
@@ -57,4 +65,13 @@ export function SignIn() {
       </div>
     </div>
   )
+}
+
+/** Somebody who is signed in is not asked for the key again: without the right to act, the actions stay locked. */
+async function unlockToo(key: string): Promise<void> {
+  try {
+    await unlock(key)
+  } catch (error) {
+    toast(`You are signed in. Actions stay locked: ${(error as Error).message}`, { isError: true })
+  }
 }

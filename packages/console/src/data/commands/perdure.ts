@@ -10,6 +10,7 @@ type Words = { readonly [Id in OperationId]?: (input: Input<Id>) => string[] | u
 const OPTIONS: Readonly<Record<string, string>> = {
   q: 'query',
   parentRunId: 'parent',
+  bulkId: 'bulk',
   runId: 'run',
   eventId: 'event',
   endpointId: 'endpoint',

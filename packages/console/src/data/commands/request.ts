@@ -1,6 +1,7 @@
 // Commands that do the same as a call of the console: `curl`, from the request that the client would send, and `perdure`.
 
-import { type Calls, createClient, type Input } from '@perdure/client'
+import type { Calls, Input } from '@perdure/client'
+import { createOperations } from '@perdure/client/internal'
 import { ENGINE_URL } from '../../router/base.ts'
 import { currentSession } from '../../session/session.ts'
 import { parse, stringify } from '../json/parse.ts'
@@ -25,7 +26,7 @@ interface Sent {
 /** The request of a call. Nothing is sent. */
 async function requestOf({ id, input }: Call): Promise<Sent> {
   let sent: Sent | undefined
-  const client = createClient({
+  const client = createOperations({
     url: ENGINE_URL,
     json: { parse, stringify },
     fetch: (url, init) => {

@@ -6,7 +6,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 export function startOf(since: string, nowMs: number): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(since) ?? []
   if (count !== undefined) return nowMs - Number(count) * (UNITS[unit] as number)
-  const at = Date.parse(since)
+  // A date without a time begins at local midnight, as times are shown; the language would take it as UTC.
+  const at = Date.parse(/^\d{4}-\d\d-\d\d$/.test(since) ? `${since}T00:00` : since)
   return Number.isNaN(at) ? undefined : at
 }
 
