@@ -25,15 +25,14 @@ RUN npm ci
 COPY tsconfig.json tsconfig.base.json ./
 COPY scripts scripts
 COPY packages packages
-RUN node node_modules/typescript-native/bin/tsc -b packages/cli && npm run -s build:engine && npm run -s build:client \
-  && npm run -s build:console \
-  && umask 077 && mkdir -p /empty
+RUN npm run -s build
+RUN umask 077 && mkdir -p /empty
 
 # The example runner of compose.yaml. Build your own runners as images of their own.
 FROM build AS example-runner
 COPY examples/order examples/order
 USER node
-CMD ["node", "--conditions=perdure-source", "examples/order/connected-runner.ts"]
+CMD ["node", "examples/order/connected-runner.ts"]
 
 FROM gcr.io/distroless/nodejs24-debian12:nonroot AS engine
 LABEL org.opencontainers.image.title=perdure \
