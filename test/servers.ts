@@ -11,7 +11,7 @@ const ANSWER_MS_MAX = 2000
 /** Whether every test is to run. */
 export const isAll = process.env.PERDURE_TEST_ALL === '1'
 /** Whether a missing server is a failure. */
-const isStrict = isAll || process.env.CI === 'true' || process.env.CI === '1'
+export const isStrict = isAll || process.env.CI === 'true' || process.env.CI === '1'
 
 /**
  * True when both servers answer. Otherwise prints in one line which tests are left out, or throws when none may be.

@@ -20,7 +20,7 @@ interface Opened {
 const ANSWERS: Record<string, unknown> = {
   '/runs/facets': { status: { failed: 3 }, waitingFor: { concurrency: 2, throttle: 1, sleep: 9 } },
   '/runners': [{ live: true }, { live: false }],
-  '/webhook-deliveries': Array.from({ length: 20 }, () => ({})),
+  '/webhook-deliveries': Array.from({ length: 100 }, () => ({})),
 }
 
 /** A server, the hub on it, and a clock. */

@@ -23,7 +23,7 @@ export interface ScriptedPass {
    */
   checkpoint(
     opcodes: readonly Opcode[],
-    options?: { seq?: number; logs?: object[]; progress?: unknown },
+    options?: { seq?: number; logs?: object[]; progress?: unknown; running?: unknown },
   ): Promise<Ack | undefined>
 }
 
@@ -45,8 +45,8 @@ export class ScriptedTransport implements Transport {
       runId,
       request,
       signal: call.signal,
-      async checkpoint(opcodes, { seq = ++sent, logs = [], progress } = {}) {
-        const ack = await call.onCheckpoint?.(JSON.stringify({ seq, opcodes, logs, progress }))
+      async checkpoint(opcodes, { seq = ++sent, logs = [], progress, running } = {}) {
+        const ack = await call.onCheckpoint?.(JSON.stringify({ seq, opcodes, logs, progress, running }))
         return ack === undefined ? undefined : (JSON.parse(ack) as Ack)
       },
     }

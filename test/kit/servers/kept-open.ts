@@ -3,7 +3,7 @@
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 
 /** Tables of a store that are never empty. */
-export const FILLED_TABLES = ['migrations', 'probes', 'admin_revision', 'catalog_revision', 'cluster']
+export const FILLED_TABLES = ['migrations', 'probes', 'admin_revision', 'catalog_revision', 'cluster', 'engine_claim']
 
 /** Empties the store each time it is to be opened, and answers it with a `close` that leaves it open. */
 export function keptOpen(store: Store, empty: () => unknown): () => Promise<Store> {

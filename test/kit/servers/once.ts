@@ -14,6 +14,6 @@ export function claimOf(dedupeId: string): Unit {
 }
 
 /** Whether the unit was written. */
-export function isClaimed(store: Store, dedupeId: string): Promise<boolean> {
-  return store.isDeduped({ namespace: 'n', app: 'a', dedupeId, now: Date.now() })
+export async function isClaimed(store: Store, dedupeId: string): Promise<boolean> {
+  return (await store.dedupeClaim({ namespace: 'n', app: 'a', dedupeId, now: Date.now() })) !== undefined
 }

@@ -20,6 +20,8 @@ const LONGEST = [
   'test/faults/',
   'test/contract/store/',
   'packages/sdk/src/replay/exactness',
+  'test/scenario/cluster/crashing-steps',
+  'test/scenario/sdk/crashing-steps',
   'test/scenario/http/hostile',
   'test/scenario/docs/',
   'test/scenario/cli/',

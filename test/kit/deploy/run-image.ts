@@ -1,0 +1,58 @@
+// Starts what the stages of the Dockerfile make: commands of an image, in the folder of its stage, with its environment.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isAll } from '../../servers.ts'
+import { onCleanup } from '../cleanup.ts'
+import { within } from '../until.ts'
+import { StageBuilder } from './build-stages.ts'
+import { imageStages } from './deploy-files.ts'
+
+/** Node in the engine's image, which has no shell. */
+export const NODE = '/nodejs/bin/node'
+
+/** The stages in a folder of their own. A run of all tests compiles them; the others take what the gate has compiled. */
+export function buildImages(): StageBuilder {
+  const home = mkdtempSync(join(tmpdir(), 'perdure-image-'))
+  onCleanup(() => rmSync(home, { recursive: true, force: true }))
+  return new StageBuilder({ stages: imageStages().stages, home, compiles: isAll })
+}
+
+export interface Launch {
+  folder: string
+  env: Record<string, string>
+  command: string[]
+}
+
+/** A command of an image, run by this Node with the image's environment and no other. */
+export function launch({ folder, env, command: [node = '', ...args] }: Launch) {
+  if (node !== NODE && node !== 'node') throw new Error(`the image starts ${node}, not Node`)
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  onCleanup(() => void child.kill('SIGKILL'))
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+    })
+  const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }))
+  return {
+    said,
+    get exit() {
+      return within(closed, `the end of ${args.join(' ')}`)
+    },
+    terminate: () => void child.kill('SIGTERM'),
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address ? address.port : 0
+}

@@ -1,0 +1,41 @@
+// Runs whose steps end the process of their runner, beside runs whose steps do not. For scenarios of one engine and of several.
+
+import { expect } from 'vitest'
+import type { Api } from '../http/api.ts'
+import { until } from '../until.ts'
+import { freePort, MortalRunner, type MortalRunnerOptions } from './mortal-runner.ts'
+
+const LONG = 20
+const CRASHING = 5
+/** A busy machine takes long to start a process, and the runs wait for one after the other. */
+export const ENDS_MS_MAX = 240_000
+
+/** Runs 20 long steps beside 5 that end their process: the former succeed, the latter fail. */
+export async function endProcesses({ transport, apis, engineUrl }: EndedProcesses): Promise<void> {
+  const [api] = apis as [Api]
+  // A run that spent one try for another would be spared a second by luck only.
+  const tries = { handlerRetries: 2, crashMs: 100, longMs: 1000 }
+  const runner = new MortalRunner({ transport, engineUrl, port: await freePort(), ...tries }).start()
+  for (const each of apis)
+    await until(async () => ((await each.get(`/runners?app=${runner.app}`)).json as unknown[]).length > 0)
+  const send = async (name: string, count: number) => {
+    const sent = Array.from({ length: count }, (_, i) => (apis[i % apis.length] as Api).send({ name }))
+    return (await Promise.all(sent)).map(({ runId }) => runId)
+  }
+  const [long, crashing] = await Promise.all([send(runner.long, LONG), send(runner.crash, CRASHING)])
+  for (const runId of long) expect((await api.reaches(runId, 'succeeded', ENDS_MS_MAX)).result).toBe('done')
+  for (const runId of crashing)
+    expect((await api.reaches(runId, 'failed', ENDS_MS_MAX)).error).toMatchObject({
+      code: 'runner_unreachable',
+      message: expect.stringMatching(/a step that ends its process, or needs more memory than it has, does that/),
+    })
+  // Once each for its last tries, and a few times for the groups before.
+  expect(runner.deaths).toBeLessThan(CRASHING * tries.handlerRetries + 15)
+}
+
+interface EndedProcesses {
+  transport: MortalRunnerOptions['transport']
+  /** The clients of the engines that are sent events in turn. */
+  apis: readonly Api[]
+  engineUrl: string
+}

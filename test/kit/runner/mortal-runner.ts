@@ -1,0 +1,82 @@
+// A runner in a process of its own, some of whose steps end it, under a supervisor that starts it again. For tests of what becomes of
+// the other passes.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { onCleanup } from '../cleanup.ts'
+import { unique } from '../temp.ts'
+
+const dist = fileURLToPath(new URL('../../../packages/sdk/dist', import.meta.url))
+const PROGRAM = `
+  import { setTimeout as pause } from 'node:timers/promises'
+  import { createWorkflow } from '${dist}/index.js'
+  import { connect } from '${dist}/connect.js'
+  import { serve } from '${dist}/node.js'
+  const { app, transport, engineUrl, port, handlerRetries, crashMs, longMs } = JSON.parse(process.argv[1])
+  const step = (name, run) => createWorkflow({ name: app + '-' + name, handlerRetries }, ({ step }) => step.run(name, run))
+  const workflows = [
+    step('crash', async () => {
+      await pause(crashMs)
+      process.kill(process.pid, 'SIGKILL')
+      await pause(60_000)
+    }),
+    step('long', () => pause(longMs, 'done')),
+  ]
+  const options = { app, workflows, engineUrl, log: () => {} }
+  if (transport === 'connect') connect(options)
+  else await serve({ ...options, port, allowUnsigned: true })`
+
+export interface MortalRunnerOptions {
+  transport: 'http' | 'connect'
+  engineUrl: string
+  /** Tries of a pass of each workflow. */
+  handlerRetries: number
+  /** How long the step \`crash\` runs before it ends the process. */
+  crashMs: number
+  longMs: number
+  /** For HTTP. */
+  port?: number
+}
+
+export class MortalRunner {
+  readonly app = unique('mortal')
+  readonly crash = `${this.app}-crash`
+  readonly long = `${this.app}-long`
+  /** How often the process has ended. */
+  deaths = 0
+  readonly #options: MortalRunnerOptions
+  #process: ChildProcess | undefined
+  #isOver = false
+
+  constructor(options: MortalRunnerOptions) {
+    this.#options = options
+    onCleanup(() => this.stop())
+  }
+
+  start(): this {
+    const options = JSON.stringify({ app: this.app, ...this.#options })
+    this.#process = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM, options], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }).once('exit', () => {
+      if (this.#isOver) return
+      this.deaths++
+      this.start()
+    })
+    return this
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#process?.kill('SIGKILL')
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
