@@ -9,6 +9,7 @@ import { systemClock } from '../../../packages/engine/src/adapters/clock/system.
 import { SharedQueue } from '../../../packages/engine/src/adapters/queue/shared.ts'
 import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
+import { DroppingProxy } from '../../kit/servers/dropping-proxy.ts'
 import { freshSchema } from '../../kit/servers/postgres.ts'
 import { REDIS_URL } from '../../kit/servers/redis.ts'
 import { uniqueHere } from '../../kit/temp.ts'
@@ -80,3 +81,29 @@ for (const [name, wire] of Object.entries(WIRES)) {
     expect(reconnects).toBe(0)
   })
 }
+
+test('a listening session that goes dead without a word is replaced, and messages come again', async () => {
+  const channel = uniqueHere('dead')
+  const proxy = await DroppingProxy.open(storeUrl)
+  const probe = { everyMs: 50, answerMsMax: 200 }
+  const deaf = new PostgresWire({ url: proxy.urlOf(storeUrl), channel, onError: () => {}, probe })
+  const other = new PostgresWire({ url: storeUrl, channel, onError })
+  onCleanup(() => Promise.all([deaf.close(), other.close()]))
+  const heard: string[] = []
+  let connections = 0
+  await other.listen(
+    'two',
+    () => {},
+    () => {},
+  )
+  await deaf.listen(
+    'one',
+    message => heard.push(message),
+    () => void connections++,
+  )
+  proxy.drop('both')
+  await until(() => connections === 1, { what: 'a new session' })
+  await other.send('hello', 'one')
+  await until(() => heard.length > 0)
+  expect([heard, proxy.replaced]).toEqual([['hello'], 1])
+})

@@ -13,6 +13,7 @@ import { Connection } from '../../../packages/engine/src/adapters/sql/sqlite/con
 import * as sqlite from '../../../packages/engine/src/adapters/sql/sqlite/migrations.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import { EVENTS } from '../../../packages/engine/src/adapters/sql/tables/events.ts'
+import { RUNS } from '../../../packages/engine/src/adapters/sql/tables/runs.ts'
 import { TABLES } from '../../../packages/engine/src/adapters/sql/tables/tables.ts'
 import { onCleanup } from '../../kit/cleanup.ts'
 import { freshSchema } from '../../kit/servers/postgres.ts'
@@ -37,8 +38,8 @@ const digest = (sql = '') => createHash('sha256').update(sql).digest('hex').slic
 
 describe('the steps of a schema', () => {
   test.each([
-    ['SQLite', sqlite.MIGRATIONS, ['b0301367f5f3', '669cf04a7293']],
-    ['PostgreSQL', postgres.MIGRATIONS, ['e35b6e2b7c79', '50f78f78716a']],
+    ['SQLite', sqlite.MIGRATIONS, ['b0301367f5f3', '669cf04a7293', '34d3bf55545b']],
+    ['PostgreSQL', postgres.MIGRATIONS, ['e35b6e2b7c79', '50f78f78716a', 'ee85a9350ea4']],
   ])(
     'of %s are the ones that stores were made with: an addition names the version it is `since`',
     (_, steps, expected) => {
@@ -87,6 +88,42 @@ describe('a store of the first version', () => {
     await client.query(insert('evt_2'))
     await write(store, { type: 'event.recorded', event: anEvent({ erased: true }) })
     for (const id of ['evt_1', 'evt_2']) expect(await store.in(NS).event(id)).toMatchObject(shown)
+  })
+})
+
+describe('runs of the version before kinds get theirs: those of failures', () => {
+  const KINDS = 'SELECT id, kind FROM runs ORDER BY id'
+  const expected = [
+    ['run_child', null],
+    ['run_failure', 'onFailure'],
+  ]
+  /** Inserts a run with the values that no column of that version may lack. */
+  const insert = (id: string, failure: string) => {
+    const columns = RUNS.schema.filter(({ column }) => (column.since ?? 1) <= 2 && !column.isNullable)
+    const sampleOf = (type: string) => (type === 'text' ? `'[]'` : '0')
+    const values = columns.map(({ name, column }) => (name === 'id' ? `'${id}'` : sampleOf(column.type)))
+    const names = columns.map(({ name }) => name)
+    return `INSERT INTO runs (${names.join(', ')}, failure) VALUES (${values.join(', ')}, ${failure})`
+  }
+  const INSERTS = [insert('run_child', 'NULL'), insert('run_failure', `'{}'`)]
+
+  test('on SQLite', async () => {
+    const connection = await Connection.open(tempStoreFile(), { readOnly: false })
+    onCleanup(() => connection.close())
+    sqlite.migrate(connection, sqlite.MIGRATIONS.slice(0, 2))
+    for (const sql of INSERTS) connection.exec(sql)
+    sqlite.migrate(connection)
+    expect(connection.prepare(KINDS).all([])).toEqual(expected)
+  })
+
+  test('on PostgreSQL', async () => {
+    const client = await openSession(await freshSchema(), () => {})
+    onCleanup(() => client.end())
+    await postgres.migrate(client, postgres.MIGRATIONS.slice(0, 2))
+    for (const sql of INSERTS) await client.query(sql)
+    await postgres.migrate(client)
+    const { rows } = await client.query<{ id: string; kind: string | null }>(KINDS)
+    expect(rows.map(({ id, kind }) => [id, kind])).toEqual(expected)
   })
 })
 

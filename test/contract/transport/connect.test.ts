@@ -10,6 +10,7 @@ import { KeyGuesses } from '../../../packages/engine/src/http/access/key-guesses
 import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
 import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
 import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
+import { UNBOUNDED_MESSAGES } from '../../../packages/engine/src/ports/message-memory.ts'
 import type { InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 import { KeyRing } from '../../../packages/engine/src/services/admin/keys.ts'
 import { until } from '../../kit/index.ts'
@@ -30,6 +31,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
   })
   const deps: ConnectDeps = {
     connections: transport,
+    anotherPass: { requestFor: async () => {} },
     registry: {
       async register(_, { runner = '' }, onRegistered) {
         const heartbeat = { heartbeatMs: 30_000, staleAfterMs: 90_000 }
@@ -52,6 +54,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     clock: systemClock,
     log: pino({ level: 'silent' }),
     proof: () => 'v0',
+    messages: UNBOUNDED_MESSAGES,
     guesses: new KeyGuesses({ clock: systemClock, log: pino({ level: 'silent' }) }),
   }
   const hub = new ConnectHub(deps, limits)
@@ -151,6 +154,23 @@ it('refuses invokes without room, and reports when there is room', async () => {
   await close()
 })
 
+it('sends no further invoke on a socket that its runner leaves', async () => {
+  const { client, transport, invoke, url, close } = await open({ maxConcurrency: 5 })
+  const first = invoke()
+  const { id } = await client.next('invoke')
+  await client.register({ ...REGISTRATION, maxConcurrency: 5, leaving: true })
+  client.result(id, 206, '{"opcodes":[]}')
+  await first
+  expect(transport.room(URL)).toBe(0)
+  expect(await invoke()).toMatchObject({ kind: 'refused', isFull: true })
+  const successor = await dialAs(url, { ...REGISTRATION, maxConcurrency: 5 })
+  const second = invoke()
+  successor.result((await successor.next('invoke')).id, 200, '{}')
+  expect(await second).toMatchObject({ kind: 'answered' })
+  expect(client.count('invoke')).toBe(1)
+  await close()
+})
+
 it('counts the calls of a lost socket, and waits for the runner to come back', async () => {
   const { client, invoke, transport, url, close } = await open({ maxConcurrency: 1 })
   const first = invoke()
@@ -163,6 +183,25 @@ it('counts the calls of a lost socket, and waits for the runner to come back', a
   expect((await back.next('invoke.cancel')).id).toBe('inv_gone')
   back.result(id, 200, '{"back":true}')
   expect(await first).toEqual({ kind: 'answered', status: 200, body: '{"back":true}' })
+  await close()
+})
+
+it('knows that the same process, which came back without a call, is alive', async () => {
+  const { client, transport, invoke, url, close } = await open()
+  client.ws.terminate()
+  await until(() => !transport.reaches(URL))
+  const named = async (registration: object) => {
+    const socket = await dial(url)
+    socket.send('hello', { protocolVersion: 1, instance: 'laptop' })
+    await socket.register({ ...REGISTRATION, ...registration })
+    return socket
+  }
+  const first = await named({})
+  const reply = invoke()
+  await first.next('invoke')
+  first.ws.terminate()
+  await named({ underWay: [] })
+  expect(await reply).toEqual({ kind: 'broken', message: 'the runner came back without it' })
   await close()
 })
 

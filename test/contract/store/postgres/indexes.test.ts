@@ -35,6 +35,7 @@ const BYTES_MAX: Record<string, number> = {
   runner: ofRunner(128),
   workflow: name(256),
   'workflows.name': name(256),
+  'kept_pauses.name': name(256),
   'events.name': ofRunner(256),
   'steps.event_name': ofRunner(256),
   'run_watches.event_name': ofRunner(256),
@@ -66,7 +67,9 @@ const BYTES_MAX: Record<string, number> = {
       ],
       ...['parent_run_id', 'waiting_kind', 'error_key', 'status', 'action', 'policy', 'what', 'slug', 'hash', 'writer'],
       ...[
+        'kind',
         'trigger_kind',
+        'kind',
         'ended',
         'slot1',
         'slot2',

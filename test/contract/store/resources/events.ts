@@ -306,6 +306,14 @@ export function eventsContract(open: OpenStore): void {
       expect(await holds(store(), free(NOW, { namespace: 'other' }))).toBe(true)
     })
 
+    it('knows the event that claimed it, until its time is over', async () => {
+      await write(store(), { ...claimed(), eventId: 'evt_1' } as Change, claimed({ dedupeId: 'd2' }))
+      const key = (dedupeId: string, now = NOW) => ({ namespace: NS, app: 'shop', dedupeId, now })
+      expect(await store().dedupeClaim(key('d1'))).toEqual({ eventId: 'evt_1' })
+      expect(await store().dedupeClaim(key('d1', NOW + 100))).toBeUndefined()
+      expect(await store().dedupeClaim(key('d2'))).toEqual({})
+    })
+
     it('can be claimed anew when its time is over', async () => {
       await write(store(), claimed())
       await store().commit({ guards: [free(NOW + 150)], changes: [claimed({ expiresAt: NOW + 300 })] })

@@ -284,7 +284,7 @@ export function pruneContract(open: OpenStore): void {
       await write(store(), { type: 'flow.saved', row: buffer })
       expect(await drain(store(), 'dedupes', NOW)).toEqual([1])
       expect(await drain(store(), 'claims', NOW)).toEqual([1])
-      expect(await store().isDeduped({ namespace: NS, app: '', dedupeId: 'open', now: NOW })).toBe(true)
+      expect(await store().dedupeClaim({ namespace: NS, app: '', dedupeId: 'open', now: NOW })).toEqual({})
       expect(await store().flowRow(aClaim('open', 0).id)).toBeDefined()
       expect(await store().flowRow(aClaim('over', 0).id)).toBeUndefined()
       expect(await store().flowRow('buffer')).toBeDefined()

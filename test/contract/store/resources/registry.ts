@@ -50,6 +50,7 @@ export function registryContract(open: OpenStore): void {
         apps: [],
         runners: [],
         workflows: [],
+        keptPauses: [],
         endpoints: [],
         receivers: [],
       })

@@ -33,9 +33,18 @@ function anEnd(fields: Partial<Run> & Pick<Run, 'createdAt'>): { live: Run; end:
 function expected(runs: readonly Run[], step: SeriesStep): Map<number, RunTally> {
   const spans = new Map<number, RunTally>()
   for (const run of runs) {
-    tallyOf(spans, spanStart(step, run.createdAt)).started++
+    const tallyAt = (at: number) => tallyOf(spans, spanStart(step, at))
+    if (run.failure !== undefined) {
+      // A span has a tally, if an empty one, also where a series counts nothing of it.
+      if (run.finishedAt !== undefined) {
+        tallyAt(run.createdAt)
+        tallyAt(run.finishedAt).onFailure[run.status as (typeof TERMINAL_STATUSES)[number]]++
+      }
+      continue
+    }
+    tallyAt(run.createdAt).started++
     if (run.finishedAt === undefined) continue
-    const tally = tallyOf(spans, spanStart(step, run.finishedAt))
+    const tally = tallyAt(run.finishedAt)
     tally[run.status as (typeof TERMINAL_STATUSES)[number]]++
     if (run.startedAt === undefined) continue
     count(tally.queueTimes, run.startedAt - run.createdAt)
@@ -77,6 +86,7 @@ export function rollupsContract(open: OpenStore): void {
         const status = startedAt === undefined ? 'cancelled' : pick([...TERMINAL_STATUSES])
         const common = {
           ...names,
+          ...(next() < 0.1 ? { failure: { message: 'no card', code: 'step_failed' } } : {}),
           createdAt,
           startedAt,
           namespace: i % 10 === 0 ? 'other' : NS,
@@ -208,7 +218,15 @@ export function rollupsContract(open: OpenStore): void {
       await write(store(), ...[...runs, before, held].map(run => created(run)))
       const total = { ...emptyTally(), started: 4, succeeded: 4 }
       const live = [
-        { app: 'shop', workflow: 'order', status: 'queued', waitingKind: 'concurrency', runs: 1, created: 1 },
+        {
+          app: 'shop',
+          workflow: 'order',
+          kind: 'run',
+          status: 'queued',
+          waitingKind: 'concurrency',
+          runs: 1,
+          created: 1,
+        },
       ]
       const expectTotals = async () => {
         const reads = store().in(NS)
@@ -238,6 +256,63 @@ export function rollupsContract(open: OpenStore): void {
       await expectTotals()
       expect(await countAll(store(), { before: UNTIL + DAY })).toBe(5)
       await expectTotals()
+    })
+
+    it('count on-failure runs apart, live ones and failures of theirs too', async () => {
+      const failure = { message: 'no card', code: 'step_failed' }
+      const failed = { status: 'failed', error: { message: 'no mail', code: 'step_failed' } } as const
+      const at = { createdAt: FROM, startedAt: FROM, availableAt: undefined }
+      const runs = [
+        aRun({ ...at, ...failed, finishedAt: FROM + 1 }),
+        aRun({ ...at, ...failed, failure, finishedAt: FROM + 3 }),
+        aRun({ ...at, status: 'succeeded', failure, finishedAt: FROM + 2 }),
+        aRun({ createdAt: FROM, status: 'waiting', waitingFor: { kind: 'sleep' } }),
+        aRun({ createdAt: FROM, status: 'waiting', waitingFor: { kind: 'sleep' }, failure }),
+        aRun({ createdAt: FROM, status: 'waiting', failure }),
+        aRun({ createdAt: FROM, failure }),
+        aRun({ createdAt: FROM }),
+      ]
+      await write(store(), ...runs.map(run => created(run)))
+      const check = async () => {
+        const reads = store().in(NS)
+        const trend = { from: FROM, spanMs: HOUR, count: 1, step: '1h' } as const
+        const totals = await reads.runTotals({ since: FROM, until: FROM + HOUR, trend })
+        expect(totals.workflows).toMatchObject([
+          {
+            tally: { started: 3, failed: 1, succeeded: 0, onFailure: { succeeded: 1, failed: 1, cancelled: 0 } },
+            trend: { started: [3], failed: [1] },
+          },
+        ])
+        const live = totals.live.map(({ kind, status, waitingKind, runs, created }) => [
+          ...[kind, status, waitingKind, runs, created],
+        ])
+        expect(new Set(live)).toEqual(
+          new Set([
+            ['run', 'waiting', 'sleep', 1, 1],
+            ['run', 'queued', undefined, 1, 1],
+            ['onFailure', 'waiting', 'sleep', 1, 1],
+            ['onFailure', 'waiting', undefined, 1, 1],
+            ['onFailure', 'queued', undefined, 1, 1],
+          ]),
+        )
+        expect([...(await series(store())).values()]).toMatchObject([{ started: 3, failed: 1, succeeded: 0 }])
+        expect(await reads.lastFailures({ since: FROM })).toMatchObject([{ runId: runs[0]?.id }])
+        expect(await reads.errorGroups({ since: FROM, limit: 9 })).toMatchObject([
+          { count: 1, kind: expect.any(String) },
+          { count: 1 },
+        ])
+      }
+      await check()
+      expect(await countAll(store(), { before: UNTIL })).toBe(3)
+      await check()
+      expect(await store().in(NS).stats({ kind: 'run' })).toMatchObject({
+        failed: 1,
+        succeeded: 0,
+        waiting: 1,
+        queued: 1,
+      })
+      expect(await store().in(NS).stats({ kind: 'onFailure', app: 'shop' })).toMatchObject({ failed: 1, waiting: 2 })
+      expect(await store().in(NS).stats({})).toMatchObject({ failed: 2, succeeded: 1, waiting: 3, queued: 2 })
     })
   })
 }

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { appKey, type Run, runDestination } from '../../../../packages/engine/src/domain/model/run.ts'
-import type { RunClaim } from '../../../../packages/engine/src/ports/store.ts'
+import type { LeftRun, RunClaim } from '../../../../packages/engine/src/ports/store.ts'
 import { aParkedRun, aRun, created, eachStore, moved, NOW, type OpenStore, write } from '../samples.ts'
 
 export function roomContract(open: OpenStore): void {
@@ -64,6 +64,28 @@ export function roomContract(open: OpenStore): void {
       const full = new Set([runDestination(pinned[0] as Run)])
       expect(ids(await claim({ full }))).toEqual(ids(free))
       expect(await claim()).toHaveLength(70)
+    })
+
+    it('takes one large run, small ones past those that stay due, and says how large these are', async () => {
+      const add = async (id: string, chars: number) => {
+        const run = aRun({ id: `run_${id}`, availableAt: NOW - 9, input: JSON.stringify('x'.repeat(chars - 2)) })
+        await write(store(), created(run))
+        return run
+      }
+      const large = [await add('a', 5000), await add('b', 6000), await add('c', 1000)]
+      const small = [await add('d', 90), await add('e', 10)]
+      let left: readonly LeftRun[] = []
+      const memory = { max: 6400, small: 0, large: 0, largeCount: 0 }
+      const onLeft = (runs: readonly LeftRun[]) => {
+        left = runs
+      }
+      expect(ids(await claim({ memory, onLeft }))).toEqual(ids([large[0] as Run, ...small]))
+      expect(left).toEqual([
+        { id: 'run_b', bytes: 6000 },
+        { id: 'run_c', bytes: 1000 },
+      ])
+      expect(await claim({ memory: { ...memory, large: 1000, largeCount: 1 }, limit: 1 })).toEqual([])
+      expect(ids(await claim({ memory, limit: 1 }))).toEqual(ids([large[1] as Run]))
     })
 
     it('takes turns among namespaces, whatever their priorities', async () => {

@@ -55,6 +55,7 @@ function variedRuns(count: number): Run[] {
       ...(next() < 0.6
         ? { attributes: { customer: pick(['c-1', 'c-2']), vip: next() < 0.3, items: between(1, 3) } }
         : {}),
+      ...(next() < 0.2 ? { failure: { message: 'no card', code: 'step_failed' } } : {}),
       ...(next() < 0.2 ? { replayOf: pick(['run_a', 'run_b']) } : {}),
     })
   })
@@ -81,8 +82,13 @@ const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name
   ids: [['run_a', ...ids(RUNS.slice(20, 50))], ['run_a']],
   attribute: [['customer:c-1'], ['vip:true', 'items:2'], ['customer:c-1', 'customer:c-2'], ['none:1']],
   runType: ['cron', 'event'],
+  kind: ['onFailure', 'run'],
   eventId: ['evt_1'],
   replayOf: ['run_a'],
+  bulkId: ['blk_1'],
+  isForked: [true],
+  endedSince: [NOW + 20],
+  endedUntil: [NOW + 20],
   since: [NOW + 20],
   until: [NOW + 20, NOW],
   q: ['ORDER', 'order_', 'käs'],
@@ -97,9 +103,12 @@ const FILTERS: RunFilter[] = [
   { eventId: 'evt_2', status: ['running'], q: 'o' },
   { waitingFor: 'event', app: 'mail', until: NOW + 30 },
   { waitingFor: 'sleep', status: ['waiting', 'paused'] },
+  { error: NO_CARD, endedSince: NOW + 5, endedUntil: NOW + 60 },
   { error: NO_CARD, status: ['failed', 'succeeded'], since: NOW + 5, until: NOW + 35 },
   { workflow: 'order', status: ['succeeded'], runner: 'r-2' },
   { status: ['succeeded', 'failed'], app: 'shop' },
+  { kind: 'onFailure', app: 'shop', status: ['failed', 'queued'], since: NOW + 5 },
+  { kind: 'run', workflow: 'order', status: ['failed'], q: 'shop' },
   { replayOf: 'run_b', app: 'mail', since: NOW + 5 },
   { app: 'mail', workflow: 'refund', status: ['failed'] },
   { workflows: [] },

@@ -163,7 +163,8 @@ export function slotsContract(open: OpenStore): void {
       expect(await load(holders[1] as Run)).toMatchObject({ leaseOwner: 'engine-2' })
       for (const run of held) {
         const { availableAt, waitsForSlot } = await load(run)
-        expect({ availableAt, waitsForSlot }).toEqual({ availableAt: NOW + 1, waitsForSlot: undefined })
+        // As of their creation, so that they go before younger runs.
+        expect({ availableAt, waitsForSlot }).toEqual({ availableAt: NOW, waitsForSlot: undefined })
       }
     })
 

@@ -76,21 +76,30 @@ export function startQueuesContract(open: OpenStore): void {
       expect(await availableAt([...others, leased])).toEqual([undefined, undefined, leased.availableAt])
     })
 
-    it('keeps the place of a woken run until it is claimed', async () => {
+    it('keeps the place of a woken run until it starts', async () => {
       const [first, second] = (await aged(undefined, undefined)) as [Run, Run]
       await wake(NOW)
       expect(await load(first)).toMatchObject({ startQueue: 't', availableAt: NOW, fence: 0 })
-      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: first.id })
+      expect(await store().in(NS).heldBefore(second)).toBe(1)
       const [claimed] = await claim(NOW)
       expect(claimed).toMatchObject({ id: first.id, waitingFor: { kind: 'throttle' } })
-      expect(claimed?.startQueue).toBeUndefined()
-      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: second.id })
+      expect(claimed).toMatchObject({ startQueue: 't' })
+      expect(await store().in(NS).heldBefore(second)).toBe(0)
     })
 
-    it('answers the first run, with its priority, and how many runs are before one', async () => {
-      expect(await store().in(NS).firstInStartQueue('t')).toBeUndefined()
+    it('answers whether the first run is ahead of one, and how many are before one', async () => {
       const [low, high] = (await aged(-1, 2)) as [Run, Run]
-      expect(await store().in(NS).firstInStartQueue('t')).toEqual({ id: high.id, priority: 2 })
+      const [middle, urgent, elsewhere] = [aRun(), aRun({ priority: 3 }), aRun({ runner: 'other' })]
+      await queued(middle, urgent, elsewhere)
+      const isBehind = (run: Run) => store().in(NS).isBehindStartQueue('t', run.id)
+      for (const [run, behind] of [
+        [low, true],
+        [high, false],
+        [middle, true],
+        [urgent, false],
+        [elsewhere, false],
+      ] as const)
+        expect(await isBehind(run)).toBe(behind)
       expect(await store().in(NS).heldBefore(low)).toBe(1)
     })
 

@@ -2,8 +2,17 @@
 
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  copyFileSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -82,19 +91,49 @@ describe('SQLite on a file', () => {
     await (await openSqliteStore({ file })).close()
   })
 
-  it('can be opened again as soon as its process was killed, and lost nothing it had acknowledged', async () => {
+  it('is refused to a second engine without a lock file, or by another name, until its process was killed', async () => {
     const file = freshFile()
     const holder = fork(join(import.meta.dirname, 'holder.ts'), [file], {
       execArgv: ['--import', 'tsx', '--conditions', 'perdure-source'],
     })
     const [runIds] = (await once(holder, 'message')) as [string[]]
     await expect(openSqliteStore({ file })).rejects.toThrow('another engine')
+    // It notices nothing of what follows.
+    holder.kill('SIGSTOP')
+    rmSync(`${file}.lock`)
+    const running = `another engine is running on ${file}: process ${holder.pid} of ${hostname()}, since `
+    await expect(openSqliteStore({ file })).rejects.toThrow(running)
+    const other = join(file, '..', 'other.db')
+    linkSync(file, other)
+    await expect(openSqliteStore({ file: other })).rejects.toThrow('2 names (hard links)')
+    rmSync(other)
     holder.kill('SIGKILL')
     await once(holder, 'exit')
     const store = await openSqliteStore({ file })
     for (const runId of runIds) expect(await store.loadRun(runId), runId).toMatchObject({ steps: [{}, {}] })
     await store.close()
     await expectSound(file)
+  })
+
+  it('takes nothing more once another engine has claimed it', async () => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file })
+    const { DatabaseSync } = await loadSqlite()
+    const other = new DatabaseSync(file)
+    other.exec(`UPDATE engine_claim SET owner = 'another'`)
+    other.close()
+    const lost = { code: 'unavailable', message: expect.stringContaining('another engine has claimed engine.db') }
+    await expect(write(store, created(aRun()))).rejects.toMatchObject(lost)
+    expect(store.failure()).toMatchObject({ details: { reason: 'store_lost' } })
+    await store.close()
+  })
+
+  it('can be opened from a copy of its file while its engine runs', async () => {
+    const [file, copy] = [freshFile(), join(root, 'copy.db')]
+    const store = await openSqliteStore({ file })
+    copyFileSync(file, copy)
+    await (await openSqliteStore({ file: copy })).close()
+    await store.close()
   })
 
   it('shares few transactions among many units on their way at once', async () => {

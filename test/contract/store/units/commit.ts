@@ -72,6 +72,7 @@ export function commitContract(open: OpenStore): void {
         replayOf: 'run_a',
         parentRunId: 'run_b',
         parentStepIndex: 0,
+        generation: 4,
         runner: 'eu-1',
         trigger: { id: 'evt_1', name: 'order.paid' },
         failure: { message: 'no', stack: 'at x', name: 'TypeError' },
@@ -316,6 +317,15 @@ export function commitContract(open: OpenStore): void {
       await write(store(), created(run, step))
       await expect(write(store(), { type: 'step.moved', step: { ...step, data: '2' } })).rejects.toThrow()
       expect(await store().in(NS).steps(run.id)).toEqual([step])
+    })
+
+    it('moves a wait that an event settled behind others', async () => {
+      const run = aLeasedRun()
+      const step = aStep(run, { op: 'WaitForEvent', eventName: 'paid', eventId: 'evt_1' })
+      const behind = { ...step, seq: step.seq + 9 }
+      await write(store(), created(run, step))
+      await write(store(), { type: 'step.moved', step: behind, at: NOW })
+      expect(await store().in(NS).steps(run.id)).toEqual([behind])
     })
 
     it('refuses to move a row that does not exist', async () => {

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
 import { destinationOf } from '../../../../packages/engine/src/domain/model/delivery.ts'
 import { flowRowId } from '../../../../packages/engine/src/domain/model/flow-row.ts'
+import { stepLineKey } from '../../../../packages/engine/src/domain/model/log-line.ts'
 import type { Runner, Workflow } from '../../../../packages/engine/src/domain/model/workflow.ts'
-import { stepLineKey } from '../../../../packages/engine/src/domain/pass/logs.ts'
 import { seeded } from '../../../kit/seeded.ts'
 import {
   aDelivery,
@@ -86,7 +86,7 @@ export function longNamesContract(open: OpenStore): void {
       const key = { namespace, app, dedupeId: name(256) }
       await write(store(), { type: 'dedupe.claimed', ...key, expiresAt: NOW + 9 })
       expect(await holds(store(), { type: 'dedupe', ...key, now: NOW })).toBe(false)
-      expect(await store().isDeduped({ ...key, now: NOW })).toBe(true)
+      expect(await store().dedupeClaim({ ...key, now: NOW })).toEqual({})
     })
 
     it.each([
