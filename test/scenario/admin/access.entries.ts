@@ -101,7 +101,11 @@ export const ENTRIES: Record<string, Entry> = {
   sendEvents: { body: [{ name: AWAITED }], elsewhere: [{ woke: 0, triggered: [] }] },
   redriveEvent: { id: 'event', body: { workflow: WORKFLOW, app: APP } },
   // Another namespace has no such workflow.
-  redriveEvents: { common: true, body: { name: WORKFLOW, workflow: WORKFLOW, app: APP }, letIn: 404 },
+  redriveEvents: {
+    common: true,
+    body: { name: WORKFLOW, since: '2024-01-01T00:00:00Z', workflow: WORKFLOW, app: APP },
+    letIn: 404,
+  },
   listEvents: { finds: () => ['', `name=${WORKFLOW}`] },
   listEventNames: { finds: () => ['', `prefix=${WORKFLOW}`] },
   streamEvents: { stream: true },

@@ -115,7 +115,7 @@ describe('every action is recorded', () => {
       const found = (await entries('?limit=4')).filter(({ action }) => action.startsWith(`${kind}.`))
       expect(found).toMatchObject([
         { action: `${kind}.delete`, actor: 'night shift', detail: { id } },
-        { action: `${kind}.update`, actor: 'ops', detail: { id } },
+        { action: `${kind}.update`, actor: 'ops', detail: { id, changed: ['enabled'] } },
         { action: `${kind}.create`, actor: 'ops', detail: { id } },
       ])
     }

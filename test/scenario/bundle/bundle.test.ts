@@ -1,7 +1,9 @@
 // `GET /runs/{id}/bundle`: a run with everything that belongs to it as one document (docs/concepts.md#bundles).
 
 import type { Bundle } from '@perdure/protocol'
+import { operations } from '@perdure/protocol/operations'
 import { expect, test } from 'vitest'
+import { expectToFit } from '../../kit/http/fits.ts'
 import { discovered, emit, flow, opcode, returned, run, StepFailure, scenario, unique } from '../../kit/index.ts'
 
 const { api, workflow } = await scenario({ realTime: true })
@@ -109,7 +111,9 @@ test('log lines are beside the timeline, their fields redacted or left out', asy
   expect(value.logs).toMatchObject([{ message: 'hello', fields: { password: '[REDACTED]', n: 7 } }])
   expect(value.timeline?.some(({ kind }) => kind === 'log')).toBe(false)
   expect(text).not.toContain('p4ss')
-  expect((await bundle(runId, '?payloads=0')).value.logs).toMatchObject([{ message: 'hello', fields: null }])
+  const veiled = (await bundle(runId, '?payloads=0')).value
+  expect(veiled.logs).toMatchObject([{ message: 'hello', fields: null }])
+  expectToFit(veiled, operations.getRunBundle.reply.schema, 'a bundle without payloads')
 })
 
 test('a bundle that would be too long is whole JSON and names the section that is not', async () => {

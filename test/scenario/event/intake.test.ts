@@ -1,5 +1,8 @@
 // Accepted and refused posts of `POST /events` (docs/events.md#send-an-event).
 
+import { createClient } from '@perdure/client'
+import type { SendEventReply } from '@perdure/protocol'
+import { createClient as createSender } from '@perdure/sdk'
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'
 
@@ -87,8 +90,35 @@ describe('accepted with 202', () => {
       workflows: [],
       warnings,
     })
+    // It would be sent, although elsewhere the member means that nothing happens.
+    expect(await api.post('/events', { name, dryRun: true })).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      text: expect.stringContaining('dryRun is a query parameter: POST /events?dryRun=1'),
+    })
     await api.post('/events', { name, dedupeId: name })
     expect((await api.post('/events', { name, dedupeId: name, more: 1 })).json).toEqual({ deduped: true })
+  })
+
+  test('the answer to a duplicate is just deduped, and names the first event and its run in headers', async () => {
+    const send = (fields: object = {}) =>
+      api.post('/events', { name: echo, app: runner.app, dedupeId: unique('d'), ...fields })
+    const dedupeId = unique('d')
+    const first = (await send({ dedupeId })).json as SendEventReply
+    const repeat = await send({ dedupeId })
+    expect(repeat.text).toBe('{"deduped":true}')
+    const idsOf = ({ headers }: typeof repeat) => [headers.get('x-event-id'), headers.get('x-run-id')]
+    expect(idsOf(repeat)).toEqual([first.eventId, first.runId])
+    expect(idsOf(await send())).toEqual([null, null])
+    // The event that arrives later has started nothing yet.
+    const later = { dedupeId: unique('d'), delay: '1h' }
+    const scheduled = (await send(later)).json as SendEventReply
+    expect(idsOf(await send(later))).toEqual([scheduled.eventId, null])
+    const client = createClient({ url: engine.url })
+    const body = { name: echo, app: runner.app as string, dedupeId }
+    expect(await client.sendEvent({ body })).toEqual({ deduped: true, eventId: first.eventId, runId: first.runId })
+    const sdk = createSender({ url: engine.url })
+    expect(await sdk.send(body)).toEqual({ deduped: true, eventId: first.eventId, runId: first.runId })
   })
 
   test('the answer has eventId, runId, woke and triggered', async () => {

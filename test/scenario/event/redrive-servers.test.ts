@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { type Api, openEngine, openEngines, openRunner, PLACES, returned, STORES, unique } from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
+const LOG_START = '1970-01-01T00:00:00Z'
 
 test.each(PLACES)(
   'events of the log start a workflow by hand, in bulk each once, on %s',
@@ -38,10 +39,13 @@ test.each(PLACES)(
     expect(await one('evt_none')).toMatchObject({ status: 404 })
     expect(await one(first, { workflow: 'nobody' })).toMatchObject({ status: 404 })
     expect(await one(first, {})).toMatchObject({ status: 400 })
+    // Without a time the whole log would be driven.
+    const all = await api.post('/events/redrive', { name: event, workflow: name })
+    expect(all).toMatchObject({ status: 400, code: 'invalid_request', text: expect.stringContaining('since') })
 
     // All of them, at both engines at once: 31 did not start it, though one went through the filter and into the rate limit.
     const many = async (at: Api, more: object = {}) => {
-      const answer = await at.post('/events/redrive', { name: event, workflow: name, ...more })
+      const answer = await at.post('/events/redrive', { name: event, since: LOG_START, workflow: name, ...more })
       expect(answer.status, answer.text).toBe(200)
       return answer.json as BulkRedriveReply
     }
@@ -107,13 +111,47 @@ test.each(STORES)('a redriven event has its attributes and its runner again, on 
   const { eventId } = await api.send({ name: event, runner: 'two', attributes: { plan: 'pro', seats: 3 } })
   const { json } = await api.post(`/events/${eventId}/redrive`, { workflow: name })
   const one = await api.succeeded((json as RunSummary).id)
-  expect((await api.post('/events/redrive', { name: event, workflow: other })).json).toMatchObject({ started: 1 })
+  expect((await api.post('/events/redrive', { name: event, since: LOG_START, workflow: other })).json).toMatchObject({
+    started: 1,
+  })
   const [many] = await api.runs(`?workflow=${other}`)
   await api.succeeded(many?.id as string)
   for (const started of [one, many]) {
     expect(started).toMatchObject({ runner: 'two', attributes: { plan: 'pro', seats: 3 } })
     expect(pinned.record.of(started?.id as string)).toHaveLength(1)
   }
+})
+
+test.each(STORES)('a workflow that collects payloads gets a list of one, on %s', async (_, freshStore) => {
+  const { api, runner } = await openEngine({ storeFile: await freshStore(), env })
+  const [event, arriving] = [unique('order'), unique('arriving')]
+  const policies = {
+    batch: { batch: { maxSize: 10, timeout: '1h' } },
+    all: { debounce: { period: '1h', mode: 'all' } },
+    last: { debounce: { period: '1h' } },
+  } as const
+  const workflows = Object.entries(policies).map(([name, policy]) => {
+    const registration = { triggers: [{ event: arriving }], ...policy }
+    return [name, { handler: ({ event: { data } }: { event: { data?: unknown } }) => returned(data), registration }]
+  })
+  await runner({ workflows: Object.fromEntries(workflows) })
+  const { eventId } = await api.send({ name: event, data: { n: 1 } })
+  const bare = await api.send({ name: event })
+  const resultOf = async (id: string, workflow: string) => {
+    const { json } = await api.post(`/events/${id}/redrive`, { workflow })
+    return (await api.succeeded((json as RunSummary).id)).result
+  }
+  for (const workflow of ['batch', 'all']) {
+    expect(await resultOf(eventId, workflow)).toEqual([{ n: 1 }])
+    expect(await resultOf(bare.eventId, workflow)).toEqual([null])
+  }
+  expect(await resultOf(eventId, 'last')).toEqual({ n: 1 })
+  // In bulk, each event has a run of its own.
+  const { eventId: late } = await api.send({ name: event, data: { n: 2 } })
+  const answer = await api.post('/events/redrive', { name: event, since: LOG_START, workflow: 'batch' })
+  expect(answer.json).toMatchObject({ matched: 3, started: 1, skipped: 2 })
+  const [started] = (await api.runs('?workflow=batch')).filter(run => run.eventId === late)
+  expect((await api.succeeded(started?.id as string)).result).toEqual([{ n: 2 }])
 })
 
 test('oldest first, and a call starts at most a thousand runs', async () => {
@@ -125,7 +163,8 @@ test('oldest first, and a call starts at most a thousand runs', async () => {
   }
   const runner = await openRunner({ workflows: { [name]: ({ event: { data } }) => returned(data) } })
   await runner.register(api)
-  const redrive = async () => (await api.post('/events/redrive', { name: event, workflow: name })).json
+  const redrive = async () =>
+    (await api.post('/events/redrive', { name: event, since: LOG_START, workflow: name })).json
   expect(await redrive()).toEqual({ matched: 1003, started: 1000, skipped: 0, failed: 0, capped: true })
   const oldest = await api.runs(`?workflow=${name}&dir=asc&limit=3`)
   const inputs = await Promise.all(oldest.map(async ({ id }) => (await api.run(id)).input))

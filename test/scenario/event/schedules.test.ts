@@ -286,7 +286,10 @@ test.each([
   [{ every: 'often', event: { name: 'n' } }, /every must be/],
   [{ every: '1h', timezone: 'Europe/Paris', event: { name: 'n' } }, /timezone is only for cron/],
   [{ cron: '* *', event: { name: 'n' } }, /cron must have five fields/],
-  [{ cron: '0 0 * * *', timezone: 'Mars/Base', event: { name: 'n' } }, /cron names a time zone that is not known/],
+  [
+    { cron: '0 0 * * *', timezone: 'Mars/Base', event: { name: 'n' } },
+    /timezone must be the name of a time zone, such as Europe\/Berlin, not ..Mars\/Base/,
+  ],
   [
     { cron: 'TZ=Europe/Paris 0 0 * * *', timezone: 'UTC', event: { name: 'n' } },
     /timezone must be the zone that TZ= in cron names/,
@@ -346,4 +349,6 @@ test('schedules are listed with the soonest first, and those that missed instant
   clock.jump(2 * HOUR + 120_000)
   await until(async () => (await list('sort=missed')).ids.length > 0)
   expect(await list('sort=missed')).toEqual({ ids: ['strict'], cursor: null })
+  const [entry] = (await api.get('/schedules?sort=missed')).json as ScheduleEntry[]
+  expect(entry?.missed).toMatchObject({ count: 2, cause: 'no-engine' })
 })

@@ -1,10 +1,11 @@
 // Concurrency limits and priorities: a run over a limit stays queued, reports why, and goes on when a slot is free
 // (docs/flow-control.md#concurrency).
 
+import type { LimitStatus } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { flow, gate, type Handler, returned, run, scenario, sleep, unique, until, waitsFor } from '../../kit/index.ts'
 
-const { api, clock, engine, workflow } = await scenario()
+const { api, barrier, clock, engine, workflow } = await scenario()
 
 /** A workflow whose runs stay in their one pass until the test lets them end. */
 async function openGated(registration: Record<string, unknown>) {
@@ -18,8 +19,11 @@ async function openGated(registration: Record<string, unknown>) {
     under.delete(ctx.runId)
     return returned(null)
   }
-  const { name } = await workflow(handler, { registration })
+  const { name, runner } = await workflow(handler, { registration })
   return {
+    name,
+    /** Registers the workflow anew. */
+    register: (changed: Record<string, unknown>) => runner.register(api, { workflows: [{ name, ...changed }] }),
     /** Runs that are in their pass now. */
     under,
     /** Runs in the order in which they began. */
@@ -55,6 +59,31 @@ describe('a limit', () => {
     expect(await api.run(second)).not.toHaveProperty('waitingFor')
     await gated.end(second)
     await gated.end(other)
+  })
+
+  test('that a registration changes holds for the runs that are queued, too', async () => {
+    const gated = await openGated({ concurrency: { limit: 3 } })
+    const ids: string[] = []
+    for (let i = 0; i < 7; i++) ids.push(await gated.send())
+    await until(() => gated.under.size === 3)
+    await waitsFor(api, ids[6] as string, 'concurrency')
+    const limit = async () =>
+      ((await api.get('/limits')).json as LimitStatus[]).find(one => one.workflow === gated.name)
+    await gated.register({ concurrency: { limit: 1 } })
+    expect(await limit()).toMatchObject({ limit: 1, held: 3, waiting: 4 })
+    for (const id of ids.slice(0, 3)) await gated.end(id)
+    await until(() => gated.under.size === 1)
+    await barrier()
+    expect(gated.under.size).toBe(1)
+    await gated.register({ concurrency: { limit: 2 } })
+    await gated.end(gated.started[3] as string)
+    await until(() => gated.under.size === 2)
+    await barrier()
+    expect(gated.under.size).toBe(2)
+    for (const id of ids.slice(4)) {
+      await until(() => gated.under.has(id))
+      await gated.end(id)
+    }
   })
 
   test('counts runs in flight, not those that sleep: a sleeping run releases its slot and takes one again', async () => {

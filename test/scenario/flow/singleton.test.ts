@@ -23,7 +23,7 @@ test('skip: while a run of the key is live, others are skipped, at both levels',
   expect(second).toEqual({
     eventId: expect.any(String),
     woke: 0,
-    triggered: [{ workflow: name, app: expect.any(String), skipped: true }],
+    triggered: [{ workflow: name, app: expect.any(String), skipped: true, liveRunId: first }],
     skipped: true,
   })
   expect((await send(name, 'y')).runId).toBeDefined()
@@ -118,11 +118,49 @@ test('a run that emits the event that cancels it ends with that pass', async () 
   expect(live.length).toBeLessThanOrEqual(1)
 })
 
-test('a fork carries no key', async () => {
-  const name = await single({ mode: 'skip' }, flow([run('say')]))
-  const first = runIdOf(await send(name))
-  await api.succeeded(first)
-  const fork = (await api.post(`/runs/${first}/replay`)).json as { id: string }
-  await api.succeeded(fork.id)
-  expect((await send(name)).runId).toBeDefined()
+test('an emit that a singleton skips says so on its step and in the log of its run', async () => {
+  const name = unique('poll')
+  await engine.runner({
+    workflows: {
+      [name]: { handler: flow([emit('again', name, { k: 'again' })]), registration: { singleton: { mode: 'skip' } } },
+    },
+  })
+  const runId = runIdOf(await send(name))
+  await api.succeeded(runId)
+  const triggered = [{ workflow: name, app: expect.any(String), skipped: true, liveRunId: runId }]
+  expect(await api.step(runId, 'again')).toMatchObject({ effects: { woke: 0, triggered } })
+  const logs = (await api.get(`/runs/${runId}/logs`)).json
+  expect(logs).toMatchObject([{ level: 'warn', scope: 'again', message: expect.stringContaining('this run is live') }])
+})
+
+test('cancel: a direct start cancels the live run, and a bulk replay leaves one of its forks', async () => {
+  const { name, app } = await workflow(flow([wait('hold', 'nothing')]), {
+    registration: { singleton: { mode: 'cancel' } },
+  })
+  const start = async () => (await api.post(`/workflows/${app}/${name}/runs`)).json as { id: string }
+  const first = await start()
+  const second = await start()
+  expect(await api.run(first.id)).toMatchObject({ status: 'cancelled' })
+  await api.post(`/runs/${second.id}/cancel`)
+  const { json } = await api.post('/runs/bulk-replay', { workflow: name })
+  expect(json).toMatchObject({ matched: 2, replayed: 2, skipped: 0, failed: 0 })
+  await until(async () => (await runsOf(name)).filter(({ status }) => status === 'waiting').length === 1)
+  expect((await runsOf(name)).filter(({ status }) => status === 'cancelled')).toHaveLength(3)
+})
+
+test('skip: a repeat of a direct start with its id is the live run itself, and a bulk replay counts what is skipped', async () => {
+  const { name, app } = await workflow(flow([wait('hold', 'nothing')]), {
+    registration: { singleton: { mode: 'skip' } },
+  })
+  const path = `/workflows/${app}/${name}/runs`
+  const runId = `run_${unique('given-one').replaceAll('.', '_')}`
+  expect((await api.post(path, { runId })).status).toBe(201)
+  expect(await api.post(path, { runId })).toMatchObject({ status: 200, json: { id: runId } })
+  expect((await api.post(path, { dryRun: true })).json).toMatchObject({ outcome: 'skipped', liveRunId: runId })
+  expect((await send(name)).triggered).toMatchObject([{ skipped: true, liveRunId: runId }])
+  await api.post(`/runs/${runId}/cancel`)
+  const other = (await api.post(path)).json as { id: string }
+  await api.post(`/runs/${other.id}/cancel`)
+  const { json } = await api.post('/runs/bulk-replay', { workflow: name })
+  expect(json).toMatchObject({ matched: 2, replayed: 1, skipped: 1, failed: 0 })
 })

@@ -57,6 +57,18 @@ describe('a handler that throws', () => {
     }
   })
 
+  test('has the attempts of the retry policy where that sets them, for a handler alone', async () => {
+    const registration = { retry: { maxAttempts: 2 } }
+    const { runId, record } = await start(() => threw, { registration })
+    await waitsFor(api, runId, 'retry')
+    expect((await api.get(`/runs/${runId}/why`)).json).toMatchObject({
+      sentence: expect.stringContaining('(try 1 of 2)'),
+    })
+    await skipWait(api, clock, runId, 'retry')
+    expect((await api.failed(runId)).error).toEqual(error)
+    expect(record.passes(runId)).toBe(2)
+  })
+
   test.each([
     ['handlerRetries', 0],
     ['handlerRetries', 1.5],

@@ -102,6 +102,7 @@ describe('a runner that names the feature', () => {
     })
     expect(await api.succeeded(runId)).toMatchObject({ result: 'done' })
     expect(seen.map(([status]) => status)).toEqual(Array(9).fill(400))
+    expect(seen.slice(0, 3).map(([, code]) => code)).toEqual(['invalid_json', 'invalid_json', 'invalid_request'])
     expect(new Set(seen.map(([, code]) => code))).toEqual(new Set(['invalid_request', 'invalid_json']))
   })
 

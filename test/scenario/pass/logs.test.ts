@@ -111,9 +111,9 @@ describe('stored once under replay', () => {
 })
 
 describe('fields', () => {
-  test('a line has seq, ts, level, message, scope, attempt, and fields when some were logged', async () => {
+  test('a line has seq, ts, level, message, scope, attempt, and fields and the time of the runner when it has some', async () => {
     const levels = ['debug', 'info', 'warn', 'error'] as const
-    const logs = levels.map((level, i) => line('@root', i, { level, tsMs: 1 }))
+    const logs = levels.map((level, i) => line('@root', i, { level, tsMs: i + 0.4 }))
     const runId = await finished(() =>
       returned(undefined, [...logs, line('@root', 4, { fields: { a: [1, { b: null }] } })]),
     )
@@ -121,7 +121,7 @@ describe('fields', () => {
     const attempt = 1
     const [seq, ts] = [expect.any(Number), expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/)]
     expect(lines).toEqual([
-      ...levels.map((level, i) => ({ seq, ts, level, message: `@root ${i}`, scope: '@root', attempt })),
+      ...levels.map((level, i) => ({ seq, ts, tsMs: i, level, message: `@root ${i}`, scope: '@root', attempt })),
       {
         seq,
         ts,
@@ -132,6 +132,8 @@ describe('fields', () => {
         fields: { a: [1, { b: null }] },
       },
     ])
+    const frames = (await api.stream(runId)).messages.filter(({ event }) => event === 'log')
+    expect(frames.map(({ data }) => data.tsMs)).toEqual([0, 1, 2, 3, undefined])
     for (const { ts } of lines) expect(Math.abs(Date.parse(ts) - Date.now())).toBeLessThan(60_000)
   })
 

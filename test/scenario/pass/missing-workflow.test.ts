@@ -116,3 +116,32 @@ describe('with many runners', () => {
     await api.succeeded(runId)
   })
 })
+
+describe('a child whose workflow nobody has registered', () => {
+  test('waits for it, says so, and starts as soon as it is registered', async () => {
+    const [parent, kid] = [unique('parent'), unique('kid')]
+    await engine.runner({ workflows: { [parent]: flow([child('ask', kid, { n: 1 })]) } })
+    const { runId } = await api.send({ name: parent })
+    expect(await waitsFor(api, runId, 'runner')).toMatchObject({
+      status: 'waiting',
+      waitingFor: { kind: 'runner', stepName: 'ask' },
+    })
+    expect((await why(runId)).sentence).toContain(`Step "ask" waits until a runner registers workflow "${kid}"`)
+    await engine.runner({ workflows: { [kid]: ({ event }) => returned(event.data) } })
+    expect((await api.succeeded(runId)).result).toEqual({ ask: { n: 1 } })
+  })
+
+  test('fails with the nearest names after the grace', async () => {
+    const [parent, kid] = [unique('parent'), unique('kid-of-nobody')]
+    await engine.runner({ workflows: { [parent]: flow([child('ask', `${kid}x`)]), [kid]: () => returned() } })
+    const { runId } = await api.send({ name: parent })
+    await waitsFor(api, runId, 'runner')
+    clock.jump(600_000)
+    await api.succeeded(runId)
+    const message = `No app has a workflow "${kid}x". Did you mean "${kid}"`
+    expect(await api.step(runId, 'ask')).toMatchObject({
+      status: 'failed',
+      error: { name: 'ChildNotStartedError', message: expect.stringContaining(message) },
+    })
+  })
+})

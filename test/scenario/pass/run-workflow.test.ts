@@ -17,7 +17,7 @@ import {
   wait,
 } from '../../kit/index.ts'
 
-const { api, engine } = await scenario({ realTime: true })
+const { api, engine } = await scenario({ realTime: true, env: { ENGINE_CHILD_GRACE: '50ms' } })
 
 /** A parent that runs `childName` with `{n: 1}`, in an app that serves both. */
 async function family(kid: Handler, options: { runner?: string; registration?: Record<string, unknown> } = {}) {

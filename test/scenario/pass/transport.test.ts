@@ -50,9 +50,9 @@ describe('a 4xx may say whose failure it is', () => {
     expect((await api.failed(runId)).error).toEqual({ ...thrown, code })
   })
 
-  test('any other code is runner_rejected', async () => {
+  test('any other code is runner_rejected, and the code a field', async () => {
     const { runId } = await rejected({ code: 'timeout' })
-    expect((await api.failed(runId)).error).toEqual({ ...thrown, code: 'runner_rejected' })
+    expect((await api.failed(runId)).error).toEqual({ ...thrown, code: 'runner_rejected', fields: { code: 'timeout' } })
   })
 
   test('and which step failed, if the memo has its error', async () => {

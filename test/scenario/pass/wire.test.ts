@@ -31,10 +31,17 @@ const FEATURES = [
   'signature-v2',
   'step-policy',
   'memo-op',
+  'memo-attempt',
+  'invoke-timeout',
   'step-times',
   'attributes',
   'end-with-steps',
   'http-checkpoints',
+  'marked-answers',
+  'beats',
+  'running-steps',
+  'wait-order',
+  'another-pass',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

@@ -1,6 +1,7 @@
 // Runners of two versions at once, as during a rolling deployment: the newest registered definition of a workflow
 // counts, and a repeated registration is a heartbeat (docs/wire-protocol.md#definitions).
 
+import type { RegisterReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { type Api, freshSchema, JumpClock, type OpenEngine, openEngine, unique } from '../../kit/index.ts'
 import { dial } from '../../kit/runner/connect-client.ts'
@@ -118,4 +119,28 @@ test('a changed registration is the newest: a deployment that is rolled back', a
   await beats(api, 'two', 'v1', { retry: { maxAttempts: 2 } })
   await beats(api, 'one', 'v1')
   expect((await api.get('/workflows')).json).toMatchObject([{ retry: { maxAttempts: 2 } }])
+})
+
+describe('the answer to a registration warns', () => {
+  test('of a live runner with another definition, until that has left', async () => {
+    const { api } = await openEngine()
+    const { body, beats } = rollout()
+    await beats(api, 'old', 'v1', { version: '1.4' })
+    const warnings = async () => ((await api.post('/register', body('new', 'v2'))).json as RegisterReply).warnings
+    expect(await warnings()).toEqual([expect.stringContaining('runner "old" has another definition of "w"')])
+    await api.post('/register', { ...body('old', 'v1'), leaving: true })
+    expect(await warnings()).toEqual([])
+  })
+
+  test('of an app that nobody serves any more and whose workflow starts at the same event', async () => {
+    const { api } = await openEngine()
+    const { body, beats } = rollout()
+    await beats(api, 'old', 'v1')
+    const renamed = { ...body('new', 'v1'), app: unique('app') }
+    const warnings = async () => ((await api.post('/register', renamed)).json as RegisterReply).warnings
+    expect(await warnings()).toEqual([])
+    const { app } = body('old', 'v1')
+    await api.post('/register', { ...body('old', 'v1'), leaving: true })
+    expect(await warnings()).toEqual([expect.stringContaining(`delete it: perdure apps delete ${app}`)])
+  })
 })

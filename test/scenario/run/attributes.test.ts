@@ -33,6 +33,13 @@ async function startReporting(handler: Handler, event: object = {}, registration
   return api.send({ name, ...event })
 }
 
+test('a number that loses digits is refused: two customers would become one', async () => {
+  const body = '{"name":"x","attributes":{"customer":9007199254740993}}'
+  const answer = await api.request('POST', '/events', { headers: { 'content-type': 'application/json' }, body })
+  expect(answer).toMatchObject({ status: 400, code: 'invalid_request' })
+  expect(answer.text).toContain('attributes.customer must be at most 9007199254740991, as larger numbers lose digits')
+})
+
 describe('a new run has attributes', () => {
   test('of its event, then those of the registration; and lists find it by all of them', async () => {
     const { runId } = await startReporting(
@@ -107,7 +114,12 @@ describe('a handler', () => {
 
   test.each([
     [{ 'a b': 1 }, 'invalid_response', '/attributes/a b must have a key of 1 to 64 letters'],
-    [{ a: [1] }, 'invalid_response', '/attributes/a must be a string of up to 256 characters, a finite number'],
+    [{ a: [1] }, 'invalid_response', '/attributes/a must be a string of up to 256 characters, a number up to 2^53 - 1'],
+    [
+      { a: 2 ** 53 },
+      'invalid_response',
+      '/attributes/a must be a string of up to 256 characters, a number up to 2^53 - 1',
+    ],
     [{ a: 'x'.repeat(257) }, 'invalid_response', '/attributes/a must be a string of up to 256'],
     [{ ['k'.repeat(999)]: 1 }, 'invalid_response', `/attributes/${'k'.repeat(88)} must have a key`],
     [7, 'invalid_response', '/attributes'],

@@ -158,6 +158,32 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(entry?.detail).toMatchObject({ filter: { app, workflow: `${name}*`, waitingFor: 'event' }, done: 3 })
   })
 
+  test('a replay says how many were replayed before, and what became of the new runs', async () => {
+    const { app, start } = await openApp()
+    const failed = [await start('fail', 'failed'), await start('fail', 'failed')]
+    await start('', 'succeeded')
+    const wanted = { action: 'replay', filter: { app, status: 'failed', endedSince: '2020-01-01T00:00:00.000Z' } }
+    expect(await preview(wanted)).toMatchObject({ eligible: 2, replayed: 0 })
+    expect(await preview({ ...wanted, filter: { app, endedUntil: '2020-01-01T00:00:00Z' } })).toMatchObject({
+      matched: 0,
+    })
+    const job = await ended(await bulk(wanted))
+    expect(job.filter).toEqual({ ...wanted.filter, status: ['failed'] })
+    const made = await until(async () => {
+      const { newRuns } = await read(job.id)
+      return newRuns?.failed === 2 && newRuns
+    })
+    expect(made).toEqual({ queued: 0, running: 0, waiting: 0, paused: 0, succeeded: 0, failed: 2, cancelled: 0 })
+    const listed = await api.runs(`?bulkId=${job.id}&status=failed`)
+    expect(listed.map(({ replayOf }) => replayOf).sort()).toEqual(failed.toSorted())
+    expect(await preview(wanted)).toMatchObject({ eligible: 4, replayed: 2 })
+    for (const by of [{ filter: wanted.filter }, { ids: failed }])
+      expect(await preview({ action: 'retry-failed-step', ...by })).toMatchObject({ replayed: 2 })
+    const cancelling = { action: 'cancel', filter: { app } }
+    expect(await preview(cancelling)).not.toHaveProperty('replayed')
+    expect(await read(await bulk(cancelling))).not.toHaveProperty('newRuns')
+  })
+
   test('pause and resume by ids: an id counts once, an unknown one is skipped', async () => {
     const { start } = await openApp()
     const ids = [await start('wait', 'waiting'), await start('wait', 'waiting')]

@@ -2,6 +2,7 @@
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { page, RunHistory } from '../../kit/engine/run-history.ts'
+import { returned } from '../../kit/index.ts'
 
 const history = await RunHistory.open()
 const { api } = history
@@ -101,5 +102,19 @@ describe('deep', () => {
     const { createdAt } = await api.run(made.off as string)
     expect(await search('zoë', `&deep=1&since=${createdAt}`)).toEqual(['reorder'])
     expect(await search('zoë', '&deep=1&sort=workflow')).toEqual(['order', 'reorder'])
+  })
+
+  test('widens q to the name and id of the event, to attributes, and to the ids of source and parent', async () => {
+    const registration = { triggers: [{ event: 'order/placed' }] }
+    await history.engine.runner({ app: 'post', workflows: { parcel: { handler: () => returned(null), registration } } })
+    const sent = await history.send({ name: 'order/placed', attributes: { customer: 'c-4711' } })
+    made.placed = sent.runId
+    await api.succeeded(sent.runId)
+    made.fork = (await history.replay(sent.runId)).id
+    expect(await search('ORDER/pl', '&deep=1')).toEqual(['placed', 'fork'])
+    expect(await search('c-4711', '&deep=1')).toEqual(['placed', 'fork'])
+    expect(await search(sent.eventId, '&deep=1')).toEqual(['placed'])
+    expect(await search(sent.runId, '&deep=1')).toEqual(['placed', 'fork'])
+    for (const q of ['order/pl', 'c-4711', sent.eventId]) expect(await search(q), q).toEqual([])
   })
 })

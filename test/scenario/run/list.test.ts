@@ -76,6 +76,7 @@ describe('status', () => {
 
   test('several at once, in every order', async () => {
     expect(await list('status=failed,cancelled')).toEqual(newest('cancelled', 'failed'))
+    expect(await list('status=failed&status=cancelled')).toEqual(newest('cancelled', 'failed'))
     expect(await list('status=cancelled,failed&sort=status')).toEqual(newest('failed', 'cancelled'))
     const succeeded = newest('replayed', 'parked', 'slow', 'quick')
     expect(await allPages(api, 'status=waiting,succeeded', 1)).toEqual(succeeded)

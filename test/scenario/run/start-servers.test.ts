@@ -109,11 +109,7 @@ test.each(PLACES)(
       priority: '7',
       idempotency: { key: '"k"' },
     }
-    const drops = {
-      rateLimit: { limit: 1, period: '1h' },
-      singleton: { mode: 'skip' as const },
-      debounce: { period: '1h' },
-    }
+    const drops = { rateLimit: { limit: 1, period: '1h' }, debounce: { period: '1h' } }
     const runner = await openRunner({
       workflows: { [name]: { handler: () => returned(), registration: { ...policies, ...drops } } },
     })
@@ -141,7 +137,7 @@ test.each(PLACES)(
       status: 200,
       json: { outcome: 'repeat', run: { id: runId, status: 'queued' } },
     })
-    // Policies that drop events drop no start.
+    // Policies of events drop no start.
     const second = runOf(await api.post(`${path}/runs`)).id
     await until(async () => (await api.run(second)).waitingFor?.kind === 'workflow-paused')
     expect((await api.post(`${path}/resume`)).status).toBe(200)

@@ -110,6 +110,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     ],
     workflow: expect.arrayContaining([{ app: 'shop', workflow: 'order', runs: 3 }]),
     waitingFor: { event: 1, sleep: 0 },
+    waits: [{ status: 'waiting', waitingFor: 'event', runs: 1 }],
   })
   // Each count is of the other filters, as a list of runs with both has them.
   expect(await facets('status=succeeded,running')).toMatchObject({
@@ -142,6 +143,8 @@ test('counts over time and by workflow, of runs that are there, and the same whe
   expect(all.map(({ workflow }) => workflow)).toEqual(['order', 'letter', 'refund', 'stepped'])
   expect(all[0]).toEqual({
     app: 'shop',
+    heldBy: { concurrency: 0, throttle: 0, runner: 0, 'workflow-paused': 0 },
+    onFailure: { succeeded: 0, failed: 0, cancelled: 0, inFlight: 0 },
     workflow: 'order',
     ...orders,
     queueP95Ms: expect.any(Number),

@@ -1,6 +1,8 @@
 // `GET /runs/{id}/why`: its explanation of a run at every stage (docs/http-api.md#get-runsidwhy).
 
-import type { ListedRun, RunExplanation } from '@perdure/protocol'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ListedRun, RunExplanation, SendEventReply } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import {
   child,
@@ -11,6 +13,7 @@ import {
   scenario,
   skipWait,
   sleep,
+  step,
   unique,
   until,
   wait,
@@ -39,6 +42,16 @@ test('a run that waits for an event says which, until when, and which runners co
     runners: { live: 1, stale: 0 },
   })
   expect(app).toBeDefined()
+})
+
+test('a run whose wait cannot be compared with the event that came says so', async () => {
+  const event = unique('paid')
+  const pay = step('WaitForEvent', 'pay', { eventName: event, timeoutMs: 60_000, if: 'async.data.orderId == 1' })
+  const { runId } = await start(flow([pay]))
+  await waitsFor(api, runId, 'event')
+  const sent = (await api.post('/events', { name: event, data: { order: 1 } })).json as SendEventReply
+  const sentence = `Its expression "async.data.orderId == 1" could not be evaluated for event ${sent.eventId}, which therefore did not wake it: No such key`
+  expect((await why(runId)).sentence).toContain(sentence)
 })
 
 test('a sleeping run, then paused, then ended', async () => {
@@ -76,6 +89,28 @@ test('a run whose passes come to nothing says why, and so does the log', async (
   expect(warned).toEqual([
     expect.objectContaining({ level: 40, runnerId: runner, tries: 1, error, msg: 'a pass came to nothing' }),
   ])
+})
+
+test('a run whose runner registered a wrong port or path: both name the address, what came of it, and the remedy', async () => {
+  const other = createServer((_, response) => response.writeHead(404).end('<pre>Cannot POST /wrong</pre>'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  const register = async (url: string) => {
+    const [name, app] = [unique('why'), unique('app')]
+    await api.post('/register', { app, runner: 'r1', url, workflows: [{ name }] })
+    return (await api.send({ name })).runId
+  }
+  const path = await register(`http://127.0.0.1:${port}/wrong`)
+  await api.reaches(path, 'failed')
+  expect((await why(path)).sentence).toContain(
+    `: http://127.0.0.1:${port}/wrong answered 404: Cannot POST /wrong. Check the path of the url that the runner registers. (runner_rejected)`,
+  )
+  await new Promise(resolve => other.close(resolve))
+  const refused = await register(`http://127.0.0.1:${port}/api`)
+  await waitsFor(api, refused, 'runner')
+  expect((await why(refused)).sentence).toContain(
+    `: http://127.0.0.1:${port}/api: connect ECONNREFUSED 127.0.0.1:${port}. It is tried again at`,
+  )
 })
 
 test('a parent and its child; a running run names its runner', async () => {

@@ -2,7 +2,19 @@
 
 import type { ControlAction, RunExplanation, WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { child, flow, openEngines, openRunner, PLACES, returned, unique, until, wait } from '../../kit/index.ts'
+import {
+  type Api,
+  child,
+  flow,
+  openEngine,
+  openEngines,
+  openRunner,
+  PLACES,
+  returned,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
 
 const env = { ENGINE_QUEUE: 'memory' }
 
@@ -64,6 +76,61 @@ test.each(PLACES)('a paused workflow starts nothing until it is resumed, on %s',
   for (const id of [...all, above]) await api.succeeded(id)
   const actions = ((await api.get('/control-actions')).json as ControlAction[]).map(({ action }) => action)
   expect(actions).toEqual(['workflow.resume', 'schedule.fire', 'replay', 'workflow.pause'])
+  expect(await api.post(`/workflows/${app}/${name}/resume`)).toMatchObject({
+    status: 409,
+    code: 'conflict',
+    text: expect.stringContaining('is not paused'),
+  })
   expect((await api.post(`/workflows/${app}/nobody/pause`)).status).toBe(404)
   expect((await api.post(`/workflows/${app}/nobody/resume`)).status).toBe(404)
+})
+
+test.each(PLACES)('a pause outlives the registration that lacks its workflow, on %s', async (_, freshStore, count) => {
+  const { api, other, engines, storeFile } = await openEngines(freshStore, count, { env })
+  const [name, peer, app] = [unique('held'), unique('peer'), unique('app')]
+  const cron = '0 0 1 1 *'
+  const workflows = { [name]: { handler: () => returned(), registration: { triggers: [{ event: name }, { cron }] } } }
+  const whole = await openRunner({ app, runner: 'r', workflows: { ...workflows, [peer]: () => returned() } })
+  const without = await openRunner({ app, runner: 'r', workflows: { [peer]: () => returned() } })
+  await whole.register(api)
+  const schedule = `wf:${app}:${name}:0`
+  for (const path of [`/workflows/${app}/${name}/pause`, `/schedules/${schedule}/pause`])
+    expect((await api.post(path)).status).toBe(200)
+  const held = (await api.send({ name })).runId
+  const isHeld = async (at: Api, id: string) => (await at.run(id)).waitingFor?.kind === 'workflow-paused'
+  await until(() => isHeld(api, held))
+  await without.register(other)
+  for (const verb of ['pause', 'resume'])
+    expect(await other.post(`/workflows/${app}/${name}/${verb}`)).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('It is paused, and stays so'),
+    })
+  for (const engine of engines) await engine.stop()
+  const again = await openEngine({ storeFile, env })
+  await whole.register(again.api)
+  const [listed] = (await again.api.get(`/workflows?app=${app}`)).json as WorkflowDefinition[]
+  expect(listed).toMatchObject({ name, pausedAt: expect.any(String) })
+  expect((await again.api.get('/schedules?source=workflow')).json).toMatchObject([{ id: schedule, paused: true }])
+  const later = (await again.api.send({ name })).runId
+  for (const id of [held, later]) await until(() => isHeld(again.api, id))
+  for (const path of [`/workflows/${app}/${name}/resume`, `/schedules/${schedule}/resume`]) {
+    expect((await again.api.post(path)).status).toBe(200)
+    expect(await again.api.post(path)).toMatchObject({ status: 409, code: 'conflict' })
+  }
+  for (const id of [held, later]) await again.api.succeeded(id)
+})
+
+test.each(PLACES)('a resume right after posts leaves no run behind, on %s', async (_, freshStore, count) => {
+  const { api, other } = await openEngines(freshStore, count, { env })
+  const name = unique('held')
+  const runner = await openRunner({ workflows: { [name]: () => returned() } })
+  await runner.register(api)
+  const { app } = runner
+  const ids: string[] = []
+  for (let i = 0; i < 10; i++) {
+    expect((await api.post(`/workflows/${app}/${name}/pause`)).status).toBe(200)
+    for (let n = 0; n < 5; n++) ids.push((await (n % 2 ? api : other).send({ name, app })).runId)
+    expect((await (i % 2 ? api : other).post(`/workflows/${app}/${name}/resume`)).status).toBe(200)
+  }
+  for (const id of ids) await api.succeeded(id)
 })
