@@ -66,17 +66,22 @@ async function start(name: string, data?: unknown): Promise<string> {
 }
 
 async function ended(name: string, status: 'succeeded' | 'failed' = 'succeeded', data?: unknown): Promise<string> {
-  const id = await start(name, data)
-  await api.reaches(id, status)
-  return id
+  return (await api.reaches(await start(name, data), status)).id
 }
+
+test('numbers beyond 2^53 keep their digits, sent and shown', async () => {
+  const data = '{"id":9007199254740993,"list":[18446744073709551615]}'
+  const [{ eventId }] = (await lines('events', 'send', unique('digits'), '--data', data)) as [{ eventId: string }]
+  const shown = [(await api.get(`/events/${eventId}`)).text, (await cli(['events', 'get', eventId, '--json'])).stdout]
+  for (const text of shown) expect(text).toContain(`"data":${data}`)
+})
 
 describe('runs', () => {
   test('list: a table for people, lines for scripts, filtered', async () => {
     const failed = await ended(bad, 'failed')
     const done = await ended(ok)
     const [people, script, few, none, counts] = await Promise.all([
-      cli(['runs', 'list', '--app', runner.app, '--status', 'failed', '-q', bad]),
+      cli(['runs', 'list', '--app', runner.app, '--status', 'failed', '--status', 'cancelled', '-q', bad]),
       lines<RunSummary>('runs', 'list', '--app', runner.app, '--since', '1h'),
       lines<RunSummary>('runs', 'list', '--limit', '1'),
       cli(['runs', 'list', '--app', 'nobody']),
@@ -286,7 +291,9 @@ describe('events', () => {
     expect(run).toMatchObject({ id: sent?.runId, status: 'succeeded', input: [1], runner: runner.runner })
 
     const repeated = await cli([...args, ...dedupe])
-    expect(repeated.stdout).toBe('dropped: an event with this dedupe id came before\n')
+    expect(repeated.stdout).toMatch(
+      /^dropped: an event with this dedupe id came before: evt_\w+, which started run_\w+\n$/,
+    )
 
     const [failing, unheard] = await Promise.all([
       cli(['events', 'send', bad, '--wait']),

@@ -35,6 +35,7 @@ import { answer } from './answer.ts'
 const greet = createWorkflow({ name: 'greet', triggers: { event: 'greet' } }, ({ step }) =>
   step.run('answer', () => answer satisfies string),
 )
+console.log('greeting', process.env.GREETING)
 console.log('pid', process.pid, Object.keys(process.env).filter(name => name.startsWith('ENGINE_')).join())
 await connect({ app: 'dev', workflows: [greet] }).ready
 `
@@ -88,6 +89,7 @@ describe('perdure dev with a runner', () => {
   beforeAll(async () => {
     write(directory, 'one')
     writeFileSync(join(directory, 'src/worker.ts'), WORKER)
+    writeFileSync(join(directory, '.env'), 'GREETING="hello"\nENGINE_ENCRYPTION_KEY=too-short\n')
     dev = start(directory, './src/worker.ts')
     api = await dev.api()
   })
@@ -110,11 +112,19 @@ describe('perdure dev with a runner', () => {
     })
     await dev.says(/^dev {4}\| {3}interface {4}http:\S+\/openapi\.json$/m)
     await dev.says(/^runner \| pid \d+ ENGINE_URL$/m)
+    // The environment wins: this encryption key would have stopped the engine.
+    await dev.says(/^runner \| greeting hello$/m)
+    await dev.says(/^dev {4}\| {3}variables {4}2 of \.env, where they are not set already$/m)
     await dev.says(/^engine \| \d\d:\d\d:\d\d info {2}runner connected/m)
     await dev.says(/^dev {4}\| {3}webhooks {5}may go to 127\.0\.0\.0\/8,::1 /m)
     await dev.says(/^dev {4}\| {3}console {2}http:\S+\/console\/$/m)
     // Without a terminal there are no colours.
     expect(dev.output()).not.toContain('\u001b')
+  })
+
+  test('a change of .env restarts the runner with it', async () => {
+    writeFileSync(join(directory, '.env'), 'GREETING=good evening\n')
+    await dev.says(/^runner \| greeting good evening$/m)
   })
 
   test('new code answers as soon as a file has changed, once for many changes', async () => {

@@ -18,7 +18,7 @@ describe('how it ends', () => {
       [['runs', 'list', '--limit', '0'], 'whole number'],
       [['events', 'send', 'x', '--data', '{'], '--data is no JSON'],
       [['events', 'send', 'x', '--data', '@/no/such/file'], '--data cannot be read'],
-      [['apps', '--url', 'nonsense'], '"nonsense" is not an http(s) URL'],
+      [['apps', '--url', 'nonsense'], 'is not an http or https URL: nonsense'],
     ]
     const exits = await Promise.all(wrong.map(([args]) => perdure(args)))
     for (const [i, [args, says]] of wrong.entries()) {

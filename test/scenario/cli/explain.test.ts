@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CommandHost, type Exit, flow, linesOf, run, scenario, tempStoreFile, unique } from '../../kit/index.ts'
+import { CommandHost, type Exit, emit, flow, linesOf, run, scenario, tempStoreFile, unique } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 const ok = unique('ok')
@@ -37,4 +37,24 @@ test('why: what an event did, and what it would do now', async () => {
   const [value] = await lines<{ now: boolean }>('events', 'why', eventId, '--now')
   expect(value).toMatchObject({ now: true, workflows: [] })
   expect(await cli(['events', 'why', 'evt_none'])).toMatchObject({ code: 1 })
+})
+
+test('runs steps: what the event of an emit started and woke, and the start that a singleton skipped', async () => {
+  const [heard, looped] = [unique('heard'), unique('looped')]
+  await engine.runner({
+    app: 'shop',
+    workflows: {
+      [heard]: { handler: flow([]), registration: { triggers: [{ event: looped }] } },
+      [looped]: { handler: flow([emit('again', looped)]), registration: { singleton: { mode: 'skip' } } },
+    },
+  })
+  const { triggered } = await api.send({ name: looped })
+  const runId = triggered.find(({ workflow }) => workflow === looped)?.runId as string
+  await api.succeeded(runId)
+  const { effects } = (await api.step(runId, 'again')) as { effects: { triggered: { runId?: string }[] } }
+  const started = effects.triggered.find(one => one.runId !== undefined)?.runId as string
+  const { stdout } = await cli(['runs', 'steps', runId, '--step', 'again'])
+  expect(stdout).toMatch(new RegExp(`triggered +shop/${heard}  ${started}\n`))
+  expect(stdout).toMatch(new RegExp(`triggered +shop/${looped}  skipped: ${runId} is live\n`))
+  expect((await cli(['runs', 'steps', runId])).stdout).toContain(`${looped}  started 1, skipped 1`)
 })

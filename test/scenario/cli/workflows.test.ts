@@ -37,7 +37,7 @@ test('workflows start starts a run of any workflow, once for each id, and can wa
 test('events redrive starts a workflow with events of the log', async () => {
   const name = unique('logged')
   const { eventId } = await api.send({ name, data: 7 })
-  const all = ['events', 'redrive', '--name', name, '--workflow', ok]
+  const all = ['events', 'redrive', '--name', name, '--since', '1h', '--workflow', ok]
   expect((await cli([...all, '--dry-run'])).stdout).toBe('1 events, 1 runs would be started, 0 skipped, 0 failed\n')
   expect(await lines(...all)).toEqual([{ matched: 1, started: 1, skipped: 0, failed: 0, capped: false }])
   expect((await cli(all)).stdout).toBe('1 events, 0 runs started, 1 skipped, 0 failed\n')
@@ -45,5 +45,6 @@ test('events redrive starts a workflow with events of the log', async () => {
   const runs = await api.runs(`?eventId=${eventId}`)
   expect(runs).toHaveLength(2)
   expect((await cli(['events', 'redrive', '--workflow', ok])).code).toBe(2)
+  expect((await cli(['events', 'redrive', '--name', name, '--workflow', ok])).stderr).toContain('give --since')
   expect((await cli(['events', 'redrive', eventId, '--workflow', ok, '--dry-run'])).code).toBe(2)
 })

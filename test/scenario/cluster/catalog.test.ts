@@ -1,6 +1,7 @@
 // Two engines on one PostgreSQL database without messages between them: whatever one engine has acknowledged counts
 // for the next decision of the other.
 
+import { openAdministration } from '@perdure/engine'
 import type { DryRunReply, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import {
@@ -17,6 +18,7 @@ import {
   unique,
   until,
 } from '../../kit/index.ts'
+import { ConnectClient } from '../../kit/runner/connect-client.ts'
 import { type Created, INBOUND_KEY, INBOUND_KEYS } from '../../kit/webhook/inbound.ts'
 
 describe('right after one engine acknowledged', async () => {
@@ -92,6 +94,43 @@ describe('right after one engine acknowledged', async () => {
     const signed = { scheme, secret, body: '{}', at: Date.now() }
     expect((await postWebhook(two, slug, signed)).status).toBe(202)
     expect((await postWebhook(two, `${slug}x`, signed)).status).toBe(404)
+  })
+
+  test('that a receiver is disabled or deleted, the other takes no post for it', async () => {
+    for (const close of ['disable', 'delete'] as const) {
+      const { json } = await one.post('/webhook-receivers', { eventName: unique('closed') })
+      const { id, slug, scheme, secret, eventName } = json as Created & { id: string; eventName: string }
+      const signed = () => ({ scheme, secret, body: '{}', at: Date.now() })
+      expect((await postWebhook(two, slug, signed())).status).toBe(202)
+      const closing = {
+        disable: { body: '{"enabled": false}', headers: { 'content-type': 'application/json' } },
+        delete: {},
+      }
+      await one.request(close === 'disable' ? 'PATCH' : 'DELETE', `/webhook-receivers/${id}`, closing[close])
+      const posts = await Promise.all(Array.from({ length: 5 }, () => postWebhook(two, slug, signed())))
+      expect(posts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+      expect((await two.get(`/events?name=${eventName}`)).json).toHaveLength(1)
+    }
+  })
+
+  test('a session or a key, both open the other', async () => {
+    const made = async (path: string, body: object) =>
+      (await one.post(path, body)).json as { token: string; key: string }
+    for (let i = 0; i < 5; i++) {
+      const { token } = await made('/session', { key: INBOUND_KEY })
+      expect((await two.as(token).get('/whoami')).status).toBe(200)
+      const { key } = await made('/keys', { kind: 'runner' })
+      const client = await new ConnectClient(two.base, { key }).opened()
+      client.send('hello', { protocolVersion: 1 })
+      await until(() => client.frames.some(({ type }) => type === 'hello'), { what: 'the hello of the engine' })
+      const opener = (await made('/keys', { kind: 'read' })).key
+      expect((await two.post('/session', { key: opener })).status).toBe(201)
+      const { administration, close } = await openAdministration(storeFile)
+      const { key: ofCommand } = await administration.createKey({ kind: 'read' })
+      await close()
+      expect((await two.as(ofCommand).get('/runs')).status).toBe(200)
+    }
+    expect((await two.as(`${INBOUND_KEY}x`).get('/runs')).status).toBe(401)
   })
 
   test('registrations one after the other, every event at the other still has its answer', async () => {

@@ -64,6 +64,29 @@ for (const [wire, env] of Object.entries(WIRES)) {
       expect((await one.api.steps(runId)).map(({ name }) => name)).toEqual(['a', 'b'])
     })
 
+    test('steps that run are known at both', async () => {
+      const { runId, invoke, end, elsewhere, other } = await underWay()
+      const running = [{ id: stepId('charge'), name: 'charge', startedMs: 0 }]
+      expect((await reportSteps(invoke, { running }, elsewhere)).status).toBe(200)
+      for (const { api } of [one, two]) {
+        expect(await api.steps(runId)).toMatchObject([{ name: 'charge', status: 'running' }])
+        expect((await api.get(`/runs/${runId}/steps/${stepId('charge')}`)).json).toMatchObject({ status: 'running' })
+        expect(await api.run(runId)).toMatchObject({ currentStepName: 'charge' })
+      }
+      const { over } = await other.api.follow(`/stream?topics=run:${runId}`, {
+        stopWhen: messages => messages.some(({ data }) => data.currentStepName === 'notify'),
+      })
+      const notify = [{ id: stepId('notify'), name: 'notify', startedMs: 0 }]
+      let seq = 1
+      // The stream may begin to follow a moment after it is open.
+      await until(async () => {
+        await reportSteps(invoke, { seq: ++seq, running: notify })
+        return Promise.race([over.then(() => true), new Promise<false>(resolve => setTimeout(resolve, 50, false))])
+      })
+      end()
+      await one.api.succeeded(runId)
+    })
+
     test('a token of an engine that has stopped is void', async () => {
       const pass = await underWay()
       const [stopped, left] = pass.other === one ? [two, one] : [one, two]

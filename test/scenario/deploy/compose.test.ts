@@ -4,35 +4,14 @@
 import { readConfig } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
 import { HTTP_LIMITS } from '../../../packages/engine/src/http/request/limits.ts'
-import { yamlDocuments as documents, imageStages, projectFile as read } from '../../kit/deploy/deploy-files.ts'
+import { readCompose, type Service } from '../../kit/deploy/compose-file.ts'
+import { imageStages, projectFile as read } from '../../kit/deploy/deploy-files.ts'
 import { environmentOf, listOf, type Stage } from '../../kit/deploy/dockerfile.ts'
 
 const { stages, image } = imageStages()
 
-interface Service {
-  build?: { target: string }
-  environment: Record<string, string>
-  depends_on?: Record<string, { condition: string }>
-  ports?: string[]
-  volumes?: string[]
-  healthcheck?: { test: string[] }
-  read_only?: boolean
-  stop_grace_period?: string
-  deploy: { resources: { limits: { cpus: string; memory: string } } }
-}
-
 describe('compose.yaml', () => {
-  const text = read('compose.yaml')
-  const given: Record<string, string> = {}
-  /** As Compose reads it: variables replaced, each by a value of its own, and `$$` by `$`. */
-  const replaced = text.replace(/\$\{(\w+):\?[^}]*\}/g, (_, name: string) => {
-    given[name] ??= `${name.toLowerCase()}-`.padEnd(40, '0')
-    return given[name] as string
-  })
-  const [file] = documents<{ services: Record<string, Service>; volumes: Record<string, null> }>(
-    replaced.replaceAll('$$', '$'),
-  )
-  const { services, volumes } = file as NonNullable<typeof file>
+  const { services, volumes, text, replaced, given } = readCompose()
   const engine = services.engine as Service
 
   test('requires every secret, and contains none', () => {
@@ -72,6 +51,16 @@ describe('compose.yaml', () => {
     expect(environment.ENGINE_URL).toBe('http://engine:4777')
     const [script] = listOf(stages.find(({ name }) => name === 'example-runner') as Stage, 'CMD').slice(-1)
     expect(read(script as string)).toContain('connect({')
+  })
+
+  test('runs nothing as root', () => {
+    for (const [name, { build, user, command }] of Object.entries(services)) {
+      const stage = build && stages.find(one => one.name === build.target)
+      const inImage = stage?.instructions.find(({ word }) => word === 'USER')?.rest
+      // The entrypoint of an official image gives up root rights, if nothing starts in its place.
+      expect(user ?? inImage ?? (command === undefined ? 'of the entrypoint' : 'root'), name).not.toMatch(/^(root|0)\b/)
+    }
+    expect(services.redis).toMatchObject({ user: 'redis', command: expect.arrayContaining(['redis-server']) })
   })
 
   test('builds stages that exist, bounds every service, and waits for nothing that has no health check', () => {

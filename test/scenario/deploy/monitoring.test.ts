@@ -24,14 +24,19 @@ const SCRAPED = ['job', 'instance']
 const { api } = await scenario()
 const text = (await api.get('/metrics')).text
 
+/** Written by Prometheus itself. */
+const UP = 'up'
 /** The names of the samples that an engine writes: those of a histogram have endings. */
-const written = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name, type]) =>
-  type === 'histogram' ? ['_bucket', '_sum', '_count'].map(ending => name + ending) : [name as string],
-)
+const written = [
+  UP,
+  ...[...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? ['_bucket', '_sum', '_count'].map(ending => name + ending) : [name as string],
+  ),
+]
 
 /** The metric of a sample: those of a histogram without their endings. */
 const metricOf = (sample: string) => sample.replace(/_(bucket|sum|count)$/, '')
-const metricsOf = (expr: string) => expr.match(/\b(?:perdure|nodejs|process)_\w+/g) ?? []
+const metricsOf = (expr: string) => expr.match(/\b(?:perdure|nodejs|process)_\w+|\bup\b/g) ?? []
 
 /** The labels that an expression selects and groups by. */
 const labelsOf = (expr: string) => [
@@ -65,7 +70,7 @@ test('every alert has a name of its own, a severity and two sentences', () => {
 })
 
 test('what the page says to alarm on with a number has an alert', () => {
-  const rows = page.split('\n').filter(line => /^\| `(perdure|nodejs)_/.test(line))
+  const rows = page.split('\n').filter(line => /^\| `((perdure|nodejs)_|up\b)/.test(line))
   const alarmed = rows.filter(row => /(?:over|more|at|^ ?) ?[\d,.]+/.test(row.split('|')[3] as string))
   expect(alarmed.length).toBeGreaterThan(6)
   const inAlerts = rules.flatMap(({ expr }) => metricsOf(expr).map(metricOf))

@@ -25,7 +25,7 @@ const ELSEWHERE: Record<string, string> = {
 }
 
 /** Languages of blocks that are not run: outputs, diagrams, and excerpts of text. `snippets.test.ts` runs `ts`. */
-const SHOWN = ['', 'text', 'mermaid', 'md', 'ts', 'tsx', 'python', 'go']
+const SHOWN = ['', 'text', 'mermaid', 'md', 'ts', 'tsx', 'python', 'go', 'ini']
 
 const { engine } = await scenario({
   realTime: true,

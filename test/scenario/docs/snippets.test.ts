@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, createWorkflow, type Workflow } from '@perdure/sdk'
+import { ApiError, createClient, createWorkflow, type Workflow } from '@perdure/sdk'
 import { testEngine } from '@perdure/sdk/testing'
 import { Elysia } from 'elysia'
 import express from 'express'
@@ -24,6 +24,7 @@ const STANDS_IN: Record<string, string> = {
   'docs/steps.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',
+  'docs/ai.md': 'test/scenario/docs/ai.workflows.ts',
   'docs/testing.md': 'packages/sdk/src/testing/docs.test.ts',
   // `quickstart.test.ts` runs the project that has this file.
   'docs/quickstart.md': 'packages/cli/template/src/workflows.ts',
@@ -110,6 +111,9 @@ const CHECKS: Record<string, Check[]> = {
     },
     async block => {
       await api.succeeded(runId)
+      expect(await block({ client, runId })).toHaveProperty('result')
+    },
+    async block => {
       expect(await block({ client, id: runId, console: { log: () => {} } })).toMatchObject({ items: expect.any(Array) })
     },
     async block => block({ client, signal: AbortSignal.timeout(10_000) }),
@@ -117,6 +121,7 @@ const CHECKS: Record<string, Check[]> = {
       const scope = await block({ client, id: runId })
       expect(scope).toMatchObject({ run: { status: 'succeeded' }, status: 'succeeded' })
     },
+    async block => block({ client, ApiError, id: 'run_of-nobody' }),
   ],
   'docs/concepts.md': [
     async block => {
@@ -146,6 +151,23 @@ const CHECKS: Record<string, Check[]> = {
       await waiting.parkedAt('payment')
       await test.send('order/paid', { orderId: 'A-1' })
       expect(await waiting.result()).toMatchObject({ data: { orderId: 'A-1' } })
+    },
+    async (_, { code }) => {
+      const billed: unknown[] = []
+      const bill = (event: { name: string }) => void billed.push(event.name)
+      const plan = createWorkflow({ name: 'plan', triggers: { event: 'plan/started' } }, async ({ step }) => {
+        const { ended } = await runBlock({ code: `const ended = await (async () => {${code}})()` } as Block, {
+          step,
+          bill,
+        })
+        return ended
+      })
+      await using test = await testEngine([plan])
+      const run = await test.start(plan, {})
+      await run.parkedAt('change')
+      for (const name of ['plan/changed', 'plan/cancelled']) await test.send(name, {})
+      expect(await run.result()).toBe('cancelled')
+      expect(billed).toEqual(['plan/changed'])
     },
   ],
   'docs/flow-control.md': [
@@ -220,8 +242,8 @@ const CHECKS: Record<string, Check[]> = {
   ],
   'packages/client/README.md': [
     async block => {
-      await engine.runner({ workflows: { 'order/paid': flow([run('one')]) } })
-      expect((await block()).run).toMatchObject({ workflow: 'order/paid' })
+      await engine.runner({ app: 'shop', workflows: { ship: flow([run('one')]) } })
+      expect((await block()).run).toMatchObject({ workflow: 'ship', app: 'shop' })
     },
   ],
   'packages/perdure/README.md': [

@@ -135,6 +135,14 @@ test('race: a child has a time limit beside it, a step.run has not', async () =>
   expect(await resultOf(await start('docs-beside'))).toBe('the step')
 })
 
+test('I/O between steps: the run goes on without its open step', async () => {
+  const runId = await start('docs-between', { item: 'hats' })
+  await waitsFor(api, runId, 'sleep')
+  await api.send({ name: 'order/paid' })
+  await api.succeeded(runId)
+  expect(calls).toEqual(['ship from the stock of hats'])
+})
+
 test('failures: a step that is caught, and a run that is followed by onFailure', async () => {
   const runId = await start('docs-failures', { amount: -1 })
   letChargesFail(3)

@@ -158,6 +158,24 @@ export const limits = createWorkflow({ name: 'docs-limits' }, async ({ step }) =
   ])
   return { rate, parcel }
 })
+const database = {
+  stockOf: async (item: string) => {
+    await new Promise(resolve => setTimeout(resolve, 5))
+    return `the stock of ${item}`
+  },
+}
+const ship = (stock: string) => void calls.push(`ship from ${stock}`)
+
+/** I/O outside of steps, which costs a pass. */
+export const between = createWorkflow(
+  { name: 'docs-between' },
+  async ({ event, step }: WorkflowArgs<{ item: string }>) => {
+    await Promise.race([step.waitForEvent('paid', { event: 'order/paid' }), step.sleep('too late', '1d')])
+    const stock = await database.stockOf(event.data.item) // the other step of the race is open: the pass is answered here
+    await step.run('ship', () => ship(stock))
+  },
+)
+
 /** A mistake that the page warns of. */
 export const beside = createWorkflow({ name: 'docs-beside' }, ({ step }) =>
   Promise.race([
@@ -193,6 +211,14 @@ export const failures = createWorkflow(
   },
 )
 
+export const policies = createWorkflow(
+  {
+    name: 'docs-policies',
+    retry: { maxAttempts: 'unlimited', maxElapsed: '1d', nonRetriable: ['CardDeclined', 'E_CLOSED'] },
+  },
+  () => 'done',
+)
+
 export const all = [
   run,
   sleep,
@@ -207,6 +233,8 @@ export const all = [
   together,
   bookParcel,
   limits,
+  between,
   beside,
   failures,
+  policies,
 ]

@@ -35,7 +35,7 @@ describe('ENGINE_CORS_ORIGINS', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('access-control-allow-origin')).toBe(PAGE)
     const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
-    expect(exposed).toEqual(['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To'])
+    expect(exposed).toEqual(['X-Next-Cursor', 'X-Request-Id', 'X-Scanned-To', 'X-Event-Id', 'X-Run-Id'])
     for (const name of exposed?.slice(0, 2) ?? []) expect(answer.headers.has(name), name).toBe(true)
   })
 

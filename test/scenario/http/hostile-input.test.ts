@@ -85,12 +85,12 @@ describe('parameters', () => {
   })
 
   test.each(asking)('$id: broken escapes, parameters given twice or as lists, and strange names', async operation => {
-    for (const name of Object.keys(operation.query ?? {})) {
+    for (const [name, param] of Object.entries(operation.query ?? {})) {
       for (const broken of BROKEN_ESCAPES) {
         expectEither(await attacked.attack(operation, { query: `?${name}=${broken}` }), operation)
       }
       const twice = await attacked.attack(operation, { query: `?${name}=1&${name}=1` })
-      expect(expectRefusal(twice)).toBe('invalid_request')
+      expectVerdict(twice, operation, isWholeByQuery(operation) && param.kind === 'names')
       expectEither(await attacked.attack(operation, { query: `?${name}[]=1&${name}[x]=1` }), operation)
       expectEither(await attacked.attack(operation, { query: `?${name}` }), operation)
     }
@@ -230,9 +230,14 @@ describe('methods, keys and headers', () => {
       const answer = await attacked.attack(operations.streamRun, { headers: { 'last-event-id': text } })
       expect(expectRefusal(answer), text).toBe('invalid_request')
     }
-    for (const text of ['', '-1', '9'.repeat(400)]) {
+    // The run has ended: after its last frame there is nothing to stream.
+    for (const [text, status] of [
+      ['', 200],
+      ['-1', 200],
+      ['9'.repeat(400), 204],
+    ] as const) {
       const answer = await attacked.attack(operations.streamRun, { headers: { 'last-event-id': text } })
-      expect(answer.status, text).toBe(200)
+      expect(answer.status, text).toBe(status)
     }
   })
 })

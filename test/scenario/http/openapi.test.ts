@@ -4,8 +4,8 @@ import type { WebhookDelivery } from '@perdure/protocol'
 import { type Example, errorsOf, type ListedOperation, operationList, type Reply } from '@perdure/protocol/operations'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Webhook } from 'standardwebhooks'
-import { Compile, Errors } from 'typebox/schema'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { expectToFit } from '../../kit/http/fits.ts'
 import {
   flow,
   openDestination,
@@ -118,6 +118,19 @@ async function schedule(): Promise<Ids> {
   return {}
 }
 
+async function pausedSchedule(): Promise<Ids> {
+  await schedule()
+  await api.post('/schedules/weekly-report/pause')
+  return {}
+}
+
+/** No order: it would wait for the resume. */
+async function pausedWorkflow(): Promise<Ids> {
+  await shop.register(api)
+  await api.post('/workflows/shop/fulfil-order/pause')
+  return {}
+}
+
 /** A workflow whose only runner has left. */
 async function abandoned(): Promise<Ids> {
   const workflows = { 'count-stock': flow([]) }
@@ -183,14 +196,13 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   listSchedules: schedule,
   deleteSchedule: schedule,
   pauseSchedule: schedule,
-  resumeSchedule: schedule,
+  resumeSchedule: pausedSchedule,
   fireSchedule: schedule,
   deleteWorkflow: abandoned,
   deleteApp: abandoned,
   listBuffers: batch,
   flushBuffer: batch,
-  // An order would wait for the resume.
-  resumeWorkflow: async () => ({}),
+  resumeWorkflow: pausedWorkflow,
   getBulk: bulk,
   stopBulk: bulk,
 }
@@ -221,20 +233,6 @@ function pathOf({ path }: ListedOperation, example: Example): string {
 /** The answer that the example shows. */
 function replyOf({ reply, otherwise }: ListedOperation, example: Example): Reply {
   return example.otherwise && otherwise ? otherwise : reply
-}
-
-/** The schema, closed to unknown fields. */
-function closed(schema: unknown): Record<string, unknown> {
-  const inner = JSON.parse(JSON.stringify(schema), (_, part) =>
-    part?.type === 'object' && part.properties ? { ...part, additionalProperties: false } : part,
-  )
-  return inner as Record<string, unknown>
-}
-
-function expectToFit(value: unknown, schema: unknown, what: string): void {
-  const strict = closed(schema)
-  const [, errors] = Errors(strict, value)
-  expect(Compile(strict).Check(value), `${what}: ${JSON.stringify({ errors, value })}`).toBe(true)
 }
 
 const examples = all.flatMap(operation =>

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import {
   type Api,
   flow,
+  type Handler,
   opcode,
   openDestination,
   openEngine,
@@ -54,7 +55,7 @@ async function risen(names: readonly string[], during: () => Promise<unknown>): 
   return names.map(name => (after.get(name) ?? 0) - (before.get(name) ?? 0))
 }
 
-async function serve(handler: ReturnType<typeof flow>, registration = {}): Promise<{ name: string; app: string }> {
+async function serve(handler: Handler, registration = {}): Promise<{ name: string; app: string }> {
   const name = unique('measured')
   const runner = await new PlainRunner({ workflows: { [name]: { handler, registration } } }).listen()
   await runner.register(api)
@@ -66,10 +67,10 @@ test('a run that succeeds counts its event, its start, its passes and its end', 
   const of = `app="${app}",workflow="${name}"`
   const names = [
     'perdure_events_accepted_total',
-    'perdure_runs_started_total',
-    'perdure_runs_ended_total{status="succeeded"}',
-    `perdure_workflow_runs_started_total{${of}}`,
-    `perdure_workflow_runs_ended_total{${of},status="succeeded"}`,
+    'perdure_runs_started_total{kind="run"}',
+    'perdure_runs_ended_total{kind="run",status="succeeded"}',
+    `perdure_workflow_runs_started_total{${of},kind="run"}`,
+    `perdure_workflow_runs_ended_total{${of},kind="run",status="succeeded"}`,
     'perdure_invokes_total{transport="http",outcome="opcodes"}',
     'perdure_invokes_total{transport="http",outcome="returned"}',
     'perdure_invoke_duration_seconds_count{transport="http"}',
@@ -100,7 +101,7 @@ test('failed runs are counted apart, and so are refused and broken passes', asyn
   const { name } = await serve(failing)
   const rejecting = await serve(() => ({ status: 400, body: JSON.stringify({ message: 'no' }) }))
   const names = [
-    'perdure_runs_ended_total{status="failed"}',
+    'perdure_runs_ended_total{kind="run",status="failed"}',
     'perdure_invokes_total{transport="http",outcome="rejected"}',
   ]
   const rises = await risen(names, async () => {
@@ -112,7 +113,7 @@ test('failed runs are counted apart, and so are refused and broken passes', asyn
 
 test('a run that waits and is cancelled has ended; a wait lost to an event is a stale commit', async () => {
   const { name } = await serve(flow([wait('parcel', unique('parcel'))]))
-  const names = ['perdure_runs_ended_total{status="cancelled"}']
+  const names = ['perdure_runs_ended_total{kind="run",status="cancelled"}']
   const rises = await risen(names, async () => {
     const { runId } = await api.send({ name })
     await api.reaches(runId, 'waiting')
@@ -192,6 +193,40 @@ test('checkpoints are counted as they become durable', async () => {
   await scripted.api.succeeded((await scripted.api.send({ name })).runId)
 })
 
+test('a workflow counts from its registration: the first failure is a rise, and the run of its handler is counted apart', async () => {
+  const breaks = run('charge', () => {
+    throw new StepFailure('no card', { retriable: false })
+  })
+  const { name, app } = await serve(
+    (invoke, record) => (invoke.ctx.onFailure ? returned('told') : flow([breaks])(invoke, record)),
+    { onFailure: true },
+  )
+  const ended = (kind: string, status: string) =>
+    `perdure_workflow_runs_ended_total{app="${app}",workflow="${name}",kind="${kind}",status="${status}"}`
+  expect((await scrape()).get(ended('run', 'failed'))).toBe(0)
+  const { runId } = await api.send({ name })
+  await api.failed(runId)
+  await until(async () => (await scrape()).get(ended('onFailure', 'succeeded')) === 1)
+  const after = await scrape()
+  expect([after.get(ended('run', 'failed')), after.get(ended('run', 'succeeded'))]).toEqual([1, 0])
+})
+
+test('runs of an app without a runner are counted until one arrives', async () => {
+  const name = unique('stranded')
+  const waiting = async (app: string) => (await scrape()).get(`perdure_runs_without_runner{app="${app}"}`)
+  const runner = await new PlainRunner({ workflows: { [name]: flow([]) } }).listen()
+  await runner.register(api)
+  expect(await waiting(runner.app)).toBe(0)
+  await runner.close()
+  const { runId } = await api.send({ name })
+  await until(async () => (await waiting(runner.app)) === 1)
+  expect((await scrape()).get('perdure_lane_lag_seconds{lane="runs"}')).toBe(0)
+  const next = await new PlainRunner({ app: runner.app, workflows: { [name]: flow([]) } }).listen()
+  await next.register(api)
+  await api.succeeded(runId)
+  await until(async () => (await waiting(runner.app)) === 0)
+})
+
 test('a run that sleeps is not late', async () => {
   const idle = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' } })
   const name = unique('late')
@@ -209,6 +244,6 @@ test("a key of another namespace reads the engine's numbers, and none of the nam
   const { text } = await engine.api.as(SOUTH).get('/metrics')
   expect(text).not.toContain(app)
   expect(text).not.toContain(name)
-  expect(text).toMatch(/^perdure_runs_started_total [1-9]/m)
+  expect(text).toMatch(/^perdure_runs_started_total\{kind="run"\} [1-9]/m)
   expect((await engine.api.get('/metrics')).status).toBe(401)
 })

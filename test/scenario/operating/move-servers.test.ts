@@ -38,7 +38,9 @@ async function madeStore(): Promise<string> {
 async function contentsOf(file: string): Promise<Record<string, unknown[]>> {
   const database = await openDatabase(file)
   const rows = (sql: string) => database.prepare(sql).all() as Row[]
-  const tables = rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'sqlite_sequence' ORDER BY name")
+  const tables = rows(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('sqlite_sequence', 'engine_claim') ORDER BY name",
+  )
   const contents = tables.map(({ name }) => [
     name,
     rows(`SELECT * FROM ${name}`)
@@ -58,7 +60,7 @@ async function fill(file: string): Promise<void> {
   const database = await openDatabase(file)
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
   for (const { name } of tables) {
-    if (name === 'migrations' || name.startsWith('sqlite_')) continue
+    if (name === 'migrations' || name === 'engine_claim' || name.startsWith('sqlite_')) continue
     const columns = database.prepare(`PRAGMA table_info(${name})`).all() as {
       name: string
       type: string

@@ -1,5 +1,5 @@
-// The files of a SQLite store: who can open them, a database that was lost beside its log, leftovers of a killed backup, and a
-// lock that a full disk refuses.
+// The files of a SQLite store: who can open them, a database that was lost beside its log, files that are lost under a running
+// engine, leftovers of a killed backup, and a lock that a full disk refuses.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -20,7 +21,7 @@ import { dirname, join } from 'node:path'
 import { backupStore, openAdministration, openSqliteStore, restoreStore } from '@perdure/engine'
 import { describe, expect, test } from 'vitest'
 import { findings } from '../../kit/engine/findings.ts'
-import { onCleanup, openEngine, serveToTheEnd, tempStoreFile } from '../../kit/index.ts'
+import { onCleanup, openEngine, serveToTheEnd, startEngine, tempStoreFile, until } from '../../kit/index.ts'
 import { fill, smallFileSystem } from '../../kit/servers/full-disk.ts'
 
 const sqlite = (file: string) => `sqlite:${file}`
@@ -74,17 +75,22 @@ describe('permissions', () => {
     const file = tempStoreFile()
     await (await openSqliteStore({ file })).close()
     chmodSync(file, 0o644)
-    chmodSync(dirname(file), 0o755)
+    chmodSync(dirname(file), 0o775)
     const commands = `chmod 700 ${dirname(file)}, and chmod 600 ${file}`
     const doctor = async () => (await findings({ ENGINE_STORE: sqlite(file) })).get('store.permissions')
     expect(await doctor()).toMatchObject({ verdict: 'warning', message: expect.stringContaining(commands) })
     const engine = await openEngine({ storeFile: file, env: { ENGINE_LOG_LEVEL: 'warn' } })
     expect(engine.log.join('')).toContain(commands)
-    expect([modeOf(dirname(file)), modeOf(file)]).toEqual(['755', '644'])
+    expect([modeOf(dirname(file)), modeOf(file)]).toEqual(['775', '644'])
     await engine.stop()
     for (const name of readdirSync(dirname(file))) chmodSync(join(dirname(file), name), 0o600)
-    chmodSync(dirname(file), 0o700)
+    const replaceable = { message: expect.stringMatching(/can replace files of the store: chmod 700 \S+$/) }
+    expect(await doctor()).toMatchObject({ verdict: 'warning', ...replaceable })
+    // Others can look into the folder, and can open nothing there.
+    chmodSync(dirname(file), 0o755)
     expect(await doctor()).toMatchObject({ verdict: 'ok' })
+    const quiet = await openEngine({ storeFile: file, env: { ENGINE_LOG_LEVEL: 'warn' } })
+    expect(quiet.log.join('')).not.toContain('chmod')
   })
 })
 
@@ -137,6 +143,73 @@ describe('a database that was lost beside its log', () => {
     await expect(openSqliteStore({ file })).rejects.toThrow(`its log ${file}-journal`)
   })
 })
+
+describe('files that are lost under a running engine', () => {
+  const lost = { error: { code: 'unavailable', details: { reason: 'store_lost' } } }
+
+  /** An engine with events, after the fault, once it has noticed; answers the sentence of its refusals. */
+  async function afterFault(fault: (file: string) => void) {
+    const engine = await startEngine()
+    for (let i = 0; i < 5; i++) await engine.api.post('/events', { name: 'acknowledged' })
+    fault(engine.storeFile)
+    await until(async () => (await engine.api.get('/readyz')).status === 503, { what: 'a loss that is noticed' })
+    const refusal = await engine.api.post('/events', { name: 'late' })
+    expect(refusal).toMatchObject({ status: 503, json: lost })
+    return { engine, message: (refusal.json as { error: { message: string } }).error.message }
+  }
+
+  async function eventsIn(file: string): Promise<number> {
+    const engine = await openEngine({ storeFile: file })
+    return (await engine.api.get('/events')).text.split('acknowledged').length - 1
+  }
+
+  test('its folder is removed: everything can be saved from the open files, and its end is a failure', async () => {
+    const { engine, message } = await afterFault(file => rmSync(dirname(file), { recursive: true }))
+    expect(message).toContain(`engine.db was removed or renamed under the running engine`)
+    expect(message).toContain(`perdure backup FILE --pid ${engine.pid}`)
+    const saved = tempStoreFile()
+    await backupStore(sqlite(engine.storeFile), saved, { pid: engine.pid })
+    const { code, stderr } = await engine.sigterm()
+    expect(code).toBe(2)
+    expect(stderr).toContain(`perdure: ${message}`)
+    expect(await eventsIn(saved)).toBe(5)
+  })
+
+  test('an older copy is put in its place: the next start does not mix it with the log of the newer one', async () => {
+    const { engine, message } = await afterFault(file => {
+      const older = `${file}.older`
+      copyFileSync(file, older)
+      renameSync(older, file)
+    })
+    expect(message).toContain('engine.db was replaced by another file')
+    await engine.sigterm()
+    const { storeFile } = engine
+    changeGeneration(storeFile)
+    expect((await serveToTheEnd({ storeFile })).stderr).toContain(`is not the database that its log`)
+    rmSync(`${storeFile}-wal`)
+    await eventsIn(storeFile)
+  })
+
+  test('it is written over in place: the engine notices without any work', async () => {
+    const { engine, message } = await afterFault(file => writeFileSync(file, readFileSync(file).fill(0)))
+    expect(message).toContain('engine.db was written over')
+    expect((await engine.sigterm()).code).toBe(2)
+  })
+
+  test('only its log is removed: everything is in the database', async () => {
+    const { engine, message } = await afterFault(file => rmSync(`${file}-wal`))
+    expect(message).toContain('engine.db-wal was removed')
+    await engine.kill9()
+    expect(await eventsIn(engine.storeFile)).toBe(5)
+  })
+})
+
+/** Changes the generation of the database (`user_version`): it is not the one that its log was written for. */
+function changeGeneration(file: string): void {
+  const bytes = readFileSync(file)
+  bytes.writeInt32BE(7, 60)
+  writeFileSync(file, bytes)
+}
 
 test('a backup removes what killed backups to any name have left, and nothing of one that is running', async () => {
   const file = tempStoreFile()

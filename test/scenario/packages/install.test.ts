@@ -69,6 +69,19 @@ test('ES modules and CommonJS get the same names from every subpath', async () =
   for (const subpath of SUBPATHS) expect(imported?.[`perdure${subpath}`]?.length, subpath).toBeGreaterThan(0)
 })
 
+test('perdure and perdure/client have the same createClient', async () => {
+  project.write(
+    'same.mjs',
+    `import { createRequire } from 'node:module'
+    import * as perdure from 'perdure'
+    import * as client from 'perdure/client'
+    const require = createRequire(import.meta.url)
+    const same = [[perdure, client], [require('perdure'), require('perdure/client')]]
+    console.log(same.map(([a, b]) => a.createClient === b.createClient && a.ApiError === b.ApiError).join())`,
+  )
+  expect((await project.run('.', 'node', 'same.mjs')).trim()).toBe('true,true')
+})
+
 const CONSUMER = `
 import { createWorkflow, defineEvent, type WorkflowArgs } from 'perdure'
 import { connect } from 'perdure/connect'
@@ -86,7 +99,10 @@ export async function statusOf(id: string): Promise<string> {
   // @ts-expect-error: a run has no such field
   run.nothing
   for await (const item of client.pages.listRuns({ status: 'failed' })) if (item.id === id) return item.workflow
-  return run.status
+  const handle = await client.start(double, { n: 2 }, { app: 'shop' })
+  // @ts-expect-error: the input has another type
+  await client.start(double, { n: '2' })
+  return (await handle.result()).twice > 3 ? run.status : handle.status()
 }
 `
 

@@ -3,9 +3,9 @@
 import { createWorkflow, NonRetriableError, StepFailedError, type Workflow } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { describe, expect, test } from 'vitest'
-import { onCleanup, scenario, unique } from '../../kit/index.ts'
+import { onCleanup, scenario, unique, waitsFor } from '../../kit/index.ts'
 
-const { api, url: engineUrl } = await scenario()
+const { api, clock, url: engineUrl } = await scenario()
 
 /** Serves a workflow and starts a run of it. */
 async function started(workflow: Workflow<never, unknown>): Promise<string> {
@@ -68,6 +68,8 @@ describe('a step that fails for good', () => {
     const runId = await started(
       createWorkflow({ name: 'parent' }, ({ step }) => step.runWorkflow('child', { workflow: 'nowhere' })),
     )
+    await waitsFor(api, runId, 'runner')
+    clock.jump(600_000)
     expect((await api.failed(runId)).error).toMatchObject({
       message: 'No app has a workflow "nowhere".',
       code: 'step_failed',

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { onCleanup, scenario, unique, until, within } from '../../kit/index.ts'
+import { isAll } from '../../servers.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 
@@ -61,18 +62,24 @@ async function start(runtime: keyof typeof RUNTIMES, file: string): Promise<Star
   return { row, process: child, said: () => said }
 }
 
-/** `ends`: the runner leaves at a signal, and ends the process in order. */
-const CASES = [
+/** `ends`: the runner leaves at a signal, and ends the process in order. `rare`: only `npm run test:all` has the case. */
+const CASES: { runtime: keyof typeof RUNTIMES; file: string; framework: string; ends: boolean; rare?: boolean }[] = [
   { runtime: 'bun', file: 'bun', framework: 'bun', ends: true },
   { runtime: 'bun', file: 'elysia', framework: 'elysia', ends: true },
   { runtime: 'bun', file: 'connect', framework: 'connect', ends: true },
   { runtime: 'deno', file: 'deno', framework: 'deno', ends: false },
   { runtime: 'deno', file: 'node', framework: 'node', ends: true },
-] as const
+  { runtime: 'bun', file: 'hono', framework: 'hono', ends: true },
+  { runtime: 'deno', file: 'hono', framework: 'hono', ends: true, rare: true },
+  { runtime: 'bun', file: 'express', framework: 'express', ends: true, rare: true },
+  { runtime: 'deno', file: 'express', framework: 'express', ends: true, rare: true },
+  { runtime: 'bun', file: 'fastify', framework: 'fastify', ends: true, rare: true },
+  { runtime: 'deno', file: 'fastify', framework: 'fastify', ends: true, rare: true },
+]
 
 describe('a runner on another runtime', () => {
-  for (const { runtime, file, framework, ends } of CASES) {
-    test.runIf(existsSync(RUNTIMES[runtime].binary))(
+  for (const { runtime, file, framework, ends, rare = false } of CASES) {
+    test.runIf(existsSync(RUNTIMES[runtime].binary) && (isAll || !rare))(
       `registers, runs a workflow, and learns that one is cancelled: ${framework} on ${runtime}`,
       async () => {
         const { row, process, said } = await start(runtime, file)

@@ -1,9 +1,9 @@
 // `client.start()` of the SDK against the real engine (docs/concepts.md#start-a-workflow-directly).
 
-import { createClient, createWorkflow, RunEndedError, type WorkflowArgs } from '@perdure/sdk'
+import { ApiError, createClient, createWorkflow, RunEndedError, type WorkflowArgs } from '@perdure/sdk'
 import { serve } from '@perdure/sdk/node'
 import { expect, test } from 'vitest'
-import { onCleanup, scenario, unique } from '../../kit/index.ts'
+import { onCleanup, scenario, unique, until } from '../../kit/index.ts'
 
 const { url } = await scenario({ realTime: true })
 
@@ -41,4 +41,25 @@ test('the result of a run that fails is its error', async () => {
   const thrown = await handle.result().catch((error: unknown) => error)
   expect(thrown).toBeInstanceOf(RunEndedError)
   expect(thrown).toMatchObject({ message: 'nothing to do', code: 'handler_failed', runId: handle.runId })
+})
+
+test('a handle says what the run does, and cancels it', async () => {
+  const app = unique('waiting')
+  const waiting = createWorkflow({ name: 'waiting' }, async ({ step }) => {
+    await step.waitForEvent('paid', { event: unique('paid') })
+  })
+  const runner = await serve({ app, workflows: [waiting], port: 0, engineUrl: url, log: () => undefined })
+  onCleanup(() => runner.close())
+  await runner.ready
+  const client = createClient({ url, app })
+  const handle = await client.start(waiting)
+  await until(async () => (await handle.status()) === 'waiting', { what: 'the wait' })
+  // The same client has the operations of the HTTP interface.
+  expect(await client.getRun({ id: handle.runId })).toMatchObject({ status: 'waiting', workflow: 'waiting' })
+  await handle.cancel()
+  expect(await handle.status()).toBe('cancelled')
+  await expect(handle.result()).rejects.toMatchObject({ name: 'RunEndedError', status: 'cancelled' })
+  const refused = await handle.cancel().catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(ApiError)
+  expect(refused).toMatchObject({ status: 409, code: 'run_terminal' })
 })

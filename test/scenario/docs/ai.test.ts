@@ -1,0 +1,48 @@
+// Runs the code blocks of docs/ai.md on the real engine, with the `ai` package and its mock model; snippets.test.ts compares the
+// blocks with the page.
+
+import { testEngine } from '@perdure/sdk/testing'
+import { expect, test } from 'vitest'
+import { called, careless, loop, model, one, wrapped } from './ai.workflows.ts'
+
+const question = { question: 'How is the weather in Bern?' }
+
+test('one call is stored with the members that the step returns, and without a warning', async () => {
+  await using engine = await testEngine([one])
+  const run = await engine.start(one, question)
+  expect(await run.result()).toMatchObject({ text: 'It rains.', usage: { inputTokens: 3, outputTokens: 2 } })
+  expect((await run.logs()).filter(({ level }) => level === 'warn')).toEqual([])
+})
+
+test('a loop calls the model and each tool once for each turn, over a crash', async () => {
+  await using engine = await testEngine([loop])
+  called.length = 0
+  model.doGenerateCalls.length = 0
+  engine.mock('weather', ({ execution, original }) => {
+    if (execution === 1) engine.crash()
+    return original()
+  })
+  const run = await engine.start(loop, question)
+  await engine.restart()
+  expect(await run.result()).toBe('It rains.')
+  expect(model.doGenerateCalls).toHaveLength(2)
+  expect(called).toEqual(Array(2).fill(['weather', { city: 'Bern' }]))
+  expect((await run.steps()).map(({ name }) => name)).toEqual(['think', 'weather', 'think'])
+})
+
+test('a wrapped model is called once, however often the handler runs, and its dates are dates', async () => {
+  await using engine = await testEngine([wrapped])
+  model.doGenerateCalls.length = 0
+  const run = await engine.start(wrapped, question)
+  expect(await run.result({ within: '2h' })).toBe('It rains.')
+  expect(model.doGenerateCalls).toHaveLength(1)
+})
+
+test('a result that is returned whole loses its getters, and one warning names them', async () => {
+  await using engine = await testEngine([careless])
+  const run = await engine.start(careless, question)
+  expect(await run.result()).toEqual({ steps: 1 })
+  const warnings = (await run.logs()).filter(({ level }) => level === 'warn')
+  expect(warnings).toHaveLength(1)
+  expect(warnings[0]?.message).toMatch(/an instance of \w+, .* without its getters .*\btext\b/)
+})
