@@ -51,6 +51,7 @@ test('all that match are replayed once the number is typed; the counts are those
     .first()
     .waitFor()
   expect(await axeViolations(page)).toEqual([])
+  await page.getByRole('link', { name: `succeeded ${RUNS}` }).waitFor()
   await page.getByRole('link', { name: 'bulk.replay' }).click()
   await page.getByTitle(`done: ${RUNS} matched, ${RUNS} done, 0 skipped, 0 failed`).waitFor()
   const [job] = await jobs()

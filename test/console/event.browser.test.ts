@@ -1,8 +1,9 @@
-// The page of an event: why it started nothing at a workflow, then and now, whom it woke, and the tree of what came of it.
+// The page of an event: why it started nothing at a workflow, then and now, whom it woke, and the tree of what came of it. The
+// effects of an emitted event at its step, too.
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, openEngine, run, step, unique, wait } from '../kit/index.ts'
+import { emit, flow, openEngine, returned, run, step, unique, wait } from '../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
 
@@ -63,10 +64,32 @@ test('a name that nothing knows leads to the near one, with the same data; one t
 
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByRole('link', { name: `Send ${awaited}…` }).click()
-  await page.getByText('The run that waits for this name would not wake').waitFor()
+  await page.getByText('It would wake 1 waiting run.').waitFor()
   expect(await page.getByText('did you mean').count()).toBe(0)
 
   const { eventId: vain } = await api.send({ name: awaited, data: { total: 9 } })
   await page.goto(`${url}/console/n/default/events/${vain}`)
   await page.getByText('1 run waited for this name.').waitFor()
+})
+
+test('the detail of an emit shows what its event did: the run that it started, and the start that was skipped', async () => {
+  const [heard, looped] = [unique('heard'), unique('looped')]
+  await runner({
+    workflows: {
+      [heard]: { handler: () => returned(1), registration: { triggers: [{ event: looped }] } },
+      [looped]: { handler: flow([emit('again', looped)]), registration: { singleton: { mode: 'skip' } } },
+    },
+  })
+  const { triggered } = await api.send({ name: looped })
+  const runIdIn = (workflow: string) => triggered.find(one => one.workflow === workflow)?.runId as string
+  const runId = runIdIn(looped)
+  await api.succeeded(runId)
+  const page = await openPage(url)
+  await page.goto(`${url}/console/n/default/runs/${runId}?step=again`)
+  const effects = page.locator('section', { has: page.getByRole('heading', { name: 'Effects', exact: true }) })
+  await effects.getByText('skipped: this run is live').waitFor()
+  expect(await effects.getByRole('link', { name: runId }).count()).toBe(1)
+  const started = await effects.getByText('started run_').textContent()
+  expect(started).not.toContain(runIdIn(heard))
+  expect(await axeViolations(page)).toEqual([])
 })

@@ -73,11 +73,13 @@ test('its failed steps are found by key, a step is read when it is selected, and
   const inspector = page.getByRole('complementary', { name: 'Selected step' })
   await inspector.getByText('row 1821 is bad').first().waitFor()
   const row = page.getByRole('row', { name: /^import-row-1821,/ })
-  const isOnScreen = async () => {
+  const height = page.viewportSize()?.height ?? 0
+  const onScreen = async () => {
     const box = await row.boundingBox()
-    return box !== null && box.y > 0 && box.y + box.height <= (page.viewportSize()?.height ?? 0)
+    if (box !== null && box.y > 0 && box.y + box.height <= height) return true
+    throw new Error(`the row is at ${JSON.stringify(box)} of a page of ${height} px`)
   }
-  await until(isOnScreen, { what: 'the failed step on the screen' })
+  await until(onScreen, { what: 'the failed step on the screen' })
   await page.keyboard.press('N')
   await inspector.getByText('row 910 is bad').first().waitFor()
   expect(results.length).toBeLessThanOrEqual(3)

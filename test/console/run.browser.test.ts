@@ -2,7 +2,18 @@
 
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
-import { flow, type Handler, openEngine, returned, run, StepFailure, unique, wait } from '../kit/index.ts'
+import {
+  discovered,
+  flow,
+  type Handler,
+  opcode,
+  openEngine,
+  returned,
+  run,
+  StepFailure,
+  unique,
+  wait,
+} from '../kit/index.ts'
 
 const engine = await openEngine()
 const { api, url } = engine
@@ -92,6 +103,24 @@ test.each(['light', 'dark'] as const)('a failed run and its tabs have no violati
   await page.getByText('U+202E').first().waitFor()
 })
 
+test('an error shows its code, its fields and its causes', async () => {
+  const name = unique('order')
+  const cause = { name: 'TypeError', message: 'fetch failed', cause: { message: 'refused', code: 'ECONNREFUSED' } }
+  const error = { message: 'no luck', code: 'card_declined', fields: { status: 402, '\u202e': '<b>' }, cause }
+  const handler = () => discovered([opcode('StepRun', 'charge', { error, retriable: false })])
+  await engine.runner({ workflows: { [name]: { handler } } })
+  const { runId } = await api.send({ name })
+  await api.reaches(runId, 'failed')
+  const page = await openPage(url)
+  await page.goto(pageOf(runId, '?step=charge'))
+  const step = page.getByRole('complementary', { name: 'Selected step' })
+  await step.getByText('card_declined').waitFor()
+  const text = (await step.innerText()).replace(/\s+/g, ' ')
+  expect(text).toMatch(/status ?402/)
+  expect(text).toContain('U+202E')
+  expect(text).toContain('Caused by TypeError: fetch failed Caused by Error: refused ECONNREFUSED')
+})
+
 test('a failed run links to its workflow, and to the run that handles its failure', async () => {
   const name = unique('order')
   const charge = () => {
@@ -111,7 +140,7 @@ test('a failed run links to its workflow, and to the run that handles its failur
   await fact('On failure').getByText('succeeded').waitFor()
   await fact('On failure').getByRole('link').click()
   await page.getByRole('row', { name: /^refund, succeeded/ }).waitFor()
-  await fact('Parent').getByRole('link').click()
+  await fact('Handles the failure of').getByRole('link').click()
   await page.waitForURL(new RegExp(runId))
 })
 

@@ -42,9 +42,9 @@ test('an open engine: the empty overview and list, and the first run, made by th
   await page.getByText('No run yet').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
-  await engine.runner({ workflows: { 'user.signed-up': () => returned({ ok: true }) } })
+  await engine.runner({ workflows: { 'user/signed-up': () => returned({ ok: true }) } })
   await promisify(execFile)('bash', ['-c', command])
-  await page.getByRole('row', { name: /succeeded.*user\.signed-up/ }).waitFor()
+  await page.getByRole('row', { name: /succeeded.*user\/signed-up/ }).waitFor()
 })
 
 test('a read key reads; actions unlock with a secret key, and lock again', async () => {
@@ -91,7 +91,7 @@ test('a read that is under way while actions are unlocked is read again, althoug
   await page.getByRole('row', { name: /ada.*read/ }).waitFor()
 })
 
-test('under a read key the actions of a row and of a run are disabled; unlocked, a run is cancelled; locked again, the token is gone', async () => {
+test('under a read key the actions of a row and of a run are locked; unlocked, a run is cancelled; locked again, the token is gone', async () => {
   const engine = await keyed()
   const api = engine.api.as(SECRET.key)
   const runner = await openRunner({ workflows: { patient: flow([wait('approval', 'approved')]) } })
@@ -106,16 +106,16 @@ test('under a read key the actions of a row and of a run are disabled; unlocked,
   await page.keyboard.press('j')
   await page.keyboard.press('.')
   const item = (name: string) => page.getByRole('menuitem', { name })
-  const isDisabled = async (name: string) => {
-    expect(await item(name).getAttribute('aria-disabled')).toBe('true')
+  const isLocked = async (name: string) => {
+    expect(await item(name).getAttribute('data-locked')).toBe('true')
     expect(await item(name).getAttribute('title')).toBe('needs a secret key')
   }
-  for (const name of ['Cancel…', 'Pause…']) await isDisabled(name)
+  for (const name of ['Cancel…', 'Pause…']) await isLocked(name)
   await page.keyboard.press('Escape')
   await page.keyboard.press('Enter')
   const actions = page.getByRole('button', { name: 'More actions' })
   await actions.click()
-  for (const name of ['Cancel…', 'Pause…']) await isDisabled(name)
+  for (const name of ['Cancel…', 'Pause…']) await isLocked(name)
   await page.keyboard.press('Escape')
 
   await page.getByRole('button', { name: 'Unlock' }).click()

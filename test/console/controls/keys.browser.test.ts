@@ -313,6 +313,7 @@ test('every key that has a control is in its tooltip', async () => {
   const isNamed = (key: string) => named.includes(key)
   expect(IN_TOOLTIPS.filter(key => !isNamed(key))).toEqual([])
   await page.getByRole('button', { name: 'Session and help' }).click()
+  await page.locator('[role=menu] kbd').first().waitFor()
   const shown = await page.locator('[role=menu] kbd').allTextContents()
   expect(IN_MENUS.filter(key => !shown.includes(key))).toEqual([])
 })

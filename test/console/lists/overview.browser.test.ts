@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
-import { flow, openEngine, returned, unique, wait } from '../../kit/index.ts'
+import { flow, openEngine, returned, run, unique, until, wait } from '../../kit/index.ts'
 
 const { api, url, runner } = await openEngine()
 const overview = `${url}/console/n/default/`
@@ -67,13 +67,102 @@ test('the overview goes on with the runs; j goes to its sentences', async () => 
   await api.send({ name })
   await waiting.getByText('1').waitFor({ timeout: 20_000 })
   await patient.register(api, { leaving: true })
+  await olderEngines(page)
   await page.reload()
   await page.locator('h1').focus()
-  await page.getByText('is silent, last seen').first().waitFor()
+  await page.getByText('has no live runner').first().waitFor()
   await page.keyboard.press('j')
   expect(await page.evaluate('document.activeElement.closest("section").getAttribute("aria-label")')).toBe(
     'Needs a look',
   )
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
+/** Shows an engine that has run for an hour: one that has just started does not miss runners yet. */
+async function olderEngines(page: Page): Promise<void> {
+  await page.route(
+    address => address.pathname === '/engines',
+    async route => {
+      const response = await route.fetch()
+      const engines = (await response.json()) as object[]
+      const startedAt = new Date(Date.now() - HOUR).toISOString()
+      await route.fulfill({ response, json: engines.map(engine => ({ ...engine, startedAt })) })
+    },
+  )
+}
+
+test('what needs a look names each cause, and the waits in flight add up', async () => {
+  const own = await openEngine()
+  const [stranded, fragile, stopped] = [unique('stranded'), unique('fragile'), unique('stopped')]
+  const breaks = run('charge', () => {
+    throw new Error('no card')
+  })
+  const gone = await own.runner({ app: 'gone', workflows: { [stranded]: () => returned(1) } })
+  await own.runner({
+    app: 'shop',
+    workflows: {
+      [fragile]: { handler: flow([breaks]), registration: { whenExhausted: 'pause', retry: { maxAttempts: 1 } } },
+      [stopped]: () => returned(1),
+    },
+  })
+  await own.api.post(`/workflows/shop/${stopped}/pause`)
+  await own.api.send({ name: stopped })
+  await own.api.reaches((await own.api.send({ name: fragile })).runId, 'paused')
+  await gone.close()
+  await gone.register(own.api, { leaving: true })
+  for (let i = 0; i < 2; i++) await own.api.send({ name: stranded })
+  await until(async () => (await own.api.runs('?waitingFor=runner')).length === 2)
+  const page = await openPage(own.url)
+  // The engine has just started: no runner is blamed for the time without it.
+  await page.goto(`${own.url}/console/n/default/`)
+  const panel = page.getByRole('region', { name: 'Needs a look' })
+  await panel.getByText('1 run is paused after a failure').waitFor()
+  expect(await panel.getByText('has no live runner').count()).toBe(0)
+  await olderEngines(page)
+  await page.reload()
+  await panel.getByText('2 runs wait').waitFor()
+  expect(await panel.getByRole('listitem').filter({ hasText: '2 runs wait' }).innerText()).toMatch(
+    /^App gone has no live runner/,
+  )
+  await panel.getByText(`1 run of ${stopped} in shop waits: the workflow is paused`).waitFor()
+  const items = page.getByRole('region', { name: 'In flight' }).getByRole('listitem')
+  expect((await items.allInnerTexts()).map(text => text.replaceAll(/\s+/g, ' ').replace(/^\W+/, ''))).toEqual([
+    ...['queued 3', '2 for runner', '1 for workflow-paused', 'running or waiting 0', 'waiting 0'],
+    ...['paused 1', '1 after a failure'],
+  ])
+  expect(await axeViolations(page)).toEqual([])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
+test('a schedule that is late and missed instants has one line, with their number and the cause', async () => {
+  const own = await openEngine()
+  await own.api.put('/schedules/nightly', { every: '1d', event: { name: 'night' } })
+  const page = await openPage(own.url)
+  const at = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString()
+  const gap = { from: at(9), until: at(2), count: 3, cause: 'no-engine' }
+  await page.route(
+    address => address.pathname === '/schedules',
+    async route => {
+      const response = await route.fetch()
+      const schedules = (await response.json()) as object[]
+      const missed = { ...gap, earlier: [{ ...gap, count: 1, cause: 'suspended' }] }
+      // `sort=missed` lists only schedules that missed instants.
+      const listed = schedules.length > 0 ? schedules : await (await fetch(`${own.url}/schedules`)).json()
+      await route.fulfill({
+        response,
+        json: (listed as object[]).map(each => ({ ...each, missed, lateMs: 120_000 })),
+      })
+    },
+  )
+  await page.goto(`${own.url}/console/n/default/`)
+  const lines = page.getByRole('region', { name: 'Needs a look' }).getByRole('listitem').filter({ hasText: 'nightly' })
+  await lines.first().waitFor()
+  expect(await lines.allInnerTexts()).toEqual([
+    expect.stringMatching(
+      /^Schedule nightly is 2 min late, and missed 3 instants, the last 2 h ago.*: no engine ran; 1 gap before$/s,
+    ),
+  ])
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
 test('the overview names what it could not read, and does not say that nothing needs a look', async () => {
@@ -113,4 +202,5 @@ test('the next schedules are the soonest of all, not of a first page', async () 
   await page.reload()
   const look = page.getByRole('region', { name: 'Needs a look' }).getByRole('link', { name: 'soonest' })
   expect(await look.getAttribute('href')).toContain('?state=late')
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
