@@ -69,6 +69,9 @@ const open = door(() => false)
 const signatureOf = ({ headers }: Invoke) => String(headers['x-engine-signature'] ?? '')
 const entries = (steps: Invoke['steps'], change: (entry: object) => object) =>
   Object.fromEntries(Object.entries(steps).map(([id, entry]) => [id, change(entry)]))
+/** The body with this in every opcode. */
+const withGiven = (body: Told['body'], given: object | undefined) =>
+  given === undefined || !body.opcodes ? body : { ...body, opcodes: body.opcodes.map(one => ({ ...one, given })) }
 const endsWithSteps = (ctx: object) => (ctx as { features?: string[] }).features?.includes('end-with-steps') === true
 const hasSome = (steps: object) => Object.keys(steps).length > 0
 const passes = { count: 0 }
@@ -128,6 +131,16 @@ export const BREAKAGES: Record<string, Breakage> = {
   'executes it again when it has no entry any more': reads('conform-retry', ({ ctx }) => ({
     ctx: { ...ctx, attempt: 1 },
   })),
+  'counts the attempts of a step as the invoke does': reads('conform-attempt', ({ ctx }) => ({
+    ctx: { ...ctx, stepAttempts: {} } as Invoke['ctx'],
+  })),
+  'takes the attempt of a step that is not listed there for its first one': answers(
+    'conform-attempt',
+    ({ status, body }, { ctx }) => ({
+      status,
+      body: ctx.attempt === 1 ? body : { opcodes: body.opcodes?.map(one => ({ ...one, data: ctx.attempt })) },
+    }),
+  ),
   'says that a step must not be tried again': opcodes('conform-final', { retriable: true }),
   'asks to have the error of a step back that its handler catches': opcodes('conform-catch', { catchable: false }),
   'throws a stored error where the step was called, and the handler may catch it': reads(
@@ -148,6 +161,23 @@ export const BREAKAGES: Record<string, Breakage> = {
   })),
   'reports a wait with its event, timeout and filter': opcodes('conform-wait', { if: undefined }),
   'gives the handler the event': answers('conform-wait', ({ body }) => ({ body: { ...body, data: { by: null } } })),
+  'says what the handler was given only where the engine takes that': answers(
+    'conform-wait',
+    ({ status, body }, { ctx }) => ({
+      status,
+      body: withGiven(body, (ctx as { features?: string[] }).features?.length ? undefined : { settled: 0 }),
+    }),
+  ),
+  'says nothing there, or that a first wait comes after no event': answers(
+    'conform-wait',
+    ({ status, body }, { ctx }) => ({
+      status,
+      body: withGiven(
+        body,
+        (ctx as { features?: string[] }).features?.includes('wait-order') ? { settled: 12 } : undefined,
+      ),
+    }),
+  ),
   'gives the handler null after the timeout': answers('conform-wait', ({ body }) => ({
     body: { ...body, data: null },
   })),

@@ -4,6 +4,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Handler } from '../kit/index.ts'
 import type { Invoke } from '../kit/runner/runner-record.ts'
+import { stepId } from '../kit/runner/wire.ts'
 import { code, NotRetriable, type Program, parked, pass } from './program.ts'
 import { reportingPass } from './reporting.ts'
 
@@ -30,6 +31,10 @@ export const PROGRAMS: Record<string, Program> = {
   },
   *'conform-retry'({ ctx }) {
     return yield code('flaky', () => (ctx.attempt < 2 ? fail('not yet')() : 'done'))
+  },
+  *'conform-attempt'({ ctx }) {
+    const { stepAttempts = {} } = ctx as { stepAttempts?: Record<string, number> }
+    return yield code('count', () => stepAttempts[stepId('count')] ?? 1)
   },
   *'conform-final'() {
     yield code('hopeless', () => {

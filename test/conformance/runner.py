@@ -163,12 +163,17 @@ def logs(event, ctx, log):
     yield
 
 
+def attempt(event, ctx, log):
+    return (yield run("count", lambda: ctx.get("stepAttempts", {}).get(step_id({}, "count"), 1)))
+
+
 def echo(event, ctx, log):
     return (yield run("echo", lambda: event.get("data")))
 
 
 HANDLERS = [
-    sequence, repeat, parallel, retry, final, catch, fail, throw, sleep, wait, child, effects, race, failure, logs, echo,
+    sequence, repeat, parallel, retry, final, catch, fail, throw, sleep, wait, child, effects, race, failure, logs,
+    attempt, echo,
 ]
 WORKFLOWS = {f"conform-{handler.__name__}": handler for handler in HANDLERS}
 FAILURE_HANDLERS = {"conform-failure": on_failure}

@@ -83,6 +83,7 @@ export const SDK_WORKFLOWS = [
     ctx.logger.info('hello', { n: 1 })
     return { logged: true }
   }),
+  createWorkflow({ name: 'conform-attempt' }, async ({ step }) => step.run('count', ({ attempt }) => attempt)),
   createWorkflow({ name: 'conform-echo' }, async ({ event, step }: Args<unknown>) =>
     step.run('echo', () => event.data),
   ),

@@ -96,7 +96,7 @@ async function sendTo(engine: OpenEngine, urls: readonly string[]) {
   })
   const { runId } = await engine.api.send({ name })
   await engine.api.succeeded(runId)
-  return { app, steps: await engine.api.steps(runId) }
+  return { app, runId, steps: await engine.api.steps(runId) }
 }
 
 /** The app's deliveries, once each has had its first attempt. */
@@ -148,17 +148,29 @@ describe('ENGINE_WEBHOOK_ALLOW', () => {
     const allowed = await listenOn('127.0.0.2')
     const redirecting = await listenOn('127.0.0.2', `http://127.0.0.1:${forbidden.port}/`)
     const engine = await openEngine({ env: { ENGINE_WEBHOOK_ALLOW: '127.0.0.2, 10.9.0.0/16' } })
-    const { app } = await sendTo(engine, [
+    const { app, runId } = await sendTo(engine, [
       `http://127.0.0.2:${allowed.port}/ok`,
       `http://127.0.0.2:${redirecting.port}/away`,
       `http://127.0.0.1:${forbidden.port}/no`,
       `http://[::ffff:127.0.0.2]:${allowed.port}/mapped`,
+      'http://localhost/name',
+    ])
+    // The run may end before its deliveries are dead, so its log says it.
+    const warned = (await engine.api.logs(runId)).map(({ level, scope, message }) => [
+      level,
+      scope,
+      message.slice(0, 33),
+    ])
+    expect(warned).toEqual([
+      ['warn', 'to 2', `The webhook to 127.0.0.1:${forbidden.port} will`.slice(0, 33)],
+      ['warn', 'to 3', 'The webhook to [::ffff:7f00:2]:'.concat(String(allowed.port)).slice(0, 33)],
+      ['warn', 'to 4', 'The webhook to localhost will not'],
     ])
     const deliveries = await attempted(engine.api, app)
     const outcomes = Object.fromEntries(
       deliveries.map(({ url, status, lastStatusCode }) => [new URL(url).pathname, lastStatusCode ?? status]),
     )
-    expect(outcomes).toEqual({ '/ok': 200, '/away': 307, '/no': 'dead', '/mapped': 'dead' })
+    expect(outcomes).toEqual({ '/ok': 200, '/away': 307, '/no': 'dead', '/mapped': 'dead', '/name': 'dead' })
     expect([allowed.paths, redirecting.paths, forbidden.connections]).toEqual([['/ok'], ['/away'], 0])
   })
 })

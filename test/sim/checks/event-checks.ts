@@ -29,20 +29,23 @@ export function checkEvents(all: Snapshot): void {
 }
 
 /**
- * `woke` counts the waits that were parked when the event came, but not waits that found it in the log. A wait of the
+ * `woke` counts the runs with waits that were parked when the event came, but not waits that found it in the log. A wait of the
  * emitting run itself may have been parked by the same pass, so it may count or not.
  */
 function checkWoke({ runs, events }: Snapshot): void {
   const woken = new Map<string, { others: number; own: number }>()
   for (const { id, steps, frames } of runs.values()) {
+    const counted = new Set<string>()
     for (const { eventId, op, carried, index } of steps) {
       if (eventId === undefined || op !== 'WaitForEvent' || carried) continue
       const wasParked = frames.some(
         frame => frame.kind === 'step_status' && frame.index === index && frame.status === 'waiting',
       )
+      if (!wasParked || counted.has(eventId)) continue
+      counted.add(eventId)
       const { others, own } = woken.get(eventId) ?? { others: 0, own: 0 }
       const isOwn = (JSON.parse(events.get(eventId)?.data ?? 'null') as { run?: string })?.run === id
-      if (wasParked) woken.set(eventId, isOwn ? { others, own: own + 1 } : { others: others + 1, own })
+      woken.set(eventId, isOwn ? { others, own: own + 1 } : { others: others + 1, own })
     }
   }
   for (const event of events.values()) {
@@ -142,7 +145,7 @@ function checkDedupe({ journal }: Snapshot, logged: ReadonlySet<string>): void {
 /** Checks which event each wait of a run took, and that no wait timed out although there was an event for it. */
 function checkWaits(all: Snapshot, record: JudgedRun): void {
   const { id, run, steps } = record
-  const taken = new Set<string>()
+  const taken = new Map<string, Step>()
   for (const step of steps) {
     if (step.op !== 'WaitForEvent' || step.eventId === undefined) continue
     const detail = () => `${id}#${step.index}: ${JSON.stringify(step)}`
@@ -153,9 +156,12 @@ function checkWaits(all: Snapshot, record: JudgedRun): void {
       detail,
       [id],
     )
-    ensure(!taken.has(event.id), 'a run takes an event once', detail, [id])
+    const other = taken.get(event.id)
+    // The runner reported this wait in a pass that was sent before it knew of the other one's event.
+    const wereTogether = !other || record.wall.wasSet || (other.finishedAt ?? 0) >= (step.passSentAt ?? Infinity)
+    ensure(wereTogether, 'only waits that are open together see one event', detail, [id])
     ensure(step.carried || event.id !== run.trigger.id, 'no wait takes the trigger of its run', detail, [id])
-    taken.add(event.id)
+    if (!other) taken.set(event.id, step)
     const { id: eventId, name, data, receivedAt } = event
     const carried = {
       id: eventId,
@@ -197,7 +203,7 @@ function checkTimeout(
   { events, journal }: Snapshot,
   { id, run, namespace, earlierEvents, timedOutAt, wall }: JudgedRun,
   step: Step,
-  taken: ReadonlySet<string>,
+  taken: ReadonlyMap<string, Step>,
 ): void {
   const until = (wall.wasSet ? timedOutAt.get(step.index) : step.wakeAt) ?? 0
   const missed = journal.events.find(post => {

@@ -26,8 +26,8 @@ export interface ModelRun {
   steps: ModelStep[]
   /** Arrival times of the events that the run's waits have taken. */
   taken: Set<number>
-  /** The pass in flight: the memo entry of each step, and how many of them were settled. */
-  pass?: { memo: Record<string, 'settled' | 'pending'>; settled: number }
+  /** The pass in flight: the memo entry of each step, how many of them were settled, and the events among them. */
+  pass?: { memo: Record<string, 'settled' | 'pending'>; settled: number; given: ReadonlySet<number> }
   passes: number
 }
 
@@ -67,8 +67,9 @@ export class Model {
 
   answer(run: ModelRun, ops: readonly Op[], names: readonly string[]): void {
     const settledBefore = run.pass?.settled ?? 0
+    const given = run.pass?.given ?? new Set()
     delete run.pass
-    for (const [i, op] of ops.entries()) this.#record(run, op, names[i] as string)
+    for (const [i, op] of ops.entries()) this.#record(run, op, { name: names[i] as string, given })
     if (ops.includes('Broken')) this.#end(run, 'failed')
     else {
       this.#settleSleeps(run, this.now)
@@ -96,15 +97,15 @@ export class Model {
     this.#send()
   }
 
-  /** One event settles one wait of each run, the one that was parked first. */
+  /** One event settles all waits of each run. */
   deliver(): number {
     this.events.push(this.now)
     let woke = 0
     for (const run of this.runs) {
-      const wait = open(run).find(({ op }) => op === 'WaitForEvent')
-      if (!wait) continue
+      const waits = open(run).filter(({ op }) => op === 'WaitForEvent')
+      if (waits.length === 0) continue
       run.taken.add(this.now)
-      this.#wake(run, wait, 'succeeded')
+      for (const wait of waits) this.#wake(run, wait, 'succeeded')
       woke++
     }
     this.#send()
@@ -162,7 +163,7 @@ export class Model {
     return this.#create({ replayOf: source, steps: carried.map(step => ({ ...step, carried: true })) })
   }
 
-  #record(run: ModelRun, op: Op, name: string): void {
+  #record(run: ModelRun, op: Op, { name, given }: { name: string; given: ReadonlySet<number> }): void {
     const step: ModelStep = { name, op, status: 'waiting', carried: false, wakeAt: Infinity }
     run.steps.push(step)
     if (op === 'StepRun') step.status = 'succeeded'
@@ -170,8 +171,8 @@ export class Model {
     if (op === 'Sleep') step.wakeAt = this.now + SLEEP_MS
     if (op === 'RunWorkflow') step.child = this.#create({ parent: { run, step } })
     if (op === 'WaitForEvent') {
-      // A wait also sees events between the run's creation and itself.
-      const event = this.events.find(at => at >= run.createdAt && !run.taken.has(at))
+      // A wait also sees events between the run's creation and itself, but for those in the memo of the pass.
+      const event = this.events.find(at => at >= run.createdAt && !given.has(at))
       if (event === undefined) return
       run.taken.add(event)
       step.status = 'succeeded'
@@ -210,7 +211,7 @@ export class Model {
       run.status = 'running'
       run.passes++
       const memo = run.steps.map(({ name, status }) => [name, status === 'waiting' ? 'pending' : 'settled'])
-      run.pass = { memo: Object.fromEntries(memo), settled: settled(run) }
+      run.pass = { memo: Object.fromEntries(memo), settled: settled(run), given: new Set(run.taken) }
     }
   }
 }

@@ -135,6 +135,8 @@ const CONFIG: Config = {
   runnerStaleAfterMs: 90_000,
   invokeTimeoutMs: INVOKE_TIMEOUT_MS,
   bulkReplayLimit: 1000,
+  generationLimit: 100,
+  childGraceMs: 600_000,
   limits: readLimits((_, fallback) => fallback),
   corsOrigins: [],
   drainTimeoutMs: DRAIN_TIMEOUT_MS,

@@ -76,6 +76,8 @@ interface Seen {
   run: Run
   policies: Policies
   data: Payload
+  /** The position of its event in the log. */
+  position: number
 }
 
 class History {
@@ -173,10 +175,13 @@ class History {
     const page = await store.in('default').runs({ limit: 1000, dir: 'asc' })
     const loaded = await Promise.all(page.map(async ({ id }) => (await store.loadRun(id))?.run as Run))
     this.runCount = loaded.length
+    const log = await store.in('default').events({ limit: 1000 })
+    const positions = new Map(log.map(({ event, position }) => [event.id, position]))
     return loaded.map(run => ({
       run,
       policies: this.#workflows.find(({ name }) => name === run.workflow) as Policies,
       data: JSON.parse(run.input as string) as Payload,
+      position: positions.get(run.eventId as string) as number,
     }))
   }
 
@@ -230,17 +235,15 @@ function sleep(pass: HeldPass | undefined, sleepMs: number) {
   return { op: 'Sleep', id, name: 'nap', sleepMs }
 }
 
-/** Among runs that share all their slots, those of higher priority start first, and then the older ones. */
+/** Among runs that share all their slots, those of higher priority start first, and then those that are earlier in the log. */
 function checkOrder(before: Seen[], after: Seen[]): void {
   const now = new Map(after.map(seen => [seen.run.id, seen.run]))
   const held = before.filter(({ run }) => run.waitingFor?.kind === 'concurrency')
-  const rankOf = ({ run, policies, data }: Seen) => [-priorityOf(policies, data), run.id] as const
   const key = ({ policies, data }: Seen) => JSON.stringify([...slotsOf(policies, data)].sort())
   for (const passed of held.filter(({ run }) => now.get(run.id)?.waitingFor?.kind === 'concurrency')) {
     for (const started of held.filter(seen => now.get(seen.run.id)?.leaseOwner !== undefined)) {
       if (key(passed) !== key(started)) continue
-      const [[p, id], [q, other]] = [rankOf(started), rankOf(passed)]
-      expect(p < q || (p === q && id < other), `${id} started before ${other}`).toBe(true)
+      expect(byRank(started, passed), `${started.run.id} started before ${passed.run.id}`).toBeLessThan(0)
     }
   }
 }
@@ -272,7 +275,7 @@ function isHeldByThrottle({ run }: Seen): boolean {
 
 function byRank(one: Seen, other: Seen): number {
   const rank = ({ policies, data }: Seen) => priorityOf(policies, data)
-  return rank(other) - rank(one) || (one.run.id < other.run.id ? -1 : 1)
+  return rank(other) - rank(one) || one.position - other.position
 }
 
 /**
@@ -307,10 +310,7 @@ function checkLineOrder(before: Seen[], after: Seen[]): void {
     const left = held.filter(({ run }) => isHeldByThrottle(now.get(run.id) as Seen)).sort(byRank)[0]
     if (!left) continue
     for (const started of held.filter(({ run }) => now.get(run.id)?.run.startedAt !== undefined)) {
-      const isAsOld = started.run.createdAt === left.run.createdAt
-      const isTie = isAsOld && started.run.priority === left.run.priority
-      const goesFirst = isTie || byRank(started, left) < 0
-      expect(goesFirst, `${started.run.id} started before ${left.run.id}`).toBe(true)
+      expect(byRank(started, left), `${started.run.id} started before ${left.run.id}`).toBeLessThan(0)
     }
   }
 }

@@ -185,7 +185,11 @@ class History {
   async #many(workflow: Workflow): Promise<Counts | undefined> {
     this.#calls++
     const engine = this.#rng.pick(this.#engines)
-    const answer = await engine.request('POST', '/events/redrive', { name: EVENT, workflow })
+    const answer = await engine.request('POST', '/events/redrive', {
+      name: EVENT,
+      since: '1970-01-01T00:00:00Z',
+      workflow,
+    })
     if (!answer) return undefined
     expect(answer.status, JSON.stringify(answer)).toBe(200)
     this.#answered++

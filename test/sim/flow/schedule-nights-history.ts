@@ -258,7 +258,8 @@ export class NightHistory {
     do answer = await engine.request(method, url, kind === 'put' ? body : undefined)
     while (answer === undefined)
     if (kind === 'delete') expect([204, 404]).toContain(answer.status)
-    else expect(answer.status, JSON.stringify(answer)).toBeLessThan(300)
+    // A resume of a schedule that runs changes nothing.
+    else if (kind !== 'resume' || answer.status !== 409) expect(answer.status, JSON.stringify(answer)).toBeLessThan(300)
     return answer
   }
 

@@ -158,6 +158,8 @@ class History {
       let answer: Awaited<ReturnType<CrashingEngine['request']>>
       do answer = await this.#engine.request(method, url, body)
       while (answer === undefined)
+      // A resume of a schedule that runs, or whose first answer was lost in a crash, changes nothing.
+      if (url.endsWith('/resume') && answer.status === 409) return
       expect(answer.status, JSON.stringify(answer)).toBeLessThan(300)
     })
   }

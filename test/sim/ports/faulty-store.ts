@@ -164,8 +164,8 @@ export class FaultyStore implements Store {
     return this.#read(() => this.#deps.inner.flowRow(id))
   }
 
-  isDeduped(key: Parameters<Store['isDeduped']>[0]) {
-    return this.#read(() => this.#deps.inner.isDeduped(key))
+  dedupeClaim(key: Parameters<Store['dedupeClaim']>[0]) {
+    return this.#read(() => this.#deps.inner.dedupeClaim(key))
   }
 
   liveRuns(of: Parameters<Store['liveRuns']>[0]) {

@@ -6,7 +6,7 @@ import { EngineError } from '../../../packages/engine/src/domain/model/errors.ts
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { ForwardedCheckpoints } from '../../../packages/engine/src/services/pass/forwarded-checkpoints.ts'
 import { HttpCheckpoints } from '../../../packages/engine/src/services/pass/http-checkpoints.ts'
-import { PassTokens } from '../../../packages/engine/src/services/pass/pass-tokens.ts'
+import { PassTokens } from '../../../packages/engine/src/services/support/pass-tokens.ts'
 import type { SimClock } from '../core/sim-clock.ts'
 import { never } from './life.ts'
 
@@ -47,7 +47,8 @@ export class Gateway {
     this.#network = network
     this.#tokens = tokens
     const forward = forwarded.forward.bind(forwarded)
-    this.#checkpoints = new HttpCheckpoints({ tokens, owner: NAME, forward, isShared: true, baseUrl: () => '' })
+    const again = async () => {}
+    this.#checkpoints = new HttpCheckpoints({ tokens, owner: NAME, forward, again, isShared: true, baseUrl: () => '' })
   }
 
   static async open(options: GatewayOptions): Promise<Gateway> {

@@ -30,7 +30,8 @@ async function owner(store: Store, runId: string, now: number): Promise<void> {
   let state = RunState.claimed(loaded)
   const decided = await decideAndCommit<Decision>({
     store,
-    decide: () => begin(state, { now, route: toRunner, catalog: view }).decision,
+    decide: assumptions =>
+      begin(state, { now, route: toRunner, catalog: view, assumptions, report: () => {} }).decision,
     unit: decision => decision,
     onStale: async () => {
       const again = await store.loadRun(runId)
