@@ -10,7 +10,7 @@ import { type OwnServers, startOwnServers } from './servers/own-servers.ts'
 import type { Suite } from './suite.ts'
 
 /** Suites that use PostgreSQL and Redis. */
-const ON_SERVERS: readonly string[] = ['teeth', 'clock', 'fencing', 'cluster']
+const ON_SERVERS: readonly string[] = ['teeth', 'clock', 'redis-silence', 'fencing', 'cluster']
 
 const EXIT_INTERRUPTED = 130
 

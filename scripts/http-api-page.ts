@@ -77,13 +77,15 @@ function section(operation: Operation): string {
 
 function parameters(query: Record<string, QueryParam>): string {
   const rows = Object.entries(query).map(([name, param]) => [
-    `\`${name}\``,
+    `\`${name}\`${param.required ? ' (required)' : ''}`,
     parameterType(param),
     'default' in param ? `\`${param.default}\`` : '',
     param.description,
   ])
   return table(['parameter', 'type', 'default', 'meaning'], rows)
 }
+
+const LISTED = 'separated by commas or each a parameter of its own'
 
 function parameterType(param: QueryParam): string {
   switch (param.kind) {
@@ -96,9 +98,9 @@ function parameterType(param: QueryParam): string {
     case 'enum':
       return param.values.map(value => `\`${value}\``).join(' ')
     case 'enums':
-      return `one or more of ${param.values.map(value => `\`${value}\``).join(' ')}, separated by commas`
+      return `one or more of ${param.values.map(value => `\`${value}\``).join(' ')}, ${LISTED}`
     case 'names':
-      return `up to ${param.maxItems} strings of 1 to ${param.maxLength} characters, separated by commas`
+      return `up to ${param.maxItems} strings of 1 to ${param.maxLength} characters, ${LISTED}`
     case 'attributes':
       return `up to ${ATTRIBUTES_MAX} texts \`key:value\`, each a parameter of its own`
     case 'integer':
