@@ -5,7 +5,6 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createClient } from 'perdure'
-import { createClient as createReader } from 'perdure/client'
 import { startEngine, startRunner } from '../shared/processes.ts'
 import { followRun, heading, note } from '../shared/show.ts'
 import { encryption, readKeys } from './encryption.ts'
@@ -17,7 +16,7 @@ const oldKey = `2026:${randomBytes(32).toString('base64')}`
 const newKey = `2027:${randomBytes(32).toString('base64')}`
 
 const engine = await startEngine()
-const reader = createReader({ url: engine.url })
+const reader = createClient({ url: engine.url })
 let runner = await startClinic(oldKey)
 try {
   heading('An event, encrypted by its sender')
