@@ -245,36 +245,19 @@ async function dispatch(
   const workflow = workflows.get(request.ctx.workflow)
   if (!workflow) return answerRefusal(404, `This runner has no workflow "${request.ctx.workflow}"`)
   const ofPass = reports?.of(request)
-  if (!ofPass) {
-    const mayReport = () => !end.isNear
-    const asks = ask ?? reports?.ask
-    return invoke(workflow, request, {
-      cancellation,
-      checkpoint,
-      running,
-      middleware,
-      log,
-      now,
-      mayReport,
-      memory,
-      ask: asks,
-    })
-  }
-  const mayReport = () => !end.isNear && (ofPass.checkpoint === undefined || ofPass.isOpen)
-  const options = {
+  const answer = await invoke(workflow, request, {
     cancellation,
-    checkpoint: ofPass.checkpoint,
-    running: ofPass,
+    checkpoint: ofPass ? ofPass.checkpoint : checkpoint,
+    running: ofPass ?? running,
     middleware,
     log,
     now,
-    mayReport,
+    mayReport: () => !end.isNear && (ofPass?.checkpoint === undefined || ofPass.isOpen),
     memory,
-    ask: reports?.ask,
-  }
-  const answer = await invoke(workflow, request, options)
+    ask: ask ?? reports?.ask,
+  })
   // A handler that throws for good does not wait for its steps; the engine stores them before the end.
-  if (ofPass.settled) await ofPass.settled
+  if (ofPass?.settled) await ofPass.settled
   return answer
 }
 

@@ -6,6 +6,7 @@ import { type EngineServer, startEngine } from '../engine/engine-server.testkit.
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { createHandler } from './handler.ts'
+import { HttpReports } from './http-reports.ts'
 
 let engine: EngineServer
 
@@ -68,6 +69,17 @@ test('a callback that runs for two seconds is told, also in a pass that reports 
   expect(names(body.opcodes)).toEqual(['a'])
   const told = { id: hashStepId('a'), name: 'a', startedMs: expect.any(Number) }
   expect(reported()).toEqual([{ seq: 1, opcodes: [], logs: [], running: [told] }])
+})
+
+test.each([
+  { end: 'granted', reply: stored(1), granted: true },
+  { end: 'refused', reply: refused(404), granted: false },
+])('a request for another pass is repeated while the engine is unavailable, then $end', async ({ reply, granted }) => {
+  engine = await startEngine(unavailable, reply)
+  const reports = new HttpReports()
+  reports.reachedAt({ engines: EngineList.of(engine.url), storedStepsMin: 0 })
+  expect(await reports.ask({ ctx: { checkpointToken: 'to.ken' }, settled: 1 } as never)).toBe(granted)
+  expect(engine.calls).toHaveLength(2)
 })
 
 describe('a pass with a token', () => {

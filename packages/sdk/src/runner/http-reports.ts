@@ -82,9 +82,9 @@ export class HttpReports {
     const engines = this.#engine?.engines
     if (!engines || typeof token !== 'string' || this.#asking >= ASKING_MAX) return false
     this.#asking++
-    const isAnswered = await askUntilAnswered({ engines, token }, `{"again":true,"settled":${settled}}`)
+    const isGranted = await askUntilGranted({ engines, token }, `{"again":true,"settled":${settled}}`)
     this.#asking--
-    return isAnswered
+    return isGranted
   }
 
   /** No engine could be reached: the next passes report nothing. */
@@ -93,11 +93,12 @@ export class HttpReports {
   }
 }
 
-async function askUntilAnswered(to: Destination, body: string): Promise<boolean> {
+async function askUntilGranted(to: Destination, body: string): Promise<boolean> {
   for (let tries = 1, ms = ASK_MS_MIN; ; tries++, ms = Math.min(ASK_MS_MAX, 2 * ms)) {
     const answer = await post(to, body)
     const isFinal = answer !== undefined && answer.status < 500 && answer.status !== 429
-    if (isFinal) return true
+    // A refusal gives no pass.
+    if (isFinal) return answer.status === 200
     if (tries === ASKS_MAX) return false
     await delay(ms, undefined, { ref: false })
   }
