@@ -10,7 +10,6 @@ import { KeyGuesses } from '../../../packages/engine/src/http/access/key-guesses
 import { ConnectHub } from '../../../packages/engine/src/http/connect/hub.ts'
 import type { ConnectLimits } from '../../../packages/engine/src/http/connect/limits.ts'
 import type { ConnectDeps } from '../../../packages/engine/src/http/connect/peer.ts'
-import { UNBOUNDED_MESSAGES } from '../../../packages/engine/src/ports/message-memory.ts'
 import type { InvokeReply } from '../../../packages/engine/src/ports/transport.ts'
 import { KeyRing } from '../../../packages/engine/src/services/admin/keys.ts'
 import { until } from '../../kit/index.ts'
@@ -54,7 +53,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     clock: systemClock,
     log: pino({ level: 'silent' }),
     proof: () => 'v0',
-    messages: UNBOUNDED_MESSAGES,
+    messages: { reserve: (_, onGranted) => onGranted(() => {}), hold: () => () => {} },
     guesses: new KeyGuesses({ clock: systemClock, log: pino({ level: 'silent' }) }),
   }
   const hub = new ConnectHub(deps, limits)

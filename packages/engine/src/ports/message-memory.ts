@@ -12,9 +12,3 @@ export interface MessageMemory {
   /** Counts a message that was read already, until the returned function is called. */
   hold(bytes: number): () => void
 }
-
-/** The memory of tests and of other users of a transport, without a bound. */
-export const UNBOUNDED_MESSAGES: MessageMemory = {
-  reserve: (_, onGranted) => onGranted(() => {}),
-  hold: () => () => {},
-}

@@ -21,7 +21,7 @@ export interface ForeignResult {
 
 export interface ConnectTransportOptions {
   clock: Clock
-  /** For large answers and checkpoints; absent: there is no bound. */
+  /** Bounds large answers and checkpoints. Without it they have no bound. */
   memory?: MessageMemory
   /** How long the calls of a lost socket wait for their runner. */
   lostGraceMs?: number

@@ -16,7 +16,7 @@ import { TargetCache } from './target.ts'
 export interface HttpTransportOptions extends Partial<PoolLimits> {
   connectTimeoutMs?: number
   clock: Clock
-  /** For large answers; absent: there is no bound. */
+  /** Bounds large answers. Without it they have no bound. */
   memory?: MessageMemory
   /** Keys that sign the invokes: none, one, or two during a rotation. */
   signingKeys: readonly string[]

@@ -27,7 +27,7 @@ export interface AnotherPassDeps extends Pick<Core, 'store' | 'clock' | 'announc
  */
 const COMMIT_MS_MAX = 10_000
 const POLL_MS_MIN = 20
-const POLL_MS_MAX = 250
+const POLL_MS_MAX = 1000
 /** Requests that wait at this engine. */
 const WAITING_MAX = 1000
 /** Delays of the next pass of a run that asks again and again, and has gained no step by the passes it was given. */
@@ -79,8 +79,10 @@ export class AnotherPass {
     { runId, settled = Number.POSITIVE_INFINITY }: AskedPass,
     isOwn: (run: RunState['run']) => boolean,
   ): Promise<RunState | undefined> {
-    const { clock, store } = this.#deps
+    const { clock, store, untilParked } = this.#deps
     const giveUpAt = clock.elapsed() + COMMIT_MS_MAX
+    // The commit of the answer is usually under way: the run is loaded once it is over.
+    if (untilParked(runId)) await this.#underWay(runId, COMMIT_MS_MAX)
     for (let pollMs = POLL_MS_MIN; ; pollMs = Math.min(POLL_MS_MAX, pollMs * 2)) {
       const loaded = await store.loadRun(runId)
       if (!loaded || !isOwn(loaded.run)) return undefined
