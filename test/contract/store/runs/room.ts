@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { appKey, type Run, runDestination } from '../../../../packages/engine/src/domain/model/run.ts'
 import type { LeftRun, RunClaim } from '../../../../packages/engine/src/ports/store.ts'
-import { aParkedRun, aRun, created, eachStore, moved, NOW, type OpenStore, write } from '../samples.ts'
+import { aLeasedRun, aParkedRun, aRun, created, eachStore, moved, NOW, type OpenStore, write } from '../samples.ts'
 
 export function roomContract(open: OpenStore): void {
   describe('claims of runs as far as there is room', () => {
@@ -86,6 +86,22 @@ export function roomContract(open: OpenStore): void {
       ])
       expect(await claim({ memory: { ...memory, large: 1000, largeCount: 1 }, limit: 1 })).toEqual([])
       expect(ids(await claim({ memory, limit: 1 }))).toEqual(ids([large[1] as Run]))
+    })
+
+    it('gives the memory of a run that is held for a slot to the next', async () => {
+      const slots = [{ id: 's', limit: 1 }]
+      const input = JSON.stringify('x'.repeat(5000))
+      const held = aRun({ holds: { slots }, availableAt: NOW - 9, input })
+      const next = aRun({ availableAt: NOW - 5, input })
+      const leased = aLeasedRun({ holds: { slots } })
+      await write(store(), ...[leased, held, next].map(run => created(run)))
+      let left: readonly LeftRun[] = []
+      const memory = { max: 6400, small: 0, large: 0, largeCount: 0 }
+      const onLeft = (runs: readonly LeftRun[]) => {
+        left = runs
+      }
+      expect(ids(await claim({ memory, onLeft }))).toEqual([next.id])
+      expect(left).toEqual([])
     })
 
     it('takes turns among namespaces, whatever their priorities', async () => {

@@ -23,8 +23,11 @@ export class RunShare {
   readonly #appRoom: Map<string, number>
   readonly #full: ReadonlySet<string>
   readonly #memory: RunMemory | undefined
+  /** The bytes of the runs that took memory. */
+  readonly #taken = new Map<DueRun['key'], number>()
   readonly #left = new Map<DueRun['key'], LeftRun>()
   #isLargeLeft = false
+  #skipped = 0
 
   constructor({ places, appRoom, full, memory }: RunClaim) {
     this.#places = places && new Places(places.max, places.taken)
@@ -43,9 +46,15 @@ export class RunShare {
     this.#count(run, 1)
   }
 
-  /** The run was held instead. */
+  /** The run was held instead. Its memory is for the runs that were skipped for lack of it. */
   giveBack(run: DueRun): void {
     this.#count(run, -1)
+    const bytes = this.#taken.get(run.key)
+    if (bytes === undefined) return
+    this.#memory?.giveBack(bytes)
+    this.#taken.delete(run.key)
+    this.#left.clear()
+    this.#isLargeLeft = false
   }
 
   /** Whether the sizes of runs decide which of them are loaded. */
@@ -53,7 +62,12 @@ export class RunShare {
     return this.#memory !== undefined
   }
 
-  /** The runs for whose state there is no memory. */
+  /** How often a run was skipped because its state does not fit in memory. */
+  get skipped(): number {
+    return this.#skipped
+  }
+
+  /** Runs that the claim skipped because their state does not fit in memory. */
   get left(): LeftRun[] {
     return [...this.#left.values()]
   }
@@ -70,8 +84,10 @@ export class RunShare {
     const isLarge = bytes > memory.smallMax
     if (memory.hasRoom(bytes) && !(isLarge && this.#isLargeLeft)) {
       memory.take(bytes)
+      this.#taken.set(run.key, bytes)
       return true
     }
+    this.#skipped++
     this.#isLargeLeft ||= isLarge
     this.#left.set(run.key, sized)
     this.giveBack(run)

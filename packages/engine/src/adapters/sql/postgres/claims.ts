@@ -38,7 +38,7 @@ async function claimWithin(session: Session, claim: RunClaim, share: RunShare): 
   let chars = 0
   let held = 0
   for (;;) {
-    const before = held + share.left.length
+    const before = held + share.skipped
     const rest = { ...claim, limit: limit - claimed.length }
     const due = await runWork(session, dueRuns('id', rest, share))
     for (let at = 0; at < due.length; ) {
@@ -52,10 +52,9 @@ async function claimWithin(session: Session, claim: RunClaim, share: RunShare): 
       claimed.push(...loaded)
       if (looked < next.length || chars > CLAIM_CHARS_MAX) return claimed
     }
-    // Held runs, and those that were left, made room for other due runs. Held ones may have woken some.
-    const left = share.left.length
-    if (held + left === before || claimed.length === limit) return claimed
-    if (held > HELD_PER_CLAIM_MAX || left > LEFT_PER_CLAIM_MAX) return claimed
+    // They left room for other due runs, and held ones may have woken some.
+    if (held + share.skipped === before || claimed.length === limit) return claimed
+    if (held > HELD_PER_CLAIM_MAX || share.skipped > LEFT_PER_CLAIM_MAX) return claimed
   }
 }
 

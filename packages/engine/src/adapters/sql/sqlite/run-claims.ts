@@ -35,16 +35,12 @@ export class RunClaims {
     const slots = new SlotCounts()
     const claimed: ClaimedRun[] = []
     let chars = 0
-    // Runs that were looked at and not leased.
-    let [held, left] = [0, 0]
+    let held = 0
     for (;;) {
-      const before = held + left
+      const before = held + share.skipped
       const rest = { ...claim, limit: limit - claimed.length }
       for (const due of runWork(this.#connection, dueRuns('rowid', rest, share))) {
-        if (share.hasMemory && !share.takeMemory(due, this.#sizeOf(due))) {
-          left++
-          continue
-        }
+        if (share.hasMemory && !share.takeMemory(due, this.#sizeOf(due))) continue
         const run = this.#leased(due.key as number, slots, claim)
         if (!run) {
           held++
@@ -57,8 +53,8 @@ export class RunClaims {
         if (chars > CLAIM_CHARS_MAX) return claimed
       }
       // They left room for other due runs, and held ones may have woken some.
-      if (held + left === before || claimed.length === limit) return claimed
-      if (held > HELD_PER_CLAIM_MAX || left > LEFT_PER_CLAIM_MAX) return claimed
+      if (held + share.skipped === before || claimed.length === limit) return claimed
+      if (held > HELD_PER_CLAIM_MAX || share.skipped > LEFT_PER_CLAIM_MAX) return claimed
     }
   }
 
