@@ -177,6 +177,31 @@ async function tryKeys(page: Page, path: string, name: RegExp, opens: RegExp | u
   await page.waitForURL(opens)
 }
 
+test('a page with several tables: the keys begin in its first one, and go on to the next', async () => {
+  const page = await signedIn('runs')
+  const rows = page.locator('tr[data-key]')
+  // The last table comes last.
+  await page.route('**/buffers*', async route => {
+    await page.getByRole('row', { name: /slow/ }).waitFor()
+    await route.continue()
+  })
+  await page.goto(`${engine.url}/console/n/default/limits`)
+  await page.getByRole('row', { name: /buffered/ }).waitFor()
+  const keys = await rows.evaluateAll(all => all.map(row => row.getAttribute('data-key') as string))
+  expect(keys.length).toBeGreaterThan(1)
+  const focused = () => page.evaluate<string | undefined>('document.activeElement.dataset.key')
+  for (const key of keys) {
+    await page.keyboard.press('j')
+    await expect.poll(focused).toBe(key)
+  }
+  for (const key of keys.toReversed().slice(1)) {
+    await page.keyboard.press('k')
+    await expect.poll(focused).toBe(key)
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/workflows\/.*\/slow/)
+})
+
 test('x and X select; Esc closes, then clears, then goes up to the list as it was', async () => {
   const page = await signedIn('runs?app=x')
   await page.getByRole('button', { name: 'Drop app:x' }).click()

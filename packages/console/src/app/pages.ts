@@ -44,15 +44,14 @@ function pageFrom(load: () => Promise<PageModule>): LoadedPage {
 }
 
 /** The page of a route. */
-export function pageOf(name: RouteName): ComponentType | undefined {
-  return pages.get(ROUTES[name].page)?.View
-}
+export const pageOf = (name: RouteName): ComponentType => ofRoute(name).View
 
 /** Loads the code of a route before it is opened. */
 export function preload(name: RouteName): void {
   // A failure is shown when the page is opened.
-  pages
-    .get(ROUTES[name].page)
-    ?.load()
+  ofRoute(name)
+    .load()
     .catch(() => {})
 }
+
+const ofRoute = (name: RouteName) => pages.get(ROUTES[name].page) as LoadedPage

@@ -4,7 +4,7 @@ import { useKeys } from '../keys/keys.ts'
 import { type Counts, useLive } from '../live/use-live.ts'
 import { Link, useLocation, useNavigate } from '../router/router.tsx'
 import type { RouteName } from '../router/routes.ts'
-import { pageOf, preload } from './pages.ts'
+import { preload } from './pages.ts'
 import styles from './shell.module.css'
 
 interface Section {
@@ -29,7 +29,7 @@ interface Section {
   count?: { of: keyof Counts; meaning: string }
 }
 
-const SECTIONS: readonly Section[] = [
+export const sections: readonly Section[] = [
   { to: 'overview', label: 'Overview', key: 'o', routes: ['overview'] },
   { to: 'runs', label: 'Runs', key: 'r', routes: ['runs', 'run', 'bulks', 'bulk'] },
   { to: 'workflows', label: 'Workflows', key: 'w', routes: ['workflows', 'workflow'] },
@@ -55,9 +55,6 @@ const SECTIONS: readonly Section[] = [
   { to: 'keys', label: 'Keys', key: 'k', routes: ['keys'] },
   { to: 'engine', label: 'Engine', key: 'i', routes: ['engine'] },
 ]
-
-/** The sections whose pages exist. */
-export const sections: readonly Section[] = SECTIONS.filter(({ to }) => pageOf(to) !== undefined)
 
 export function Rail({ isOpen, onChoose }: { isOpen: boolean; onChoose(): void }) {
   const { match } = useLocation()

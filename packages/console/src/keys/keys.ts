@@ -18,7 +18,10 @@ interface Registration {
   group: string
   shortcuts: readonly Shortcut[]
   isLast: boolean
+  table: Table | undefined
 }
+
+type Table = { readonly current: HTMLTableElement | null }
 
 const SEQUENCE_MS = 1000
 const SWITCH = 'perdure.keys.off'
@@ -40,15 +43,21 @@ export function shortcutsNow(): { group: string; shortcuts: readonly Shortcut[] 
 
 /**
  * Registers shortcuts while the component is on the screen. They may change with every render. With `isLast`, any other
- * registration of a key counts before: an ancestor registers after its children, and would hide theirs.
+ * registration of a key counts before: an ancestor registers after its children, and would hide theirs. Those of a `table` count
+ * while one of its rows has the focus; while no row has, those of the first row's table.
  */
-export function useKeys(group: string, shortcuts: readonly Shortcut[], { isLast = false } = {}): void {
+export function useKeys(
+  group: string,
+  shortcuts: readonly Shortcut[],
+  { isLast = false, table }: { isLast?: boolean; table?: Table } = {},
+): void {
   const current = useRef(shortcuts)
   current.current = shortcuts
   useEffect(() => {
     const registration: Registration = {
       group,
       isLast,
+      table,
       get shortcuts() {
         return current.current
       },
@@ -58,7 +67,7 @@ export function useKeys(group: string, shortcuts: readonly Shortcut[], { isLast 
     return () => {
       registrations.splice(registrations.indexOf(registration), 1)
     }
-  }, [group, isLast])
+  }, [group, isLast, table])
 }
 
 /** The text of an event's key in a shortcut: `mod+k`, `j`, `Enter`. Shift is part of a letter: `X`. */
@@ -103,7 +112,9 @@ function onKeyDown(event: KeyboardEvent): void {
 }
 
 function find(keys: string, isTyping: boolean): Shortcut | undefined {
-  for (const { shortcuts } of registrations.toReversed()) {
+  const row = document.querySelector('tr[data-key]:focus-within') ?? document.querySelector('tr[data-key]')
+  for (const { shortcuts, table } of registrations.toReversed()) {
+    if (table && !table.current?.contains(row)) continue
     const found = shortcuts.find(each => each.keys === keys && (!isTyping || each.inInputs))
     if (found) return found
   }

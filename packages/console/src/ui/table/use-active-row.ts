@@ -31,6 +31,7 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, plac
     const next = Math.max(0, Math.min(rows.length - 1, index + by))
     const row = rows[next]
     if (row === undefined) return
+    if (next === index && focusNeighbour(table.current, keyOf(row), by)) return
     activate(keyOf(row))
     focusRow(table.current, { index: next, key: keyOf(row), places })
   }
@@ -46,6 +47,14 @@ export function useActiveRow<Row>(props: DataTableProps<Row>, table: Table, plac
   useFocusOnReturn({ table, index, key, places })
   useRowKeys(props, { table, index, move, select })
   return { key, set: activate, select }
+}
+
+/** Focuses the row of another table that comes before or after this row. Returns undefined if there is none. */
+function focusNeighbour(table: HTMLTableElement | null, key: string, by: number): HTMLElement | undefined {
+  const all = [...document.querySelectorAll<HTMLElement>('tr[data-key]')]
+  const neighbour = all[all.indexOf(rowElement(table, key) as HTMLElement) + by]
+  neighbour?.focus()
+  return neighbour
 }
 
 interface Moves {
@@ -69,24 +78,30 @@ function useRowKeys<Row>(props: DataTableProps<Row>, { table, index, move, selec
     const element = rowElement(table.current, keyOf(row))
     if (element) onMenu?.(row, element)
   }
-  useKeys(label, [
-    { keys: 'j', label: 'Next row', run: () => move(1) },
-    { keys: 'k', label: 'Previous row', run: () => move(-1) },
-    { keys: 'Enter', label: 'Open the row', run: () => current !== undefined && open(current) },
-    ...(onPeek
-      ? [{ keys: 'Space', label: 'Look at the row', run: () => current !== undefined && onPeek(current, 'pin') }]
-      : []),
-    ...(onMenu ? [{ keys: '.', label: 'Actions on the row', run: () => current !== undefined && menu(current) }] : []),
-    ...(key !== undefined && ID.test(key)
-      ? [{ keys: 'c', label: 'Copy the id of the row', run: () => void copyText(key, 'Id copied') }]
-      : []),
-    ...(selection
-      ? [
-          { keys: 'x', label: 'Select the row', run: () => select(index, false) },
-          { keys: 'X', label: 'Select up to the row', run: () => select(index, true) },
-        ]
-      : []),
-  ])
+  useKeys(
+    label,
+    [
+      { keys: 'j', label: 'Next row', run: () => move(1) },
+      { keys: 'k', label: 'Previous row', run: () => move(-1) },
+      { keys: 'Enter', label: 'Open the row', run: () => current !== undefined && open(current) },
+      ...(onPeek
+        ? [{ keys: 'Space', label: 'Look at the row', run: () => current !== undefined && onPeek(current, 'pin') }]
+        : []),
+      ...(onMenu
+        ? [{ keys: '.', label: 'Actions on the row', run: () => current !== undefined && menu(current) }]
+        : []),
+      ...(key !== undefined && ID.test(key)
+        ? [{ keys: 'c', label: 'Copy the id of the row', run: () => void copyText(key, 'Id copied') }]
+        : []),
+      ...(selection
+        ? [
+            { keys: 'x', label: 'Select the row', run: () => select(index, false) },
+            { keys: 'X', label: 'Select up to the row', run: () => select(index, true) },
+          ]
+        : []),
+    ],
+    { table },
+  )
 }
 
 interface Place {
