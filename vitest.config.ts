@@ -1,11 +1,12 @@
 // The projects of the test run. `main` has every kind of test, and `npm run test:unit`, `test:contract` and so on
-// pick theirs by folder. The other projects run scenarios once more in another setting.
+// pick theirs by folder; `console` has those in a browser. The other projects run scenarios once more in another setting.
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { haveChromium } from './test/kit/browser/chromium.ts'
 import { ClosingLine } from './test/kit/vitest/closing-line.ts'
 import { LongestFirst } from './test/kit/vitest/longest-first.ts'
-import { haveServers, isAll } from './test/servers.ts'
+import { isNight, part } from './test/part.ts'
+import { haveServers } from './test/servers.ts'
 
 // Without `import` or `module`: workers pass these to Node, whose `require` would then find ES modules.
 const conditions = ['perdure-source', 'node']
@@ -21,14 +22,45 @@ const ON_SERVERS = [
   'test/scenario/**/*-servers.test.ts',
   'test/console/*-servers.browser.test.ts',
 ]
+/** In the gate and in the rest, with other counts. */
+const COUNTED = ['test/sim/sim.test.ts', 'test/faults/kill-loop.test.ts']
+/** Journeys through the console that the gate has. */
+const JOURNEYS = ['bulk', 'flow', 'lists', 'run', 'sign-in', 'webhooks'].map(
+  name => `test/console/${name}.browser.test.ts`,
+)
+/**
+ * Tests that the gate leaves to the rest: of several engines, of other programs and platforms, of many kills and seeds, and those
+ * that start many processes.
+ */
+const REST = [
+  'packages/sdk/src/replay/exactness.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/console/**/!(*.browser).test.ts',
+  'test/contract/store/runs/paging-walks.test.ts',
+  'test/contract/store/sqlite/admin.test.ts',
+  'test/faults/!(kill-loop).test.ts',
+  'test/prove/*.test.ts',
+  'test/scenario/**/*-servers.test.ts',
+  'test/scenario/{cli,cluster,deploy,docs,packages}/*.test.ts',
+  'test/scenario/http/hostile-*.test.ts',
+  'test/scenario/live/stream-load.test.ts',
+  'test/scenario/operating/{backup,clock,configuration,drain,engine-thread,failing-starts,health,store-files}.test.ts',
+  'test/scenario/sdk/{connect,crashing-steps,late-steps,next,old-node,package,runtimes,testing,waits}.test.ts',
+  'test/sim/!(sim).test.ts',
+  'test/sim/*/**/*.test.ts',
+]
+const ALL = ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts']
+const BROWSER = ['test/console/**/*.browser.test.ts']
+const isGate = part === 'gate'
+const isRest = part === 'rest'
 const hasServers = await haveServers()
-const project = (name: string, include: string[], env = {}) => ({
+const project = (name: string, include: string[], { env = {}, exclude = [] as string[] } = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
-    exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS)],
+    exclude: ['**/node_modules/**', ...(hasServers ? [] : ON_SERVERS), ...exclude],
     // Enough for the longest tests, which kill processes for a minute. Waits inside a test have deadlines of their
     // own.
     testTimeout: 180_000,
@@ -77,8 +109,8 @@ const OVER_CONNECT = [
 ].map(name => `test/scenario/${name}.test.ts`)
 
 /**
- * Scenarios that depend most on the store. The project `postgres` runs them once more on PostgreSQL; `test:all` runs
- * all of them there.
+ * Scenarios that depend most on the store. The project `postgres` runs them once more on PostgreSQL; `test:night`
+ * runs all of them there.
  */
 const ON_POSTGRES = [
   'event/intake',
@@ -93,6 +125,14 @@ const ON_POSTGRES = [
 /** Everything but scenarios about engine processes, which have PostgreSQL files of their own. */
 const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))
 
+/** Scenarios once more. */
+const again = [
+  project('connect', OVER_CONNECT, { env: { PERDURE_TEST_TRANSPORT: 'connect', PERDURE_TEST_STORE: 'disk' } }),
+  ...(hasServers
+    ? [project('postgres', isNight ? ALL_ON_POSTGRES : ON_POSTGRES, { env: { PERDURE_TEST_STORE: 'postgres' } })]
+    : []),
+]
+
 export default defineConfig({
   test: {
     // One more worker than cores: most tests wait for a disk, a socket or another process. (A percentage above 100
@@ -101,16 +141,11 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLine()],
     projects: [
-      project('main', ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts']),
-      ...(haveChromium() ? [project('console', ['test/console/**/*.browser.test.ts'])] : []),
-      project('connect', OVER_CONNECT, { PERDURE_TEST_TRANSPORT: 'connect', PERDURE_TEST_STORE: 'disk' }),
-      ...(hasServers
-        ? [
-            project('postgres', isAll ? ALL_ON_POSTGRES : ON_POSTGRES, {
-              PERDURE_TEST_STORE: 'postgres',
-            }),
-          ]
-        : []),
+      project('main', isRest ? [...REST, ...COUNTED] : ALL, {
+        exclude: ['**/*.browser.test.ts', ...(isGate ? REST : [])],
+      }),
+      ...(haveChromium() ? [project('console', isGate ? JOURNEYS : BROWSER, { exclude: isRest ? JOURNEYS : [] })] : []),
+      ...(isGate ? [] : again),
     ],
   },
 })

@@ -1,17 +1,16 @@
 // Checks whether PostgreSQL and Redis answer, on this machine unless `PERDURE_TEST_POSTGRES` and `PERDURE_TEST_REDIS`
-// name others. vitest.config.ts calls it once. A run that must leave nothing out (`npm run test:all`, or one with
+// name others. vitest.config.ts calls it once. A run that must leave nothing out (`npm run test:night`, or one with
 // `CI=true`) ends when a server is missing.
 
 import { connect } from 'node:net'
+import { isNight } from './part.ts'
 
 const POSTGRES_URL = process.env.PERDURE_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432/test'
 const REDIS_URL = process.env.PERDURE_TEST_REDIS ?? 'redis://127.0.0.1:6379'
 const ANSWER_MS_MAX = 2000
 
-/** Whether every test is to run. */
-export const isAll = process.env.PERDURE_TEST_ALL === '1'
 /** Whether a missing server is a failure. */
-export const isStrict = isAll || process.env.CI === 'true' || process.env.CI === '1'
+export const isStrict = isNight || process.env.CI === 'true' || process.env.CI === '1'
 
 /**
  * True when both servers answer. Otherwise prints in one line which tests are left out, or throws when none may be.

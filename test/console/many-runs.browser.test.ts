@@ -11,11 +11,11 @@ import type { Store } from '../../packages/engine/src/ports/store.ts'
 import { axeViolations, openPage } from '../kit/browser/page.ts'
 import { seedRuns } from '../kit/engine/seed-runs.ts'
 import { gate, onCleanup, openEngine, until } from '../kit/index.ts'
-import { isAll } from '../servers.ts'
+import { isNight } from '../part.ts'
 
 const PATIENCE = { timeout: 30_000 }
 const RUNS_QUICK = 20_000
-const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? (isAll ? 1_000_000 : RUNS_QUICK))
+const RUNS = Number(process.env.PERDURE_TEST_RUNS ?? (isNight ? 1_000_000 : RUNS_QUICK))
 /** A million runs are written for minutes. */
 const LONG = RUNS > RUNS_QUICK ? { timeout: 1_200_000 } : {}
 const WORKFLOWS = 8

@@ -1,13 +1,13 @@
-// The suite `kill` of `npm run prove` with the count of its `--quick`, or more with `npm run test:all`. `PERDURE_KILLS=1000` for
-// the long run, `PERDURE_SEED` to repeat the choices of an earlier run.
+// The suite `kill` of `npm run prove`: 3 kills in the gate, then more. `PERDURE_KILLS=1000` for the long run, `PERDURE_SEED` for
+// other choices, which are the same in each run except those of `npm run test:night`.
 
 import { expect, test } from 'vitest'
 import { kill, killRepeatedly } from '../../prove/suites/kill.ts'
 import { seeded } from '../kit/index.ts'
-import { isAll } from '../servers.ts'
+import { part } from '../part.ts'
 
-const KILLS = Number(process.env.PERDURE_KILLS ?? (isAll ? 25 : kill.counts.quick))
-const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+const KILLS = Number(process.env.PERDURE_KILLS ?? { gate: 3, rest: kill.counts.quick, night: 25 }[part ?? 'rest'])
+const SEED = Number(process.env.PERDURE_SEED ?? (part === 'night' ? Date.now() % 1_000_000 : KILLS))
 const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice`
 
 test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {

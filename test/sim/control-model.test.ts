@@ -1,14 +1,14 @@
-// Control actions in any order and at any moment: random histories, 500 of them or with `npm run test:all` 2,000, in
+// Control actions in any order and at any moment: random histories, 500 of them or with `npm run test:night` 2,000, in
 // which the engine and a reference model must agree after every step. `PERDURE_SEED=n` plays other histories,
 // `PERDURE_SEEDS=10000` more of them; a failure prints its seed and the shortest history that shows it.
 
 import { assert, asyncProperty, commands as histories } from 'fast-check'
 import { it } from 'vitest'
-import { isAll } from '../servers.ts'
+import { isNight } from '../part.ts'
 import { commands, play } from './control/commands.ts'
 import { ControlledEngine } from './control/controlled-engine.ts'
 
-const HISTORIES_DEFAULT = isAll ? 2000 : 500
+const HISTORIES_DEFAULT = isNight ? 2000 : 500
 const numRuns = Number(process.env.PERDURE_SEEDS ?? HISTORIES_DEFAULT)
 const seed = Number(process.env.PERDURE_SEED ?? 1)
 

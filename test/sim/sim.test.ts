@@ -1,12 +1,13 @@
-// Runs the seeds of the simulation: as many as `planted.test.ts` may need to notice a bug, with `npm run test:all` more.
+// Runs the seeds of the simulation: the first ten in the gate, then as many as `planted.test.ts` may need to notice a bug, with
+// `npm run test:night` more.
 // `PERDURE_SEEDS=10000` runs that many, `PERDURE_SEED=n` repeats one.
 
 import { expect, it } from 'vitest'
-import { isAll } from '../servers.ts'
+import { part } from '../part.ts'
 import { shrink, simulate } from './core/simulate.ts'
 
 const NOTHING_OFF: ReadonlySet<string> = new Set()
-const SEEDS_DEFAULT = isAll ? 200 : 60
+const SEEDS_DEFAULT = { gate: 10, rest: 60, night: 200 }[part ?? 'rest']
 const one = process.env.PERDURE_SEED
 const count = Number(process.env.PERDURE_SEEDS ?? SEEDS_DEFAULT)
 const seeds = one === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(one)]

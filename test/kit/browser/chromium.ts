@@ -2,6 +2,7 @@
 // line; a run with `CI=true` ends then.
 
 import { existsSync } from 'node:fs'
+import { isStrict } from '../../servers.ts'
 
 /** Without windows it takes two thirds of the CPU. The other one is the whole browser. */
 const PLACES = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
@@ -12,7 +13,7 @@ export const CHROMIUM = process.env.CHROMIUM ?? PLACES.find(existsSync) ?? '/usr
 /** Whether the tests of the console can run. Throws where none may be left out. */
 export function haveChromium(): boolean {
   if (existsSync(CHROMIUM)) return true
-  if (process.env.CI === 'true' || process.env.CI === '1' || process.env.PERDURE_TEST_ALL === '1')
+  if (isStrict)
     throw new Error(
       `${CHROMIUM} must be there for all tests to run: apt-get install chromium-headless-shell, or set CHROMIUM`,
     )

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAll } from '../../servers.ts'
+import { isNight } from '../../part.ts'
 import { onCleanup } from '../cleanup.ts'
 import { within } from '../until.ts'
 import { StageBuilder } from './build-stages.ts'
@@ -19,7 +19,7 @@ export const NODE = '/nodejs/bin/node'
 export function buildImages(): StageBuilder {
   const home = mkdtempSync(join(tmpdir(), 'perdure-image-'))
   onCleanup(() => rmSync(home, { recursive: true, force: true }))
-  return new StageBuilder({ stages: imageStages().stages, home, compiles: isAll })
+  return new StageBuilder({ stages: imageStages().stages, home, compiles: isNight })
 }
 
 export interface Launch {

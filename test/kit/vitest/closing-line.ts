@@ -1,7 +1,11 @@
-// A reporter that prints the last line of a run: how many tests passed, failed and were skipped, for programs to
-// read. Set in vitest.config.ts.
+// A reporter that prints the slowest files of a run, and as its last line how many tests passed, failed and were skipped, for
+// programs to read. Set in vitest.config.ts.
 
 import type { Reporter, TestModule, TestSuite } from 'vitest/node'
+
+/** Fewer files need no list of the slowest. */
+const FILES_MIN = 20
+const SLOWEST = 10
 
 interface Counts {
   passed: number
@@ -15,8 +19,24 @@ export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
     // Printed when the process exits, after all other reporters and teardowns.
     if (this.#line === undefined) process.once('exit', () => process.stdout.write(`${this.#line}\n`))
-    this.#line = lineOf(countAll(modules, unhandled.length))
+    this.#line = [...slowestOf(modules), lineOf(countAll(modules, unhandled.length))].join('\n')
   }
+}
+
+/** The files that took longest, with the time until their tests were known and the time of the tests. */
+function slowestOf(modules: readonly TestModule[]): string[] {
+  if (modules.length < FILES_MIN) return []
+  const timed = modules.map(module => {
+    const { prepareDuration, environmentSetupDuration, setupDuration, collectDuration, duration } = module.diagnostic()
+    const loadMs = prepareDuration + environmentSetupDuration + setupDuration + collectDuration
+    return { name: `${module.project.name} ${module.relativeModuleId}`, loadMs, testMs: duration }
+  })
+  const slowest = timed.sort((a, b) => b.loadMs + b.testMs - a.loadMs - a.testMs).slice(0, SLOWEST)
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+  return [
+    `The ${SLOWEST} slowest of ${modules.length} files, to load and to run:`,
+    ...slowest.map(({ name, loadMs, testMs }) => `  ${seconds(loadMs)} + ${seconds(testMs)}  ${name}`),
+  ]
 }
 
 /**

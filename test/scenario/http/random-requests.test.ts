@@ -6,10 +6,10 @@ import { Attacked, expectRefusal } from '../../kit/http/attack.ts'
 import { expectToFit } from '../../kit/http/fits.ts'
 import { randomQuery, randomValue } from '../../kit/http/random-request.ts'
 import { seeded } from '../../kit/seeded.ts'
-import { isAll } from '../../servers.ts'
+import { isNight } from '../../part.ts'
 
 const SEED = Number(process.env.PERDURE_SEED ?? 1)
-const REQUESTS = isAll ? 400 : 10
+const REQUESTS = isNight ? 400 : 10
 
 const attacked = await Attacked.open()
 /** A stream of a namespace ends with its client, and `/connect` is a socket. */

@@ -1,11 +1,11 @@
 // A step that computes for longer than a silent socket is kept, on a runner over Connect: it runs once, and its run says what
-// it did to the runner. It takes most of a minute, so only `npm run test:all` has it.
+// it did to the runner. It takes most of a minute, so only `npm run test:night` has it.
 
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { onCleanup, startEngine, until } from '../../kit/index.ts'
-import { isAll } from '../../servers.ts'
+import { isNight } from '../../part.ts'
 
 const dist = fileURLToPath(new URL('../../../packages/sdk/dist', import.meta.url))
 const RUNNER = `
@@ -19,7 +19,7 @@ const RUNNER = `
     }))
   connect({ app: 'shop', workflows: [hash], engineUrl: process.argv[1], log: () => {} })`
 
-test.runIf(isAll)('a step that blocks the event loop for 38 s runs once', async () => {
+test.runIf(isNight)('a step that blocks the event loop for 38 s runs once', async () => {
   const { url, api } = await startEngine()
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', RUNNER, url], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { onCleanup, scenario, unique, until, within } from '../../kit/index.ts'
-import { isAll } from '../../servers.ts'
+import { isNight } from '../../part.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 
@@ -62,7 +62,7 @@ async function start(runtime: keyof typeof RUNTIMES, file: string): Promise<Star
   return { row, process: child, said: () => said }
 }
 
-/** `ends`: the runner leaves at a signal, and ends the process in order. `rare`: only `npm run test:all` has the case. */
+/** `ends`: the runner leaves at a signal, and ends the process in order. `rare`: only `npm run test:night` has the case. */
 const CASES: { runtime: keyof typeof RUNTIMES; file: string; framework: string; ends: boolean; rare?: boolean }[] = [
   { runtime: 'bun', file: 'bun', framework: 'bun', ends: true },
   { runtime: 'bun', file: 'elysia', framework: 'elysia', ends: true },
@@ -79,7 +79,7 @@ const CASES: { runtime: keyof typeof RUNTIMES; file: string; framework: string; 
 
 describe('a runner on another runtime', () => {
   for (const { runtime, file, framework, ends, rare = false } of CASES) {
-    test.runIf(existsSync(RUNTIMES[runtime].binary) && (isAll || !rare))(
+    test.runIf(existsSync(RUNTIMES[runtime].binary) && (isNight || !rare))(
       `registers, runs a workflow, and learns that one is cancelled: ${framework} on ${runtime}`,
       async () => {
         const { row, process, said } = await start(runtime, file)

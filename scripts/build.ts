@@ -1,0 +1,106 @@
+// Builds the packages: their types and modules first, then in pairs what processes and browsers load. A part whose sources are the
+// same as at its last build is left as it is. `npm run build`; `npm run build -- --all` builds every part.
+
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+interface Part {
+  name: string
+  command: readonly string[]
+  /** The packages that it is made of. */
+  of: readonly string[]
+  /** A file that it writes. */
+  output: string
+}
+
+const AT_ONCE = 2
+const root = resolve(import.meta.dirname, '..')
+const stamps = join(root, 'node_modules/.cache/perdure-build')
+const tsdown = (name: string) => ['node_modules/.bin/tsdown', '--config', `packages/${name}/tsdown.config.ts`]
+
+// The longest first.
+const PARTS: readonly Part[] = [
+  {
+    name: 'console',
+    command: ['node', 'packages/console/build.mjs'],
+    of: ['console', 'client', 'protocol'],
+    output: 'packages/engine/dist/bundle/console/index.html',
+  },
+  { name: 'sdk', command: tsdown('sdk'), of: ['sdk', 'client', 'protocol'], output: 'packages/sdk/dist/index.js' },
+  {
+    name: 'engine',
+    command: tsdown('engine'),
+    of: ['engine', 'protocol'],
+    output: 'packages/engine/dist/bundle/main.js',
+  },
+  { name: 'client', command: tsdown('client'), of: ['client', 'protocol'], output: 'packages/client/dist/index.js' },
+  {
+    name: 'perdure',
+    command: ['node', 'packages/perdure/build.mjs'],
+    of: ['perdure'],
+    output: 'packages/perdure/dist/index.js',
+  },
+]
+
+/** Every part depends on these too. */
+const COMMON = ['package-lock.json', 'scripts/library', 'scripts/build.ts']
+const WRITTEN = new Set(['node_modules', 'dist', 'build'])
+
+/** Changes with each change of a source. */
+function digestOf({ of }: Part): string {
+  const digest = createHash('sha256')
+  const visit = (path: string): void => {
+    const stat = statSync(path)
+    if (!stat.isDirectory()) digest.update(`${path} ${stat.size} ${stat.mtimeMs}\n`)
+    else for (const name of readdirSync(path).sort()) if (!WRITTEN.has(name)) visit(join(path, name))
+  }
+  for (const path of [...COMMON, ...of.map(name => `packages/${name}`)]) visit(join(root, path))
+  return digest.digest('hex')
+}
+
+function isFresh(part: Part): boolean {
+  const stamp = join(stamps, part.name)
+  return existsSync(join(root, part.output)) && existsSync(stamp) && readFileSync(stamp, 'utf8') === digestOf(part)
+}
+
+async function build(part: Part): Promise<void> {
+  const digest = digestOf(part)
+  const began = performance.now()
+  await run(part.command)
+  writeFileSync(join(stamps, part.name), digest)
+  console.log(`built ${part.name} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+}
+
+/** Rejects with what the command printed if it fails. */
+function run([command = '', ...args]: readonly string[]): Promise<void> {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  const keep = (text: Buffer) => {
+    printed += text
+  }
+  child.stdout.on('data', keep)
+  child.stderr.on('data', keep)
+  return new Promise((done, fail) => {
+    child.once('error', fail)
+    child.once('close', code => (code === 0 ? done() : fail(new Error(`${command} ${args.join(' ')}\n${printed}`))))
+  })
+}
+
+async function main(): Promise<void> {
+  mkdirSync(stamps, { recursive: true })
+  await run(['node', 'node_modules/typescript-native/bin/tsc', '-b'])
+  const waiting = PARTS.filter(part => process.argv.includes('--all') || !isFresh(part))
+  const buildNext = async (): Promise<void> => {
+    for (let part = waiting.shift(); part; part = waiting.shift()) await build(part)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, buildNext))
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

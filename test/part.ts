@@ -1,0 +1,10 @@
+// Which part of the tests runs, by `PERDURE_TESTS`: `gate` (`npm test`), `rest` (`npm run test:rest`), or `night`
+// (`npm run test:night`), which is all of them in larger counts. Without it all run.
+
+const given = process.env.PERDURE_TESTS
+const PARTS = ['gate', 'rest', 'night', undefined] as const
+
+export const part = PARTS.find(each => each === given)
+if (part !== given) throw new Error(`PERDURE_TESTS must be gate, rest or night, and is "${given}"`)
+
+export const isNight = part === 'night'
