@@ -26,7 +26,9 @@ export class ConnectSocket implements RunnerSocket {
   lastSeenAt: number
   /** The same by the monotonic clock. */
   #seenAt: number
-  heardAt: number
+  #heardAt: number
+  /** This side does not read: the runner may give signs of life that are not seen. */
+  #isPaused = false
   #unansweredHeartbeats = 0
   /** How long the runner had been silent at the first unanswered heartbeat. */
   #silentBeforeMs = 0
@@ -43,13 +45,17 @@ export class ConnectSocket implements RunnerSocket {
     this.#options = options
     this.lastSeenAt = options.clock.now()
     this.#seenAt = options.clock.elapsed()
-    this.heardAt = this.#seenAt
+    this.#heardAt = this.#seenAt
     const { ws } = options
     const seen = () => this.seen()
     ws.on('ping', seen).on('pong', seen)
     // A malformed frame or a reset connection: `close` follows.
     ws.on('error', () => {})
     ws.on('close', () => this.#end())
+  }
+
+  get heardAt(): number {
+    return this.#isPaused ? this.#options.clock.elapsed() : this.#heardAt
   }
 
   /** Whether it is closed or closing. */
@@ -76,7 +82,7 @@ export class ConnectSocket implements RunnerSocket {
   }
 
   #lives(): void {
-    this.heardAt = this.#options.clock.elapsed()
+    this.#heardAt = this.#options.clock.elapsed()
     this.#unansweredHeartbeats = 0
     this.#cancelClose?.()
     this.#cancelClose = undefined
@@ -129,6 +135,7 @@ export class ConnectSocket implements RunnerSocket {
    */
   heartbeat(id: string): void {
     const { ws, clock } = this.#options
+    if (this.#isPaused) this.#lives()
     if (++this.#unansweredHeartbeats === 1)
       this.#silentBeforeMs = Math.min(CONNECT_HEARTBEAT_MS, clock.elapsed() - this.#seenAt)
     ws.ping()
@@ -139,10 +146,14 @@ export class ConnectSocket implements RunnerSocket {
   }
 
   pause(): void {
-    if (!this.#isOver) this.#options.ws.pause()
+    if (this.#isOver) return
+    this.#isPaused = true
+    this.#options.ws.pause()
   }
 
   resume(): void {
+    if (this.#isPaused) this.seen()
+    this.#isPaused = false
     this.#options.ws.resume()
   }
 
