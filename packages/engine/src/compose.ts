@@ -17,6 +17,7 @@ import { createRuns, createTimers } from './compose/runs.ts'
 import { createWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config/config.ts'
 import { shownSettings } from './config/shown-settings.ts'
+import { boundCompiledExpressions } from './domain/expressions/expression.ts'
 import type { HttpLimits } from './http/request/limits.ts'
 import type { Clock, Random } from './ports/clock.ts'
 import type { EngineSetup } from './ports/engine-reports.ts'
@@ -89,7 +90,9 @@ export async function createEngine(
   ports: Partial<Ports> = {},
   overrides: Partial<Bounds> = {},
 ): Promise<Engine> {
-  const bounds = { ...BOUNDS, ...heapShares(), ...overrides }
+  const shares = heapShares()
+  boundCompiledExpressions(shares.expressionBytesMax)
+  const bounds = { ...BOUNDS, ...shares, ...overrides }
   const options = { config, log, owner: `engine_${randomUUID()}`, ports }
   const backends = await openBackends(options)
   const parts = await createCore(options, backends)

@@ -23,15 +23,24 @@ const MESSAGE_PART = 1 / 16
 
 const QUEUED_PART = 1 / 8
 
+const EXPRESSION_PART = 1 / 16
+const EXPRESSION_BYTES_MAX = 128 * MB
+
 export interface HeapShares {
   /** Bytes of state of the runs under way. */
   stateBytesMax: number
   /** Bytes of large messages of runners that are read and not stored yet. */
   messageBytesMax: number
+  /** Bytes of the expressions that are kept compiled. */
+  expressionBytesMax: number
 }
 
 export function heapShares(limit = heapLimit()): HeapShares {
-  return { stateBytesMax: Math.floor(limit * STATE_PART), messageBytesMax: Math.floor(limit * MESSAGE_PART) }
+  return {
+    stateBytesMax: Math.floor(limit * STATE_PART),
+    messageBytesMax: Math.floor(limit * MESSAGE_PART),
+    expressionBytesMax: Math.min(EXPRESSION_BYTES_MAX, Math.floor(limit * EXPRESSION_PART)),
+  }
 }
 
 /** Bytes of the heap for writes that wait for the disk. */

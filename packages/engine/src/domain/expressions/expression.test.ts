@@ -1,9 +1,16 @@
 // CEL in triggers, waits and keys; and hundreds of expressions that try to run for long.
 
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { FUNCTION_COSTS } from './cost.ts'
 import { EVENT_ENVIRONMENT } from './environment.ts'
-import { compiled, compiledExpressions, Expression, ExpressionError, type Scope } from './expression.ts'
+import {
+  boundCompiledExpressions,
+  compiled,
+  compiledExpressions,
+  Expression,
+  ExpressionError,
+  type Scope,
+} from './expression.ts'
 import { heavy, many, tooLarge } from './hostile.testkit.ts'
 import { generateHostile } from './hostile-generator.testkit.ts'
 import { Meter, WORK_MAX } from './meter.ts'
@@ -265,14 +272,18 @@ describe('a pattern', () => {
   })
 })
 
+const BYTES = 4 * 1024 * 1024
+
 test('compiled expressions are kept up to a bound on memory, the newest of them', () => {
   const filter = (i: number) =>
     `async.data.id == event.data.id && "${'x'.repeat(1500)}${i}" != "" && event.name.matches("a${i}")`
-  for (let i = 0; i < 1200; i++) compiled(filter(i), 'condition', { inWait: true })
+  boundCompiledExpressions(BYTES)
+  onTestFinished(() => boundCompiledExpressions(128 * 1024 * 1024))
+  for (let i = 0; i < 60; i++) compiled(filter(i), 'condition', { inWait: true })
   const { count, bytes } = compiledExpressions()
-  expect(bytes).toBeLessThanOrEqual(128 * 1024 * 1024)
-  expect(count).toBeLessThan(1200)
-  expect(compiled(filter(1199), 'condition', { inWait: true })).toBe(
-    compiled(filter(1199), 'condition', { inWait: true }),
-  )
+  expect(bytes).toBeLessThanOrEqual(BYTES)
+  expect(count).toBeLessThan(60)
+  const newest = compiled(filter(59), 'condition', { inWait: true })
+  expect(compiled(filter(59), 'condition', { inWait: true })).toBe(newest)
+  expect(compiledExpressions().count).toBe(count)
 })

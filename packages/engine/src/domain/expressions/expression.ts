@@ -256,13 +256,18 @@ export function expressionFault(...of: Parameters<typeof compiled>): string | un
 const NODE_BYTES = 600
 const PATTERN_BYTES = 64 * 1024
 /** Beyond this memory, the expressions that were compiled first are dropped: filters of waits may contain data of their run. */
-const CACHE_BYTES_MAX = 128 * 1024 * 1024
+let cacheBytesMax = 128 * 1024 * 1024
 
 /** The cost of compiling an expression. */
 const COMPILE_UNITS = 50_000
 
 const cache = new Map<string, Expression>()
 let cachedBytes = 0
+
+/** Replaces how much memory the expressions that are kept compiled may take: 128 MiB, unless the heap is small. */
+export function boundCompiledExpressions(bytesMax: number): void {
+  cacheBytesMax = bytesMax
+}
 
 /** The expressions that are kept compiled, and about the memory that they take. */
 export function compiledExpressions(): { count: number; bytes: number } {
@@ -280,7 +285,7 @@ export function compiled(source: string, purpose: Purpose, options: { inWait?: b
     cache.set(key, expression)
     cachedBytes += expression.bytes
     for (const [oldest, { bytes }] of cache) {
-      if (cachedBytes <= CACHE_BYTES_MAX) break
+      if (cachedBytes <= cacheBytesMax) break
       cache.delete(oldest)
       cachedBytes -= bytes
     }
