@@ -6,7 +6,7 @@ import { apiKey, refusal, testApp } from '../../../../../test/kit/http/test-app.
 import { consoleFiles } from '../response/console-files.ts'
 
 const files = consoleFiles()
-if (!files) throw new Error('npm run build:console first')
+if (!files) throw new Error('npm run build first')
 const script = [...files.assets.keys()].find(name => /^first-.*\.js$/.test(name)) as string
 const { app } = await testApp()
 const HTML = { accept: 'text/html,*/*;q=0.8' }
