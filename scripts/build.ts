@@ -47,6 +47,7 @@ const PARTS: readonly Part[] = [
 /** Every part depends on these too. */
 const COMMON = ['package-lock.json', 'scripts/library', 'scripts/build.ts']
 const WRITTEN = new Set(['node_modules', 'dist', 'build'])
+const isSource = (name: string) => !WRITTEN.has(name) && !/\.(test|testkit)\.tsx?$/.test(name)
 
 /** Changes with each change of a source. */
 function digestOf({ of }: Part): string {
@@ -54,7 +55,7 @@ function digestOf({ of }: Part): string {
   const visit = (path: string): void => {
     const stat = statSync(path)
     if (!stat.isDirectory()) digest.update(`${path} ${stat.size} ${stat.mtimeMs}\n`)
-    else for (const name of readdirSync(path).sort()) if (!WRITTEN.has(name)) visit(join(path, name))
+    else for (const name of readdirSync(path).sort()) if (isSource(name)) visit(join(path, name))
   }
   for (const path of [...COMMON, ...of.map(name => `packages/${name}`)]) visit(join(root, path))
   return digest.digest('hex')

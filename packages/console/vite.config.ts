@@ -33,6 +33,7 @@ const LEFT_OUT = [
   // Its client makes a cache of mutations whether or not it is used.
   [/\/query-core\/build\/modern\/queryClient\.js$/, /^\.\/mutationCache\.js$/, 'no-mutation-cache.ts'],
   [/\/query-core\/build\/modern\/(queryClient|retryer)\.js$/, /^\.\/onlineManager\.js$/, 'no-online-watch.ts'],
+  [/\/query-core\/build\/modern\//, /^\.\/timeoutManager\.js$/, 'own-timers.ts'],
   [
     /\/react-query\/build\/modern\/use(BaseQuery|Queries)\.js$/,
     /^\.\/(suspense|errorBoundaryUtils|QueryErrorResetBoundary|IsRestoringProvider)\.js$/,

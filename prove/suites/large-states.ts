@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -39,6 +40,7 @@ async function driveLarge({ count }: Order): Promise<Finding> {
     counts[`${transport} seconds`] = Math.round(found.ms / 1000)
     counts[`${transport} short runs`] = found.short.length
     counts[`${transport} short p99 ms`] = found.p99
+    counts[`${transport} large reads answered`] = found.read
     problems.push(...found.problems.map(problem => `${transport}: ${problem}`))
   }
   return { counts, problems }
@@ -72,6 +74,7 @@ async function driveOver(transport: string, count: number) {
   await until(isOver, { what: 'the end of the large runs', deadlineMs }).catch(error => problems.push(error.message))
   const ms = performance.now() - began
   const times = await load.stop()
+  const read = await readSlowly(engine.url, ids, large)
   keeper.stop()
   problems.push(...load.problems)
   if (keeper.deaths > 0) problems.push(`the engine died ${keeper.deaths} times: ${keeper.reason}`)
@@ -84,7 +87,35 @@ async function driveOver(transport: string, count: number) {
   await engine.sigterm()
   for (const runner of runners) runner.kill('SIGKILL')
   problems.push(...(await violations(`sqlite:${engine.storeFile}`)).map(violation => JSON.stringify(violation)))
-  return { ended: ids.length, deaths: keeper.deaths, ms, short: times, p99, problems }
+  return { ended: ids.length, deaths: keeper.deaths, ms, short: times, p99, read, problems }
+}
+
+/** Reads of large answers that begin at once. Nothing of them is read for a while. */
+const READERS = 80
+const UNREAD_MS = 8000
+
+/**
+ * Many clients read steps and bundles of large runs, and search all payloads, at once and slowly. Resolves with the number of whole
+ * answers; the others were refused.
+ */
+async function readSlowly(url: string, ids: readonly string[], app: string): Promise<number> {
+  const pathOf = (i: number) => {
+    const run = `/runs/${ids[i % ids.length]}`
+    return [`${run}/steps?limit=1000`, `${run}/bundle`, `/runs?app=${app}&q=nowhere&deep=1&limit=200`][i % 3] as string
+  }
+  const statuses = await Promise.all(Array.from({ length: READERS }, (_, i) => readLate(url + pathOf(i))))
+  return statuses.filter(status => status === 200).length
+}
+
+/** The status of an answer that is read late; undefined if the connection breaks. */
+function readLate(url: string): Promise<number | undefined> {
+  return new Promise(resolve => {
+    const sent = request(url, response => {
+      response.on('error', () => resolve(undefined)).on('end', () => resolve(response.statusCode))
+      setTimeout(() => response.resume(), UNREAD_MS)
+    })
+    sent.on('error', () => resolve(undefined)).end()
+  })
 }
 
 async function freePort(): Promise<number> {

@@ -187,8 +187,15 @@ export function usePages<Id extends PagesId>(
   })
 }
 
-/** Reads these operations again where they are on the screen, whatever their input. */
+/** Reads these operations again where they are on the screen, whatever their input. A list that is read on just then gets its page first. */
 export async function renew(...ids: OperationId[]): Promise<void> {
   const { namespace } = currentSession()
-  await Promise.all(ids.map(id => queryClient.invalidateQueries({ queryKey: [namespace, id] })))
+  await Promise.all(
+    ids.map(async id => {
+      const queryKey = [namespace, id]
+      const known = queryClient.getQueryCache().findAll({ queryKey })
+      await Promise.allSettled(known.map(({ state, promise }) => state.fetchMeta?.fetchMore && promise))
+      await queryClient.invalidateQueries({ queryKey })
+    }),
+  )
 }
