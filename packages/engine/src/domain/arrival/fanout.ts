@@ -50,11 +50,11 @@ export interface FanoutInput {
   /** The unit so far, for an event that is emitted in it. */
   drafted?: Drafted
   /** A name of the event that stays the same when the event is decided again. Absent: its id. */
-  origin?: string
+  origin?: string | undefined
   /** Takes expressions that could not be evaluated. */
   report: Report
   /** When the event is decided, if later than it arrived: a wait may have begun in between. */
-  now?: number
+  now?: number | undefined
 }
 
 export function waiterKey(waiter: { runId: string; stepIndex: number }): string {
