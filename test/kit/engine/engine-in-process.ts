@@ -11,6 +11,7 @@ import { openRunner } from '../runner/runner.ts'
 import { freshSchema } from '../servers/postgres.ts'
 import { tempStoreFile } from '../temp.ts'
 import type { JumpClock } from './jump-clock.ts'
+import { noteLog } from './recent-log.ts'
 
 /** The level at which the engine logs its own failures. A test that does not expect one fails. */
 const LOG_LEVEL_ERROR = 50
@@ -59,6 +60,7 @@ export async function openEngine(options: OpenOptions = {}): Promise<OpenEngine>
   const sink = new Writable({
     write(chunk, _encoding, done) {
       log.push(String(chunk).trimEnd())
+      noteLog(String(chunk))
       done()
     },
   })

@@ -9,6 +9,7 @@ import type { PlainRunner, PlainRunnerOptions } from '../runner/plain-runner.ts'
 import { openRunner } from '../runner/runner.ts'
 import { tempStoreFile } from '../temp.ts'
 import { PATIENCE_MS, within } from '../until.ts'
+import { noteLog } from './recent-log.ts'
 
 const PERDURE = fileURLToPath(new URL('../../../packages/cli/bin/perdure.js', import.meta.url))
 const PROGRAM = [process.execPath, PERDURE]
@@ -163,6 +164,7 @@ function launch(options: ProcessOptions): Launched {
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
+    noteLog(text)
   })
   const exit = once(child, 'close').then(([code, signal]): Exit => {
     process.removeListener('exit', orphaned)

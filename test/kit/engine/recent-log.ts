@@ -1,0 +1,16 @@
+// The newest lines of the engines of a test, which are printed if it fails (close-opened.ts).
+
+const LINES_MAX = 100
+
+let recent: string[] = []
+
+/** Keeps what an engine logs, one line or several. */
+export function noteLog(text: string): void {
+  recent.push(...text.trimEnd().split('\n'))
+  if (recent.length > 2 * LINES_MAX) recent = recent.slice(-LINES_MAX)
+}
+
+/** The newest lines, which are forgotten. */
+export function takeLog(): string[] {
+  return recent.splice(0).slice(-LINES_MAX)
+}
