@@ -82,7 +82,7 @@ test('a batch outlives the engine, and is dropped with its workflow', async () =
     { what: 'the run of the kept batch' },
   )
   expect(await after.api.run(run?.id as string)).toMatchObject({ workflow: kept, input: [0, 0] })
-  await until(() => after.log.some(line => line.includes('came to nothing') && line.includes(dropped)), {
+  await until(() => after.log.some(line => line.includes('a timer was dropped') && line.includes(dropped)), {
     what: 'the log of the dropped batch',
   })
   expect(await after.api.runs()).toHaveLength(1)

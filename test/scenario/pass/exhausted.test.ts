@@ -38,7 +38,7 @@ describe('a handler that throws', () => {
     const { waitingFor } = await waitsFor(api, runId, 'retry')
     expect(waitingFor?.error).toBe('no such column')
     expect((await api.get(`/runs/${runId}/why`)).json).toMatchObject({
-      sentence: `The handler threw in the last pass (try 1 of 8): it is repeated at ${waitingFor?.until}. What it threw: no such column`,
+      sentence: `The handler threw an error in the last pass (try 1 of 8). It is repeated at ${waitingFor?.until}. The error: no such column`,
       error,
     })
     for (let i = 0; i < 7; i++) await skipWait(api, clock, runId, 'retry')

@@ -89,7 +89,7 @@ test('every attempt has its own times and its own pass', async () => {
   }
 })
 
-test('passes: those that reported steps, those that came to nothing with the reason, and the last', async () => {
+test('passes: those that reported steps, those that failed with the reason, and the last', async () => {
   const begin = clock.now()
   let invokes = 0
   const steps = flow([[run('a'), run('b', () => 'b')], sleep('nap', 1000)])

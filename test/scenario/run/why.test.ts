@@ -81,13 +81,13 @@ test('a run whose passes come to nothing says why, and so does the log', async (
   expect(waitingFor).toEqual({ kind: 'retry', until: expect.any(String), error })
   expect(await why(runId)).toMatchObject({
     waitingFor,
-    sentence: `The last pass came to nothing (try 1 of 8): it is repeated at ${waitingFor?.until}. What came of it: ${error}`,
+    sentence: `The last pass failed (try 1 of 8). It is repeated at ${waitingFor?.until}. The error: ${error}`,
   })
   await skipWait(api, clock, runId, 'retry')
   await until(async () => (await why(runId)).sentence.includes('(try 2 of 8)'))
   const warned = engine.log.map(line => JSON.parse(line)).filter(line => line.runId === runId)
   expect(warned).toEqual([
-    expect.objectContaining({ level: 40, runnerId: runner, tries: 1, error, msg: 'a pass came to nothing' }),
+    expect.objectContaining({ level: 40, runnerId: runner, tries: 1, error, msg: 'a pass failed' }),
   ])
 })
 

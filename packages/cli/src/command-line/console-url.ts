@@ -3,5 +3,5 @@
 /** The console of the engine at this address. */
 export const consoleUrl = (url: string) => `${url.replace(/\/+$/, '')}/console/`
 
-/** Its page of the thing with this id, whatever kind it is. */
+/** The console's page of this id: of a run, an event, or whatever has it. */
 export const pageUrl = (url: string, id: string) => `${consoleUrl(url)}go/${id}`

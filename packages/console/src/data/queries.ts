@@ -57,10 +57,10 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** A read that is under way has the token of before. */
+/** A read under way still has the earlier token. */
 const mayBeRefused = ({ state }: Query) => state.status === 'error' || state.fetchStatus === 'fetching'
 
-/** Reads again what was refused once actions are unlocked. A read with the token of a session that has ended is given up. */
+/** Once actions are unlocked, repeats the reads that were refused. Reads of a session that has ended are cancelled. */
 let wasUnlocked = false
 onSession(() => {
   const { status, unlockedUntil } = currentSession()

@@ -24,7 +24,7 @@ test('a pass lasts from when it was sent to when it was answered, or until now w
   ])
 })
 
-test('a pass that came to nothing and has no answer is over', () => {
+test('a pass that failed and has no answer is over', () => {
   expect(spans(pass({ outcome: 'none' }))).toEqual([{ fromMs: 10, toMs: 10, runner: 'shop-1', hasFailed: false }])
   expect(spans(pass({ outcome: 'failed', answeredAt: at(30) }))).toEqual([
     { fromMs: 10, toMs: 30, runner: 'shop-1', hasFailed: true },

@@ -50,7 +50,7 @@ export interface PassSpan {
 /** The passes as the engine lists them. */
 export function spansOfRecords(passes: readonly PassRecord[], originMs: number): PassSpan[] {
   return passes.map(({ sentAt, answeredAt, runner, outcome }) => {
-    // A pass that came to nothing may have no answer, and is over.
+    // A failed pass may have no answer, and is over.
     const endedAt = answeredAt ?? (outcome === 'running' ? undefined : sentAt)
     return {
       fromMs: sinceOrigin(sentAt, originMs),

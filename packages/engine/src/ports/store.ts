@@ -188,7 +188,7 @@ export interface Store {
   in(namespace: string): Reads
   /** Rejects if the store cannot be read and written. */
   ping(): Promise<void>
-  /** Why the store takes nothing more, since it failed or was lost; absent on a store that comes back by itself. */
+  /** Why the store accepts no more writes: it failed or was lost. Absent on stores that recover by themselves. */
   failure?(): Error | undefined
   /** Counts since the store was opened; absent on a store that does not count. */
   stats?(): StoreStats

@@ -34,7 +34,7 @@ export const RunnerSchema = Type.Object({
   room: Type.Optional(count('How many more passes it takes at once; absent: it has no bound')),
   passesPerMin: count('Passes that ended within the last minute'),
   p95Ms: Type.Optional(count('95 of 100 of its newest 128 passes took no longer')),
-  failures: count('Passes that came to nothing since the engine started'),
+  failures: count('Passes that failed since the engine started'),
   lastFailure: Type.Optional(Type.Object({ at: timestamp(), message: Type.String() })),
 })
 

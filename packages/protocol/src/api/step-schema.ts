@@ -50,7 +50,7 @@ export const StepRecordSchema = Type.Object({
     Type.Object(
       {
         woke: count('Number of waiting runs that the event woke'),
-        triggered: Type.Array(TriggeredSchema, { description: 'What became of it in workflows, ten at most' }),
+        triggered: Type.Array(TriggeredSchema, { description: 'What it did in workflows, ten at most' }),
         more: Type.Optional(count('Number of further workflows')),
       },
       { description: 'What the event that the step emitted did; absent if it woke and triggered nothing' },

@@ -32,7 +32,7 @@ export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'fa
  */
 export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 
-/** How a node of a tree came of its parent. */
+/** How the parent of a node of a tree made it. */
 export const TREE_RELATIONS = ['root', 'child', 'onFailure', 'fork', 'trigger', 'emit'] as const
 
 /** How much of each step a list shows: `summary` leaves out results and stacks. */

@@ -39,7 +39,7 @@ function lagWords(lagMs: number | undefined): string {
   return lagMs === 0 ? 'none that is due waits' : `the oldest that is due has waited ${durationText(lagMs)}`
 }
 
-/** Sentences on the metrics of the engine that answers; without the ones whose numbers are not there. */
+/** Sentences about the metrics of the engine that answers. Those without numbers are left out. */
 export function metricWords(samples: readonly Sample[]): string[] {
   const sumOf = (name: string) => {
     const found = samples.filter(sample => sample.name === name)

@@ -7,7 +7,7 @@ import type { ToTextWorker } from './text-worker.ts'
 import workerUrl from './text-worker.ts?worker&url'
 import { LARGE_CHARS } from './veil-json.ts'
 
-/** A large text is checked once nothing was typed for this long. */
+/** A large text is checked when nobody has typed for this long. */
 const QUIET_MS = 300
 
 /** The fault of the text; undefined for JSON. */

@@ -152,9 +152,7 @@ describe('running', () => {
 
   test('again, after failed passes', () => {
     const again = why(run({ transportTries: 2 }), { pass: { pass: 1, runner: 'r1', passSentAt: NOW } })
-    expect(again.sentence).toBe(
-      `Runner "r1" has been working on it since ${AT}. 2 tries before this one came to nothing.`,
-    )
+    expect(again.sentence).toBe(`Runner "r1" has been working on it since ${AT}. 2 tries before this one failed.`)
   })
 
   test('elsewhere', () => {
@@ -216,14 +214,14 @@ describe('waiting', () => {
       waitingFor: tries,
     })
     const pass = parked({ kind: 'retry', until: LATER })
-    expect(why(pass).sentence).toBe(`The last pass came to nothing: it is repeated at ${THEN}.`)
+    expect(why(pass).sentence).toBe(`The last pass failed. It is repeated at ${THEN}.`)
     const row = {
       ...pass,
       transportTries: 3,
       waitingFor: { ...pass.waitingFor, error: 'socket hang up' } as const,
     }
     expect(why(row as Run)).toMatchObject({
-      sentence: `The last pass came to nothing (try 3 of 8): it is repeated at ${THEN}. What came of it: socket hang up`,
+      sentence: `The last pass failed (try 3 of 8). It is repeated at ${THEN}. The error: socket hang up`,
       waitingFor: { kind: 'retry', until: THEN, error: 'socket hang up' },
     })
   })
@@ -233,7 +231,7 @@ describe('waiting', () => {
     const row = { ...parked({ kind: 'retry', until: LATER }), lastFailure: { message: 'socket hang up', suspicion } }
     const lost = { ...row, waitingFor: { kind: 'retry', until: LATER, error: 'socket hang up (lost …)' } as const }
     expect(why(lost)).toMatchObject({
-      sentence: `The last pass came to nothing (no try is spent): it is repeated at ${THEN}. What came of it: socket hang up (lost …)`,
+      sentence: `The last pass failed (no try is spent). It is repeated at ${THEN}. The error: socket hang up (lost …)`,
       error: { message: 'socket hang up' },
     })
     for (const [status, kind] of [

@@ -35,7 +35,7 @@ export interface Facts {
    * disconnected. `without`: the other runners of the app, or the pin, if they do not serve the workflow.
    */
   runners: { live: number; stale: number; disconnected: number; without: number }
-  /** The newest pass that came to nothing on one of them, as far as this engine knows. */
+  /** The newest pass that failed on one of them, as far as this engine knows. */
   lastFailure?: { runnerId: string; at: number; message: string } | undefined
   /** The last generation of a chain. */
   generationsMax: number
@@ -306,11 +306,11 @@ function passSentence({ run, triesMax }: Facts, waiting: WaitingFor, more: strin
   const { transportTries, lastFailure } = run
   if (waiting.isForTurn) return `${turnSentence(waiting)}${more}`
   const tries = transportTries === 0 ? '(no try is spent)' : `(try ${transportTries} of ${triesMax})`
-  const repeated = `it is repeated ${by(waiting)}.${more}`
+  const repeated = `It is repeated ${by(waiting)}.${more}`
   if (lastFailure?.code === 'handler_failed')
-    return `The handler threw in the last pass ${tries}: ${repeated} What it threw: ${waiting.error}`
-  if (waiting.error === undefined) return `The last pass came to nothing: ${repeated}`
-  return `The last pass came to nothing ${tries}: ${repeated} What came of it: ${waiting.error}`
+    return `The handler threw an error in the last pass ${tries}. ${repeated} The error: ${waiting.error}`
+  if (waiting.error === undefined) return `The last pass failed. ${repeated}`
+  return `The last pass failed ${tries}. ${repeated} The error: ${waiting.error}`
 }
 
 function turnSentence(waiting: WaitingFor): string {
@@ -319,7 +319,7 @@ function turnSentence(waiting: WaitingFor): string {
 
 function triesText({ transportTries }: Run): string {
   if (transportTries === 0) return ''
-  return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one came to nothing.`
+  return ` ${transportTries} ${transportTries === 1 ? 'try' : 'tries'} before this one failed.`
 }
 
 function runnersText({ live, stale, disconnected }: Facts['runners']): string {

@@ -12,7 +12,7 @@ export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-faile
 export type BulkOutcome = 'done' | 'skipped' | 'failed'
 export type BulkCounts = Record<BulkOutcome, number>
 
-/** Jobs and their results are kept so long. */
+/** How long jobs and their results are kept. */
 export const BULK_KEPT_MS = 30 * 86_400_000
 
 /** Selects the runs: every field that is present narrows it. Times are epoch ms. */

@@ -1,4 +1,4 @@
-// The tree of a run or an event: the runs and events that came of it (docs/concepts.md#trees). Built level by level by
+// The tree of a run or an event: the runs and events that it led to (docs/concepts.md#trees). Built level by level by
 // services/run/tree; the bounds are here.
 
 import type { Run } from '../model/run.ts'
@@ -7,7 +7,7 @@ import type { Run } from '../model/run.ts'
 export const TREE_DEPTH_MAX = 8
 const TREE_NODES_MAX = 500
 
-/** How a run or an event came of its parent. */
+/** How the parent made a run or an event. */
 export type TreeVia = 'root' | 'child' | 'onFailure' | 'fork' | 'trigger' | 'emit'
 
 /** The part of a run that a tree shows. */

@@ -28,7 +28,7 @@ export interface Credentials {
 
 /** The keys that a request needs. */
 interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
-  /** Keys that read open it besides. */
+  /** Whether keys that may only read are enough. */
   alsoReaders?: boolean
 }
 

@@ -25,7 +25,7 @@ export interface Load {
   /** Passes that ended within the last minute, by an even rate within each minute. */
   passesPerMin: number
   p95Ms?: number
-  /** Passes that came to nothing since the engine started. */
+  /** Passes that failed since the engine started. */
   failures: number
   lastFailure?: { at: number; message: string }
 }
@@ -69,7 +69,7 @@ export class RunnerLoad extends RepeatingTask {
     this.#measured(runner).inFlight++
   }
 
-  /** The pass is over; with a message if it came to nothing. */
+  /** The pass is over; with a message if it failed. */
   ended(runner: Runner, durationMs: number, failure?: string): void {
     const measured = this.#measured(runner)
     measured.inFlight = Math.max(0, measured.inFlight - 1)

@@ -80,8 +80,7 @@ export class Timers implements Stoppable {
       onStale: () => false,
     })
     if (!firing) return
-    if (firing.dropped !== undefined)
-      log.warn({ ...nameOf(claimed), reason: firing.dropped }, 'a timer came to nothing')
+    if (firing.dropped !== undefined) log.warn({ ...nameOf(claimed), reason: firing.dropped }, 'a timer was dropped')
     announcer.announce(firing.changes)
   }
 }

@@ -236,7 +236,7 @@ export class Invoker {
     // The run has not counted this failure yet.
     const tries = transportTries + 1
     const fields = { namespace, app, workflow, runId: shownRunId(runId), runnerId, tries, error }
-    this.#deps.log.warn(fields, 'a pass came to nothing')
+    this.#deps.log.warn(fields, 'a pass failed')
   }
 
   /** The runner and this engine do not agree on keys or time: once per runner and minute. */

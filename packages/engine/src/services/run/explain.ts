@@ -19,7 +19,7 @@ export interface ExplainDeps {
   store: Pick<Store, 'in'>
   catalog: Catalog
   isLive(runner: Runner): boolean
-  /** The newest pass that came to nothing on the runner. */
+  /** The newest pass that failed on the runner. */
   lastFailureOf(runner: Runner): { at: number; message: string } | undefined
   /** The pass that is under way here, if one is. */
   passOf(runId: string): PassSent | undefined

@@ -12,7 +12,7 @@ export class Trees {
     this.#store = store
   }
 
-  /** The run with everything that came of it; undefined when the namespace has no such run. */
+  /** The run with everything that it led to; undefined when the namespace has no such run. */
   async ofRun(namespace: string, runId: string): Promise<TreeDraft | undefined> {
     const reads = this.#store.in(namespace)
     const run = await reads.runOfTree(runId)

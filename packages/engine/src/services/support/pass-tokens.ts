@@ -18,7 +18,7 @@ const SECRET_BYTES = 24
 const SIGNATURE_CHARS = 32
 /** More than any engine has in its name: a block is derived of 1,024 bytes at most. */
 const ENGINE_BYTES_MAX = 500
-/** Secrets derived at once: an HMAC for each pass leaves an object of native code, which is dear to collect. */
+/** Secrets derived in one call. An HMAC for each pass would leave a native object, which is expensive to collect. */
 const BLOCK = 64
 /** Blocks in memory: the own passes use the newest, and reports come for a few others. */
 const BLOCKS_MAX = 8

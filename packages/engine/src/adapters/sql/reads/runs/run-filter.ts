@@ -7,7 +7,7 @@ import type { Value } from '../../description/values.ts'
 import { OF_HANDLER, ON_FAILURE } from '../../tables/runs.ts'
 import { folded } from './text-search.ts'
 
-/** No index answers it: SQLite takes one of a whole namespace in the order of ids for narrower than one of the few runs wanted. */
+/** Keeps SQLite from using an index for it: its planner prefers one over a whole namespace to one that finds the few runs wanted. */
 export const SAME_NAMESPACE = "namespace || '' = ?"
 
 /** Terms about the table `runs`, all of which must hold, and their parameters in order. */
@@ -32,7 +32,7 @@ export function inNamespace(namespace: string): Term {
   return { sql: 'namespace = ?', params: [namespace], columns: ['namespace'] }
 }
 
-/** The same where another index finds few runs: a planner would take one of the namespace for as narrow. */
+/** The same condition, for queries in which another index finds few runs. */
 export function isOfNamespace(namespace: string): Term {
   return { sql: SAME_NAMESPACE, params: [namespace], columns: ['namespace'] }
 }

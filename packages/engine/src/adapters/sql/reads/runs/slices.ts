@@ -17,7 +17,7 @@ const SCAN = { first: 200, max: 2000, cost: 20 }
 const COVERED_SCAN = { first: 1000, max: 40_000, cost: 1 }
 /** Each read along a walk looks at so many times the runs of the one before. */
 const GROWTH = 6
-/** A deep search may meet megabytes in a run: a read ends with the run that brings it over so many bytes. */
+/** A deep search may read megabytes for each run. A read ends with the run that takes it over this many bytes. */
 const DEEP_SCAN_MAX = 200
 const DEEP_BYTES_MAX = 2 * 1024 * 1024
 /** Bytes of what a deep search reads of a run. Neither database loads the texts for it. */
@@ -147,9 +147,9 @@ export class Slices {
   }
 
   /**
-   * The runs between the position and the stop that match the rest, and the stop. The comparison stands in the walk itself, where
-   * it costs SQLite half of what it costs around it. No planner sees through CASE, and takes another index for the rest. Behind
-   * the selection are the id, whether the run matches, and whether it is the stop.
+   * The runs between the position and the stop that match the rest, and the stop itself. SQLite compares inside the walk at half the
+   * cost of a comparison around it. CASE keeps planners from choosing another index for the rest. The selected columns are followed
+   * by the id, whether the run matches, and whether it is the stop.
    */
   #passed(limit: number, selection: string): Query {
     const { branches, source, rest, dir } = this.#walk

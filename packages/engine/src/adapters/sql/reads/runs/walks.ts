@@ -1,5 +1,5 @@
-// The walks that can make a page of runs: each is along one index, or along several of one shape, and finds the same runs in the
-// same order (docs/decisions/0005-run-lists.md). Called by the list of runs.
+// Query plans for a page of runs, called walks: each reads one index, or several of one shape, and finds the same runs in the same
+// order (docs/decisions/0005-run-lists.md). Called by the list of runs.
 
 import { RUN_STATUSES, TERMINAL_STATUSES } from '@perdure/protocol'
 import { isTerminal, type RunStatus } from '../../../../domain/model/run.ts'
@@ -137,10 +137,10 @@ export function walksById(listed: Listed): [Walk, ...Walk[]] {
   return [first ?? walkById(listed, undefined), ...others]
 }
 
-/** The walk in the order of the key that compares every run on the way. */
+/** The walk in key order, which checks every run that it passes. */
 export function walkByKey(listed: Listed, sort: keyof typeof SORT_COLUMN): Walk {
   const terms = termsOf(listed)
-  // An index may have the status, and not what shows that only some are possible.
+  // The index may have the status, but not the expression that leaves only some of them possible.
   if (listed.possible.length < RUN_STATUSES.length) terms.set('status', inStatuses(listed.possible))
   const rest = [...terms]
   const covers = sort === 'duration' ? [...NAMED, 'status'] : NAMED
