@@ -86,7 +86,8 @@ const OVER_CONNECT = [
   'admin/suspended',
   'event/intake',
   'event/matching',
-  'flow/*',
+  // Those of PostgreSQL open their own runners and stores.
+  'flow/!(*-servers)',
   'live/run-stream',
   'operating/drain',
   'pass/emit',

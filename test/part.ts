@@ -8,3 +8,6 @@ export const part = PARTS.find(each => each === given)
 if (part !== given) throw new Error(`PERDURE_TESTS must be gate, rest or night, and is "${given}"`)
 
 export const isNight = part === 'night'
+
+/** The seed of tests that choose at random: `PERDURE_SEED`, else the same in each run but those of the night. They print it. */
+export const SEED = Number(process.env.PERDURE_SEED ?? (isNight ? Date.now() % 1_000_000 : 1))

@@ -4,9 +4,9 @@
 import { expect, test } from 'vitest'
 import { disturbCluster } from '../../prove/suites/cluster.ts'
 import { seeded } from '../kit/index.ts'
+import { SEED } from '../part.ts'
 
 const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
-const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const TITLE = `${FAULTS} faults over three engines: nothing lost, nothing twice, no limit broken, progress after each`
 
 test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {

@@ -16,10 +16,10 @@ import {
   unique,
   until,
 } from '../kit/index.ts'
+import { SEED } from '../part.ts'
 import { Availability, killOnce } from './kill/availability.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? 5)
-const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 const KEYS = ['ada', 'eve', 'joe']
 const PER_KEY = 2
 const IN_ALL = 4

@@ -7,11 +7,11 @@ import { CUT_OFF_ERROR } from '../../packages/engine/src/domain/webhook/delivery
 import { type Api, acts, EngineProcess, openDestination, PlainRunner, returned, seeded, until } from '../kit/index.ts'
 import { answer, type RawRequest } from '../kit/servers/raw-server.ts'
 import { API_KEYS, type AttemptRecord, type DeliveryRecord, SECRET_KEY, Webhooks } from '../kit/webhook/webhooks.ts'
+import { isNight, SEED } from '../part.ts'
 import { Availability } from './kill/availability.ts'
 
 /** Every kill meets POSTs in flight, so few find much. */
-const KILLS = Number(process.env.PERDURE_KILLS ?? 25)
-const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
+const KILLS = Number(process.env.PERDURE_KILLS ?? (isNight ? 25 : 10))
 const EVENTS_A_ROUND = 4
 /** Each endpoint has a queue of its own, so that several POSTs are in flight at once. */
 const ENDPOINTS = 4

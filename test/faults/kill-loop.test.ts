@@ -4,10 +4,9 @@
 import { expect, test } from 'vitest'
 import { kill, killRepeatedly } from '../../prove/suites/kill.ts'
 import { seeded } from '../kit/index.ts'
-import { part } from '../part.ts'
+import { part, SEED } from '../part.ts'
 
 const KILLS = Number(process.env.PERDURE_KILLS ?? { gate: 3, rest: kill.counts.quick, night: 25 }[part ?? 'rest'])
-const SEED = Number(process.env.PERDURE_SEED ?? (part === 'night' ? Date.now() % 1_000_000 : KILLS))
 const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice`
 
 test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {

@@ -4,10 +4,10 @@
 import type { Run, RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { type Answer, flow, run, type Seeded, scenario, seeded, sleep, step, unique, until } from '../kit/index.ts'
+import { SEED } from '../part.ts'
 
 const RUNS = 80
 const ROUNDS = 12
-const SEED = Number(process.env.PERDURE_SEED ?? Date.now() % 1_000_000)
 
 const { api, engine } = await scenario({ realTime: true, onDisk: true })
 
