@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../../test/kit/until.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
 import { open, registered, resultOf, start } from './runner.testkit.ts'
 
 describe('liveness', () => {
@@ -27,6 +28,33 @@ describe('liveness', () => {
     await until(() => connection.of('heartbeat').length > 8)
     expect(engine.connections).toHaveLength(2)
   })
+})
+
+test('large results wait in their order until the engine reads, and signs of life go in between', async () => {
+  const engine = await open({ heartbeatMs: 20 })
+  const text = 'x'.repeat(900_000)
+  let made = 0
+  const large = createWorkflow({ name: 'large', triggers: { event: 'e' } }, () => {
+    made++
+    return text
+  })
+  const runner = start(engine, { workflows: [large] })
+  await runner.ready
+  const { last: connection } = engine
+  connection.socket.pause()
+  const ids = Array.from({ length: 80 }, (_, i) => `i${i}`)
+  for (const id of ids) connection.invoke(id, 'large')
+  connection.send('heartbeat', 'h1')
+  await until(() => made === ids.length)
+  // Some turns of the event loop later all results are on their way.
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+  connection.socket.resume()
+  await until(() => connection.of('invoke.result').length === ids.length, { what: 'all results' })
+  expect(connection.of('invoke.result').map(({ id }) => id)).toEqual(ids)
+  const [types, alive] = [connection.frames.map(({ type }) => type), connection.of('heartbeat.ack')]
+  expect(alive).toMatchObject([{ id: 'h1' }])
+  expect(types.lastIndexOf('invoke.result') - types.indexOf('heartbeat.ack')).toBeGreaterThan(60)
+  expect(engine.connections).toHaveLength(1)
 })
 
 describe('a lost connection', () => {

@@ -43,8 +43,11 @@ const REFUSAL_CHARS_MAX = 16_384
 const REFUSAL_MS_MAX = 1_000
 /** The engine counts as gone when it is silent for this many ticks, of which each heartbeat interval has two. */
 const SILENT_TICKS_MAX = CONNECT_SILENCE_MS / (CONNECT_HEARTBEAT_MS / 2)
-/** Most bytes that the engine may leave unread before the socket is terminated. */
-const UNREAD_BYTES_MAX = 64 * 1024 * 1024
+/**
+ * With more bytes that the engine has not read, further frames wait here: the signs of life of the runner, which go in between, would come
+ * too late behind them.
+ */
+const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 /** An engine that signs nothing refuses the key, and says so within this time. */
 const REASON_MS_MAX = 1_000
 /** How long the closing handshake may take before the socket is terminated. */
@@ -60,6 +63,8 @@ export class EngineSocket {
   /** The TCP socket, to write the frames of one turn of the event loop together. */
   #tcpSocket: Socket | undefined
   #corked = false
+  /** Frames behind those that the engine has not read, in their order. */
+  #waiting: string[] = []
   #end: SocketEnd | undefined
   #lastError: EngineError | undefined
   #ended = false
@@ -89,8 +94,23 @@ export class EngineSocket {
     this.#listen()
   }
 
-  /** Sends a frame, together with all others of this turn of the event loop. */
+  /** Sends a frame, together with all others of this turn of the event loop; after them, if they are many. */
   send(frame: string): void {
+    if (this.#waiting.length > 0 || this.#socket.bufferedAmount > UNREAD_BYTES_MAX) this.#waiting.push(frame)
+    else this.#write(frame)
+  }
+
+  #sendWaiting(): void {
+    let sent = 0
+    for (const frame of this.#waiting) {
+      if (this.#socket.bufferedAmount > UNREAD_BYTES_MAX) break
+      this.#write(frame)
+      sent++
+    }
+    this.#waiting = this.#waiting.slice(sent)
+  }
+
+  #write(frame: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     this.#sentSinceTick = true
     if (this.#tcpSocket && !this.#corked) {
@@ -102,10 +122,9 @@ export class EngineSocket {
         tcpSocket.uncork()
       })
     }
-    this.#socket.send(frame)
-    if (this.#socket.bufferedAmount > UNREAD_BYTES_MAX) {
-      this.fail(unreachable(`The engine leaves more than ${UNREAD_BYTES_MAX} bytes unread`))
-    }
+    if (this.#tcpSocket) this.#socket.send(frame)
+    // Some runtimes do not show the TCP socket, which would say when it has sent all.
+    else this.#socket.send(frame, () => this.#sendWaiting())
   }
 
   /** From now on sends a frame at least this often, and expects the same of the engine. */
@@ -142,6 +161,7 @@ export class EngineSocket {
     const { onOpen, onFrame } = this.#options
     socket.on('upgrade', response => {
       this.#tcpSocket = response.socket
+      response.socket.on('drain', () => this.#sendWaiting())
       const header = response.headers[SIGNATURE_HEADER]
       this.#signature = typeof header === 'string' ? header : undefined
     })
@@ -160,7 +180,7 @@ export class EngineSocket {
       const frame = isBinary ? undefined : readFrame(String(data))
       if (this.#reasonTimer) this.#readReason(frame)
       else if (frame === undefined) this.fail(unreachable('The engine sent an invalid frame'))
-      else if (frame.type === 'heartbeat') this.send(frameText('heartbeat.ack', frame.id))
+      else if (frame.type === 'heartbeat') this.#write(frameText('heartbeat.ack', frame.id))
       else onFrame(frame)
     })
     socket.on('ping', () => {
@@ -199,7 +219,7 @@ export class EngineSocket {
 
   /** Counts ticks instead of time: after a pause of the whole process, received frames are read before the next tick. */
   #tick(): void {
-    if (!this.#sentSinceTick) this.send(frameText('heartbeat', ''))
+    if (!this.#sentSinceTick) this.#write(frameText('heartbeat', ''))
     this.#sentSinceTick = false
     if (++this.#silentTicks >= SILENT_TICKS_MAX) this.fail(unreachable('The engine is silent'))
   }
