@@ -1,4 +1,4 @@
-// The liveness of a Connect socket that this side does not read for a while.
+// A Connect socket that this side does not read for a while, and one whose runner reads slowly.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -54,4 +54,17 @@ test('a socket that is not read is not silent; once it is read again, silence co
   await beatUnanswered(clock, socket)
   expect(socket.isOver).toBe(true)
   expect((await closed)[0]).toBe(CLOSE_CODES.heartbeat)
+})
+
+test('a runner that reads one large frame slowly stays; one that reads nothing while it asks for more is closed', async () => {
+  const { client, socket } = await openMute()
+  client.pause()
+  const { unreadBytesMax } = CONNECT_LIMITS
+  socket.send('invoke', 'large', JSON.stringify('x'.repeat(2 * unreadBytesMax)))
+  for (const id of ['a', 'b', 'c']) socket.send('heartbeat', id)
+  expect(socket.isOver).toBe(false)
+  expect(socket.isWritable).toBe(false)
+  const ack = JSON.stringify('x'.repeat(unreadBytesMax / 8))
+  for (let i = 0; i < 10; i++) socket.send('result.ack', `ack${i}`, ack)
+  expect(socket.isOver).toBe(true)
 })

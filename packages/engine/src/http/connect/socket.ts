@@ -40,6 +40,8 @@ export class ConnectSocket implements RunnerSocket {
   /** How long the runner was silent when the socket was closed for it. */
   #silentMs: number | undefined
   #begunStep: string | undefined
+  /** Characters of the frames under way that are large by themselves: a slow network may take long for one. */
+  #largeBytes = 0
 
   constructor(options: ConnectSocketOptions) {
     this.#options = options
@@ -121,12 +123,15 @@ export class ConnectSocket implements RunnerSocket {
   send(type: FrameType, id: string, payload?: string): void {
     if (this.#isOver) return
     const { ws, stream, limits } = this.#options
-    if (ws.bufferedAmount > limits.unreadBytesMax) {
+    if (ws.bufferedAmount === 0) this.#largeBytes = 0
+    if (ws.bufferedAmount - this.#largeBytes > limits.unreadBytesMax) {
       this.close(CLOSE_CODES.heartbeat, 'it does not read')
       return
     }
+    const frame = writeFrame(type, id, payload)
+    if (frame.length > limits.unreadHighBytes) this.#largeBytes += frame.length
     corkForThisTick(stream)
-    ws.send(writeFrame(type, id, payload))
+    ws.send(frame)
   }
 
   /**
