@@ -75,7 +75,7 @@ export function roomContract(open: OpenStore): void {
       const large = [await add('a', 5000), await add('b', 6000), await add('c', 1000)]
       const small = [await add('d', 90), await add('e', 10)]
       let left: readonly LeftRun[] = []
-      const memory = { max: 6400, small: 0, large: 0, largeCount: 0 }
+      const memory = { max: 6400, tiny: 0, small: 0, large: 0, largeCount: 0 }
       const onLeft = (runs: readonly LeftRun[]) => {
         left = runs
       }
@@ -96,7 +96,7 @@ export function roomContract(open: OpenStore): void {
       const leased = aLeasedRun({ holds: { slots } })
       await write(store(), ...[leased, held, next].map(run => created(run)))
       let left: readonly LeftRun[] = []
-      const memory = { max: 6400, small: 0, large: 0, largeCount: 0 }
+      const memory = { max: 6400, tiny: 0, small: 0, large: 0, largeCount: 0 }
       const onLeft = (runs: readonly LeftRun[]) => {
         left = runs
       }

@@ -4,6 +4,7 @@ import { RunMemory } from './run-memory.ts'
 const MAX = 6400
 /** A run of more is large. */
 const SMALL = 100
+const TINY = 6
 
 describe('the memory for the state of runs', () => {
   test('takes large runs up to half of it, and small ones beside them', () => {
@@ -30,6 +31,20 @@ describe('the memory for the state of runs', () => {
     expect(taken * SMALL).toBe(MAX / 4)
   })
 
+  test('keeps a part for tiny runs, however many others are small so far', () => {
+    const memory = new RunMemory(MAX)
+    memory.take(MAX * 10)
+    for (let i = 0; i < 64; i++) memory.take(SMALL)
+    expect(memory.hasRoom(SMALL)).toBe(false)
+    let taken = 0
+    for (; memory.hasRoom(TINY); taken++) memory.take(TINY)
+    expect(taken * TINY).toBeCloseTo(MAX / 16, -1)
+    expect(memory.mustLeave(TINY)).toBe(false)
+    memory.giveBack(TINY)
+    expect(memory.hasRoom(TINY)).toBe(true)
+    expect(new RunMemory(MAX, memory.inUse()).used).toBe(memory.used)
+  })
+
   test('has large runs that outgrew it leave, until the others fit or one is left', () => {
     const memory = new RunMemory(MAX)
     for (let i = 0; i < 3; i++) memory.take(2000)
@@ -50,7 +65,7 @@ describe('the memory for the state of runs', () => {
   test('has small runs leave that are more than their part', () => {
     const memory = new RunMemory(MAX)
     for (let i = 0; i < 64; i++) memory.take(SMALL)
-    expect(memory.hasRoom(1)).toBe(false)
+    expect(memory.hasRoom(SMALL)).toBe(false)
     expect(memory.mustLeave(SMALL)).toBe(false)
     memory.take(SMALL)
     expect(memory.mustLeave(SMALL)).toBe(true)

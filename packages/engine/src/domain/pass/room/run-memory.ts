@@ -5,6 +5,7 @@
 /** The memory that runs under way have taken. */
 export interface MemoryInUse {
   max: number
+  tiny: number
   small: number
   large: number
   largeCount: number
@@ -12,6 +13,12 @@ export interface MemoryInUse {
 
 /** A run with more than this part of the memory is large. */
 const SMALL_PART = 1 / 64
+/**
+ * A run with less than this part is tiny, and tiny ones have a part of their own: runs that grow are small at first, and would keep all
+ * others out until they have grown.
+ */
+const TINY_PART = 1 / 1024
+const TINY_TAKEN_PART = 1 / 16
 /** The part of the memory up to which large runs are taken, so that they have room to grow. */
 const TAKEN_PART = 1 / 2
 /** The part of the memory that large runs may have. The rest is for small ones. */
@@ -20,6 +27,8 @@ const LARGE_PART = 3 / 4
 export class RunMemory {
   readonly max: number
   readonly smallMax: number
+  readonly #tinyMax: number
+  #tiny: number
   #small: number
   #large: number
   #largeCount: number
@@ -28,45 +37,47 @@ export class RunMemory {
   #leavingLarge = 0
   #leavingLargeCount = 0
 
-  constructor(max: number, { small, large, largeCount }: Omit<MemoryInUse, 'max'> = NOTHING) {
+  constructor(max: number, { tiny, small, large, largeCount }: Omit<MemoryInUse, 'max'> = NOTHING) {
     this.max = max
     this.smallMax = max * SMALL_PART
+    this.#tinyMax = max * TINY_PART
+    this.#tiny = tiny
     this.#small = small
     this.#large = large
     this.#largeCount = largeCount
   }
 
   get used(): number {
-    return this.#small + this.#large
+    return this.#tiny + this.#small + this.#large
   }
 
   /** Runs have outgrown the memory together. One that is alone may. */
   get isExceeded(): boolean {
-    return this.used > this.max && (this.#largeCount > 1 || this.#small > this.#smallShare)
+    return this.#small + this.#large > this.max && (this.#largeCount > 1 || this.#small > this.#smallShare)
   }
 
   /**
-   * Whether a run of that size may be taken. One large run always may. Small ones have a part of the memory of their own, so that they
-   * go past large ones that wait.
+   * Whether a run of that size may be taken. One large run always may. Small ones have a part of the memory of their own, and so have
+   * tiny ones, so that they go past larger ones that wait.
    */
   hasRoom(bytes: number): boolean {
+    if (bytes <= this.#tinyMax) return this.#tiny < this.max * TINY_TAKEN_PART
     if (bytes <= this.smallMax) return this.#small < this.#smallShare
     if (this.#largeCount === 0) return true
     return this.#large + bytes <= this.max * TAKEN_PART && this.used + bytes <= this.max
   }
 
   take(bytes: number): void {
-    if (bytes <= this.smallMax) this.#small += bytes
-    else this.#addLarge(bytes, 1)
+    this.#add(bytes, 1)
   }
 
   giveBack(bytes: number): void {
-    if (bytes <= this.smallMax) this.#small -= bytes
-    else this.#addLarge(-bytes, -1)
+    this.#add(bytes, -1)
   }
 
   /** Whether a run of that size has to give back its part, because runs have outgrown the memory. One large run may stay. */
   mustLeave(bytes: number): boolean {
+    if (bytes <= this.#tinyMax) return false
     if (bytes <= this.smallMax) return this.#small - this.#leavingSmall > this.#smallShare
     const isAlone = this.#largeCount - this.#leavingLargeCount <= 1
     return !isAlone && this.#large - this.#leavingLarge > this.max * LARGE_PART
@@ -84,19 +95,24 @@ export class RunMemory {
 
   /** All that is taken, for a copy. */
   inUse(): MemoryInUse {
-    return { max: this.max, small: this.#small, large: this.#large, largeCount: this.#largeCount }
+    return { max: this.max, tiny: this.#tiny, small: this.#small, large: this.#large, largeCount: this.#largeCount }
   }
 
   get #smallShare(): number {
     return this.max - Math.min(this.#large, this.max * LARGE_PART)
   }
 
-  #addLarge(bytes: number, count: 1 | -1): void {
-    this.#large += bytes
-    this.#largeCount += count
+  #add(bytes: number, count: 1 | -1): void {
+    if (bytes <= this.#tinyMax) this.#tiny += count * bytes
+    else if (bytes <= this.smallMax) this.#small += count * bytes
+    else {
+      this.#large += count * bytes
+      this.#largeCount += count
+    }
   }
 
   #addLeaving(bytes: number, count: 1 | -1): void {
+    if (bytes <= this.#tinyMax) return
     if (bytes <= this.smallMax) this.#leavingSmall += count * bytes
     else {
       this.#leavingLarge += count * bytes
@@ -105,4 +121,4 @@ export class RunMemory {
   }
 }
 
-const NOTHING = { small: 0, large: 0, largeCount: 0 }
+const NOTHING = { tiny: 0, small: 0, large: 0, largeCount: 0 }
