@@ -86,7 +86,7 @@ const OVER_CONNECT = [
   'admin/suspended',
   'event/intake',
   'event/matching',
-  // Those of PostgreSQL open their own runners and stores.
+  // The scenarios of PostgreSQL open their own runners and stores.
   'flow/!(*-servers)',
   'live/run-stream',
   'operating/drain',
