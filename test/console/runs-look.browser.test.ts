@@ -76,12 +76,20 @@ test('the menu of a row acts after a question that has the focus on Keep, and co
 
 test('the menu of a row opens from its button: under the pointer, and always on the cards of a phone', async () => {
   const page = await opened('runs?status=failed')
+  // The look at the row below the pointer is loaded while the menu is open.
+  const PEEK = /\/peek-[^/]+\.js$/
+  await page.route(PEEK, async route => {
+    await page.getByRole('menu', { name: /^Actions on/ }).waitFor()
+    await route.continue()
+  })
   const row = page.getByRole('row', { name: /order/ }).first()
   const button = row.getByRole('button', { name: 'Actions on row 1', exact: true })
   const isSeen = () => page.evaluate("getComputedStyle(document.querySelector('td button[data-menu]')).opacity === '1'")
   await row.waitFor()
   expect(await isSeen()).toBe(false)
+  const asked = page.waitForRequest(PEEK)
   await row.hover()
+  await asked
   expect(await isSeen()).toBe(true)
   await button.click()
   await page.getByRole('menuitem', { name: 'Copy the id' }).click()

@@ -92,10 +92,9 @@ export default function RunsPage() {
           </Suspense>
         </Panel>
       </div>
-      <Suspense>
-        {peek.row && <Peek key={peek.row.id} run={peek.row} isPinned={peek.isPinned} />}
-        {menu && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}
-      </Suspense>
+      {/* Each has its own: a script that is loaded hides all that is in the same one. */}
+      <Suspense>{peek.row && <Peek key={peek.row.id} run={peek.row} isPinned={peek.isPinned} />}</Suspense>
+      <Suspense>{menu && <RowMenu {...menu} onClose={() => setMenu(undefined)} />}</Suspense>
       {selected.size > 0 && (
         <Suspense>
           <SelectionBar
