@@ -69,8 +69,11 @@ function useLiveJob(id: string) {
     },
   })
   // The runs that it made go on when it has ended. Followed from the start, so that no end of theirs is missed after the first read.
-  const hasLive = LIVE.some(status => (data?.newRuns?.[status as never] ?? 0) > 0)
-  const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive)
+  const newRuns = Object.entries(data?.newRuns ?? {})
+  const hasLive = newRuns.some(([status, count]) => count > 0 && LIVE.includes(status))
+  // The stream tells of runs that were made before a read has their statuses.
+  const known = newRuns.reduce((sum, [, count]) => sum + count, 0)
+  const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive || known < data.done)
   useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
   return query
 }
