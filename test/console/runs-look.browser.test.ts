@@ -78,10 +78,8 @@ test('the menu of a row opens from its button: under the pointer, and always on 
   const page = await opened('runs?status=failed')
   // The look at the row below the pointer is loaded while the menu is open.
   const PEEK = /\/peek-[^/]+\.js$/
-  await page.route(PEEK, async route => {
-    await page.getByRole('menu', { name: /^Actions on/ }).waitFor()
-    await route.continue()
-  })
+  const shown = page.getByRole('menu', { name: /^Actions on/ }).waitFor()
+  await page.route(PEEK, route => shown.then(() => route.continue()))
   const row = page.getByRole('row', { name: /order/ }).first()
   const button = row.getByRole('button', { name: 'Actions on row 1', exact: true })
   const isSeen = () => page.evaluate("getComputedStyle(document.querySelector('td button[data-menu]')).opacity === '1'")
@@ -92,6 +90,7 @@ test('the menu of a row opens from its button: under the pointer, and always on 
   await asked
   expect(await isSeen()).toBe(true)
   await button.click()
+  await shown
   await page.getByRole('menuitem', { name: 'Copy the id' }).click()
   await page.keyboard.press('Escape')
   expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Actions on row 1')

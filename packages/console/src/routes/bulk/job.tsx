@@ -2,7 +2,7 @@
 // ones again.
 
 import { cutText } from '@perdure/protocol/portable'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { type Item, keyOf, queryClient, useRead } from '../../data/queries.ts'
 import { useWrite } from '../../data/write.ts'
 import { useTopic } from '../../live/use-live.ts'
@@ -75,6 +75,12 @@ function useLiveJob(id: string) {
   const known = newRuns.reduce((sum, [, count]) => sum + count, 0)
   const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive || known < data.done)
   useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
+  // The stream may begin after the first read. One more read shows the runs that ended between the two.
+  useEffect(() => {
+    if (!changes) return
+    const timer = setTimeout(() => void refetch(), RENEWAL_MS)
+    return () => clearTimeout(timer)
+  }, [changes, refetch])
   return query
 }
 
