@@ -71,7 +71,7 @@ function useLiveJob(id: string) {
   // The runs that it made go on when it has ended. Followed from the start, so that no end of theirs is missed after the first read.
   const newRuns = Object.entries(data?.newRuns ?? {})
   const hasLive = newRuns.some(([status, count]) => count > 0 && LIVE.includes(status))
-  // The stream tells of runs that were made before a read has their statuses.
+  // The stream may end the job before a read has the statuses of all runs that it made.
   const known = newRuns.reduce((sum, [, count]) => sum + count, 0)
   const changes = data?.newRuns !== undefined && (data.status === 'running' || hasLive || known < data.done)
   useRenewal(refetch, { afterMs: RENEWAL_MS, enabled: data === undefined || changes })
