@@ -131,45 +131,31 @@ async function finished({ client, signal }: Session<unknown>, id: string): Promi
   }
 }
 
-type FilterOptions = { [Name in keyof ManyOptions]: ManyOptions[Name] | undefined }
+/** The option of each field of the filter. */
+const OPTION_OF: { readonly [Name in keyof Required<Filter>]: keyof ManyOptions } = {
+  app: 'app',
+  workflow: 'workflow',
+  status: 'status',
+  runType: 'runType',
+  kind: 'kind',
+  since: 'since',
+  until: 'until',
+  endedSince: 'endedSince',
+  endedUntil: 'endedUntil',
+  error: 'error',
+  attribute: 'attribute',
+  runner: 'runner',
+  waitingFor: 'waitingFor',
+  deep: 'deep',
+  parentRunId: 'parent',
+  eventId: 'event',
+  replayOf: 'replayOf',
+  q: 'query',
+}
 
-function filterOf(options: FilterOptions): Filter {
-  const {
-    app,
-    workflow,
-    status,
-    runType,
-    kind,
-    since,
-    until,
-    error,
-    attribute,
-    runner,
-    waitingFor,
-    deep,
-    endedSince,
-    endedUntil,
-  } = options
-  const given: { [Name in keyof Required<Filter>]: Filter[Name] | undefined } = {
-    ...{
-      app,
-      workflow,
-      status,
-      runType,
-      kind,
-      since,
-      until,
-      error,
-      attribute,
-      runner,
-      waitingFor,
-      deep,
-      endedSince,
-      endedUntil,
-    },
-    ...{ parentRunId: options.parent, eventId: options.event, replayOf: options.replayOf, q: options.query },
-  }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+function filterOf(options: ManyOptions): Filter {
+  const given = Object.entries(OPTION_OF).map(([name, option]) => [name, options[option]] as const)
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
 
 const runsText = (count: number) => `${count} ${count === 1 ? 'run' : 'runs'}`
