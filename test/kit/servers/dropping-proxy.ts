@@ -1,8 +1,8 @@
 // A proxy whose connections of one moment go dead without a word: the bytes of one direction or both vanish, and no side
 // sees an error. Connections that are opened later work.
 
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { onCleanup } from '../cleanup.ts'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { addressInFront, listenInFront } from './in-front.ts'
 
 export type Direction = 'requests' | 'answers' | 'both'
 
@@ -24,20 +24,15 @@ export class DroppingProxy {
   static async open(url: string): Promise<DroppingProxy> {
     const { hostname, port } = new URL(url)
     const proxy = new DroppingProxy({ host: hostname, port: Number(port || 6379) })
-    await new Promise<void>(resolve => proxy.#server.listen(0, '127.0.0.1', resolve))
-    onCleanup(() => {
+    await listenInFront(proxy.#server, () => {
       for (const { sockets } of proxy.#pairs) for (const socket of sockets) socket.destroy()
-      proxy.#server.close()
     })
     return proxy
   }
 
   /** The address with the proxy in place of the server. */
   urlOf(url: string): string {
-    const through = new URL(url)
-    through.hostname = '127.0.0.1'
-    through.port = String((this.#server.address() as AddressInfo).port)
-    return through.href
+    return addressInFront(this.#server, url)
   }
 
   /** From now on the connections that there are lose these bytes. */

@@ -2,9 +2,8 @@
 // its answer, or for as long as the test likes. It can also swallow everything without an error, like a network that
 // loses packets.
 
-import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { onCleanup } from '../cleanup.ts'
+import { addressInFront, listenInFront } from './in-front.ts'
 
 /**
  * Where to cut the next thing a client sends: it never arrives, or its answer does not arrive, or the proxy swallows
@@ -33,20 +32,13 @@ export class TcpProxy {
   static async open(url: string, defaultPort: number): Promise<TcpProxy> {
     const { hostname, port } = new URL(url)
     const proxy = new TcpProxy({ host: hostname, port: Number(port || defaultPort) })
-    await new Promise<void>(resolve => proxy.#server.listen(0, '127.0.0.1', resolve))
-    onCleanup(() => {
-      proxy.down()
-      proxy.#server.close()
-    })
+    await listenInFront(proxy.#server, () => proxy.down())
     return proxy
   }
 
   /** The address with the proxy in place of the server. */
   urlOf(url: string): string {
-    const through = new URL(url)
-    through.hostname = '127.0.0.1'
-    through.port = String((this.#server.address() as AddressInfo).port)
-    return through.href
+    return addressInFront(this.#server, url)
   }
 
   /** Cuts the connection on which the text is sent next. */
