@@ -23,7 +23,7 @@ export const PassRecordSchema = Type.Object({
       attempt: Type.Integer({ minimum: 1 }),
       status: StepStatusSchema,
     }),
-    { description: 'What it reported. The status is that of the step now, or `retrying` for an attempt that failed' },
+    { description: 'What it reported. The status is the current one of the step, or `retrying` for a failed attempt' },
   ),
   error: Type.Optional(RunErrorSchema),
 })

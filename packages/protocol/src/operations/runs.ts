@@ -334,7 +334,7 @@ export const runs = {
     access: 'read',
     query: { from: FROM_PARAM },
     reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
-    otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` is that of its last frame' },
+    otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` names its last frame' },
     errors: ['not_found'],
     examples: [{ summary: 'From the start', path: { id: sample.RUN_ID }, query: { from: '0' }, reply: sample.FRAME }],
   },

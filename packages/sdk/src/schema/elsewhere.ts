@@ -5,7 +5,7 @@ import { NonRetriableError } from '@perdure/client'
 
 function instead(tool: string, ours: string): () => never {
   return () => {
-    throw new NonRetriableError(`There is no ${tool}: ${ours} does it`)
+    throw new NonRetriableError(`There is no ${tool}; use ${ours}`)
   }
 }
 
