@@ -3,7 +3,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { entries, section, writeChangelog } from './changes.ts'
+import { nextChanges, writeChangelog } from './changes.ts'
 import { currentVersion, isLater, packages, writeVersion } from './versions.ts'
 
 const USAGE = `Usage:
@@ -29,23 +29,22 @@ function release(version: string, { isDryRun, check }: Options): void {
   const changed = git('status', '--porcelain')
   if (changed !== '') throw new Refusal(`the tree has changes that are not committed:\n${changed}`)
   if (git('tag', '--list', `v${version}`) !== '') throw new Refusal(`the tag v${version} exists`)
-  const list = entries(root)
-  if (list.length === 0) throw new Refusal('changes/ has no entry: nothing to release')
+  const changes = nextChanges(root)
+  if (changes === '') throw new Refusal('CHANGELOG.md has nothing under "## Next": nothing to release')
   say(`check: ${check}`)
   const { status } = spawnSync(check, { cwd: root, shell: true, stdio: 'inherit' })
   if (status !== 0) throw new Refusal(`the check is red: ${check}`)
-  const text = section(version, new Date().toISOString().slice(0, 10), list)
   say(
     `\n${current} -> ${version}: ${packages(root)
       .map(({ manifest }) => manifest.name)
-      .join(', ')}\n\n${text}`,
+      .join(', ')}\n\n${changes}`,
   )
   if (isDryRun) {
     say('Dry run: nothing was changed.')
     return
   }
   writeVersion(root, version)
-  writeChangelog(root, text, list)
+  writeChangelog(root, version, new Date().toISOString().slice(0, 10))
   git('commit', '--all', '--message', `Release ${version}`)
   git('tag', '--annotate', `v${version}`, '--message', `Release ${version}`)
   say(`Next: git push --follow-tags. The tag starts the release workflow, which publishes the packages.`)

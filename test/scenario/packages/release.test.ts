@@ -1,7 +1,7 @@
 // `npm run release` on a small repository of its own: what it refuses, what a dry run leaves alone, and what it writes.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,15 +16,15 @@ const COPIED = [
   ...readdirSync(join(root, 'packages')).map(name => `packages/${name}/package.json`),
 ]
 
+const HEAD = '# Changelog\n\n## Next\n\n'
+const OLDER = '## 0.0.9 (2020-01-01)\n\n- Older.\n'
+
 /** A repository with our manifests, one entry of a change, and everything committed. */
 function repository(): { home: string; git(...args: string[]): string } {
   const home = mkdtempSync(join(tmpdir(), 'perdure-release-'))
   onCleanup(() => rmSync(home, { recursive: true, force: true }))
   for (const path of COPIED) cpSync(join(root, path), join(home, path))
-  mkdirSync(join(home, 'changes'))
-  writeFileSync(join(home, 'changes/README.md'), '# Entries\n')
-  writeFileSync(join(home, 'changes/bulk.md'), '- Many runs are cancelled at once.\n')
-  writeFileSync(join(home, 'CHANGELOG.md'), '# Changelog\n\n## 0.0.9 (2020-01-01)\n\n- Older.\n')
+  writeFileSync(join(home, 'CHANGELOG.md'), `${HEAD}- Many runs are cancelled at once.\n\n${OLDER}`)
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
       cwd: home,
@@ -60,9 +60,9 @@ test('refuses a tree with changes, a red check, a version that does not follow, 
   writeFileSync(join(home, 'new.txt'), '')
   expect(release(home, '0.2.0', '--check', 'true').stderr).toMatch(/changes that are not committed:\n\?\? new.txt/)
   rmSync(join(home, 'new.txt'))
-  git('rm', '--quiet', 'changes/bulk.md')
-  git('commit', '--quiet', '--message', 'Take it back')
-  expect(release(home, '0.2.0', '--check', 'true').stderr).toContain('changes/ has no entry')
+  writeFileSync(join(home, 'CHANGELOG.md'), `${HEAD}${OLDER}`)
+  git('commit', '--quiet', '--all', '--message', 'Take it back')
+  expect(release(home, '0.2.0', '--check', 'true').stderr).toContain('CHANGELOG.md has nothing under "## Next"')
   expect(git('status', '--porcelain')).toBe('')
 })
 
@@ -84,9 +84,8 @@ test('a dry run says what would happen and changes nothing; the release writes, 
   expect(readFileSync(join(home, 'packages/engine/src/base/version.ts'), 'utf8')).toContain("ENGINE_VERSION = '0.2.0'")
   expect(readFileSync(join(home, 'Dockerfile'), 'utf8')).toContain('image.version=0.2.0')
   expect(readFileSync(join(home, 'CHANGELOG.md'), 'utf8')).toMatch(
-    /^# Changelog\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Many runs are cancelled at once\.\n\n## 0\.0\.9/,
+    /^# Changelog\n\n## Next\n\n## 0\.2\.0 \(\d{4}-\d\d-\d\d\)\n\n- Many runs are cancelled at once\.\n\n## 0\.0\.9/,
   )
-  expect(existsSync(join(home, 'changes/bulk.md'))).toBe(false)
   expect(release(home, 'publish', '--tag', 'v0.1.0').stderr).toContain(
     'the packages have version 0.2.0, the tag is v0.1.0',
   )
