@@ -1,6 +1,6 @@
 // Writes commits that stand alone in the calling thread, over a connection of its own, and everything else in the writer's
 // thread. Two ways between threads cost a lone commit more than SQLite and a quick disk together. Under load, batches that
-// gather in the meantime are worth more (docs/decisions/0020-speed.md). The batch queue sends one batch at a time, so the two
+// gather in the meantime are worth more (bench/laboratory.md). The batch queue sends one batch at a time, so the two
 // connections never write at once.
 
 import type { Channel, Server } from './channel.ts'
