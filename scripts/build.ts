@@ -33,7 +33,7 @@ const PARTS: readonly Part[] = [
     name: 'engine',
     command: tsdown('engine'),
     of: ['engine', 'protocol'],
-    output: 'packages/engine/dist/bundle/main.js',
+    output: 'packages/engine/dist/bundle/index.js',
   },
   { name: 'client', command: tsdown('client'), of: ['client', 'protocol'], output: 'packages/client/dist/index.js' },
   {

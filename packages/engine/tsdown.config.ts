@@ -10,11 +10,11 @@ const here = import.meta.dirname
 export default defineConfig({
   cwd: here,
   entry: {
-    main: resolve(here, 'dist/main.js'),
+    index: resolve(here, 'dist/index.js'),
     // Without the engine itself, which its thread loads.
-    serve: resolve(here, 'dist/serve.js'),
+    serve: resolve(here, 'dist/process/serve.js'),
     // Beside it, where the one looks for the others.
-    'engine-thread': resolve(here, 'dist/engine-thread.js'),
+    'engine-thread': resolve(here, 'dist/process/engine-thread.js'),
     thread: resolve(here, 'dist/adapters/sql/sqlite/thread.js'),
   },
   outDir: 'dist/bundle',

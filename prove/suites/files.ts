@@ -4,7 +4,7 @@
 
 import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { backupStore } from '../../packages/engine/src/maintenance.ts'
+import { backupStore } from '../../packages/engine/src/compose/maintenance.ts'
 import { violations } from '../../test/kit/engine/violations.ts'
 import { EngineProcess, serveToTheEnd, tempStoreFile, until } from '../../test/kit/index.ts'
 import { openThreeSteps } from '../load/three-steps.ts'

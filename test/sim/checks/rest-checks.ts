@@ -1,7 +1,7 @@
 // Checks that nothing is left to do: without faults and with nothing due, nothing is leased or scheduled, and a run
 // that has not ended waits for something from outside.
 
-import type { Bounds } from '../../../packages/engine/src/compose.ts'
+import type { Bounds } from '../../../packages/engine/src/compose/engine.ts'
 import { ensure } from '../core/violation.ts'
 import { isEnded, type RunRecord } from './record.ts'
 

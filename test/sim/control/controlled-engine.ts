@@ -4,7 +4,7 @@
 
 import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded-random.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import type { Engine } from '../../../packages/engine/src/compose.ts'
+import type { Engine } from '../../../packages/engine/src/compose/engine.ts'
 import { readConfig } from '../../../packages/engine/src/config/config.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'

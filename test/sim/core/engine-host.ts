@@ -1,7 +1,7 @@
 // Starts, crashes and drains engines, one after the other on the same store, and checks the errors they log.
 
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
-import type { Bounds, Engine } from '../../../packages/engine/src/compose.ts'
+import type { Bounds, Engine } from '../../../packages/engine/src/compose/engine.ts'
 import type { Config } from '../../../packages/engine/src/config/config.ts'
 import { readLimits } from '../../../packages/engine/src/config/limits.ts'
 import { AddressList } from '../../../packages/engine/src/domain/text/address-list.ts'

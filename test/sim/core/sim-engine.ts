@@ -2,7 +2,7 @@
 // Requests are injected, and errors that the engine logs are passed on.
 
 import { pino } from 'pino'
-import { type Bounds, createEngine, type Engine, type Ports } from '../../../packages/engine/src/compose.ts'
+import { type Bounds, createEngine, type Engine, type Ports } from '../../../packages/engine/src/compose/engine.ts'
 import type { Config } from '../../../packages/engine/src/config/config.ts'
 
 export interface HttpAnswer {

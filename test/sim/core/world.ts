@@ -2,7 +2,7 @@
 // simulated network to them, and checkers. `script.ts` makes things happen in it.
 
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import type { Bounds } from '../../../packages/engine/src/compose.ts'
+import type { Bounds } from '../../../packages/engine/src/compose/engine.ts'
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { Witness } from '../checks/witness.ts'

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../packages/engine/src/adapters/clock/seeded
 import { MemoryLimiter } from '../../../packages/engine/src/adapters/limiter/memory.ts'
 import { MemoryQueue } from '../../../packages/engine/src/adapters/queue/memory.ts'
 import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import type { Engine } from '../../../packages/engine/src/compose.ts'
+import type { Engine } from '../../../packages/engine/src/compose/engine.ts'
 import { readConfig } from '../../../packages/engine/src/config/config.ts'
 import type { Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Sender } from '../../../packages/engine/src/ports/sender.ts'

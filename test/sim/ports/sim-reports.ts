@@ -2,7 +2,7 @@
 // report or its answer, bringing some reports twice and late, and some to another engine of the store, which forwards them. Each
 // answer is checked.
 
-import type { Engine } from '../../../packages/engine/src/compose.ts'
+import type { Engine } from '../../../packages/engine/src/compose/engine.ts'
 import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Faults } from '../core/faults.ts'
 import type { Rng } from '../core/random.ts'

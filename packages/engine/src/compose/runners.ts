@@ -28,7 +28,7 @@ export async function createRunners(
   const onRoomChange = (url: string) => notifyRoom(url, relayed?.presence.yieldsRoom(url) ?? false)
   const onAppReachable = (namespace: string, app: string) => void registry.wakeHeldRuns(namespace, app)
 
-  const connect = new ConnectTransport({
+  const connect: ConnectTransport = new ConnectTransport({
     clock,
     memory,
     onPresence: (url, isHere) => relayed?.presence.presenceChanged(url, isHere),

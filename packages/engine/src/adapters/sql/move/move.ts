@@ -1,5 +1,5 @@
 // Copies a whole store into an empty one, of either dialect, while no engine has them open: every row of every table, then
-// compares both sides row by row, and checks the rules of the store on both. Called by maintenance.ts.
+// compares both sides row by row, and checks the rules of the store on both. Called by compose/maintenance.ts.
 
 import { createHash } from 'node:crypto'
 import type { Row } from '../description/values.ts'

@@ -1,4 +1,4 @@
-// Opens a PostgreSQL store to administer it while engines may run on it. Called by administration.ts.
+// Opens a PostgreSQL store to administer it while engines may run on it. Called by compose/administration.ts.
 
 import { withoutPassword } from '../../../domain/text/service-url.ts'
 import type { Admin } from '../../../ports/admin.ts'

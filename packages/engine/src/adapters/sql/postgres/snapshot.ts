@@ -1,4 +1,4 @@
-// A PostgreSQL store as it is at one moment, whatever its engines write. Used by maintenance.ts for `verify`.
+// A PostgreSQL store as it is at one moment, whatever its engines write. Used by compose/maintenance.ts for `verify`.
 
 import { numbered } from '../description/placeholders.ts'
 import type { Snapshot } from '../verify/check.ts'

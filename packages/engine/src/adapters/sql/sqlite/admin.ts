@@ -1,5 +1,5 @@
 // Opens a SQLite file to administer it while an engine may run on it: one more connection, without the engine's lock. Called
-// by administration.ts.
+// by compose/administration.ts.
 
 import { existsSync } from 'node:fs'
 import type { Admin } from '../../../ports/admin.ts'

@@ -1,5 +1,5 @@
 // Copies a SQLite store as a whole: to a backup, while an engine may write to it; and from a backup, in the place of a store
-// that no engine has open. Called by maintenance.ts.
+// that no engine has open. Called by compose/maintenance.ts.
 
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -1,4 +1,4 @@
-// A SQLite file as it is at one moment, read while an engine may run on it. Used by maintenance.ts for `verify`.
+// A SQLite file as it is at one moment, read while an engine may run on it. Used by compose/maintenance.ts for `verify`.
 
 import { existsSync } from 'node:fs'
 import type { Snapshot } from '../verify/check.ts'

@@ -1,5 +1,5 @@
 // Checks every rule that the rows of a store must keep, over one snapshot, a range of ids at a time, so that a large store takes
-// time and not memory. Called by maintenance.ts.
+// time and not memory. Called by compose/maintenance.ts.
 
 import type { Check, Snapshot, Violation, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'

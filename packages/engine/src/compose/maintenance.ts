@@ -1,16 +1,16 @@
 // The work of the `perdure` command on a whole store: verify, backup, restore, move.
 
-import { type MoveOptions, type MoveProgress, move } from './adapters/sql/move/move.ts'
-import { openPostgresSide } from './adapters/sql/move/postgres-side.ts'
-import type { MoveRole } from './adapters/sql/move/role.ts'
-import type { MoveSide } from './adapters/sql/move/side.ts'
-import { openSqliteSide } from './adapters/sql/move/sqlite-side.ts'
-import { openPostgresSnapshot } from './adapters/sql/postgres/snapshot.ts'
-import { type BackupOptions, backupFile, type CopyOptions, restoreFile } from './adapters/sql/sqlite/backup.ts'
-import { openSqliteSnapshot } from './adapters/sql/sqlite/snapshot.ts'
-import type { Violation } from './adapters/sql/verify/check.ts'
-import { verify } from './adapters/sql/verify/verify.ts'
-import { ConfigError, readStore, storeName } from './config/config.ts'
+import { type MoveOptions, type MoveProgress, move } from '../adapters/sql/move/move.ts'
+import { openPostgresSide } from '../adapters/sql/move/postgres-side.ts'
+import type { MoveRole } from '../adapters/sql/move/role.ts'
+import type { MoveSide } from '../adapters/sql/move/side.ts'
+import { openSqliteSide } from '../adapters/sql/move/sqlite-side.ts'
+import { openPostgresSnapshot } from '../adapters/sql/postgres/snapshot.ts'
+import { type BackupOptions, backupFile, type CopyOptions, restoreFile } from '../adapters/sql/sqlite/backup.ts'
+import { openSqliteSnapshot } from '../adapters/sql/sqlite/snapshot.ts'
+import type { Violation } from '../adapters/sql/verify/check.ts'
+import { verify } from '../adapters/sql/verify/verify.ts'
+import { ConfigError, readStore, storeName } from '../config/config.ts'
 
 export type { CopyOptions, MoveProgress, Violation }
 

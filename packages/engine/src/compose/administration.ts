@@ -1,13 +1,13 @@
 // Opens a store for the administration commands of `perdure`, whether or not an engine runs on it.
 
 import { existsSync } from 'node:fs'
-import { systemRandom } from './adapters/clock/seeded-random.ts'
-import { systemClock } from './adapters/clock/system.ts'
-import { openPostgresAdmin } from './adapters/sql/postgres/admin.ts'
-import { openSqliteAdmin } from './adapters/sql/sqlite/admin.ts'
-import { ConfigError, readStore, storeName } from './config/config.ts'
-import { IdSource } from './domain/text/ids.ts'
-import { Administration } from './services/admin/administration.ts'
+import { systemRandom } from '../adapters/clock/seeded-random.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import { openPostgresAdmin } from '../adapters/sql/postgres/admin.ts'
+import { openSqliteAdmin } from '../adapters/sql/sqlite/admin.ts'
+import { ConfigError, readStore, storeName } from '../config/config.ts'
+import { IdSource } from '../domain/text/ids.ts'
+import { Administration } from '../services/admin/administration.ts'
 
 export interface OpenAdministration {
   administration: Administration

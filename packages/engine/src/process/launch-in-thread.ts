@@ -4,7 +4,7 @@
 
 import { isMainThread, Worker } from 'node:worker_threads'
 import type { EngineThreadData, EngineThreadMessage, EngineThreadOrder } from './engine-thread.ts'
-import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
 /** Two semi-spaces of 64 MiB, and as much for large objects. */
 const YOUNG_GENERATION_MB = 3 * 64
@@ -18,7 +18,7 @@ export function runsInThread(): boolean {
   return isMainThread && process.execArgv.length === 0 && !process.env.NODE_OPTIONS && !import.meta.url.endsWith('.ts')
 }
 
-/** Starts an engine as `launchEngine` does. When the thread fails later, the process fails with its error. */
+/** Starts an engine as `launchHere` does. When the thread fails later, the process fails with its error. */
 export function launchInThread({ env, flags, log }: LaunchOptions): Promise<LaunchedEngine> {
   const workerData: EngineThreadData = { env: { ...env }, flags, sendsLog: log !== undefined }
   const worker = new Worker(new URL('./engine-thread.js', import.meta.url), {

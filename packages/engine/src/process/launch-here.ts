@@ -1,16 +1,16 @@
-// Starts an engine by its settings, in the thread that calls it: serve.ts does, or the engine's own thread.
+// Starts an engine by its settings in the thread that calls it: the first one, or the engine's own.
 
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import pino from 'pino'
-import { closeInTime } from './compose/close-in-time.ts'
-import { createEngine, type Engine } from './compose.ts'
-import { type Config, ConfigError, readConfig, storeName } from './config/config.ts'
-import { consoleFiles } from './http/response/console-files.ts'
-import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
+import { closeInTime } from '../compose/close-in-time.ts'
+import { createEngine, type Engine } from '../compose/engine.ts'
+import { type Config, ConfigError, readConfig, storeName } from '../config/config.ts'
+import { consoleFiles } from '../http/response/console-files.ts'
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
 /** Starts an engine by its settings. Throws a LaunchError when they, its store or its port cannot be used. */
-export async function launchEngine({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
+export async function launchHere({ env, flags, log: to }: LaunchOptions): Promise<LaunchedEngine> {
   const config = read(env, flags)
   turnOffPretenuring()
   const log = pino({ level: config.logLevel, base: undefined }, to ?? pino.destination({ fd: 2, sync: false }))

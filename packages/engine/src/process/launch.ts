@@ -1,5 +1,5 @@
-// Settings of an engine that starts, and the engine that has started: the same in the calling thread (launch.ts) and in one of its own
-// (launch-in-thread.ts).
+// Settings of an engine that starts, and the engine that has started: the same in the calling thread (launch-here.ts) and in one of its
+// own (launch-in-thread.ts).
 
 export interface LaunchOptions {
   env: NodeJS.ProcessEnv

@@ -1,11 +1,11 @@
 // One engine process from its settings to its end: `perdure serve`, and the engine of `perdure dev`.
 
-import { heapProblem } from './base/heap.ts'
+import { heapProblem } from '../base/heap.ts'
+import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 import { launchInThread, runsInThread } from './launch-in-thread.ts'
-import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
 
-export { FLAGS } from './config/config.ts'
-export { LaunchError, type LaunchedEngine, type LaunchOptions } from './launched.ts'
+export { FLAGS } from '../config/config.ts'
+export { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
 export interface ServeOptions extends LaunchOptions {
   /** Where the banner goes. */
@@ -53,7 +53,10 @@ export async function launchUnlessStopped(
   // Before the engine is loaded, for which a small heap may not suffice.
   const problem = heapProblem()
   if (problem !== undefined) throw new LaunchError(problem)
-  const launch = runsInThread() ? launchInThread(options) : launchHere(options)
+  // Loading the engine is slow: this thread does only if it runs it.
+  const launch = runsInThread()
+    ? launchInThread(options)
+    : import('./launch-here.ts').then(({ launchHere }) => launchHere(options))
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   const late = new Promise<undefined>(resolve => {
@@ -69,12 +72,6 @@ export async function launchUnlessStopped(
     isOver = true
     clearTimeout(timer)
   }
-}
-
-/** Loads the engine, which is slow, and starts it in this thread. */
-async function launchHere(options: LaunchOptions): Promise<LaunchedEngine> {
-  const { launchEngine } = await import('./launch.ts')
-  return launchEngine(options)
 }
 
 /** Resolves at the first signal to end. A second one exits at once; recovery is then the same as after a crash. */

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 import { ENGINE_SECRET_FILES, ENGINE_SETTINGS } from '@perdure/protocol'
 import { OpcodeSchema, RunErrorCodeSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
-import { httpApiPage } from '../../../scripts/http-api-page.ts'
-import { API_ERROR_MEANING } from '../../protocol/src/api/error-meanings.ts'
-import { flowControlMembers } from '../../protocol/src/wire/flow-control-schema.ts'
-import { ENGINE_VERSION } from './base/version.ts'
-import { ERROR_CODES } from './domain/model/errors.ts'
-import { statusOf } from './http/response/problem.ts'
+import { ENGINE_VERSION } from '../../packages/engine/src/base/version.ts'
+import { ERROR_CODES } from '../../packages/engine/src/domain/model/errors.ts'
+import { statusOf } from '../../packages/engine/src/http/response/problem.ts'
+import { API_ERROR_MEANING } from '../../packages/protocol/src/api/error-meanings.ts'
+import { flowControlMembers } from '../../packages/protocol/src/wire/flow-control-schema.ts'
+import { httpApiPage } from '../../scripts/http-api-page.ts'
 
-const page = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8')
+const page = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
 
 /** The cells of every table row whose first cell is code. */
 function rows(text: string): string[][] {
@@ -41,7 +41,7 @@ test('docs/http-api.md is what `npm run docs` writes', () => {
 })
 
 test('the version that the OpenAPI document names is that of the package', () => {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../packages/engine/package.json', import.meta.url), 'utf8')
   expect(JSON.parse(text)).toMatchObject({ version: ENGINE_VERSION })
 })
 
@@ -80,7 +80,7 @@ test('docs/operating.md lists every setting, and no other', () => {
 })
 
 test('the two tutorials use different apps, so that the runner of one gets no run of the other', () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
   const [, ofReadme] = /serve\(\{ app: '([\w-]+)'/.exec(readme) ?? []
   const [, ofQuickstart] = /npm create perdure ([\w-]+)/.exec(page('quickstart')) ?? []
   expect([ofReadme, ofQuickstart]).toEqual([expect.any(String), expect.any(String)])

@@ -1,8 +1,8 @@
 // The entry of the thread that runs an engine. Started by launch-in-thread.ts, which gives it the settings and an order to stop.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { launchEngine } from './launch.ts'
-import { LaunchError } from './launched.ts'
+import { LaunchError } from './launch.ts'
+import { launchHere } from './launch-here.ts'
 
 export interface EngineThreadData {
   env: NodeJS.ProcessEnv
@@ -42,7 +42,7 @@ function untilOrdered(): Promise<EngineThreadOrder> {
 const ordered = untilOrdered()
 try {
   const log = { write: (line: string) => post({ kind: 'log', line }) }
-  const engine = await launchEngine({ env, flags, ...(sendsLog && { log }) })
+  const engine = await launchHere({ env, flags, ...(sendsLog && { log }) })
   post({ kind: 'ready', url: engine.url, banner: engine.banner })
   const failure = await engine.stop((await ordered).signal)
   post({ kind: 'stopped', failure })
