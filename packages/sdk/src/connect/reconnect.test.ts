@@ -31,7 +31,7 @@ describe('liveness', () => {
 })
 
 test('large results wait in their order until the engine reads, and signs of life go in between', async () => {
-  const engine = await open({ heartbeatMs: 20 })
+  const engine = await open()
   const text = 'x'.repeat(900_000)
   let made = 0
   const large = createWorkflow({ name: 'large', triggers: { event: 'e' } }, () => {
