@@ -2,6 +2,7 @@
 
 import { lazy, Suspense } from 'react'
 import type { Call } from '../../data/commands/request.ts'
+import styles from './overlay.module.css'
 
 const CommandsView = lazy(() => import('./commands-view.tsx'))
 
@@ -12,7 +13,8 @@ export interface CommandsProps {
 
 export function Commands({ call }: CommandsProps) {
   return (
-    <Suspense>
+    // As high as the view is, so that no button moves under a click when it arrives.
+    <Suspense fallback={<div className={styles.commandsRoom} />}>
       <CommandsView call={call} />
     </Suspense>
   )
