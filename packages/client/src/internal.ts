@@ -1,11 +1,12 @@
-// `@perdure/client/internal`: what the SDK and the console share with the client. Not for other packages: it changes without
-// notice.
+// `@perdure/client/internal`: what the SDK, the console and the command line share with the
+// client. Not for other packages: it changes without notice.
 
 export { matchByBrand } from './errors/brand.ts'
 export { define, restore, WHOLE_STACK } from './errors/stored-error.ts'
 export { enginesOf, readEnvironment } from './http/environment.ts'
 export { connectionOf, exchange, requestOf } from './http/exchange.ts'
 export { createOperations } from './operations.ts'
+export { type OperationId, ROUTES } from './routes.ts'
 export { eventNameOf, isEventDefinition } from './schema/event.ts'
 export { type OptionNames, refuseUnknownOptions, unknownOption } from './schema/known-options.ts'
 export { asReceived, isSchema, type Subject, validate, validateSync } from './schema/validate.ts'

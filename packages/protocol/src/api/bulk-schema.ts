@@ -8,6 +8,7 @@ import {
   ATTRIBUTES_MAX,
   NAME_CHARS_MAX,
   RUNNER_ID_CHARS_MAX,
+  SEARCH_CHARS_MAX,
 } from '../wire/bounds.ts'
 import { count, counts, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema, RunSummarySchema } from './run-schema.ts'
@@ -25,8 +26,6 @@ import {
 /** Most runs that one request names. */
 export const BULK_IDS_MAX = 1000
 const ID_CHARS_MAX = 128
-/** Longest text of a search. */
-export const SEARCH_CHARS_MAX = 256
 
 /** An attribute as lists are filtered by it: the value begins after the first colon. */
 const AttributeFilter = name(ATTRIBUTE_KEY_CHARS_MAX + 1 + ATTRIBUTE_VALUE_CHARS_MAX)

@@ -1,7 +1,8 @@
 // Operations of the caller itself, its sessions, and the API keys of its namespace.
 
 import * as api from '../api/schema.ts'
-import { CURSOR_PARAM, GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
+import { control as queries } from '../queries/control.ts'
+import { GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
 import { WHOAMI } from './samples.ts'
 
 const KEY = {
@@ -74,10 +75,7 @@ export const admin = {
     path: '/keys',
     summary: 'List the API keys of the namespace, without the keys themselves',
     access: 'secret',
-    query: {
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Maximum number of keys' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listApiKeys,
     reply: page('The keys: those of the settings, then those of the store, oldest first', api.ApiKeySchema),
     errors: ['invalid_cursor'],
     examples: [{ summary: 'Every key', reply: [KEY] }],

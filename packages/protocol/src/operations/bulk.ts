@@ -1,8 +1,8 @@
 // Operations on many runs at once: durable jobs that carry out one action on each run.
 
 import * as api from '../api/schema.ts'
-import { BULK_OUTCOMES } from '../api/values.ts'
-import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { control as queries } from '../queries/control.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
 const BULK_ID = 'blk_01JD90H2C5E8G1J4M7P0S3V6YC'
@@ -18,7 +18,6 @@ const STARTED = {
   failed: 0,
   createdAt: '2025-03-01T10:00:00.000Z',
 } as const
-const LIMIT = { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' } as const
 
 export const bulk = {
   startBulk: {
@@ -57,7 +56,7 @@ export const bulk = {
     path: '/bulk',
     summary: 'List the jobs of the last 30 days, newest first',
     access: 'read',
-    query: { limit: LIMIT, cursor: CURSOR_PARAM },
+    query: queries.listBulks,
     reply: page('A page of jobs', api.BulkSchema),
     errors: ['invalid_cursor'],
     examples: [{ summary: 'The newest', query: { limit: '1' }, reply: [STARTED] }],
@@ -68,11 +67,7 @@ export const bulk = {
     path: '/bulk/{id}',
     summary: 'Read a job with a page of its results',
     access: 'read',
-    query: {
-      outcome: { kind: 'enum', values: BULK_OUTCOMES, description: 'Only results with this outcome' },
-      limit: LIMIT,
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.getBulk,
     reply: ok('The job', api.BulkDetailSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [

@@ -1,12 +1,9 @@
 // Operations that act on runs, and the audit log of such actions.
 
 import * as api from '../api/schema.ts'
-import { CONTROL_ACTIONS } from '../api/values.ts'
-import { CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
+import { control as queries } from '../queries/control.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
-
-/** Longest label of an API key. */
-const LABEL_CHARS_MAX = 128
 
 export const control = {
   cancelRun: {
@@ -111,26 +108,7 @@ export const control = {
     path: '/control-actions',
     summary: 'List control actions, newest first',
     access: 'read',
-    query: {
-      action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
-      runId: {
-        kind: 'name',
-        ofRun: true,
-        maxLength: ID_CHARS_MAX,
-        description: 'Only actions on this run, or that created it as a fork',
-      },
-      actor: { kind: 'name', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
-      since: { kind: 'timestamp', description: 'Only actions at or after this time' },
-      until: { kind: 'timestamp', description: 'Only actions before this time' },
-      cursor: CURSOR_PARAM,
-      limit: {
-        kind: 'integer',
-        minimum: 1,
-        maximum: 1000,
-        default: 100,
-        description: 'Maximum number of entries',
-      },
-    },
+    query: queries.listControlActions,
     reply: page('A page of audit entries', api.ControlActionSchema),
     errors: ['invalid_cursor'],
     examples: [

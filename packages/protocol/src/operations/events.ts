@@ -2,16 +2,9 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { EVENT_SOURCES } from '../api/values.ts'
-import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page, waitParam } from './operation.ts'
+import { events as queries } from '../queries/events.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
-
-const PREFIX_PARAM = {
-  kind: 'name',
-  maxLength: NAME_CHARS_MAX,
-  description: 'Only names that begin with this text, in this upper and lower case',
-} as const
 
 export const events = {
   sendEvent: {
@@ -22,12 +15,7 @@ export const events = {
       'The engine answers after the event and everything it started are on disk. The answer to a repeat of a `dedupeId` is just `deduped`; its headers `X-Event-Id` and `X-Run-Id` name the event that used the id first and the run that it started. A dry run makes the same decision on the current state, and stores nothing.',
     access: 'event',
     readsWith: 'dryRun',
-    query: {
-      dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
-      wait: waitParam(
-        'If the event starts exactly one run, how long the reply waits for its end: `"30s"`, or milliseconds; at most 60 s. The reply has `run` if it ended in time. Not with `at` or `delay`',
-      ),
-    },
+    query: queries.sendEvent,
     body: { schema: api.SendEventSchema, required: true, anyMembers: true },
     reply: { status: 202, description: 'The effect of the event', schema: api.SendEventReplySchema, repeats: true },
     otherwise: ok('For a dry run: what the event would do', api.DryRunReplySchema),
@@ -120,16 +108,7 @@ export const events = {
     path: '/events',
     summary: 'List events, newest first',
     access: 'read',
-    query: {
-      app: APP_PARAM,
-      name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
-      prefix: PREFIX_PARAM,
-      source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from there' },
-      since: { kind: 'timestamp', description: 'Only events that arrived at or after this time' },
-      until: { kind: 'timestamp', description: 'Only events that arrived before this time' },
-      limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listEvents,
     reply: page('A page of events', api.EventRecordSchema),
     errors: ['invalid_cursor'],
     examples: [{ summary: 'The newest orders', query: { name: sample.EVENT.name, limit: '2' }, reply: [sample.EVENT] }],
@@ -140,12 +119,7 @@ export const events = {
     path: '/event-names',
     summary: 'List the names that events of the log have, in alphabetical order',
     access: 'read',
-    query: {
-      prefix: PREFIX_PARAM,
-      since: { kind: 'timestamp', description: 'Counts the events of each name that arrived then or later' },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listEventNames,
     reply: page('A page of names', api.EventNameSchema),
     errors: ['invalid_cursor'],
     examples: [
@@ -180,7 +154,7 @@ export const events = {
     description:
       'It shows what was decided when the event arrived. With `now=1` the event is decided again on the workflows and runs of now, and nothing is stored. A workflow that got its trigger after the event has the outcome `no-trigger`.',
     access: 'read',
-    query: { now: { kind: 'flag', description: 'Decides again, now' } },
+    query: queries.explainEvent,
     reply: ok('The explanation', api.EventExplanationSchema),
     errors: ['not_found', 'conflict'],
     examples: [
@@ -220,10 +194,7 @@ export const events = {
     path: '/scheduled-events',
     summary: 'List events that have not arrived, the soonest first',
     access: 'read',
-    query: {
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listScheduledEvents,
     reply: page('A page of scheduled events', api.ScheduledEventSchema),
     errors: ['invalid_cursor'],
     examples: [

@@ -16,10 +16,11 @@ import { deliveries } from './webhook-deliveries.ts'
 import { endpoints } from './webhook-endpoints.ts'
 import { receivers } from './webhook-receivers.ts'
 
+export type { ParamValue, QueryParam, QueryParams, QueryValues } from '../queries/param.ts'
+export { CURSOR_PARAM, ID_CHARS_MAX } from '../queries/param.ts'
+export { STREAM_TOPICS } from '../queries/runs.ts'
 export { errorsOf } from './errors.ts'
 export type * from './operation.ts'
-export { CURSOR_PARAM, ID_CHARS_MAX } from './operation.ts'
-export { STREAM_TOPICS } from './streams.ts'
 
 const runs = { ...runLists, ...runSteps, ...trees }
 const webhooks = { ...deliveries, ...endpoints, ...receivers }

@@ -2,9 +2,8 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { BUFFER_KINDS, LIMIT_KINDS } from '../api/values.ts'
-import { KEY_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { registry as queries } from '../queries/registry.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
 /** The id for this example in a namespace `default`. */
@@ -18,17 +17,7 @@ export const limits = {
     description:
       'The runs that have the places of a limit, and how many wait for one. Of each kind, the 10,000 oldest waiting runs are counted. With `kind=singleton`, the live runs that have the key of a singleton, the oldest first.',
     access: 'read',
-    query: {
-      app: { ...APP_PARAM, description: 'Only runs of this app' },
-      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
-      key: { kind: 'text', maxLength: KEY_CHARS_MAX, description: 'Only limits with this value of their key' },
-      kind: {
-        kind: 'enum',
-        values: LIMIT_KINDS,
-        description: 'Only limits of this kind; by default concurrency limits and throttles',
-      },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Limits' },
-    },
+    query: queries.listLimits,
     reply: ok('The limits', Type.Array(api.LimitStatusSchema)),
     examples: [
       {
@@ -82,13 +71,7 @@ export const limits = {
     summary: 'List open buffers of debounce and batch, the soonest due first',
     description: 'Events that wait to become one run. A page may be shorter than `limit` where payloads are large.',
     access: 'read',
-    query: {
-      app: APP_PARAM,
-      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only buffers of this workflow' },
-      kind: { kind: 'enum', values: BUFFER_KINDS, description: 'Only buffers of this policy' },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listBuffers,
     reply: page('A page of buffers', api.BufferSchema),
     errors: ['invalid_cursor'],
     examples: [

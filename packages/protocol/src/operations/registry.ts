@@ -2,15 +2,11 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
+import { registry as queries } from '../queries/registry.ts'
 import * as wire from '../wire/schema.ts'
 import { limits } from './limits.ts'
-import { APP_PARAM, CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
-
-const FORCE_PARAM = {
-  kind: 'flag',
-  description: 'With `1` live runners do not prevent it; runs in flight always do',
-} as const
 
 export const registry = {
   register: {
@@ -73,7 +69,7 @@ export const registry = {
     description:
       'The load is measured in memory since the engine started. Engines that share a store exchange it every 5 seconds.',
     access: 'read',
-    query: { app: APP_PARAM },
+    query: queries.listRunners,
     reply: ok('Every runner', Type.Array(api.RunnerSchema)),
     examples: [
       {
@@ -104,7 +100,7 @@ export const registry = {
     path: '/workflows',
     summary: 'List workflow definitions',
     access: 'read',
-    query: { app: APP_PARAM },
+    query: queries.listWorkflows,
     reply: ok('Every workflow', Type.Array(api.WorkflowSchema)),
     examples: [{ summary: 'The workflows of the shop', query: { app: 'shop' }, reply: [sample.WORKFLOW] }],
   },
@@ -116,10 +112,7 @@ export const registry = {
     description:
       'A definition is added when a registration changes it; a heartbeat adds nothing. The newest 50 are kept while the workflow is registered. A page may be shorter than `limit` where definitions are large.',
     access: 'read',
-    query: {
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listDefinitions,
     reply: page('A page of definitions', api.PastDefinitionSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [
@@ -211,7 +204,7 @@ export const registry = {
       'Refused while runs are in flight, or a live runner serves it. With `force` a live runner loses its claim: its heartbeat does ' +
       'not bring the workflow back, another definition does. Ended runs and statistics stay.',
     access: 'secret',
-    query: { force: FORCE_PARAM },
+    query: queries.deleteWorkflow,
     reply: { status: 204, description: 'It is deleted' },
     errors: ['not_found', 'conflict'],
     examples: [{ summary: 'A workflow that nobody serves', path: { app: 'warehouse', name: 'count-stock' } }],
@@ -223,7 +216,7 @@ export const registry = {
     summary: 'Delete an app with its workflows and runners',
     description: 'Refused under the same conditions as the deletion of a workflow.',
     access: 'secret',
-    query: { force: FORCE_PARAM },
+    query: queries.deleteApp,
     reply: { status: 204, description: 'It is deleted' },
     errors: ['not_found', 'conflict'],
     examples: [{ summary: 'An app that has moved away', path: { app: 'warehouse' } }],

@@ -1,12 +1,9 @@
 // Operations that read the steps and the passes of a run.
 
 import * as api from '../api/schema.ts'
-import { STEP_FIELDS, STEP_STATUSES } from '../api/values.ts'
-import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { runs as queries } from '../queries/runs.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
-
-/** Steps in one page without their results; with them, 200. */
-const STEP_SUMMARIES_MAX = 2000
 
 export const runSteps = {
   listRunSteps: {
@@ -16,27 +13,7 @@ export const runSteps = {
     description:
       'Without `limit` and `cursor` every step that matches is in the answer. With one of them the list has pages, of 100 steps if `limit` is absent.',
     access: 'read',
-    query: {
-      status: { kind: 'enums', values: STEP_STATUSES, description: 'Only steps of these statuses' },
-      q: {
-        kind: 'text',
-        maxLength: 256,
-        description: 'Only steps whose name contains this text, ignoring case; an empty text filters nothing',
-      },
-      fields: {
-        kind: 'enum',
-        values: STEP_FIELDS,
-        default: 'all',
-        description: '`summary` leaves out `data` and the stacks of errors, and cuts their messages at 200 characters',
-      },
-      limit: {
-        kind: 'integer',
-        minimum: 1,
-        maximum: STEP_SUMMARIES_MAX,
-        description: 'Steps per page; at most 200 unless `fields` is `summary`',
-      },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listRunSteps,
     reply: page('The steps', api.StepRecordSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [
@@ -74,10 +51,7 @@ export const runSteps = {
     description:
       'A pass that failed has the reason in `error`. `outcome` is `running` for the pass under way on the engine that answers, `steps` for one that reported steps, `returned` for the one with which the run succeeded, `failed`, or `none`: it brought nothing that counted, and is shown only while it is the newest.',
     access: 'read',
-    query: {
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Passes per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listRunPasses,
     reply: page('A page of passes', api.PassRecordSchema),
     errors: ['not_found', 'invalid_cursor'],
     examples: [{ summary: 'The passes of an order', path: { id: sample.RUN_ID }, reply: sample.PASSES }],
@@ -90,14 +64,7 @@ export const runSteps = {
     description:
       'Run, event, definition of the workflow, versions, steps with attempts, timeline, log lines and passes. Values under keys that name a secret are redacted, as in logs. It is streamed, and at most 32 MiB long: `truncated` names a section that is not whole.',
     access: 'read',
-    query: {
-      payloads: {
-        kind: 'enum',
-        values: ['0', '1'],
-        default: '1',
-        description: '`0`: input, results, data of events and fields of log lines are null',
-      },
-    },
+    query: queries.getRunBundle,
     reply: ok('The bundle', api.BundleSchema),
     errors: ['not_found'],
     examples: [

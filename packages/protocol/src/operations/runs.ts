@@ -2,43 +2,10 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import {
-  FINGERPRINT_PATTERN,
-  RUN_KINDS,
-  RUN_SORT_KEYS,
-  RUN_STATUSES,
-  RUN_TYPES,
-  SORT_DIRECTIONS,
-  WAITING_KINDS,
-} from '../api/values.ts'
-import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type Operation, ok, page, waitParam } from './operation.ts'
+import { runs as queries } from '../queries/runs.ts'
+import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 import { streams } from './streams.ts'
-
-/** Most ids of runs in one request. */
-const RUN_IDS_MAX = 200
-
-const SINCE_PARAM = {
-  kind: 'timestamp',
-  description: 'Only runs created at or after this time',
-} as const
-const UNTIL_PARAM = {
-  kind: 'timestamp',
-  description: 'Only runs created before this time',
-} as const
-const FROM_PARAM = {
-  kind: 'integer',
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Only entries with a higher `seq` than this',
-} as const
-
-const KIND_PARAM = {
-  kind: 'enum',
-  values: RUN_KINDS,
-  description: 'Only runs of handlers (`run`), or only runs of failure handlers (`onFailure`)',
-} as const
 
 export const runs = {
   listRuns: {
@@ -48,92 +15,7 @@ export const runs = {
     description:
       'Pages that follow each other by `cursor` contain every run that matches throughout exactly once, whatever other runs arrive or change. When the status or the duration of a run changes and the list is sorted or filtered by it, that run may appear once, twice or not at all. A list that reads too many runs to fill a page is cancelled 5 s after its arrival with `invalid_request`: narrow it with `since`, `until`, `status`, `workflow` or `app`, or send `partial=1`, so that it is answered in parts. Such a page may have fewer rows than `limit`, or none, and still have a next one; sorted by `started`, the header `X-Scanned-To` then tells the time of creation of the last run that it looked at. If other searches took that time, or a single read of such a page, the answer is `overloaded` with `Retry-After`.',
     access: 'read',
-    query: {
-      app: APP_PARAM,
-      workflow: {
-        kind: 'name',
-        maxLength: NAME_CHARS_MAX,
-        description: 'Only runs of this workflow; `sync-*` stands for those that begin with `sync-`, 50 at most',
-      },
-      status: {
-        kind: 'enums',
-        values: RUN_STATUSES,
-        description: 'Only runs of these statuses; `running` also matches `waiting`',
-      },
-      runType: {
-        kind: 'enum',
-        values: RUN_TYPES,
-        description: 'Only runs started by an event, or by a cron schedule',
-      },
-      kind: KIND_PARAM,
-      eventId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs started by this event' },
-      replayOf: { kind: 'name', ofRun: true, maxLength: ID_CHARS_MAX, description: 'Only runs forked from this run' },
-      parentRunId: {
-        kind: 'name',
-        ofRun: true,
-        maxLength: ID_CHARS_MAX,
-        description: 'Only children of this run, and the `onFailure` run that handles its failure',
-      },
-      waitingFor: {
-        kind: 'enum',
-        values: WAITING_KINDS,
-        description: 'Only runs that wait for this: the `kind` of their `waitingFor`',
-      },
-      error: {
-        kind: 'pattern',
-        pattern: FINGERPRINT_PATTERN,
-        description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
-      },
-      runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
-      ids: {
-        kind: 'names',
-        ofRun: true,
-        maxLength: ID_CHARS_MAX,
-        maxItems: RUN_IDS_MAX,
-        description: 'Only these runs; ids without a run match nothing',
-      },
-      bulkId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only runs that this bulk job made' },
-      attribute: {
-        kind: 'attributes',
-        description:
-          'Only runs with this attribute, as `key:value`; given several times, only runs with all of them. Numbers and booleans are compared as JSON writes them',
-      },
-      q: {
-        kind: 'text',
-        maxLength: api.SEARCH_CHARS_MAX,
-        description:
-          'Only runs whose id, workflow or app contains this text, ignoring case; an empty text filters nothing',
-      },
-      deep: {
-        kind: 'flag',
-        description:
-          'Extends `q` to the name and id of the event, to the runs that the run was forked from or started by, and to the JSON of input, result, error and attributes, as written or with its escapes resolved; ignored without `q`',
-      },
-      since: SINCE_PARAM,
-      until: UNTIL_PARAM,
-      endedSince: { kind: 'timestamp', description: 'Only runs that ended at or after this time' },
-      endedUntil: { kind: 'timestamp', description: 'Only runs that ended before this time' },
-      partial: {
-        kind: 'flag',
-        description:
-          'A list that reads too many runs to fill a page is answered after 2 s with the runs found by then, and with `X-Next-Cursor` to continue',
-      },
-      position: {
-        kind: 'flag',
-        description:
-          'Gives the runs that a concurrency limit or a throttle holds their `position`. Of each queue on the page up to 10,000 runs are counted, of more than ten queues 100,000 in all',
-      },
-      sort: {
-        kind: 'enum',
-        values: RUN_SORT_KEYS,
-        default: 'started',
-        description:
-          'Sort key; equal runs are sorted by id, in the same direction. `started` is the time of creation; a run without a duration sorts as 0',
-      },
-      dir: { kind: 'enum', values: SORT_DIRECTIONS, default: 'desc', description: 'Sort direction' },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 30, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listRuns,
     reply: { ...page('A page of runs', api.ListedRunSchema), partial: true },
     errors: ['invalid_cursor'],
     examples: [
@@ -172,7 +54,7 @@ export const runs = {
     description:
       '`total` counts every run that [`GET /runs`](#get-runs) lists, including paused and cancelled ones and on-failure runs; with `kind=run` a failure that was handled counts once. `successRate` is rounded to the nearest whole percent, halves up. `failedRate` has two decimals.',
     access: 'read',
-    query: { app: APP_PARAM, since: SINCE_PARAM, kind: KIND_PARAM },
+    query: queries.getRunStats,
     reply: ok('The counts', api.RunStatsSchema),
     examples: [
       {
@@ -190,29 +72,7 @@ export const runs = {
     description:
       'Failures of one cause have one fingerprint ([Errors](errors.md#fingerprints)). The newest 20,000 failures that match are grouped.',
     access: 'read',
-    query: {
-      app: APP_PARAM,
-      workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only failures of this workflow' },
-      since: {
-        kind: 'timestamp',
-        description: 'Only runs that failed at or after this time; by default 24 hours before `until`',
-      },
-      until: { kind: 'timestamp', description: 'Only runs that failed before this time; by default up to now' },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Groups' },
-      trend: {
-        kind: 'integer',
-        minimum: 1,
-        maximum: 48,
-        description: 'Counts the failures of each group in so many equal spans from `since` to `until`, too',
-      },
-      runners: {
-        kind: 'integer',
-        minimum: 1,
-        maximum: 10,
-        description:
-          'Counts the failures of each group by runner, too: so many runners with the most failures are given',
-      },
-    },
+    query: queries.listErrors,
     reply: ok('The groups', Type.Array(api.ErrorGroupSchema)),
     examples: [
       {
@@ -274,7 +134,7 @@ export const runs = {
     path: '/runs/{id}/result',
     summary: 'Read the result of a run, and wait for it',
     access: 'read',
-    query: { wait: waitParam('How long to wait for the end of the run: `"30s"`, or milliseconds; at most 60 s') },
+    query: queries.getRunResult,
     reply: ok('The run has ended', api.RunResultSchema),
     otherwise: { status: 202, description: 'The run has not ended', schema: api.RunResultSchema },
     errors: ['not_found'],
@@ -303,16 +163,7 @@ export const runs = {
     path: '/runs/{id}/logs',
     summary: "List a run's log lines",
     access: 'read',
-    query: {
-      from: { ...FROM_PARAM, default: 0 },
-      dir: {
-        kind: 'enum',
-        values: SORT_DIRECTIONS,
-        default: 'asc',
-        description: '`asc`: the oldest first; `desc`: the newest first',
-      },
-      limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Lines per page' },
-    },
+    query: queries.listRunLogs,
     reply: ok('A page of log lines', Type.Array(api.RunLogLineSchema)),
     errors: ['not_found'],
     examples: [
@@ -332,7 +183,7 @@ export const runs = {
     description:
       'Lossless and in order of `seq`. After a dropped connection, reconnect with `from` (or `Last-Event-ID`) set to the last `seq` received; if both are sent, the larger one counts. A `Last-Event-ID` at the end of a run that has ended is answered 204, which an `EventSource` takes as the end.',
     access: 'read',
-    query: { from: FROM_PARAM },
+    query: queries.streamRun,
     reply: { status: 200, description: 'Timeline frames', schema: api.TimelineFrameSchema, stream: true },
     otherwise: { status: 204, description: 'The run has ended, and `Last-Event-ID` names its last frame' },
     errors: ['not_found'],

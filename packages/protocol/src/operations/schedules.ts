@@ -1,8 +1,8 @@
 // Operations of schedules: list all, and make, change, pause and fire them.
 
 import * as api from '../api/schema.ts'
-import { SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
-import { CURSOR_PARAM, type Operation, ok, page } from './operation.ts'
+import { registry as queries } from '../queries/registry.ts'
+import { type Operation, ok, page } from './operation.ts'
 
 const SCHEDULE_ID = 'weekly-report'
 
@@ -31,12 +31,7 @@ export const schedules = {
     description:
       'Sorted by `next`, late ones come first, then those that fire soonest; paused and ended ones are left out. Sorted by `missed`, only those with instants that did not fire are listed, the latest of these first.',
     access: 'read',
-    query: {
-      source: { kind: 'enum', values: SCHEDULE_SOURCES, description: 'Only schedules of this kind' },
-      sort: { kind: 'enum', values: SCHEDULE_SORTS, default: 'id', description: 'The order' },
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listSchedules,
     reply: page('A page of schedules', api.ScheduleEntrySchema),
     errors: ['invalid_cursor'],
     examples: [{ summary: 'Those that were made here', query: { source: 'api' }, reply: [SCHEDULE] }],

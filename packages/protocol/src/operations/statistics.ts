@@ -2,12 +2,11 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { RUN_KINDS, RUN_STATUSES, SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
-import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, type Operation, ok } from './operation.ts'
+import { WAITING_KINDS } from '../api/values.ts'
+import { statistics as queries } from '../queries/statistics.ts'
+import { type Operation, ok } from './operation.ts'
 import * as sample from './samples.ts'
 
-const WORKFLOW_PARAM = { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' } as const
 const KEPT =
   'Each run counts once, and goes on counting after it was removed: also a child and a replay, each of its own workflow. Statistics take 2 s at most, four of an engine at a time; beyond that the answer is `overloaded` with `Retry-After`.'
 const TALLY = {
@@ -29,19 +28,7 @@ export const statistics = {
     summary: 'Count runs over time',
     description: `A point for each span of time, oldest first: runs that were created in it, and runs that ended in it. On-failure runs are not counted: the failure that each handles is. A span without runs has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains \`since\`. ${KEPT}`,
     access: 'read',
-    query: {
-      since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
-      until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
-      step: {
-        kind: 'enum',
-        values: SERIES_STEPS,
-        default: '1h',
-        description:
-          'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
-      },
-      app: APP_PARAM,
-      workflow: WORKFLOW_PARAM,
-    },
+    query: queries.getRunSeries,
     reply: ok('The points', Type.Array(api.RunSeriesPointSchema)),
     examples: [
       {
@@ -61,20 +48,7 @@ export const statistics = {
     summary: 'Count the runs of each workflow, the busiest first',
     description: `Workflows with runs that were created or ended in the window, or are in flight now. On-failure runs are counted only in \`onFailure\`. \`since\`, and likewise \`until\`, counts from the beginning of its five minutes; of its hour where it is older than 8 days, of its day where it is older than 400. ${KEPT}`,
     access: 'read',
-    query: {
-      since: { kind: 'timestamp', description: 'Counts from this time; by default from 24 hours ago' },
-      until: { kind: 'timestamp', description: 'Counts up to this time; by default up to now' },
-      app: APP_PARAM,
-      workflow: WORKFLOW_PARAM,
-      limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Workflows' },
-      trend: {
-        kind: 'integer',
-        minimum: 1,
-        maximum: 48,
-        description:
-          'Counts the runs of each workflow over time, too: in the shortest spans of 5 or 15 minutes, of 1, 3 or 6 hours, or of days of which at most so many contain the window',
-      },
-    },
+    query: queries.getWorkflowStats,
     reply: ok('The workflows', Type.Array(api.WorkflowStatsSchema)),
     examples: [
       {
@@ -115,31 +89,7 @@ export const statistics = {
     summary: 'Count runs by status, app, workflow, kind, and what they wait for',
     description: `Counts what [\`GET /runs\`](#get-runs) lists, on-failure runs too: runs that ended since a time, and all runs in flight; with \`until\` only those in flight that were created in the window, as [\`GET /runs\`](#get-runs) finds them. \`since\` and \`until\` count as in [\`GET /workflows/stats\`](#get-workflowsstats). ${KEPT}`,
     access: 'read',
-    query: {
-      since: { kind: 'timestamp', description: 'Only runs that ended at or after this time, or are in flight' },
-      until: {
-        kind: 'timestamp',
-        description: 'Only runs that ended before this time, or were created in the window and are in flight',
-      },
-      app: APP_PARAM,
-      workflow: WORKFLOW_PARAM,
-      status: {
-        kind: 'enums',
-        values: RUN_STATUSES,
-        description: 'Only runs of these statuses, in all counts but those by status; `running` also matches `waiting`',
-      },
-      waitingFor: {
-        kind: 'enum',
-        values: WAITING_KINDS,
-        description: 'Only runs that wait for this, in all counts but those by what runs wait for',
-      },
-      kind: {
-        kind: 'enum',
-        values: RUN_KINDS,
-        description:
-          'Only runs of handlers (`run`) or of failure handlers (`onFailure`), in all counts but those by kind',
-      },
-    },
+    query: queries.getRunFacets,
     reply: ok('The counts', api.RunFacetsSchema),
     examples: [
       {

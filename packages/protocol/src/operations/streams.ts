@@ -1,15 +1,9 @@
 // The stream of several topics on one connection.
 
 import * as api from '../api/schema.ts'
-import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, ID_CHARS_MAX, type Operation } from './operation.ts'
+import { runs as queries } from '../queries/runs.ts'
+import type { Operation } from './operation.ts'
 import * as sample from './samples.ts'
-
-/** The topics, for messages and descriptions. */
-export const STREAM_TOPICS = 'runs, events, deliveries, run:ID, run:ID@SEQ, bulk:ID'
-
-/** Digits of the largest seq. */
-const SEQ_DIGITS_MAX = 16
 
 export const streams = {
   streamTopics: {
@@ -19,31 +13,7 @@ export const streams = {
     description:
       'Live from the moment of connecting. Of each run and delivery the last state in an interval is sent, best effort: `run_status` frames of the topic `runs` have what a row of `GET /runs` shows, and an absent field did not change, and `progress` frames the newest progress of a run. `run:ID` sends the whole timeline of that run, without a gap, and the stream stays open after its end; `run:ID@SEQ` sends only what follows the frame with that `seq`, to resume after a dropped connection. `bulk:ID` sends the state and the counts of a bulk job, at first and as they change.',
     access: 'read',
-    query: {
-      topics: {
-        kind: 'names',
-        required: true,
-        maxLength: 'run:'.length + ID_CHARS_MAX + '@'.length + SEQ_DIGITS_MAX,
-        maxItems: 50,
-        description: `What to follow: some of ${STREAM_TOPICS}, separated by commas`,
-      },
-      app: {
-        ...APP_PARAM,
-        description: 'Only runs, events and deliveries of this app; not for `run:ID` and `bulk:ID`',
-      },
-      workflow: {
-        kind: 'name',
-        maxLength: NAME_CHARS_MAX,
-        description: 'Only runs of this workflow; not for `run:ID` and `bulk:ID`',
-      },
-      every: {
-        kind: 'integer',
-        minimum: 100,
-        maximum: 5000,
-        default: 250,
-        description: 'Shortest time between two writes of runs, events, deliveries and bulk jobs, in ms',
-      },
-    },
+    query: queries.streamTopics,
     reply: { status: 200, description: 'Frames of the topics', schema: api.StreamFrameSchema, stream: true },
     errors: ['not_found'],
     examples: [

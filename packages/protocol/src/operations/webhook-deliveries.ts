@@ -1,23 +1,9 @@
 // Operations that list, read and repeat webhook deliveries.
 
 import * as api from '../api/schema.ts'
-import { DELIVERY_KINDS, DELIVERY_STATUSES } from '../api/values.ts'
-import { APP_PARAM, CURSOR_PARAM, GUARDED_WEBHOOK, ID_CHARS_MAX, type Operation, ok, page } from './operation.ts'
+import { webhooks as queries } from '../queries/webhooks.ts'
+import { GUARDED_WEBHOOK, type Operation, ok, page } from './operation.ts'
 import * as sample from './webhook-samples.ts'
-
-const FILTERS = {
-  app: APP_PARAM,
-  endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
-  eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
-  sourceRunId: {
-    kind: 'name',
-    ofRun: true,
-    maxLength: ID_CHARS_MAX,
-    description: 'Only deliveries that this run caused',
-  },
-  since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
-  until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
-} as const
 
 export const deliveries = {
   listWebhookDeliveries: {
@@ -25,12 +11,7 @@ export const deliveries = {
     path: '/webhook-deliveries',
     summary: 'List webhook deliveries, newest first',
     access: 'read',
-    query: {
-      status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
-      ...FILTERS,
-      limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
-      cursor: CURSOR_PARAM,
-    },
+    query: queries.listWebhookDeliveries,
     reply: page('A page of deliveries', api.WebhookDeliverySchema),
     errors: ['invalid_cursor'],
     examples: [
@@ -49,7 +30,7 @@ export const deliveries = {
     description:
       'Of each status the newest 5,000 are looked at; of one that succeeded, the newest 5,000 of any status. With `endpointId` or `sourceRunId`, the newest 5,000 of it are.',
     access: 'read',
-    query: FILTERS,
+    query: queries.getWebhookDeliveryFacets,
     reply: ok('The counts', api.WebhookDeliveryFacetsSchema),
     examples: [
       {

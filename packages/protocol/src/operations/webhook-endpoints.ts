@@ -2,8 +2,8 @@
 
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
-import { SERIES_STEPS } from '../api/values.ts'
-import { GUARDED_WEBHOOK, ID_CHARS_MAX, type Operation, ok } from './operation.ts'
+import { webhooks as queries } from '../queries/webhooks.ts'
+import { GUARDED_WEBHOOK, type Operation, ok } from './operation.ts'
 import * as sample from './webhook-samples.ts'
 
 export const endpoints = {
@@ -21,12 +21,7 @@ export const endpoints = {
     path: '/webhook-endpoints/stats',
     summary: 'Count the deliveries of every endpoint',
     access: 'read',
-    query: {
-      since: {
-        kind: 'timestamp',
-        description: 'Only deliveries created at or after this time; absent: those of the last 30 days',
-      },
-    },
+    query: queries.getWebhookEndpointStats,
     reply: ok('One row per endpoint', Type.Array(api.WebhookEndpointStatsSchema)),
     examples: [
       {
@@ -52,18 +47,7 @@ export const endpoints = {
     description:
       'A point for each span of time, oldest first: the attempts of deliveries that ended in it, of one endpoint or of all. Neither tests count nor attempts that posted nothing. A span without posts has zeros and no percentiles. Spans begin at full five minutes, hours or days in UTC, and the first one contains `since`.',
     access: 'read',
-    query: {
-      since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
-      until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
-      step: {
-        kind: 'enum',
-        values: SERIES_STEPS,
-        default: '1h',
-        description:
-          'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
-      },
-      endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only posts to this endpoint' },
-    },
+    query: queries.getWebhookEndpointSeries,
     reply: ok('The points', Type.Array(api.WebhookSeriesPointSchema)),
     examples: [
       {

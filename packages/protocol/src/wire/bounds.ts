@@ -12,6 +12,9 @@ export const RUNNER_ID_CHARS_MAX = 128
 /** Maximum length of the name of a workflow or an event, in characters. */
 export const NAME_CHARS_MAX = 256
 
+/** Maximum length of the text of a search, in characters. */
+export const SEARCH_CHARS_MAX = 256
+
 /** Maximum length of a step's name, in characters. */
 export const STEP_NAME_CHARS_MAX = 1024
 

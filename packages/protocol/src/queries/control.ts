@@ -1,0 +1,45 @@
+// The query parameters of operations that list what was done to runs, by whom and by which job.
+
+import { BULK_OUTCOMES, CONTROL_ACTIONS } from '../api/values.ts'
+import { CURSOR_PARAM, ID_CHARS_MAX, type QueryParams } from './param.ts'
+
+/** Longest label of an API key. */
+const LABEL_CHARS_MAX = 128
+
+const LIMIT = { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' } as const
+
+export const control = {
+  listControlActions: {
+    action: { kind: 'enum', values: CONTROL_ACTIONS, description: 'Only actions of this kind' },
+    runId: {
+      kind: 'name',
+      ofRun: true,
+      maxLength: ID_CHARS_MAX,
+      description: 'Only actions on this run, or that created it as a fork',
+    },
+    actor: { kind: 'name', maxLength: LABEL_CHARS_MAX, description: 'Only actions of the API key with this label' },
+    since: { kind: 'timestamp', description: 'Only actions at or after this time' },
+    until: { kind: 'timestamp', description: 'Only actions before this time' },
+    cursor: CURSOR_PARAM,
+    limit: {
+      kind: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+      description: 'Maximum number of entries',
+    },
+  },
+
+  listBulks: { limit: LIMIT, cursor: CURSOR_PARAM },
+
+  getBulk: {
+    outcome: { kind: 'enum', values: BULK_OUTCOMES, description: 'Only results with this outcome' },
+    limit: LIMIT,
+    cursor: CURSOR_PARAM,
+  },
+
+  listApiKeys: {
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Maximum number of keys' },
+    cursor: CURSOR_PARAM,
+  },
+} as const satisfies Record<string, QueryParams>

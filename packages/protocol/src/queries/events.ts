@@ -1,0 +1,45 @@
+// The query parameters of operations that send and read events.
+
+import { EVENT_SOURCES } from '../api/values.ts'
+import { NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_PARAM, CURSOR_PARAM, type QueryParams, waitParam } from './param.ts'
+
+const PREFIX_PARAM = {
+  kind: 'name',
+  maxLength: NAME_CHARS_MAX,
+  description: 'Only names that begin with this text, in this upper and lower case',
+} as const
+
+export const events = {
+  sendEvent: {
+    dryRun: { kind: 'flag', description: 'Stores nothing; the reply shows what the event would do' },
+    wait: waitParam(
+      'If the event starts exactly one run, how long the reply waits for its end: `"30s"`, or milliseconds; at most 60 s. The reply has `run` if it ended in time. Not with `at` or `delay`',
+    ),
+  },
+
+  listEvents: {
+    app: APP_PARAM,
+    name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
+    prefix: PREFIX_PARAM,
+    source: { kind: 'enum', values: EVENT_SOURCES, description: 'Only events from there' },
+    since: { kind: 'timestamp', description: 'Only events that arrived at or after this time' },
+    until: { kind: 'timestamp', description: 'Only events that arrived before this time' },
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+
+  listEventNames: {
+    prefix: PREFIX_PARAM,
+    since: { kind: 'timestamp', description: 'Counts the events of each name that arrived then or later' },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+
+  explainEvent: { now: { kind: 'flag', description: 'Decides again, now' } },
+
+  listScheduledEvents: {
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+} as const satisfies Record<string, QueryParams>

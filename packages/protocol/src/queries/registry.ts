@@ -1,0 +1,52 @@
+// The query parameters of operations on apps, runners and workflows, and on what holds or starts runs.
+
+import { BUFFER_KINDS, LIMIT_KINDS, SCHEDULE_SORTS, SCHEDULE_SOURCES } from '../api/values.ts'
+import { KEY_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
+import { APP_PARAM, CURSOR_PARAM, type QueryParams } from './param.ts'
+
+const FORCE_PARAM = {
+  kind: 'flag',
+  description: 'With `1` live runners do not prevent it; runs in flight always do',
+} as const
+
+export const registry = {
+  listRunners: { app: APP_PARAM },
+
+  listWorkflows: { app: APP_PARAM },
+
+  listDefinitions: {
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+
+  deleteWorkflow: { force: FORCE_PARAM },
+
+  deleteApp: { force: FORCE_PARAM },
+
+  listLimits: {
+    app: { ...APP_PARAM, description: 'Only runs of this app' },
+    workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' },
+    key: { kind: 'text', maxLength: KEY_CHARS_MAX, description: 'Only limits with this value of their key' },
+    kind: {
+      kind: 'enum',
+      values: LIMIT_KINDS,
+      description: 'Only limits of this kind; by default concurrency limits and throttles',
+    },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Limits' },
+  },
+
+  listBuffers: {
+    app: APP_PARAM,
+    workflow: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only buffers of this workflow' },
+    kind: { kind: 'enum', values: BUFFER_KINDS, description: 'Only buffers of this policy' },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+
+  listSchedules: {
+    source: { kind: 'enum', values: SCHEDULE_SOURCES, description: 'Only schedules of this kind' },
+    sort: { kind: 'enum', values: SCHEDULE_SORTS, default: 'id', description: 'The order' },
+    limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+} as const satisfies Record<string, QueryParams>

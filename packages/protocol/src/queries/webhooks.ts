@@ -1,0 +1,49 @@
+// The query parameters of operations on webhook deliveries and endpoints.
+
+import { DELIVERY_KINDS, DELIVERY_STATUSES, SERIES_STEPS } from '../api/values.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParams } from './param.ts'
+
+const FILTERS = {
+  app: APP_PARAM,
+  endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only deliveries to this endpoint' },
+  eventKind: { kind: 'enum', values: DELIVERY_KINDS, description: 'Only deliveries of this kind' },
+  sourceRunId: {
+    kind: 'name',
+    ofRun: true,
+    maxLength: ID_CHARS_MAX,
+    description: 'Only deliveries that this run caused',
+  },
+  since: { kind: 'timestamp', description: 'Only deliveries created at or after this time' },
+  until: { kind: 'timestamp', description: 'Only deliveries created before this time' },
+} as const
+
+export const webhooks = {
+  listWebhookDeliveries: {
+    status: { kind: 'enum', values: DELIVERY_STATUSES, description: 'Only deliveries of this status' },
+    ...FILTERS,
+    limit: { kind: 'integer', minimum: 1, maximum: 1000, default: 100, description: 'Rows per page' },
+    cursor: CURSOR_PARAM,
+  },
+
+  getWebhookDeliveryFacets: FILTERS,
+
+  getWebhookEndpointStats: {
+    since: {
+      kind: 'timestamp',
+      description: 'Only deliveries created at or after this time; absent: those of the last 30 days',
+    },
+  },
+
+  getWebhookEndpointSeries: {
+    since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
+    until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
+    step: {
+      kind: 'enum',
+      values: SERIES_STEPS,
+      default: '1h',
+      description:
+        'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
+    },
+    endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only posts to this endpoint' },
+  },
+} as const satisfies Record<string, QueryParams>
