@@ -2,7 +2,7 @@
 // commander reports as bad usage.
 
 import { readFileSync } from 'node:fs'
-import { type Attributes, parseDurationMs, RUN_KINDS, RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from '@perdure/protocol'
+import { type Attributes, parseDurationMs } from '@perdure/protocol'
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDigits } from '../output/digits.ts'
 import { parseSince } from '../output/time.ts'
@@ -16,45 +16,15 @@ const INPUT_BYTES_MAX = 8 * 1024 * 1024
 export const examplesHelp = (examples: readonly string[]) =>
   `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`
 
-const fromOne = wholeNumber('a whole number from 1', 1)
-
-export const appOption = () => new Option('--app <name>', 'only items of this app')
-export const statusesOption = () =>
-  new Option('--status <list>', `only runs of these statuses: ${RUN_STATUSES.join(', ')}`).argParser(
-    listOf(RUN_STATUSES),
-  )
-export const waitingForOption = () =>
-  new Option('--waiting-for <kind>', 'only runs that wait for this').choices(WAITING_KINDS)
-export const runKindOption = () =>
-  new Option('--kind <kind>', 'only runs of handlers (run), or only runs of failure handlers (onFailure)').choices(
-    RUN_KINDS,
-  )
-
-export const runTypeOption = () =>
-  new Option('--run-type <type>', 'only runs started by an event, or by a cron schedule').choices(RUN_TYPES)
-export const sinceOption = (what = 'runs') =>
-  new Option('--since <time>', `only ${what} created since: 2h, 7d, or an RFC 3339 time`).argParser(since)
-export const countedSinceOption = (what: string) =>
-  new Option('--since <time>', `count the ${what} since: 2h, 7d, or an RFC 3339 time`).argParser(since)
-export const untilOption = (what = 'runs') =>
-  new Option('--until <time>', `only ${what} created before: 2h, 7d, or an RFC 3339 time`).argParser(since)
-export const endedSinceOption = () =>
-  new Option('--ended-since <time>', 'only runs that ended since: 2h, 7d, or an RFC 3339 time').argParser(since)
-export const endedUntilOption = () =>
-  new Option('--ended-until <time>', 'only runs that ended before: 2h, 7d, or an RFC 3339 time').argParser(since)
-const TREND_SPANS_MAX = 48
-export const trendOption = (what: string) =>
-  new Option(
-    '--trend <n>',
-    `count the ${what} in equal spans of the time too, at most n, at most ${TREND_SPANS_MAX}`,
-  ).argParser(wholeNumber(`a whole number from 1 to ${TREND_SPANS_MAX}`, 1, TREND_SPANS_MAX))
 export const attributesOption = (what: string) =>
-  new Option('--attribute <key:value>', `${what}; may be given several times`).argParser<string[]>(
-    (text, others = []) => {
-      if (!/^[\w.-]+:/.test(text)) throw new InvalidArgumentError('It must be key:value.')
-      return [...others, text]
-    },
-  )
+  new Option('--attribute <key:value>', `${what}; may be given several times`).argParser(attributeTexts)
+
+/** Parses `key:value`, after those of the same option before it. */
+export function attributeTexts(text: string, before: readonly string[] = []): string[] {
+  if (!/^[\w.-]+:/.test(text)) throw new InvalidArgumentError('It must be key:value.')
+  return [...before, text]
+}
+
 /** The attributes of `--attribute`; a value that is a JSON number or boolean is one. */
 export function attributesOf(given: readonly string[] | undefined): Attributes | undefined {
   if (!given) return undefined
@@ -66,9 +36,6 @@ export function attributesOf(given: readonly string[] | undefined): Attributes |
   })
   return Object.fromEntries(entries)
 }
-
-export const limitOption = (rows: string, preset: number) =>
-  new Option('--limit <n>', `maximum number of ${rows}`).argParser(fromOne).default(preset)
 
 /** Options of a command that can wait for runs. */
 export interface WaitOptions {
@@ -98,10 +65,11 @@ export function wholeNumber(what: string, minimum: number, maximum = Number.MAX_
   }
 }
 
-function since(text: string): string {
-  const time = parseSince(text, Date.now())
-  if (time === undefined) throw new InvalidArgumentError('It must be like 30m, 2h, 7d or 2026-01-31T12:00:00Z.')
-  return time
+/** Parses a time: RFC 3339, or an age such as 2h. */
+export function time(text: string): string {
+  const parsed = parseSince(text, Date.now())
+  if (parsed === undefined) throw new InvalidArgumentError('It must be like 30m, 2h, 7d or 2026-01-31T12:00:00Z.')
+  return parsed
 }
 
 /** Parses values of `allowed`, separated by commas; those of an option that is given again come after its earlier ones. */
@@ -120,8 +88,9 @@ export const namesOf = (text: string, before: readonly string[] = []): string[] 
   ...text.split(',').map(name => name.trim()),
 ]
 
-/** The secret of an option, trimmed: given literally, as `@file`, or `-` for standard input. */
-export async function secretOption(given: string, terminal: Terminal): Promise<string> {
+/** The secret of an option, trimmed: given literally, as `@file`, or `-` for standard input; undefined if none is given. */
+export async function secretOption(given: string | undefined, terminal: Terminal): Promise<string | undefined> {
+  if (given === undefined) return undefined
   const secret = (await textOption('--secret', given, terminal)).trim()
   if (secret === '') throw new UsageError('--secret is empty')
   return secret

@@ -2,10 +2,9 @@
 
 import type { PastDefinition } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { limitOption } from '../command-line/options.ts'
-import { engineCommand, list } from '../command-line/session.ts'
+import { operationCommand } from '../command-line/operation.ts'
+import { list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
-import { relative } from '../output/time.ts'
 
 /** A definition, with the names of what it changed in the one before. */
 interface Row extends PastDefinition {
@@ -14,19 +13,21 @@ interface Row extends PastDefinition {
 
 /** Adds `definitions` to `perdure workflows`. */
 export function definitionsCommand(workflows: Command): void {
-  const command = workflows
-    .command('definitions <app> <name>')
-    .description('list the definitions that a workflow has and had, the newest first')
-    .addOption(limitOption('definitions', 50))
-  engineCommand<{ limit: number }>(
-    command,
-    [
-      'perdure workflows definitions shop process-order',
-      'perdure workflows definitions shop process-order --json | jq .definition.triggers',
-    ],
-    async (session, app = '', name = '') => {
+  operationCommand<'listDefinitions', { limit: number }>(
+    workflows,
+    'definitions',
+    {
+      operation: 'listDefinitions',
+      description: 'list the definitions that a workflow has and had, the newest first',
+      examples: [
+        'perdure workflows definitions shop process-order',
+        'perdure workflows definitions shop process-order --json | jq .definition.triggers',
+      ],
+      rows: 'definitions',
+      limit: 50,
+    },
+    async (session, definitions) => {
       const { limit } = session.options
-      const definitions = session.client.pages.listDefinitions({ app, name }, session)
       if (session.json) return list(session, definitions, [], { limit })
       return list(session, withChanges(definitions), COLUMNS, { limit })
     },
@@ -48,8 +49,8 @@ function changedFields({ definition: before }: PastDefinition, { definition: aft
 }
 
 const COLUMNS: Column<Row>[] = [
-  { title: 'HASH', cell: ({ hash }) => hash, whole: true },
-  { title: 'REGISTERED', cell: ({ registeredAt }) => relative(registeredAt) },
-  { title: 'RUNNER', cell: ({ runner }) => runner, leave: 1 },
+  { field: 'hash', whole: true },
+  'registeredAt',
+  { field: 'runner', leave: 1 },
   { title: 'CHANGED', cell: ({ changed }) => changed.join(', ') || undefined },
 ]

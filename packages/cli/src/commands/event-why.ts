@@ -2,26 +2,23 @@
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { wholeId } from '../command-line/ids.ts'
-import { engineCommand, show } from '../command-line/session.ts'
+import { showCommand } from '../command-line/operation.ts'
 import { plain } from '../output/text.ts'
 import { withAge } from '../output/time.ts'
 
 /** Adds `why` to `perdure events`. */
 export function eventWhyCommand(events: Command): void {
-  const command = events
-    .command('why <id>')
-    .description('explain what an event did at each workflow, and why it started nothing there')
-    .option('--now', 'decide the event again on the workflows and runs of now; nothing is stored')
-  engineCommand<{ now?: true }>(
-    command,
-    ['perdure events why evt_01K...', 'perdure events why evt_01K... --now', 'perdure events why evt_01K... --json'],
-    async (session, given = '') => {
-      const id = await wholeId(session, given)
-      const explanation = await session.client.explainEvent({ id, now: session.options.now }, session)
-      return show(session, explanation, () => explained(explanation))
-    },
-  )
+  showCommand(events, 'why', {
+    operation: 'explainEvent',
+    description: 'explain what an event did at each workflow, and why it started nothing there',
+    examples: [
+      'perdure events why evt_01K...',
+      'perdure events why evt_01K... --now',
+      'perdure events why evt_01K... --json',
+    ],
+    texts: { now: 'decide the event again on the workflows and runs of now; nothing is stored' },
+    lines: explained,
+  })
 }
 
 function explained(explanation: EventExplanation): string[] {

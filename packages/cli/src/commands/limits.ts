@@ -1,40 +1,32 @@
 // `perdure limits`: what holds runs back, and which runs hold it.
 
-import { LIMIT_KINDS, type LimitStatus } from '@perdure/protocol'
-import { type Command, Option } from 'commander'
-import { appOption, limitOption } from '../command-line/options.ts'
-import { engineCommand, list } from '../command-line/session.ts'
+import type { LimitStatus } from '@perdure/protocol'
+import type { Command } from 'commander'
+import { operationCommand } from '../command-line/operation.ts'
+import { list } from '../command-line/session.ts'
 import type { Column } from '../output/table.ts'
-import { relative } from '../output/time.ts'
 
 /** Adds `perdure limits` to the program. */
 export function limitsCommand(program: Command): void {
-  const command = program
-    .command('limits')
-    .description('list the concurrency limits and throttles that runs hold or wait for, or live singletons')
-    .addOption(appOption())
-    .option('--workflow <name>', 'only runs of this workflow')
-    .option('--key <key>', 'only limits with this value of their key')
-    .addOption(new Option('--kind <kind>', 'only limits of this kind, or singletons').choices(LIMIT_KINDS))
-    .addOption(limitOption('limits', 100))
-  engineCommand<{ app?: string; workflow?: string; key?: string; kind?: LimitStatus['kind']; limit: number }>(
-    command,
-    [
-      'perdure limits --app shop',
-      'perdure limits --key acct-17',
-      'perdure limits --kind singleton',
-      'perdure limits --json | jq .holders',
-    ],
-    async session => {
-      const { app, workflow, key, kind, limit } = session.options
-      const limits = await session.client.listLimits({ app, workflow, key, kind, limit }, session)
-      return kind === 'singleton'
-        ? list(session, limits.filter(isSingleton), SINGLETON_COLUMNS)
-        : list(
-            session,
-            limits.filter(each => !isSingleton(each)),
-            COLUMNS,
-          )
+  operationCommand(
+    program,
+    'limits',
+    {
+      operation: 'listLimits',
+      description: 'list the concurrency limits and throttles that runs hold or wait for, or live singletons',
+      examples: [
+        'perdure limits --app shop',
+        'perdure limits --key acct-17',
+        'perdure limits --kind singleton',
+        'perdure limits --json | jq .holders',
+      ],
+      rows: 'limits',
+      texts: { kind: 'only limits of this kind, or singletons' },
+    },
+    async (session, limits) => {
+      const singletons = limits.filter(isSingleton)
+      if (singletons.length > 0) return list(session, singletons, SINGLETON_COLUMNS)
+      return list(session, limits as Limit[], COLUMNS)
     },
   )
 }
@@ -44,22 +36,16 @@ type Limit = Exclude<LimitStatus, Singleton>
 
 const isSingleton = (limit: LimitStatus): limit is Singleton => limit.kind === 'singleton'
 
-const SINGLETON_COLUMNS: Column<Singleton>[] = [
-  { title: 'WORKFLOW', cell: ({ workflow }) => workflow },
-  { title: 'APP', cell: ({ app }) => app },
-  { title: 'KEY', cell: ({ key }) => key },
-  { title: 'CREATED', cell: ({ createdAt }) => relative(createdAt) },
-  { title: 'RUN', cell: ({ runId }) => runId, whole: true },
-]
+const SINGLETON_COLUMNS: Column<Singleton>[] = ['workflow', 'app', 'key', 'createdAt', { field: 'runId', title: 'RUN' }]
 
 const COLUMNS: Column<Limit>[] = [
-  { title: 'KIND', cell: limit => limit.kind },
+  'kind',
   { title: 'WORKFLOW', cell: limit => limit.workflow ?? `any of the ${limit.scope}` },
-  { title: 'APP', cell: limit => limit.app },
-  { title: 'KEY', cell: limit => limit.key },
+  'app',
+  'key',
   { title: 'HELD', cell: limit => (limit.kind === 'concurrency' ? `${limit.held} of ${limit.limit}` : rate(limit)) },
   { title: 'WAITING', cell: limit => String(limit.kind === 'concurrency' ? limit.waiting : limit.inLine) },
-  { title: 'OLDEST', cell: limit => (limit.oldestAt === undefined ? undefined : relative(limit.oldestAt)) },
+  'oldestAt',
   {
     title: 'A MINUTE',
     cell: limit => (limit.kind === 'concurrency' ? String(limit.releasedPerMin) : undefined),

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { UsageError } from '../command-line/flags.ts'
 import { wholeId } from '../command-line/ids.ts'
-import { sinceOption, untilOption } from '../command-line/options.ts'
+import { parametersOf } from '../command-line/parameters.ts'
 import { engineCommand, type Session, show } from '../command-line/session.ts'
 import { plain } from '../output/text.ts'
 
@@ -16,6 +16,12 @@ interface RedriveOptions {
   dryRun?: true
 }
 
+/** The events of the log that start the workflow. */
+const FILTERS = parametersOf('listEvents', {
+  only: ['name', 'since', 'until'],
+  texts: { name: 'without an id: all events of this name, oldest first' },
+})
+
 /** Adds `redrive` to `perdure events`. */
 export function redriveCommand(events: Command): void {
   const command = events
@@ -23,10 +29,8 @@ export function redriveCommand(events: Command): void {
     .description('start a workflow with one event, or with each event of a name that did not start it')
     .requiredOption('--workflow <name>', 'the workflow to start, whatever its triggers are')
     .option('--app <name>', 'its app, if several have a workflow of that name')
-    .option('--name <name>', 'without an id: all events of this name, oldest first')
-    .addOption(sinceOption('events'))
-    .addOption(untilOption('events'))
     .option('--dry-run', 'without an id: count, and start nothing')
+  for (const { option } of FILTERS) command.addOption(option)
   engineCommand<RedriveOptions>(
     command,
     [

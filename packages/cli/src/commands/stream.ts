@@ -2,34 +2,30 @@
 
 import type { BulkFrame, DeliveryFrame, StreamFrame } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { appOption, wholeNumber } from '../command-line/options.ts'
+import { parametersOf, queryOf } from '../command-line/parameters.ts'
 import { engineCommand, stream } from '../command-line/session.ts'
 import type { Paint } from '../output/colour.ts'
 import { plain } from '../output/text.ts'
 import { clockTime } from '../output/time.ts'
 import { eventLine, frameLine, gapLine, runProgressLine, runStatusLine } from '../output/timeline.ts'
 
-interface StreamOptions {
-  app?: string
-  workflow?: string
-  every?: number
-}
+const FILTERS = parametersOf('streamTopics', {
+  only: ['app', 'workflow', 'every'],
+  texts: { app: 'only items of this app', every: 'shortest time between two lines of a run' },
+})
 
 /** Adds `perdure stream` to the program. */
 export function streamCommand(program: Command): void {
   const command = program
     .command('stream <topics>')
     .description('follow runs, events, deliveries, run:ID and bulk:ID on one connection, until interrupted')
-    .addOption(appOption())
-    .option('--workflow <name>', 'only runs of this workflow')
-    .option('--every <ms>', 'shortest time between two lines of a run', wholeNumber('--every', 100, 5000))
-  engineCommand<StreamOptions>(
+  for (const { option } of FILTERS) command.addOption(option)
+  engineCommand(
     command,
     ['perdure stream runs,deliveries --app shop', 'perdure stream run:run_01K...,events --json | jq -c .kind'],
-    (session, topics = '') => {
-      const { app, workflow, every } = session.options
-      const frames = session.client.streamTopics({ topics: topics.split(','), app, workflow, every }, session)
-      return stream(session, frames, streamLine)
+    async (session, topics = '') => {
+      const query = await queryOf(session, FILTERS)
+      return stream(session, session.client.streamTopics({ topics: topics.split(','), ...query }, session), streamLine)
     },
   )
 }

@@ -3,16 +3,18 @@
 
 import { type Colour, colourOf, type Paint } from './colour.ts'
 import { cut, plain, widthOf } from './text.ts'
+import { duration, relative } from './time.ts'
 
 export interface Cell {
   text: string
   colour?: Colour | undefined
 }
 
-export interface Column<Row> {
-  title: string
-  /** The cell of a row; undefined when the column does not apply to it. */
-  cell(row: Row): Cell | string | undefined
+/** The fields of a row that a table can show as they are. */
+type Field<Row> = { [Name in keyof Row]-?: Row[Name] extends string | number | undefined ? Name : never }[keyof Row] &
+  string
+
+interface ColumnStyle {
   /** Shortened only when no other column can be, as for ids, which people copy. */
   whole?: true
   /**
@@ -22,13 +24,49 @@ export interface Column<Row> {
   leave?: number
 }
 
+interface WrittenColumn<Row> extends ColumnStyle {
+  title: string
+  /** The cell of a row; undefined when the column does not apply to it. */
+  cell(row: Row): Cell | string | undefined
+}
+
+interface FieldColumn<Row> extends ColumnStyle {
+  field: Field<Row>
+  /** Default: the name of the field. */
+  title?: string
+}
+
+/** A field of the rows by its name, or with a title or a style of its own; or what a function writes of a row. */
+export type Column<Row> = Field<Row> | FieldColumn<Row> | WrittenColumn<Row>
+
+/** The column in full. Times become distances from now, `...Ms` a duration, failures red; ids and statuses stay whole. */
+function written<Row>(column: Column<Row>): WrittenColumn<Row> {
+  if (typeof column === 'object' && 'cell' in column) return column
+  const { field, title, ...style } = typeof column === 'object' ? column : { field: column }
+  const name = /^(.+)(?:At|Ms)$/.exec(field)?.[1] ?? field
+  return {
+    title: title ?? name.replace(/[A-Z]/g, capital => ` ${capital}`).toUpperCase(),
+    cell: row => cellOf(field, row[field as keyof Row] as string | number | undefined),
+    ...(/^status$|^id$|Id$/.test(field) && { whole: true }),
+    ...style,
+  }
+}
+
+function cellOf(field: string, value: string | number | undefined): Cell | string | undefined {
+  if (value === undefined) return undefined
+  if (field === 'status') return statusCell({ status: String(value) })
+  if (field === 'failed' && Number(value) > 0) return { text: String(value), colour: 'red' }
+  if (typeof value === 'number') return field.endsWith('Ms') ? duration(value) : String(value)
+  return field === 'at' || field.endsWith('At') ? relative(value) : value
+}
+
 /** The workflow, and whether the run is one of its failure handler. */
 export function workflowCell({ workflow, kind }: { workflow: string; kind?: string }): string {
   return kind === 'onFailure' ? `${workflow} (on failure)` : workflow
 }
 
 /** The cell of a record's status, in the colour of the status. */
-export const statusCell = ({ status }: { status: string }): Cell => ({
+const statusCell = ({ status }: { status: string }): Cell => ({
   text: status,
   colour: colourOf(status),
 })
@@ -46,11 +84,11 @@ const WIDTH_USEFUL = 16
 
 /** The lines of the table, its header first. */
 export function table<Row>(
-  rows: readonly Row[],
+  rows: readonly NoInfer<Row>[],
   columns: readonly Column<Row>[],
   { width, paint }: TableStyle,
 ): string[] {
-  const all = columns.map(column => drawn(column, rows))
+  const all = columns.map(column => drawn(written(column), rows))
   const kept = width === undefined ? all : fitting(all, width)
   const widths = kept.map(column => column.width)
   if (width !== undefined) shrink(widths, kept, width)
@@ -71,7 +109,7 @@ interface Drawn {
   leave: number | undefined
 }
 
-function drawn<Row>({ title, cell, whole, leave }: Column<Row>, rows: readonly Row[]): Drawn {
+function drawn<Row>({ title, cell, whole, leave }: WrittenColumn<Row>, rows: readonly Row[]): Drawn {
   const values = rows.map(row => cell(row))
   const cells = values.map(asCell)
   const width = Math.max(widthOf(title), ...cells.map(({ text }) => widthOf(text)))

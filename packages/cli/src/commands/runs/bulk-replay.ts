@@ -16,11 +16,11 @@ import {
 import { type Command, Option } from 'commander'
 import { EXIT } from '../../command-line/exit.ts'
 import { UsageError } from '../../command-line/flags.ts'
-import { appOption, runTypeOption, sinceOption } from '../../command-line/options.ts'
+import { givenOf, parametersOf } from '../../command-line/parameters.ts'
 import { engineCommand, type Session, show } from '../../command-line/session.ts'
 
 type Filter = BulkReplayRequest
-interface BulkOptions extends Omit<Filter, 'status'> {
+interface BulkOptions {
   status: RunStatus | typeof ANY_STATUS
   all?: true
   dryRun?: true
@@ -38,23 +38,23 @@ const FINISHED: readonly string[] = TERMINAL_STATUSES
 /** More matches than this are not counted: each two hundred take a call. */
 const COUNT_MAX = 10_000
 
+/** The filters besides the status. */
+const FILTERS = parametersOf('listRuns', { only: ['app', 'workflow', 'runType', 'since'] })
+
 /** Adds `bulk-replay` to `perdure runs`. */
 export function bulkReplayCommand(runs: Command): void {
   const command = runs
     .command('bulk-replay')
     .description('replay the failed runs that match a filter, newest first; at least one filter is needed')
-    .addOption(appOption())
-    .option('--workflow <name>', 'only runs of this workflow')
     .addOption(
       new Option('--status <status>', 'replay finished runs of this status, or of any')
         .choices([...TERMINAL_STATUSES, ANY_STATUS])
         .default('failed'),
     )
-    .addOption(runTypeOption())
-    .addOption(sinceOption())
     .option('--all', "replay every match, one by one, beyond the engine's limit per call")
     .option('--dry-run', 'count the runs that match, and replay none')
     .option('-y, --yes', 'do not ask for confirmation')
+  for (const { option } of FILTERS) command.addOption(option)
   engineCommand<BulkOptions>(
     command,
     ['perdure runs bulk-replay --since 1h --dry-run', 'perdure runs bulk-replay --workflow process-order --all --yes'],
@@ -64,7 +64,7 @@ export function bulkReplayCommand(runs: Command): void {
 
 async function bulkReplay(session: Session<BulkOptions>, isStatusGiven: boolean): Promise<number> {
   const { client, options, terminal, signal } = session
-  const filter = filterOf(options, isStatusGiven)
+  const filter = filterOf(session, isStatusGiven)
   if (options.dryRun) return countOnly(session, filter)
   if (terminal.interactive && !options.yes && !(await confirmed(session, filter))) {
     terminal.say('nothing was replayed')
@@ -81,9 +81,11 @@ async function bulkReplay(session: Session<BulkOptions>, isStatusGiven: boolean)
   return reply.failed > 0 ? EXIT.refused : EXIT.ok
 }
 
-function filterOf({ app, workflow, status, runType, since }: BulkOptions, isStatusGiven: boolean): Filter {
-  const others: Record<Exclude<keyof Filter, 'status'>, string | undefined> = { app, workflow, runType, since }
-  const given = Object.entries(others).filter(([, value]) => value !== undefined)
+function filterOf(session: Session<BulkOptions>, isStatusGiven: boolean): Filter {
+  const { status } = session.options
+  const given = FILTERS.map(filter => [filter.name, givenOf(session, filter)] as const).filter(
+    ([, value]) => value !== undefined,
+  )
   if (given.length === 0 && (!isStatusGiven || status === ANY_STATUS)) {
     throw new UsageError('give a filter: --app, --workflow, --status, --run-type or --since')
   }

@@ -1,15 +1,15 @@
 // `perdure runs steps`: lists the steps of a run, or shows one of them with its attempts.
 
-import { hashStepId, STEP_STATUSES, type StepAttempt, type StepDetail, type StepRecord } from '@perdure/protocol'
+import { hashStepId, type StepAttempt, type StepDetail, type StepRecord } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { wholeId } from '../../command-line/ids.ts'
-import { listOf, wholeNumber } from '../../command-line/options.ts'
+import { parametersOf, queryOf } from '../../command-line/parameters.ts'
 import { engineCommand, list, type Session, show } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import { effectText, startText } from '../../output/effects.ts'
 import { detailLines, errorHead, errorNote, stackLines } from '../../output/errors.ts'
-import { type Column, statusCell } from '../../output/table.ts'
+import type { Column } from '../../output/table.ts'
 import { relative, withAge } from '../../output/time.ts'
 import { took } from './read.ts'
 import { stepNames } from './step-names.ts'
@@ -25,25 +25,21 @@ interface StepsOptions {
 /** Steps that one request asks for where the user limits their number. */
 const PAGE_MAX = 200
 
+const FILTERS = parametersOf('listRunSteps', { only: ['status', 'q', 'limit'], rows: 'steps' })
+
 /** Adds `steps` to `perdure runs`. */
 export function stepsCommand(runs: Command): void {
   const command = runs
     .command('steps <id>')
     .description("list a run's steps in execution order, or show one of them")
-    .addOption(
-      new Option('--status <list>', `only steps of these statuses: ${STEP_STATUSES.join(', ')}`).argParser(
-        listOf(STEP_STATUSES),
-      ),
-    )
-    .option('-q, --query <text>', 'only steps whose name contains this text')
     .option('--summary', 'leave out results and stacks, for runs with many steps')
-    .addOption(new Option('--limit <n>', 'maximum number of steps').argParser(wholeNumber('a whole number from 1', 1)))
     .addOption(
       new Option(
         '--step <name>',
         'show one step with its attempts: its name (name:1 for the second use) or its id',
       ).conflicts(['status', 'query', 'summary', 'limit']),
     )
+  for (const { option } of FILTERS) command.addOption(option)
   engineCommand<StepsOptions>(
     command,
     [
@@ -60,12 +56,13 @@ export function stepsCommand(runs: Command): void {
 }
 
 async function listSteps(session: Session<StepsOptions>, id: string): Promise<undefined> {
-  const { status, query: q, summary, limit } = session.options
+  const { status, query, summary, limit } = session.options
   const fields = summary ? ('summary' as const) : undefined
   const pageSize = limit === undefined ? undefined : Math.min(limit, PAGE_MAX)
-  const steps = session.client.pages.listRunSteps({ id, status, q, fields, limit: pageSize }, session)
-  if (session.json || limit !== undefined || status || q) {
-    return list(session, steps, [INDEX_COLUMN, { title: 'STEP', cell: step => step.name }, ...STEP_COLUMNS], { limit })
+  const filters = await queryOf(session, FILTERS)
+  const steps = session.client.pages.listRunSteps({ id, ...filters, fields, limit: pageSize }, session)
+  if (session.json || limit !== undefined || status || query) {
+    return list(session, steps, [INDEX_COLUMN, { field: 'name', title: 'STEP' }, ...STEP_COLUMNS], { limit })
   }
   const all: StepRecord[] = []
   for await (const step of steps) all.push(step)
@@ -133,12 +130,12 @@ function attemptText({ status, endedAt, error }: StepAttempt): string {
   return [status, withAge(endedAt), error && errorNote(error)].filter(Boolean).join('  ')
 }
 
-const INDEX_COLUMN: Column<StepRecord> = { title: '#', cell: step => String(step.index) }
+const INDEX_COLUMN: Column<StepRecord> = { field: 'index', title: '#' }
 const STEP_COLUMNS: Column<StepRecord>[] = [
-  { title: 'OP', cell: step => step.op, leave: 2 },
-  { title: 'STATUS', cell: statusCell, whole: true },
+  { field: 'op', leave: 2 },
+  'status',
   { title: 'ATTEMPT', cell: triesOf, leave: 4 },
-  { title: 'STARTED', cell: step => relative(step.startedAt), leave: 1 },
+  { field: 'startedAt', leave: 1 },
   { title: 'TOOK', cell: took, leave: 3 },
   { title: 'NOTE', cell: stepNote },
 ]

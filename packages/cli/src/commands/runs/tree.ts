@@ -2,37 +2,28 @@
 
 import type { Tree, TreeNode } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { wholeId } from '../../command-line/ids.ts'
-import { engineCommand, show } from '../../command-line/session.ts'
+import { showCommand } from '../../command-line/operation.ts'
 import { plain } from '../../output/text.ts'
 import { duration } from '../../output/time.ts'
 
 /** Adds `tree` to `perdure runs`. */
 export function runTreeCommand(runs: Command): void {
-  const command = runs.command('tree <id>').description('show what came of a run: children, forks, emitted events')
-  engineCommand(
-    command,
-    ['perdure runs tree run_01K...', 'perdure runs tree run_01K... --json'],
-    async (session, given = '') => {
-      const tree = await session.client.getRunTree({ id: await wholeId(session, given) }, session)
-      return show(session, tree, () => treeLines(tree))
-    },
-  )
+  showCommand(runs, 'tree', {
+    operation: 'getRunTree',
+    description: 'show what came of a run: children, forks, emitted events',
+    examples: ['perdure runs tree run_01K...', 'perdure runs tree run_01K... --json'],
+    lines: treeLines,
+  })
 }
 
 /** Adds `tree` to `perdure events`. */
 export function eventTreeCommand(events: Command): void {
-  const command = events
-    .command('tree <id>')
-    .description('show what came of an event: the runs that it started, and theirs')
-  engineCommand(
-    command,
-    ['perdure events tree evt_01K...', 'perdure events tree evt_01K... --json'],
-    async (session, given = '') => {
-      const tree = await session.client.getEventTree({ id: await wholeId(session, given) }, session)
-      return show(session, tree, () => treeLines(tree))
-    },
-  )
+  showCommand(events, 'tree', {
+    operation: 'getEventTree',
+    description: 'show what came of an event: the runs that it started, and theirs',
+    examples: ['perdure events tree evt_01K...', 'perdure events tree evt_01K... --json'],
+    lines: treeLines,
+  })
 }
 
 /** Each node behind its parent, children in the order of the answer. */

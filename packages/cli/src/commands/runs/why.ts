@@ -2,8 +2,7 @@
 
 import type { RunExplanation } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { wholeId } from '../../command-line/ids.ts'
-import { engineCommand, show } from '../../command-line/session.ts'
+import { showCommand } from '../../command-line/operation.ts'
 import type { Paint } from '../../output/colour.ts'
 import { details } from '../../output/details.ts'
 import { errorHead } from '../../output/errors.ts'
@@ -12,18 +11,12 @@ import { withAge } from '../../output/time.ts'
 
 /** Adds `why` to `perdure runs`. */
 export function whyCommand(runs: Command): void {
-  const command = runs
-    .command('why <id>')
-    .description('explain what a run waits for, which runner has it, or how it ended')
-  engineCommand(
-    command,
-    ['perdure runs why run_01K...', 'perdure runs why run_01K... --json | jq -r .sentence'],
-    async (session, given = '') => {
-      const id = await wholeId(session, given)
-      const explanation = await session.client.explainRun({ id }, session)
-      return show(session, explanation, () => explained(explanation, session.terminal.paint))
-    },
-  )
+  showCommand(runs, 'why', {
+    operation: 'explainRun',
+    description: 'explain what a run waits for, which runner has it, or how it ended',
+    examples: ['perdure runs why run_01K...', 'perdure runs why run_01K... --json | jq -r .sentence'],
+    lines: (explanation, { terminal }) => explained(explanation, terminal.paint),
+  })
 }
 
 function explained(explanation: RunExplanation, paint: Paint): string[] {

@@ -59,7 +59,7 @@ export function listenCommand(webhooks: Command): void {
 /** Listens until an interrupt, or until stdout is closed; then rejects with the reason. */
 async function listen(session: LocalSession<ListenOptions>): Promise<never> {
   const { terminal, options } = session
-  const secret = options.secret ? await knownSecret(options.secret, session) : undefined
+  const secret = await knownSecret(options.secret || undefined, session)
   const failure = new AbortController()
   const signal = AbortSignal.any([session.signal, failure.signal])
   const listener = await openListener({
@@ -73,9 +73,10 @@ async function listen(session: LocalSession<ListenOptions>): Promise<never> {
   throw signal.reason
 }
 
-async function knownSecret(given: string, { terminal }: LocalSession<unknown>): Promise<string> {
+async function knownSecret(given: string | undefined, { terminal }: LocalSession<unknown>) {
   const secret = await secretOption(given, terminal)
-  if (isMalformedWebhookSecret(secret)) throw new UsageError('--secret is not base64 behind whsec_')
+  if (secret !== undefined && isMalformedWebhookSecret(secret))
+    throw new UsageError('--secret is not base64 behind whsec_')
   return secret
 }
 

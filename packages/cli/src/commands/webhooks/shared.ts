@@ -1,6 +1,6 @@
 // The shared parts of the commands for endpoints and receivers: edit options, and the output of a new secret.
 
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { UsageError } from '../../command-line/flags.ts'
 import { type Session, show } from '../../command-line/session.ts'
 import type { Cell } from '../../output/table.ts'
@@ -18,14 +18,13 @@ export interface EditOptions {
 export const secretFlag = (what: string) =>
   new Option('--secret <secret>', `${what}: the secret itself, @file, or - for standard input`)
 
-/** Adds the options of an edit that both update commands have. */
-export function addEditOptions(command: Command): Command {
-  return command
-    .addOption(new Option('--enable', 'enable it').conflicts('disable'))
-    .addOption(new Option('--disable', 'disable it'))
-    .option('--rotate-secret', 'create and show a new secret; the old one stays valid for 24 hours')
-    .option('--revoke-old-secrets', 'revoke all secrets except the current one, at once')
-}
+/** The options of an edit that both update commands have. */
+export const editOptions = () => [
+  new Option('--enable', 'enable it').conflicts('disable'),
+  new Option('--disable', 'disable it'),
+  new Option('--rotate-secret', 'create and show a new secret; the old one stays valid for 24 hours'),
+  new Option('--revoke-old-secrets', 'revoke all secrets except the current one, at once'),
+]
 
 /** The edit: its fields that both commands have, and `own` fields of one. Throws when it changes nothing. */
 export function editOf<Own extends object>(options: EditOptions, own: Own) {

@@ -1,0 +1,151 @@
+// Makes the command for an operation of the HTTP API. Its options are the query parameters, its arguments the placeholders of
+// the path; the command says only what a person reads.
+
+import type { Client } from '@perdure/client'
+import { type OperationId, ROUTES } from '@perdure/client/internal'
+import type { Command, Option } from 'commander'
+import type { Column } from '../output/table.ts'
+import { plain } from '../output/text.ts'
+import { EXIT } from './exit.ts'
+import { UsageError } from './flags.ts'
+import { wholeId } from './ids.ts'
+import { type OptionSettings, type ParameterOf, parametersOf, queryOf } from './parameters.ts'
+import { type EngineOptions, engineCommand, list, type Session, show } from './session.ts'
+
+type Paged = keyof Client['pages']
+type Input<Id extends OperationId> = NonNullable<Parameters<Client[Id]>[0]>
+type Body<Id extends OperationId> = Input<Id> extends { body?: infer Given } ? NonNullable<Given> : never
+
+/** The answer of an operation: the items of all pages, the frames of a stream, or the value. */
+type Reply<Id extends OperationId> = Id extends Paged
+  ? ReturnType<Client['pages'][Id]>
+  : Awaited<ReturnType<Client[Id]>>
+type Row<Id extends OperationId> =
+  Reply<Id> extends AsyncIterable<infer Item> ? Item : Reply<Id> extends readonly (infer Item)[] ? Item : never
+
+type Placeholders<Route> = Route extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholders<Rest> : never
+/** The arguments of the command by the placeholders of the path. */
+type Path<Id extends OperationId> = { readonly [Name in Placeholders<(typeof ROUTES)[Id]>]: string }
+
+/** The settings of the command for an operation. */
+interface OperationCommand<Id extends OperationId, Options> extends OptionSettings<ParameterOf<Id>> {
+  operation: Id
+  description: string
+  examples: readonly string[]
+  /** Options that are no query parameters. */
+  more?: readonly Option[]
+  /** Arguments after those of the path, which `body` gets. */
+  moreArguments?: readonly string[]
+  body?(session: Session<Options & EngineOptions>, ...given: string[]): Body<Id> | Promise<Body<Id>>
+  /** The question to the user before the call, which `--yes` answers. */
+  confirm?(path: Path<Id>): string
+}
+
+type Print<Id extends OperationId, Options> = (
+  session: Session<Options & EngineOptions>,
+  reply: Reply<Id>,
+  path: Path<Id>,
+) => Promise<number | undefined>
+
+/** Makes a command that calls an operation and prints the answer with `print`. */
+export function operationCommand<Id extends OperationId, Options = object>(
+  parent: Command,
+  name: string,
+  settings: OperationCommand<Id, Options>,
+  print: Print<Id, Options>,
+): Command {
+  const { operation, description, examples, more = [], moreArguments = [], body, confirm } = settings
+  const names = [...ROUTES[operation].matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder as string)
+  const parameters = parametersOf<Id>(operation, settings)
+  const usage = [name, ...[...names, ...moreArguments].map(argument => `<${argument}>`)].join(' ')
+  const command = parent.command(usage).description(description)
+  for (const option of [...parameters.map(({ option }) => option), ...more]) command.addOption(option)
+  if (confirm) command.option('-y, --yes', 'do not ask for confirmation')
+  return engineCommand<Options & EngineOptions>(command, examples, async (session, ...given) => {
+    // The body comes first: what it refuses, it refuses without a request.
+    const input = body && { body: await body(session, ...given.slice(names.length)) }
+    const path = await pathOf<Id>(session, operation, given, names)
+    if (confirm && !(await isWanted(session as Session<{ yes?: true }>, confirm(path)))) return EXIT.refused
+    const query = await queryOf(session, parameters)
+    return print(session, await call(session, operation, { ...path, ...query, ...input }), path)
+  })
+}
+
+/** A command that prints the rows of a list as a table. */
+export function listCommand<Id extends OperationId>(
+  parent: Command,
+  name: string,
+  settings: OperationCommand<Id, { limit?: number }> & {
+    columns: readonly Column<Row<Id>>[]
+    /** The message for a list without rows. */
+    none?: string
+  },
+): Command {
+  const { columns, none } = settings
+  return operationCommand(parent, name, settings, (session, rows) =>
+    list(session, rows as AsyncIterable<Row<Id>>, columns, { limit: session.options.limit, none }),
+  )
+}
+
+/** A command that prints the answer in lines. */
+export function showCommand<Id extends OperationId, Options = object>(
+  parent: Command,
+  name: string,
+  settings: OperationCommand<Id, Options> & {
+    lines(reply: Reply<Id>, session: Session<Options & EngineOptions>): readonly string[]
+  },
+): Command {
+  return operationCommand(parent, name, settings, (session, reply) =>
+    show(session, reply, () => settings.lines(reply, session)),
+  )
+}
+
+/** A command whose operation answers nothing: prints the arguments with what became of them. */
+export function doneCommand<Id extends OperationId>(
+  parent: Command,
+  name: string,
+  settings: OperationCommand<Id, object> & {
+    /** The member of the JSON that is true. */
+    done: string
+    line(path: Path<Id>): string
+  },
+): Command {
+  const { done, line } = settings
+  return operationCommand(parent, name, settings, (session, _, path) =>
+    show(session, { ...path, [done]: true }, () => [plain(line(path))]),
+  )
+}
+
+/** Calls an operation whose input was made of its own parameters. */
+async function call<Id extends OperationId>(
+  { client, signal }: Session<unknown>,
+  operation: Id,
+  input: object,
+): Promise<Reply<Id>> {
+  const pages: Partial<Record<string, unknown>> = client.pages
+  const method = (pages[operation] ?? client[operation]) as (input: object, options: { signal: AbortSignal }) => unknown
+  return (await method(input, { signal })) as Reply<Id>
+}
+
+/** Lists whose items are named by the beginnings of their ids, too. */
+const COMPLETED = /^\S+ \/(runs|events|webhook-\w+)\/\{id\}/
+
+async function pathOf<Id extends OperationId>(
+  session: Session<unknown>,
+  operation: Id,
+  given: readonly string[],
+  names: readonly string[],
+): Promise<Path<Id>> {
+  const isCompleted = COMPLETED.test(ROUTES[operation])
+  const entries = names.map(async (name, i) => {
+    const text = given[i] ?? ''
+    return [name, isCompleted ? await wholeId(session, text) : text] as const
+  })
+  return Object.fromEntries(await Promise.all(entries)) as Path<Id>
+}
+
+async function isWanted({ options, terminal }: Session<{ yes?: true }>, question: string): Promise<boolean> {
+  if (options.yes) return true
+  if (!terminal.interactive) throw new UsageError('without a terminal to ask on, give --yes')
+  return terminal.confirm(question)
+}
