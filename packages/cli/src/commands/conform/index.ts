@@ -7,8 +7,8 @@ import { listOf, wholeNumber } from '../../command-line/options.ts'
 import { type LocalSession, localCommand } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { jsonLine, plain } from '../../output/text.ts'
-import { GROUPS, type Group } from './checks/check.ts'
-import { Fault } from './runner/runner.ts'
+import { GROUPS, type Group } from './cases.ts'
+import { Fault } from './runner.ts'
 import { conform, type Verdict } from './suite.ts'
 
 interface ConformOptions {

@@ -1,15 +1,10 @@
-// Runs the checks on one runner, over HTTP or Connect, and yields a verdict for each. Called by the command.
+// Plays the cases with one runner, over HTTP or Connect, and yields a verdict for each. Called by the command.
 
-import type { Check, Group } from './checks/check.ts'
-import { CODE_CHECKS } from './checks/code.ts'
-import { CONNECT_CHECKS, CONNECT_WAIT_MS, PROOF_CHECKS } from './checks/connect.ts'
-import { recipientChecks, signatureChecks, VERSION_CHECKS } from './checks/http.ts'
-import { MESSAGE_CHECKS } from './checks/messages.ts'
-import { PARKED_CHECKS } from './checks/parked.ts'
-import { REPORT_CHECKS, sendsReports } from './checks/reports.ts'
-import { ConnectRunner } from './runner/connect-runner.ts'
-import { HttpRunner } from './runner/http-runner.ts'
-import { Fault, type RunnerUnderTest } from './runner/runner.ts'
+import { type Case, casesOf, type Group } from './cases.ts'
+import { ConnectRunner } from './connect-runner.ts'
+import { HttpRunner } from './http-runner.ts'
+import { outcomeOf, play } from './play.ts'
+import { Fault, type RunnerUnderTest } from './runner.ts'
 
 export interface Verdict {
   group: Group
@@ -27,83 +22,82 @@ export interface SuiteOptions {
   runner?: string | undefined
   signingKey?: string | undefined
   timeoutMs: number
-  /** Whether the checks of the group are carried out. */
+  /** Whether the cases of the group are played. */
   includes(group: Group): boolean
   signal: AbortSignal
   /** Called with the address that a Connect runner dials. */
   onListening(address: string): void
 }
 
-const STEP_CHECKS: readonly Check[] = [...CODE_CHECKS, ...PARKED_CHECKS, ...MESSAGE_CHECKS]
+type Need = NonNullable<Case['needs']>
+
+/** The cases that need the same are skipped together, under this name. */
+const SKIPPED_AS: Record<Need, string> = {
+  'signing-key': 'checks signatures',
+  runner: 'checks whom a signature is for',
+  reports: 'reports steps while a pass goes on',
+  proof: 'asks for a proof',
+}
 
 export function conform(options: SuiteOptions): AsyncGenerator<Verdict> {
   return options.url.protocol === 'ws:' ? overConnect(options) : overHttp(options)
 }
 
 async function* overHttp(options: SuiteOptions): AsyncGenerator<Verdict> {
-  const { url, app, runner: runnerId, signingKey } = options
-  const runner = new HttpRunner({ ...options, url: url.href })
-  yield* verdicts(options, runner, STEP_CHECKS)
-  yield* verdicts(options, runner, VERSION_CHECKS)
-  yield* ofReports(options, runner)
-  if (!options.includes('signatures')) return
-  if (signingKey === undefined) {
-    yield skipped('signatures', 'checks signatures', 'there is no --signing-key')
-    return
+  const runner = new HttpRunner({ ...options, url: options.url.href })
+  const cases = casesOf('http').filter(({ group }) => options.includes(group))
+  const missing = new Map<Need, string | undefined>()
+  for (const one of cases) {
+    // Without a key no signature is checked, and one verdict says so.
+    const need = one.needs === 'runner' && options.signingKey === undefined ? 'signing-key' : one.needs
+    const isFirst = need !== undefined && !missing.has(need)
+    if (isFirst) missing.set(need, await reasonToSkip(need, options, runner))
+    const message = need && missing.get(need)
+    if (message === undefined) yield await verdictOf(one, runner)
+    else if (isFirst) yield { group: one.group, check: SKIPPED_AS[need], verdict: 'skipped', message }
   }
-  yield* verdicts(options, runner, signatureChecks(signingKey))
-  if (runnerId !== undefined) yield* verdicts(options, runner, recipientChecks(signingKey, { app, runner: runnerId }))
-  else yield skipped('signatures', 'checks whom a signature is for', 'there is no --runner')
-}
-
-/** A runner elsewhere could not reach the suite. */
-async function* ofReports(options: SuiteOptions, runner: HttpRunner): AsyncGenerator<Verdict> {
-  if (!options.includes('reports')) return
-  if (!/^(localhost|127\..*|\[::1\])$/.test(options.url.hostname))
-    yield skipped('reports', 'reports steps while a pass goes on', 'the runner is not on this machine')
-  else if (await sendsReports(runner)) yield* verdicts(options, runner, REPORT_CHECKS)
-  else yield skipped('reports', 'reports steps while a pass goes on', 'it sends no reports, and need not')
 }
 
 async function* overConnect(options: SuiteOptions): AsyncGenerator<Verdict> {
   const { url, signingKey, onListening } = options
-  const runner = new ConnectRunner({
-    ...options,
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 80),
-  })
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const runner = new ConnectRunner({ ...options, host, port: Number(url.port || 80) })
+  const cases = casesOf('connect').filter(({ group }) => options.includes(group))
   onListening(await runner.listen())
   try {
-    if (signingKey !== undefined) yield* verdicts(options, runner, PROOF_CHECKS)
-    else if (options.includes('connect')) yield skipped('connect', 'asks for a proof', 'there is no --signing-key')
-    await runner.registered(CONNECT_WAIT_MS)
-    yield* verdicts(options, runner, STEP_CHECKS)
-    yield* verdicts(options, runner, CONNECT_CHECKS)
+    // The proof is a matter of the first dial.
+    for (const one of cases.filter(({ needs }) => needs === 'proof'))
+      if (signingKey !== undefined) yield await verdictOf(one, runner, runner)
+      else yield { group: one.group, check: SKIPPED_AS.proof, verdict: 'skipped', message: NO_KEY }
+    await runner.registered()
+    for (const one of cases.filter(({ needs }) => needs !== 'proof')) yield await verdictOf(one, runner, runner)
   } finally {
     await runner.close()
   }
 }
 
-async function* verdicts<Runner extends RunnerUnderTest>(
-  { includes }: SuiteOptions,
-  runner: Runner,
-  checks: readonly { group: Group; name: string; run(runner: Runner): Promise<void> }[],
-): AsyncGenerator<Verdict> {
-  for (const { group, name: check, run } of checks) {
-    if (!includes(group)) continue
-    try {
-      await run(runner)
-      yield { group, check, verdict: 'passed' }
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-      yield { group, check, verdict: 'failed', message: error.message }
-    }
-  }
+const NO_KEY = 'there is no --signing-key'
+
+async function reasonToSkip(need: Need, options: SuiteOptions, runner: HttpRunner): Promise<string | undefined> {
+  if (need === 'runner') return options.runner === undefined ? 'there is no --runner' : undefined
+  if (need !== 'reports') return options.signingKey === undefined ? NO_KEY : undefined
+  // A runner elsewhere could not reach the suite.
+  if (!/^(localhost|127\..*|\[::1\])$/.test(options.url.hostname)) return 'the runner is not on this machine'
+  const { reports } = await outcomeOf(
+    { workflow: 'conform-sequence' },
+    { data: { n: 4 }, receipts: ['stored'] },
+    runner,
+  )
+  return reports.length === 0 ? 'it sends no reports, and need not' : undefined
 }
 
-const skipped = (group: Group, check: string, message: string): Verdict => ({
-  group,
-  check,
-  verdict: 'skipped',
-  message,
-})
+async function verdictOf(one: Case, runner: RunnerUnderTest, connect?: ConnectRunner): Promise<Verdict> {
+  const { group, name: check } = one
+  try {
+    await play(one, runner, connect)
+    return { group, check, verdict: 'passed' }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { group, check, verdict: 'failed', message: error.message }
+  }
+}

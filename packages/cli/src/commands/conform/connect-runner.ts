@@ -1,7 +1,7 @@
 // The runner under test over Connect: listens as an engine would, waits until the runner has dialled and registered, and
 // sends invokes on its socket. Called by suite.ts.
 
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -9,7 +9,6 @@ import {
   CONNECT_FRAME_BYTES_MAX,
   CONNECT_SUBPROTOCOL,
   DIALLED_HOST_HEADER,
-  type Frame,
   PROTOCOL_VERSION,
   recipientOf,
   SIGNATURE_HEADER,
@@ -17,12 +16,11 @@ import {
   signFor,
 } from '@perdure/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { RefusedError } from '../../../command-line/exit.ts'
-import { member } from './expectations.ts'
-import { requestsOf } from './requests.ts'
-import { type Answer, Fault, type PassRequest, type RunnerUnderTest } from './runner.ts'
+import { RefusedError } from '../../command-line/exit.ts'
+import { OTHER_KEY } from './http-runner.ts'
+import { type Answer, Fault, invokeOf, member, type PassRequest, parsed, type RunnerUnderTest } from './runner.ts'
 
-export interface ConnectRunnerOptions {
+interface ConnectRunnerOptions {
   host: string
   port: number
   app: string
@@ -39,23 +37,26 @@ interface Dialled {
   registration: unknown
 }
 
+/** How long the suite waits for the first registration: people start the runner by hand. */
+const FIRST_WAIT_MS = 120_000
+/** Runners wait before they dial again: three times as long as an answer may take. */
+const RECONNECT_TIMEOUTS = 3
+
 export class ConnectRunner implements RunnerUnderTest {
   readonly options: ConnectRunnerOptions
   readonly #server = createServer((_, response) => response.writeHead(426).end())
   readonly #sockets: WebSocketServer
-  readonly #requestOf: (pass: PassRequest) => object
-  readonly #answers = new Map<string, (answer: Answer) => void>()
-  /** Called with the next event: a runner has registered, or a socket was closed by its runner. */
-  readonly #events = new Set<(event: Dialled | 'closed') => void>()
+  /** `registered`, `closed`, `either` of both with its name, and the ids of invokes with their answers. */
+  readonly #events = new EventEmitter()
   #current: Dialled | undefined
   #frames = 0
-  /** Answers upgrades with a signature of this key in place of the right one. */
-  proofKey: string | undefined
+  #waitMs = FIRST_WAIT_MS
+  /** Answers upgrades with a signature of this key. */
+  #proofKey: string | undefined
 
   constructor(options: ConnectRunnerOptions) {
     this.options = options
-    this.proofKey = options.signingKey
-    this.#requestOf = requestsOf({ app: options.app, features: [] })
+    this.#proofKey = options.signingKey
     this.#sockets = new WebSocketServer({
       server: this.#server,
       path: '/connect',
@@ -78,23 +79,32 @@ export class ConnectRunner implements RunnerUnderTest {
     return `http://${host}:${(this.#server.address() as AddressInfo).port}`
   }
 
-  get current(): Dialled {
-    if (!this.#current) throw new Fault('expected the runner to have a registered socket, and it has none')
+  /** The runner once it has registered. Throws a Fault if it does not in time. */
+  async registered(): Promise<Dialled> {
+    const waitMs = this.#waitMs
+    this.#waitMs = RECONNECT_TIMEOUTS * this.options.timeoutMs
+    if (!this.#current) await this.#next('registered', waitMs)
+    if (!this.#current) throw new Fault(`expected the runner to register within ${waitMs} ms`)
     return this.#current
   }
 
-  /** The runner once it has registered. Throws a Fault if it does not within the time. */
-  async registered(withinMs = this.options.timeoutMs): Promise<Dialled> {
-    if (this.#current) return this.#current
-    const event = await this.#next(event => event !== 'closed', withinMs)
-    if (event === undefined || event === 'closed')
-      throw new Fault(`expected the runner to register within ${withinMs} ms`)
-    return event
+  /** Proves to be an engine with another key to the runner that dials next. Throws a Fault if it does not leave. */
+  async proveWithOtherKey(): Promise<void> {
+    this.#proofKey = OTHER_KEY
+    const event = await this.#next('either', FIRST_WAIT_MS)
+    this.#proofKey = this.options.signingKey
+    if (event === 'closed') return
+    this.cut()
+    if (event) throw new Fault('expected the runner to leave an engine whose proof is wrong, and it registered')
+    throw new Fault('expected the runner to dial, and to leave an engine whose proof is wrong')
   }
 
-  /** The first event within the time: a registration, or the end of a socket; undefined: nothing. */
-  nextEvent(withinMs: number): Promise<Dialled | 'closed' | undefined> {
-    return this.#next(() => true, withinMs)
+  async ping(): Promise<void> {
+    const { timeoutMs } = this.options
+    const socket = this.#socket()
+    socket.once('pong', () => this.#events.emit('pong'))
+    socket.ping()
+    if (!(await this.#next('pong', timeoutMs))) throw new Fault(`expected a pong within ${timeoutMs} ms, got none`)
   }
 
   /** Cuts the socket, like a network that fails. */
@@ -104,21 +114,18 @@ export class ConnectRunner implements RunnerUnderTest {
   }
 
   /** Sends a frame of any type. */
-  send(type: string, payload: unknown): void {
-    this.current.socket.send(JSON.stringify({ type, id: `conform-${++this.#frames}`, payload }))
+  send(type: string, payload: unknown, id = `conform-${++this.#frames}`): void {
+    this.#socket().send(JSON.stringify({ type, id, payload }))
   }
 
   async pass(request: PassRequest): Promise<Answer> {
-    const { timeoutMs, signal } = this.options
-    const { socket } = this.current
+    const { app, timeoutMs } = this.options
     const id = `invoke-${++this.#frames}`
-    const answered = new Promise<Answer>(resolve => this.#answers.set(id, resolve))
-    socket.send(JSON.stringify({ type: 'invoke', id, payload: { ...this.#requestOf(request), deadlineMs: timeoutMs } }))
-    const answer = await within(answered, timeoutMs, signal)
-    this.#answers.delete(id)
+    this.send('invoke', { ...invokeOf(app, request), deadlineMs: timeoutMs }, id)
+    const answer = await this.#next(id, timeoutMs)
     if (!answer) throw new Fault(`expected an invoke.result with the id of the invoke within ${timeoutMs} ms, got none`)
-    socket.send(JSON.stringify({ type: 'result.ack', id, payload: {} }))
-    return answer
+    if (this.#current) this.send('result.ack', {}, id)
+    return answer as Answer
   }
 
   async close(): Promise<void> {
@@ -129,51 +136,52 @@ export class ConnectRunner implements RunnerUnderTest {
     for (const socket of this.#sockets.clients) socket.terminate()
   }
 
+  #socket(): WebSocket {
+    if (!this.#current) throw new Fault('expected the runner to have a registered socket, and it has none')
+    return this.#current.socket
+  }
+
   #take(socket: WebSocket): void {
     let hello: unknown
     const answer = (type: string, id: unknown, payload: unknown) => socket.send(JSON.stringify({ type, id, payload }))
     socket.on('error', () => {})
     socket.on('close', () => {
       if (this.#current?.socket === socket) this.#current = undefined
-      this.#notify('closed')
+      this.#events.emit('either', 'closed')
     })
     socket.on('message', data => {
-      const { type, id, payload } = frameOf(String(data))
+      const frame = parsed(String(data))
+      const [type, id, payload] = ['type', 'id', 'payload'].map(name => member(frame, name))
       if (type === 'hello') {
         hello = payload ?? {}
         answer('hello', id, HELLO)
       } else if (type === 'runner.register') {
         answer('runner.registered', id, { ...REGISTERED, runnerId: member(payload, 'runner') ?? 'conform' })
         this.#current = { socket, hello, registration: payload }
-        this.#notify(this.#current)
+        for (const event of ['registered', 'either']) this.#events.emit(event, 'registered')
       } else if (type === 'invoke.result') {
-        this.#answers.get(String(id))?.({ status: Number(member(payload, 'status')), body: member(payload, 'body') })
+        const [status, body] = [Number(member(payload, 'status')), member(payload, 'body')]
+        this.#events.emit(`${id}`, { status, body } satisfies Answer)
       } else if (type === 'heartbeat') answer('heartbeat.ack', id, {})
     })
   }
 
-  #notify(event: Dialled | 'closed'): void {
-    for (const listener of [...this.#events]) listener(event)
-  }
-
-  async #next(wanted: (event: Dialled | 'closed') => boolean, withinMs: number) {
-    let listener: (event: Dialled | 'closed') => void = () => {}
-    const happened = new Promise<Dialled | 'closed'>(resolve => {
-      listener = event => {
-        if (wanted(event)) resolve(event)
-      }
-      this.#events.add(listener)
-    })
+  /** The value of the next event; undefined if it does not come in time. Rejects when the suite is aborted. */
+  async #next(event: string, withinMs: number): Promise<unknown> {
+    const { signal } = this.options
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
     try {
-      return await within(happened, withinMs, this.options.signal)
-    } finally {
-      this.#events.delete(listener)
+      const [value = true] = await once(this.#events, event, { signal: inTime })
+      return value
+    } catch {
+      if (signal.aborted) throw signal.reason
+      return undefined
     }
   }
 
   /** The proof that the engine is the one that the runner dialled (docs/wire-protocol.md#proof-of-the-engine). */
   #proof({ headers }: IncomingMessage): string {
-    const keys = this.proofKey === undefined ? [] : [this.proofKey]
+    const keys = this.#proofKey === undefined ? [] : [this.#proofKey]
     const signed = { keys, body: headers['sec-websocket-key'] ?? '', nowMs: Date.now() }
     const host = headers[DIALLED_HOST_HEADER]
     return typeof host === 'string'
@@ -195,29 +203,4 @@ const REGISTERED = {
   heartbeatMs: 30_000,
   staleAfterMs: 90_000,
   warnings: [],
-}
-
-function frameOf(text: string): Partial<Frame> {
-  try {
-    return (JSON.parse(text) ?? {}) as Partial<Frame>
-  } catch {
-    return {}
-  }
-}
-
-/** The value, or undefined if it does not come in time. Rejects when the signal is aborted. */
-async function within<T>(value: Promise<T>, ms: number, signal: AbortSignal): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  let interrupt: () => void = () => {}
-  const late = new Promise<undefined>((resolve, reject) => {
-    timer = setTimeout(resolve, ms, undefined)
-    interrupt = () => reject(signal.reason)
-    signal.addEventListener('abort', interrupt, { once: true })
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', interrupt)
-  }
 }
