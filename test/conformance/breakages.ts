@@ -4,37 +4,28 @@
 import { hashStepId } from '@perdure/protocol'
 import type { Handler } from '../kit/index.ts'
 import type { Invoke } from '../kit/runner/runner-record.ts'
-import type { Reply } from '../kit/runner/wire.ts'
-import { guarded, handlerOf, PROGRAMS } from './plain-workflows.ts'
-import type { Program } from './program.ts'
-import { type ReportingOptions, reportingPass } from './reporting.ts'
+import { handler, type ReportingOptions, reportingPass } from './reporting.ts'
+import { guarded, type Reply } from './runner.ts'
 
 export interface Breakage {
   workflow: string
   handler: Handler
 }
 
-type Told = { status: number; body: Record<string, unknown> & { opcodes?: Record<string, unknown>[] } }
-
-const good = (workflow: string) => handlerOf(PROGRAMS[workflow] as (typeof PROGRAMS)[string])
-
 /** The runner changes the invoke before it runs the pass. */
-function reads(workflow: string, change: (invoke: Invoke) => Partial<Invoke>): Breakage {
-  const handler = good(workflow)
-  return { workflow, handler: guarded((invoke, record) => handler({ ...invoke, ...change(invoke) }, record)) }
-}
+const reads = (workflow: string, change: (invoke: Invoke) => Partial<Invoke>): Breakage => ({
+  workflow,
+  handler: guarded(invoke => handler({ ...invoke, ...change(invoke) })),
+})
 
 /** The runner changes its answer. */
-function answers(workflow: string, change: (reply: Told, invoke: Invoke) => object): Breakage {
-  const handler = good(workflow)
-  return {
-    workflow,
-    handler: guarded(async (invoke, record) => {
-      const reply = structuredClone((await handler(invoke, record)) as Told)
-      return { ...reply, ...change(reply, invoke) } as Reply
-    }),
-  }
-}
+const answers = (workflow: string, change: (reply: Reply, invoke: Invoke) => object): Breakage => ({
+  workflow,
+  handler: guarded(async invoke => {
+    const reply = await handler(invoke)
+    return { ...reply, ...change(reply, invoke) }
+  }),
+})
 
 /** The runner sets fields of every opcode. */
 const opcodes = (workflow: string, fields: object) =>
@@ -52,25 +43,21 @@ const always = (workflow: string, status: number, body: object): Breakage => ({
 /** The runner reports in another way. */
 const reporting = (options: ReportingOptions): Breakage => ({
   workflow: 'conform-sequence',
-  handler: guarded(invoke => reportingPass(PROGRAMS['conform-sequence'] as Program, invoke, options)),
+  handler: guarded(invoke => reportingPass(invoke, options)),
 })
 
 /** The runner has no checks of its own before the pass but this. */
-const door = (refuses: (invoke: Invoke) => boolean): Breakage => {
-  const handler = good('conform-sequence')
-  return {
-    workflow: 'conform-sequence',
-    handler: (invoke, record) =>
-      refuses(invoke) ? { status: 401, body: { error: { message: 'no' } } } : handler(invoke, record),
-  }
-}
+const door = (refuses: (invoke: Invoke) => boolean): Breakage => ({
+  workflow: 'conform-sequence',
+  handler: invoke => (refuses(invoke) ? { status: 401, body: { error: { message: 'no' } } } : handler(invoke)),
+})
 
 const open = door(() => false)
 const signatureOf = ({ headers }: Invoke) => String(headers['x-engine-signature'] ?? '')
 const entries = (steps: Invoke['steps'], change: (entry: object) => object) =>
   Object.fromEntries(Object.entries(steps).map(([id, entry]) => [id, change(entry)]))
 /** The body with this in every opcode. */
-const withGiven = (body: Told['body'], given: object | undefined) =>
+const withGiven = (body: Reply['body'], given: object | undefined) =>
   given === undefined || !body.opcodes ? body : { ...body, opcodes: body.opcodes.map(one => ({ ...one, given })) }
 const endsWithSteps = (ctx: object) => (ctx as { features?: string[] }).features?.includes('end-with-steps') === true
 const hasSome = (steps: object) => Object.keys(steps).length > 0

@@ -1,4 +1,4 @@
-// `perdure conform` finds no fault of the plain runner, of the SDK and of a runner in Python, and finds each fault that is
+// `perdure conform` finds no fault of the SDK and of a runner in Python, and finds each fault that is
 // planted into a runner.
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -12,19 +12,19 @@ import { WebSocket } from 'ws'
 import type { Group } from '../../packages/cli/src/commands/conform/cases.ts'
 import { conform, type SuiteOptions, type Verdict } from '../../packages/cli/src/commands/conform/suite.ts'
 import { ran } from '../../packages/cli/src/ran.testkit.ts'
-import { Api, jsonLines, onCleanup, openEngine, PlainRunner, until } from '../kit/index.ts'
-import { ConnectRunner } from '../kit/runner/connect-runner.ts'
+import { jsonLines, onCleanup, openEngine, PlainRunner } from '../kit/index.ts'
 import { BREAKAGES } from './breakages.ts'
-import { APP, guarded, handlerOf, PROGRAMS, RUNNER, SIGNING_KEY } from './plain-workflows.ts'
+import { handler } from './reporting.ts'
+import { APP, guarded, RUNNER, SIGNING_KEY, workflowsOf } from './runner.ts'
 import { SDK_WORKFLOWS } from './sdk-workflows.ts'
 
-const PLAIN = Object.fromEntries(Object.entries(PROGRAMS).map(([name, program]) => [name, guarded(handlerOf(program))]))
-const UNGUARDED = Object.fromEntries(Object.entries(PROGRAMS).map(([name, program]) => [name, handlerOf(program)]))
+const WORKFLOWS = workflowsOf(guarded(handler))
+const UNGUARDED = workflowsOf(handler)
 const PYTHON = fileURLToPath(new URL('./runner.py', import.meta.url))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) process.stderr.write('SKIPPED: there is no python3, so the runner in Python is not checked\n')
 
-const plainRunner = (workflows = PLAIN) => new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
+const plainRunner = (workflows = WORKFLOWS) => new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
 
 async function verdictsOf(url: string, options: Partial<SuiteOptions> = {}): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
@@ -58,7 +58,7 @@ async function startPython(...args: string[]): Promise<string> {
 }
 
 describe('over HTTP', () => {
-  test('the plain runner keeps every rule, and the command says so', async () => {
+  test('the runner that breakages change keeps every rule, and the command says so', async () => {
     const { url } = await plainRunner()
     const args = ['conform', url, '--signing-key', SIGNING_KEY, '--runner', RUNNER, '--json']
     const { code, stdout, stderr } = await ran(args)
@@ -85,7 +85,7 @@ describe('over HTTP', () => {
   test.each(Object.entries(BREAKAGES))(
     'a runner is found out that breaks: %s',
     async (check, { workflow, handler }) => {
-      const runner = await plainRunner({ ...PLAIN, [workflow]: handler })
+      const runner = await plainRunner({ ...WORKFLOWS, [workflow]: handler })
       const groups = new Set<Group>((await groupOf(check)).map(({ group }) => group))
       const verdicts = await verdictsOf(runner.url, { includes: group => groups.has(group) })
       expect(checksOf(failedOf(verdicts))).toContain(check)
@@ -115,7 +115,7 @@ describe('over HTTP', () => {
   })
 })
 
-/** All checks, by what the plain runner is checked for. */
+/** All checks, by what the runner is checked for. */
 let known: Promise<Verdict[]> | undefined
 async function groupOf(check: string): Promise<Verdict[]> {
   known ??= plainRunner().then(({ url }) => verdictsOf(url))
@@ -123,42 +123,20 @@ async function groupOf(check: string): Promise<Verdict[]> {
 }
 
 describe('over Connect', () => {
-  /** Dials again whenever the socket is lost, until the end of the test. */
-  function connected(runner: ConnectRunner) {
-    let isOver = false
-    onCleanup(() => {
-      isOver = true
-    })
-    return async (address: string) => {
-      await runner.register(new Api(() => address))
-      while (!isOver) {
-        await until(() => isOver || !runner.isConnected)
-        if (!isOver) await runner.listen().catch(() => {})
-      }
-    }
-  }
-
-  test('the plain runner keeps every rule', async () => {
-    const runner = new ConnectRunner({ app: APP, runner: RUNNER, workflows: UNGUARDED })
-    const dial = connected(runner)
-    const onListening = (address: string) => void dial(address)
-    const verdicts = await verdictsOf('ws://127.0.0.1:0', { signingKey: undefined, onListening })
-    expect(failedOf(verdicts)).toEqual([])
-    expect(verdicts.filter(({ group }) => group === 'connect').map(({ verdict }) => verdict)).toEqual([
-      'skipped',
-      ...Array(4).fill('passed'),
-    ])
-    await runner.close()
-  })
-
-  test('the SDK keeps every rule, the proof of the engine included', async () => {
+  test.each([
+    ['the proof of the engine included', SIGNING_KEY, 'passed'],
+    ['without a key', undefined, 'skipped'],
+  ])('the SDK keeps every rule, %s', async (_, signingKey, proof) => {
     const onListening = (url: string) => {
-      const options = { app: APP, workflows: SDK_WORKFLOWS, signingKey: SIGNING_KEY, runner: RUNNER }
+      const options = { app: APP, workflows: SDK_WORKFLOWS, runner: RUNNER, ...(signingKey && { signingKey }) }
       const runner = connect({ ...options, engineUrl: url, handleSignals: false })
       runner.ready.catch(() => {})
       onCleanup(() => runner.close())
     }
-    expect(failedOf(await verdictsOf('ws://127.0.0.1:0', { onListening }))).toEqual([])
+    const verdicts = await verdictsOf('ws://127.0.0.1:0', { signingKey, onListening })
+    expect(failedOf(verdicts)).toEqual([])
+    const ofConnect = verdicts.filter(({ group }) => group === 'connect').map(({ verdict }) => verdict)
+    expect(ofConnect).toEqual([proof, ...Array(4).fill('passed')])
   })
 
   test.skipIf(!hasPython)('a runner in Python keeps every rule, the proof of the engine included', async () => {
@@ -194,7 +172,7 @@ describe('over Connect', () => {
 describe('the workflows of the suite', () => {
   test('are on the page that authors of runners read', () => {
     const page = readFileSync(new URL('../../docs/conformance.md', import.meta.url), 'utf8')
-    for (const name of Object.keys(PROGRAMS)) expect(page).toContain(`\`${name}\``)
+    for (const { name } of SDK_WORKFLOWS) expect(page).toContain(`\`${name}\``)
   })
 
   test('end on the engine as the suite says', async () => {

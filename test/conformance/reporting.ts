@@ -1,9 +1,9 @@
-// A pass of the plain runner that reports its steps over HTTP while it goes on, as docs/wire-protocol.md#checkpoints-over-http says.
+// A pass of the runner that reports its steps over HTTP while it goes on, as docs/wire-protocol.md#checkpoints-over-http says.
 // Breakages replace parts of it.
 
 import type { Invoke } from '../kit/runner/runner-record.ts'
-import { discovered, type MemoEntry, type Opcode, type Reply } from '../kit/runner/wire.ts'
-import { type Program, pass } from './program.ts'
+import type { MemoEntry, Opcode } from '../kit/runner/wire.ts'
+import { pass, type Reply } from './runner.ts'
 
 export interface ReportingOptions {
   /** The seq of the n-th report, at its try, both from 1. */
@@ -23,10 +23,10 @@ const TRIES_MAX = 4
 /** How long a hasty runner waits for a receipt. */
 const HASTE_MS = 20
 
-export async function reportingPass(program: Program, invoke: Invoke, options: ReportingOptions = {}): Promise<Reply> {
+export async function reportingPass(invoke: Invoke, options: ReportingOptions = {}): Promise<Reply> {
   const steps = { ...invoke.steps }
   for (let n = 1; ; n++) {
-    const reply = pass(program, { ...invoke, steps }) as { status: number; body: { opcodes?: Opcode[] } }
+    const reply = await pass({ ...invoke, steps })
     const { opcodes = [] } = reply.body
     if (reply.status !== 206 || opcodes.length === 0) return reply
     const sent = report(invoke.ctx.checkpointUrl as string, { n, opcodes }, options)
@@ -37,9 +37,13 @@ export async function reportingPass(program: Program, invoke: Invoke, options: R
       const isAsReported = Object.keys(entry).length === 0
       steps[id] = isAsReported ? { data: opcodes.find(opcode => opcode.id === id)?.data } : entry
     }
-    if (receipt.stop && !options.isStubborn) return discovered([])
+    if (receipt.stop && !options.isStubborn) return { status: 206, body: { opcodes: [] } }
   }
 }
+
+/** A pass of the runner, with reports where the invoke says how to send them. */
+export const handler = (invoke: Invoke) =>
+  invoke.ctx.checkpointUrl === undefined ? pass(invoke) : reportingPass(invoke)
 
 /** Undefined: it is not known to be stored. */
 async function report(
