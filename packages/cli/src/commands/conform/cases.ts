@@ -3,28 +3,7 @@
 import { readFileSync } from 'node:fs'
 import Type, { type Static } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
-
-/** Each has a file of its name. They are played in this order. */
-export const GROUPS = [
-  'sequences',
-  'parallel',
-  'retries',
-  'attempts',
-  'errors',
-  'sleeps',
-  'waits',
-  'children',
-  'effects',
-  'races',
-  'failures',
-  'logs',
-  'messages',
-  'reports',
-  'versions',
-  'signatures',
-  'connect',
-] as const
-export type Group = (typeof GROUPS)[number]
+import { GROUPS, type Group } from './groups.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional

@@ -7,9 +7,9 @@ import { listOf, wholeNumber } from '../../command-line/options.ts'
 import { type LocalSession, localCommand } from '../../command-line/session.ts'
 import type { Paint } from '../../output/colour.ts'
 import { jsonLine, plain } from '../../output/text.ts'
-import { GROUPS, type Group } from './cases.ts'
+import { GROUPS, type Group } from './groups.ts'
 import { Fault } from './runner.ts'
-import { conform, type Verdict } from './suite.ts'
+import type { Verdict } from './suite.ts'
 
 interface ConformOptions {
   app: string
@@ -55,6 +55,7 @@ async function check(session: LocalSession<ConformOptions>, given = ''): Promise
   const { terminal, options, json, signal } = session
   const { app, runner, signingKey, only, skip, timeout: timeoutMs } = options
   const counts: Record<Verdict['verdict'], number> = { passed: 0, failed: 0, skipped: 0 }
+  const { conform } = await import('./suite.ts')
   const verdicts = conform({
     url: urlOf(given),
     app,

@@ -1,7 +1,8 @@
 // Plays the cases with one runner, over HTTP or Connect, and yields a verdict for each. Called by the command.
 
-import { type Case, casesOf, type Group } from './cases.ts'
+import { type Case, casesOf } from './cases.ts'
 import { ConnectRunner } from './connect-runner.ts'
+import type { Group } from './groups.ts'
 import { HttpRunner } from './http-runner.ts'
 import { outcomeOf, play } from './play.ts'
 import { Fault, type RunnerUnderTest } from './runner.ts'
