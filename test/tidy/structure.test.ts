@@ -26,7 +26,7 @@ const ORDERS: Record<string, readonly string[]> = {
     'pass',
     'webhook',
     'registry',
-    'explain',
+    'why',
   ],
   [`${ENGINE}services/`]: [
     'support',

@@ -17,12 +17,12 @@ export function eventWhyCommand(events: Command): void {
       'perdure events why evt_01K... --json',
     ],
     texts: { now: 'decide the event again on the workflows and runs of now; nothing is stored' },
-    lines: explained,
+    lines: whyLines,
   })
 }
 
-function explained(explanation: EventExplanation): string[] {
-  const { sentence, name, eventId, decidedAt, now, workflows, woken = [], waited, warnings = [], left } = explanation
+function whyLines(why: EventExplanation): string[] {
+  const { sentence, name, eventId, decidedAt, now, workflows, woken = [], waited, warnings = [], left } = why
   return [
     plain(sentence),
     '',

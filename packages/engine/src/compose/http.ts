@@ -22,12 +22,12 @@ import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
-import { Explain } from '../services/run/explain.ts'
 import { Passes } from '../services/run/passes.ts'
 import { RunResults } from '../services/run/results.ts'
 import { RunningSteps } from '../services/run/running-steps.ts'
 import { Starts } from '../services/run/start.ts'
 import { Trees } from '../services/run/tree.ts'
+import { RunWhy } from '../services/run/why.ts'
 import type { AdminPart } from './admin.ts'
 import type { EngineCore } from './core.ts'
 import type { RunnersPart } from './runners.ts'
@@ -58,7 +58,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
   const { registry, connections, load, transport } = runners
   const { driver, interrupt, withdraw, httpCheckpoints, anotherPass } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
-  const explain = new Explain({
+  const runWhy = new RunWhy({
     ...core,
     isLive: runner => registry.isLive(runner),
     lastFailureOf: runner => load.of(runner)?.lastFailure,
@@ -90,7 +90,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
       isShared: core.backends.isShared,
       isDriven: runId => driver.drives(runId),
     }),
-    explain,
+    runWhy,
     trees: new Trees(core),
     runningSteps: new RunningSteps({ ...core, bus: core.backends.bus, here: runId => driver.runningOf(runId) }),
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),

@@ -1,7 +1,6 @@
 // The reading half of the Store port: the reads of one namespace, their queries and their answers. Used by the services and
 // routes that list and show things.
 
-import type { LimitRows, SingletonRun } from '../domain/explain/limits.ts'
 import type { BulkCounts, BulkResult } from '../domain/model/bulk.ts'
 import type { RunStatusFrame } from '../domain/model/change.ts'
 import type { ControlAction, ControlKind } from '../domain/model/control-action.ts'
@@ -16,6 +15,7 @@ import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
 import type { StoredFrame } from '../domain/view/timeline-frames.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../domain/view/tree.ts'
+import type { LimitRows, SingletonRun } from '../domain/why/limits.ts'
 import type { DefinitionReads } from './definition-reads.ts'
 import type { QueueReads } from './queue-reads.ts'
 import type { RedrivableEvent, RedriveQuery } from './redrive-reads.ts'

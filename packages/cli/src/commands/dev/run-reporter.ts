@@ -199,10 +199,10 @@ export class RunReporter {
   #watchStillness(run: LiveRun): void {
     const { stillMs = STILL_MS } = this.#options
     clearTimeout(run.still)
-    run.still = setTimeout(() => void this.#explain(run, stillMs), stillMs).unref()
+    run.still = setTimeout(() => void this.#sayWhy(run, stillMs), stillMs).unref()
   }
 
-  async #explain(run: LiveRun, stillMs: number): Promise<void> {
+  async #sayWhy(run: LiveRun, stillMs: number): Promise<void> {
     const { client, signal, paint } = this.#options
     // A run that waits may do so for long. Its timeline is read again, from here, when it moves.
     if (run.status !== 'running') run.stopReading?.abort()

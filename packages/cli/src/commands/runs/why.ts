@@ -15,11 +15,11 @@ export function whyCommand(runs: Command): void {
     operation: 'explainRun',
     description: 'explain what a run waits for, which runner has it, or how it ended',
     examples: ['perdure runs why run_01K...', 'perdure runs why run_01K... --json | jq -r .sentence'],
-    lines: (explanation, { terminal }) => explained(explanation, terminal.paint),
+    lines: (why, { terminal }) => whyLines(why, terminal.paint),
   })
 }
 
-function explained(explanation: RunExplanation, paint: Paint): string[] {
+function whyLines(why: RunExplanation, paint: Paint): string[] {
   const {
     runId,
     status,
@@ -34,10 +34,10 @@ function explained(explanation: RunExplanation, paint: Paint): string[] {
     runner,
     passSince,
     error,
-  } = explanation
+  } = why
   const live = runners && [`${runners.live} live`, `${runners.stale} stale`, disconnectedText(runners.disconnected)]
   return [
-    plain(explanation.sentence),
+    plain(why.sentence),
     '',
     ...details(
       {

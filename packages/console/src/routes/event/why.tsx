@@ -52,13 +52,13 @@ export function WhyPanel({ id }: { id: string }) {
         </Button>
       }
     >
-      <Loaded query={query}>{explanation => <Explained explanation={explanation} />}</Loaded>
+      <Loaded query={query}>{why => <Decision why={why} />}</Loaded>
     </Panel>
   )
 }
 
-function Explained({ explanation }: { explanation: EventExplanation }) {
-  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [], left } = explanation
+function Decision({ why }: { why: EventExplanation }) {
+  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [], left } = why
   return (
     <>
       <p className={css.note}>{sentence}</p>

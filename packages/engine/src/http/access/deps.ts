@@ -28,12 +28,12 @@ import type { WorkflowControl } from '../../services/registry/workflow-control.t
 import type { Bulk } from '../../services/run/bulk.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
-import type { Explain } from '../../services/run/explain.ts'
 import type { Passes } from '../../services/run/passes.ts'
 import type { RunResults } from '../../services/run/results.ts'
 import type { RunningSteps } from '../../services/run/running-steps.ts'
 import type { Starts } from '../../services/run/start.ts'
 import type { Trees } from '../../services/run/tree.ts'
+import type { RunWhy } from '../../services/run/why.ts'
 import type { EndpointTests } from '../../services/webhook/endpoint-tests.ts'
 import type { Endpoints } from '../../services/webhook/endpoints.ts'
 import type { Inbound } from '../../services/webhook/inbound.ts'
@@ -50,7 +50,7 @@ export interface HttpDeps {
   buffers: Buffers
   dryRun: DryRun
   eventWhy: EventWhy
-  explain: Explain
+  runWhy: RunWhy
   results: RunResults
   passes: Passes
   runningSteps: RunningSteps

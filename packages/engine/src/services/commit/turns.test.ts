@@ -3,7 +3,6 @@
 
 import { expect, test } from 'vitest'
 import { type Fanout, fanout } from '../../domain/arrival/fanout.ts'
-import { describeFanout } from '../../domain/explain/dry-run.ts'
 import { TURN_UNITS } from '../../domain/expressions/evaluations.ts'
 import { WORK_MAX, workDone } from '../../domain/expressions/meter.ts'
 import type { FlowControl } from '../../domain/model/flow-control.ts'
@@ -20,6 +19,7 @@ import {
   waitsFor,
   workflow,
 } from '../../domain/testkit/nouns.testkit.ts'
+import { describeFanout } from '../../domain/why/dry-run.ts'
 import { decideInTurns } from './turns.ts'
 
 const DATA = { items: Array.from({ length: 60 }, (_, i) => i) }

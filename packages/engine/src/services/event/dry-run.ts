@@ -3,10 +3,10 @@
 
 import type { DryRunReply } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, fanout } from '../../domain/arrival/fanout.ts'
-import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/explain/dry-run.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import type { Event } from '../../domain/model/event.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
+import { describeFanout, WOULD_BE_DEDUPED } from '../../domain/why/dry-run.ts'
 import type { Core } from '../commit/core.ts'
 import { answerQuestion, refreshAssumption } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'

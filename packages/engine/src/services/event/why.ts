@@ -2,10 +2,10 @@
 // dry run for how it would be decided now. Called by the HTTP routes.
 
 import type { EventExplanation } from '@perdure/protocol'
-import { explainDecision, explainNow, type WokenStep } from '../../domain/explain/event-why.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Event } from '../../domain/model/event.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
+import { type WokenStep, whyAtArrival, whyNow } from '../../domain/why/event-why.ts'
 import type { Core } from '../commit/core.ts'
 import type { DryRun } from './dry-run.ts'
 
@@ -24,7 +24,7 @@ export class EventWhy {
   async atArrival(event: Event): Promise<EventExplanation> {
     const { catalog } = this.#deps
     await catalog.refresh()
-    return explainDecision(event, catalog.view(event.namespace), await this.#woken(event))
+    return whyAtArrival(event, catalog.view(event.namespace), await this.#woken(event))
   }
 
   /** The effect that the event would have now. Nothing is stored. */
@@ -34,7 +34,7 @@ export class EventWhy {
       throw new EngineError('conflict', 'the payload of the event was erased, so it cannot be decided again')
     const at = clock.now()
     const reply = await dryRun.again(event)
-    return explainNow(event, catalog.view(event.namespace), { reply, at })
+    return whyNow(event, catalog.view(event.namespace), { reply, at })
   }
 
   /** The steps that waited for the event; without a name if the run has been removed. */

@@ -2,7 +2,6 @@
 // repeat starts nothing and answers the first run. Called by the HTTP routes.
 
 import { startAlone } from '../../domain/arrival/singleton.ts'
-import { describeStart, type StartPolicies } from '../../domain/explain/dry-run.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
@@ -13,6 +12,7 @@ import { catalogGuards, registeredGuards } from '../../domain/run/assumptions.ts
 import { directRun } from '../../domain/run/create.ts'
 import { hasEngineForm, storedRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
+import { describeStart, type StartPolicies } from '../../domain/why/dry-run.ts'
 import type { RunView } from '../../ports/store-reads.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'

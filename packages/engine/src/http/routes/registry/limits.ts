@@ -3,15 +3,15 @@
 import type { LimitStatus } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
+import { shownRunId } from '../../../domain/text/ids.ts'
+import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import {
   type LimitedRun,
   type LimitNow,
   limitsOf,
   RELEASE_WINDOW_MS,
   type SingletonRun,
-} from '../../../domain/explain/limits.ts'
-import { shownRunId } from '../../../domain/text/ids.ts'
-import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
+} from '../../../domain/why/limits.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'

@@ -1,4 +1,4 @@
-// Reads one run, its log lines, and the explanation of its wait. Lists, steps and streams have files of their own.
+// Reads one run, its log lines, and why it is in its state. Lists, steps and streams have files of their own.
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
@@ -12,7 +12,7 @@ import { sendJson } from '../../response/reply.ts'
 import { logLineText, runText } from './present.ts'
 
 export function runRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store, explain, runningSteps } = context.deps
+  const { store, runWhy, runningSteps } = context.deps
 
   mount(app, context, operations.getRun, async (request, reply) => {
     const run = await store.in(request.actor.namespace).run(pathId(request, 'run'))
@@ -22,9 +22,9 @@ export function runRoutes(app: FastifyInstance, context: HttpContext): void {
   })
 
   mount(app, context, operations.explainRun, async (request, reply) => {
-    const explanation = await explain.explain(request.actor.namespace, pathId(request, 'run'))
-    if (!explanation) throw notFound('run')
-    return sendJson(reply, 200, JSON.stringify(explanation))
+    const why = await runWhy.of(request.actor.namespace, pathId(request, 'run'))
+    if (!why) throw notFound('run')
+    return sendJson(reply, 200, JSON.stringify(why))
   })
 
   mount(app, context, operations.listRunLogs, async (request, reply, query) => {

@@ -2,6 +2,8 @@
 // their rows mean. Called by the reads.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
+import { firstStartAt } from '../../../../domain/holds/throttle.ts'
+import type { RunStatus, WaitingFor } from '../../../../domain/model/run.ts'
 import {
   type HeldRuns,
   LIMIT_ENDS_COUNTED_MAX,
@@ -10,9 +12,7 @@ import {
   type LimitRows,
   type SingletonRun,
   type SlotEnds,
-} from '../../../../domain/explain/limits.ts'
-import { firstStartAt } from '../../../../domain/holds/throttle.ts'
-import type { RunStatus, WaitingFor } from '../../../../domain/model/run.ts'
+} from '../../../../domain/why/limits.ts'
 import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../../description/values.ts'
 import { HOLDS_SLOTS, SLOT_COLUMNS } from '../../tables/runs.ts'

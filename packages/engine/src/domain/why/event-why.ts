@@ -20,7 +20,7 @@ export interface WokenStep {
 }
 
 /** The decision that was made when the event arrived. The catalog of today adds the workflows that were not considered then. */
-export function explainDecision(event: Event, catalog: CatalogView, woken: readonly WokenStep[]): EventExplanation {
+export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly WokenStep[]): EventExplanation {
   const { decided = {}, triggered, woke, receivedAt } = event
   const verdicts = [...triggered.map(entry => ofEntry(entry)), ...(decided.unmet ?? []).map(ofUnmet)]
   const { left, suspended } = decided
@@ -54,7 +54,7 @@ export function explainDecision(event: Event, catalog: CatalogView, woken: reado
 }
 
 /** The effect that the event would have now. */
-export function explainNow(
+export function whyNow(
   event: Event,
   catalog: CatalogView,
   { reply, at }: { reply: DryRunReply; at: number },
@@ -179,7 +179,7 @@ function unmet(
   }
 }
 
-interface Explained {
+interface Decided {
   event: Event
   catalog: CatalogView
   workflows: readonly EventVerdict[]
@@ -189,7 +189,7 @@ interface Explained {
   isNow: boolean
 }
 
-function sentenceOf({ event, catalog, workflows, woke, waited, isNow }: Explained): string {
+function sentenceOf({ event, catalog, workflows, woke, waited, isNow }: Decided): string {
   const started = workflows.filter(({ outcome }) => outcome === 'run').length
   const joined = workflows.filter(({ outcome }) => outcome === 'debounced' || outcome === 'batched').length
   const effects = [

@@ -1,5 +1,5 @@
 // Explains why a run is in its status, as fields for programs and as one sentence for people
-// (docs/flow-control.md#why-does-it-wait). services/run/explain gathers the facts.
+// (docs/flow-control.md#why-does-it-wait). services/run/why gathers the facts.
 
 import { cutText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
@@ -58,7 +58,7 @@ export interface Facts {
 }
 
 /** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
-export function explain(facts: Facts): RunExplanation {
+export function runWhy(facts: Facts): RunExplanation {
   const { run, since, pass, position, blockedBy = [] } = facts
   const { live, stale, disconnected, without } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))

@@ -15,7 +15,7 @@ import {
   sleeping,
   waiting,
 } from '../testkit/nouns.testkit.ts'
-import { explain, type Facts, settledLast } from './explain.ts'
+import { type Facts, runWhy, settledLast } from './run-why.ts'
 
 const LATER = NOW + 60 * SECOND
 const AT = new Date(NOW).toISOString()
@@ -36,7 +36,7 @@ function why(
     generationsMax: 100,
     ...fields,
   }
-  return explain(facts)
+  return runWhy(facts)
 }
 
 const held = (waitingFor?: WaitingFor) => idleRun('queued', { waitingFor })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Event, Triggered } from '../model/event.ts'
 import { storedRunId } from '../text/ids.ts'
-import { explainDecision } from './event-why.ts'
+import { whyAtArrival } from './event-why.ts'
 
 const CATALOG = { triggeredBy: () => [], triggerNames: () => [] } as unknown as CatalogView
 
@@ -14,7 +14,7 @@ test('the id that a caller gave to a run is shown, in fields and sentences', () 
     { ...entry, workflow: 'starts', runId },
   ]
   const event: Event = { id: 'evt_1', namespace: 'shop', name: 'order', receivedAt: 1000, woke: 0, triggered } as Event
-  const { workflows } = explainDecision(event, CATALOG, [])
+  const { workflows } = whyAtArrival(event, CATALOG, [])
   expect(workflows).toEqual([
     {
       ...entry,

@@ -1,8 +1,7 @@
-// Gathers what explains why a run is where it is (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
+// Gathers why a run is where it is (`GET /runs/{id}/why`): its row and steps, the runners of its app, and what
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { awaitedChildren, explain, type Facts, settledLast } from '../../domain/explain/explain.ts'
 import { EventSubject, evaluateWaitCondition } from '../../domain/expressions/matching.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
@@ -10,12 +9,13 @@ import type { PassSent, Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { triesOf } from '../../domain/pass/advance.ts'
 import { serves } from '../../domain/pass/routing.ts'
+import { awaitedChildren, type Facts, runWhy, settledLast } from '../../domain/why/run-why.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { decideInTurns } from '../commit/turns.ts'
 
-export interface ExplainDeps {
+export interface RunWhyDeps {
   store: Pick<Store, 'in'>
   catalog: Catalog
   isLive(runner: Runner): boolean
@@ -29,15 +29,15 @@ export interface ExplainDeps {
   waitsForMemory(runId: string): number | undefined
 }
 
-export class Explain {
-  readonly #deps: ExplainDeps
+export class RunWhy {
+  readonly #deps: RunWhyDeps
 
-  constructor(deps: ExplainDeps) {
+  constructor(deps: RunWhyDeps) {
     this.#deps = deps
   }
 
   /** Why the run is where it is; undefined when the namespace has no such run. */
-  async explain(namespace: string, runId: string): Promise<RunExplanation | undefined> {
+  async of(namespace: string, runId: string): Promise<RunExplanation | undefined> {
     const reads = this.#deps.store.in(namespace)
     const [run, moved, steps] = await Promise.all([
       reads.run(runId),
@@ -46,7 +46,7 @@ export class Explain {
     ])
     if (!run) return undefined
     const isHeld = run.status === 'queued' && (run.waitsForSlot ?? run.startQueue) !== undefined
-    return explain({
+    return runWhy({
       run,
       // The frame is read beside the run and may be of a later status: then the run's own times are nearer.
       since: moved?.status === run.status ? moved.ts : (run.finishedAt ?? run.startedAt ?? run.createdAt),
