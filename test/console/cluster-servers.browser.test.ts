@@ -40,7 +40,7 @@ test('the page of a run follows the order: the wait is explained, and ends when 
   const page = await openPage(shown.url)
   await page.goto(`${shown.url}/console/n/default/runs/${runId}`)
   await page.getByRole('row', { name: /^reserve, succeeded/ }).waitFor()
-  await page.getByText('waits').getByText(`for event “${approved}”`).waitFor()
+  await page.getByText('waits').getByText(`for event "${approved}"`).waitFor()
   await driving.api.send({ name: approved })
   await page.getByRole('row', { name: /^ship, succeeded/ }).waitFor()
   await page.getByText('It succeeded after').waitFor()

@@ -69,7 +69,7 @@ test('a name that nothing knows leads to the near one, with the same data; one t
 
   const { eventId: vain } = await api.send({ name: awaited, data: { total: 9 } })
   await page.goto(`${url}/console/n/default/events/${vain}`)
-  await page.getByText('1 run waited for this name.').waitFor()
+  await page.getByText(`1 run waited for "${awaited}" with a condition that it did not meet.`).waitFor()
 })
 
 test('the detail of an emit shows what its event did: the run that it started, and the start that was skipped', async () => {

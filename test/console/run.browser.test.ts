@@ -55,7 +55,7 @@ test('bars grow live, a retry is two attempts, and the wait is explained until i
     'backoff',
     'run',
   ])
-  await page.getByText(`waits`).getByText(`for event “${approved}”`).waitFor()
+  await page.getByText(`waits`).getByText(`for event "${approved}"`).waitFor()
   await page.getByRole('link', { name: `Send ${approved}…` }).click()
   await page.getByText('It would wake 1 waiting run.').waitFor()
   await page.getByRole('button', { name: 'Send', exact: true }).click()

@@ -63,7 +63,7 @@ export {
 } from './settings.ts'
 export { hintFor, nearestName, nearestNames, quoteName } from './unknown-name.ts'
 export * from './wire/bounds.ts'
-export { DURATION_FORMS, durationText, parseDurationMs } from './wire/duration.ts'
+export { DURATION_FORMS, durationText, elapsedText, parseDurationMs } from './wire/duration.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'
 export {

@@ -66,8 +66,10 @@ test('the name of a step and its error are isolated from the sentence around the
   const page = await opened('tab=timeline', 1280)
   const sentence = page.getByText('It failed after')
   await sentence.waitFor()
-  expect(await sentence.textContent()).toMatch(new RegExp(`in step “${STEP}”: .*\\(card\\) 12\\.5 x+$`))
-  expect(await sentence.locator('bdi').allTextContents()).toEqual([STEP, MESSAGE])
+  expect(await sentence.textContent()).toMatch(
+    new RegExp(`: .*\\(card\\) 12\\.5 x+ \\(step_failed in step "${STEP}"\\)$`),
+  )
+  expect(await sentence.locator('bdi').allTextContents()).toEqual([MESSAGE, STEP])
 })
 
 test('the attributes of a run lead to the runs that have them; with payloads hidden only their names are shown', async () => {

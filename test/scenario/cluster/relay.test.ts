@@ -118,7 +118,7 @@ for (const [wire, env] of Object.entries(WIRES)) {
       // Only the engine that drives a run knows that the run waits for room.
       const waitsForRoom = async (runId: string) => {
         const answers = await Promise.all([one, two].map(({ api }) => api.get(`/runs/${runId}/why`)))
-        return answers.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is in line for room'))
+        return answers.some(({ json }) => (json as RunExplanation).sentence.startsWith('It is queued for a runner'))
       }
       for (const { runId } of waiting) await until(() => waitsForRoom(runId as string), { what: 'the queue' })
       for (const [i, { runId }] of waiting.entries()) await (i < 2 ? two : one).api.post(`/runs/${runId}/pause`)

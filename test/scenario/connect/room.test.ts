@@ -32,7 +32,7 @@ async function busy(fields: Record<string, unknown> = {}) {
 async function waitsForRoom(runId: string): Promise<void> {
   await until(async () => {
     const { json } = await api.get(`/runs/${runId}/why`)
-    return (json as { sentence: string }).sentence.startsWith('It is in line for room')
+    return (json as { sentence: string }).sentence.startsWith('It is queued for a runner')
   })
 }
 

@@ -157,7 +157,7 @@ describe('what was decided then', () => {
     for (const { runId } of runs) await api.reaches(runId, 'waiting')
     const { eventId } = await api.send({ name: event, data: { id: 2 } })
     expect(await why(eventId)).toMatchObject({
-      sentence: 'The event woke 1 waiting run.',
+      sentence: 'The event woke 1 of the 2 runs that waited for its name.',
       woke: 1,
       waited: 2,
       woken: [{ runId: runs[1]?.runId, stepName: 'mine' }],
@@ -165,7 +165,7 @@ describe('what was decided then', () => {
     })
     const unmet = await api.send({ name: event, data: { id: 3 } })
     expect((await why(unmet.eventId)).sentence).toBe(
-      `The event started nothing: 1 run waited for "${event}" with a condition that it does not meet.`,
+      `The event started nothing: 1 run waited for "${event}" with a condition that it did not meet.`,
     )
     expect(await why(unmet.eventId, '?now=1')).toMatchObject({
       sentence: `The event would start nothing: 1 run waits for "${event}" with a condition that it does not meet.`,

@@ -22,16 +22,14 @@ export function eventWhyCommand(events: Command): void {
 }
 
 function whyLines(why: EventExplanation): string[] {
-  const { sentence, name, eventId, decidedAt, now, workflows, woken = [], waited, warnings = [], left } = why
+  const { sentence, name, eventId, decidedAt, now, workflows, woken = [], warnings = [] } = why
   return [
     plain(sentence),
     '',
     plain(`${name}  ${eventId}  decided ${now ? 'now' : withAge(decidedAt)}`),
     ...workflows.flatMap(verdictLines),
     ...woken.map(({ runId, stepName }) => plain(`  woke ${runId}${stepName === undefined ? '' : ` (${stepName})`}`)),
-    ...(waited === undefined ? [] : [`  ${waited} runs waited for this name`]),
     ...warnings.map(warning => plain(`  warning: ${warning}`)),
-    ...(left === undefined ? [] : [`  ${left} more were not kept`]),
   ]
 }
 

@@ -1,9 +1,10 @@
 // Prints tables with aligned columns. On a terminal, a table that is too wide leaves out columns that matter less, then cuts
 // the widest columns.
 
+import { elapsedText } from '@perdure/protocol'
 import { type Colour, colourOf, type Paint } from './colour.ts'
 import { cut, plain, widthOf } from './text.ts'
-import { duration, relative } from './time.ts'
+import { relative } from './time.ts'
 
 export interface Cell {
   text: string
@@ -56,7 +57,7 @@ function cellOf(field: string, value: string | number | undefined): Cell | strin
   if (value === undefined) return undefined
   if (field === 'status') return statusCell({ status: String(value) })
   if (field === 'failed' && Number(value) > 0) return { text: String(value), colour: 'red' }
-  if (typeof value === 'number') return field.endsWith('Ms') ? duration(value) : String(value)
+  if (typeof value === 'number') return field.endsWith('Ms') ? elapsedText(value) : String(value)
   return field === 'at' || field.endsWith('At') ? relative(value) : value
 }
 

@@ -1,7 +1,7 @@
-// The formats of times and durations, and the parser of `--since`.
+// The formats of times, and the parser of `--since`.
 
 import { expect, test } from 'vitest'
-import { clockTime, duration, parseSince, relative } from './time.ts'
+import { clockTime, parseSince, relative } from './time.ts'
 
 const now = Date.parse('2026-03-04T05:06:07.000Z')
 const at = (ms: number) => new Date(now + ms).toISOString()
@@ -22,21 +22,6 @@ test.each([
   [5 * M, 'in 5m'],
 ])('%i ms from now is "%s"', (ms, words) => {
   expect(relative(at(ms), now)).toBe(words)
-})
-
-test.each([
-  [0, '0ms'],
-  [850, '850ms'],
-  [1000, '1.0s'],
-  [1290, '1.2s'],
-  [59_999, '59.9s'],
-  [60_000, '1m'],
-  [192_000, '3m 12s'],
-  [2 * H + 5 * M, '2h 5m'],
-  [3 * D + 4 * H, '3d 4h'],
-  [3 * D, '3d'],
-])('%i ms took "%s"', (ms, words) => {
-  expect(duration(ms)).toBe(words)
 })
 
 test('a time of day has its milliseconds', () => {

@@ -26,20 +26,6 @@ function largestUnit(ms: number): string {
   return `${Math.floor(ms / DAY)}d`
 }
 
-/** "850ms", "1.2s", "3m 12s", "2h 5m", "4d 3h": two units at most. */
-export function duration(ms: number): string {
-  if (ms < SECOND) return `${Math.round(ms)}ms`
-  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`
-  if (ms < HOUR) return twoUnits(ms, [MINUTE, 'm'], [SECOND, 's'])
-  if (ms < DAY) return twoUnits(ms, [HOUR, 'h'], [MINUTE, 'm'])
-  return twoUnits(ms, [DAY, 'd'], [HOUR, 'h'])
-}
-
-function twoUnits(ms: number, [large, l]: [number, string], [small, s]: [number, string]): string {
-  const rest = Math.floor((ms % large) / small)
-  return `${Math.floor(ms / large)}${l}${rest === 0 ? '' : ` ${rest}${s}`}`
-}
-
 /** The local time of day, with milliseconds. */
 export function clockTime(timestamp: string): string {
   const date = new Date(timestamp)

@@ -63,6 +63,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     isLive: runner => registry.isLive(runner),
     lastFailureOf: runner => load.of(runner)?.lastFailure,
     passOf: runId => driver.passOf(runId),
+    runningOf: runId => driver.runningOf(runId),
     waitsForRunnerRoom: run => driver.waitsForRunnerRoom(run),
     waitsForMemory: runId => driver.waitsForMemory(runId),
   })

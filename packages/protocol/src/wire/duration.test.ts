@@ -1,8 +1,8 @@
-// The parser of durations.
+// The parser and the texts of durations.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { durationText, parseDurationMs } from './duration.ts'
+import { durationText, elapsedText, parseDurationMs } from './duration.ts'
 
 describe('a duration', () => {
   it.each([
@@ -48,5 +48,20 @@ describe('a duration', () => {
 
   it('is written so that it is read again as it was', () => {
     fc.assert(fc.property(fc.nat(), ms => parseDurationMs(durationText(ms)) === ms))
+  })
+
+  it.each([
+    [0, '0ms'],
+    [850, '850ms'],
+    [1000, '1.0s'],
+    [1290, '1.2s'],
+    [59_999, '59.9s'],
+    [60_000, '1m'],
+    [192_000, '3m 12s'],
+    [7_500_000, '2h 5m'],
+    [273_600_000, '3d 4h'],
+    [259_200_000, '3d'],
+  ])('that took %i ms is read as %s', (ms, text) => {
+    expect(elapsedText(ms)).toBe(text)
   })
 })

@@ -2,11 +2,10 @@
 // run does not move. It reads what any client can read: the stream of all runs, and the timeline of each.
 
 import { ApiError, type Client } from '@perdure/client'
-import { type Run, type RunStatusFrame, TERMINAL_STATUSES, type TimelineFrame } from '@perdure/protocol'
+import { elapsedText, type Run, type RunStatusFrame, TERMINAL_STATUSES, type TimelineFrame } from '@perdure/protocol'
 import { colourOf, type Paint } from '../../output/colour.ts'
 import { errorHead, type ShownError, stackLines } from '../../output/errors.ts'
 import { plain } from '../../output/text.ts'
-import { duration } from '../../output/time.ts'
 import { logText, progressText } from '../../output/timeline.ts'
 
 interface ReporterOptions {
@@ -189,7 +188,7 @@ export class RunReporter {
       .getRun({ id: run.id }, { signal })
       .catch(() => undefined)
     const shown = ended?.error ?? error
-    const took = ended?.durationMs === undefined ? '' : ` after ${duration(ended.durationMs)}`
+    const took = ended?.durationMs === undefined ? '' : ` after ${elapsedText(ended.durationMs)}`
     const why = shown === undefined ? '' : `: ${plain(errorHead(shown))}`
     const isTold = ended?.error === undefined || ended.error.stack === run.shownStack
     this.#writeLine(run, `${paint(colourOf(status), status)}${took}${why}`, isTold ? [] : stackLines(ended.error ?? {}))
@@ -208,7 +207,7 @@ export class RunReporter {
     if (run.status !== 'running') run.stopReading?.abort()
     const why = await client.explainRun({ id: run.id }, { signal }).catch(() => undefined)
     if (!why || isEnd(why.status) || !this.#runs.has(run.id)) return
-    this.#writeLine(run, paint('yellow', `has not moved for ${duration(stillMs)}: ${plain(why.sentence)}`))
+    this.#writeLine(run, paint('yellow', `has not moved for ${elapsedText(stillMs)}: ${plain(why.sentence)}`))
   }
 
   #writeLine(run: LiveRun, line: string, stack: readonly string[] = []): void {

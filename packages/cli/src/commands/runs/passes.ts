@@ -1,11 +1,10 @@
 // `perdure runs passes`: lists the calls of a run to its runners.
 
-import type { PassRecord } from '@perdure/protocol'
+import { elapsedText, type PassRecord } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { listCommand } from '../../command-line/operation.ts'
 import { colourOf } from '../../output/colour.ts'
 import { errorNote } from '../../output/errors.ts'
-import { duration } from '../../output/time.ts'
 
 /** Adds `passes` to `perdure runs`. */
 export function passesCommand(runs: Command): void {
@@ -28,7 +27,7 @@ export function passesCommand(runs: Command): void {
 }
 
 function took({ sentAt, answeredAt }: PassRecord): string | undefined {
-  return answeredAt === undefined ? undefined : duration(Date.parse(answeredAt) - Date.parse(sentAt))
+  return answeredAt === undefined ? undefined : elapsedText(Date.parse(answeredAt) - Date.parse(sentAt))
 }
 
 function note({ error, steps }: PassRecord): string | undefined {

@@ -1,6 +1,6 @@
 // `perdure runs list|get`: lists runs, shows one run.
 
-import type { Attributes, ListedRun, Run, WaitingFor } from '@perdure/protocol'
+import { type Attributes, elapsedText, type ListedRun, type Run, type WaitingFor } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { pageUrl } from '../../command-line/console-url.ts'
 import { listCommand, showCommand } from '../../command-line/operation.ts'
@@ -8,7 +8,7 @@ import type { EngineOptions, Session } from '../../command-line/session.ts'
 import { details } from '../../output/details.ts'
 import { detailLines, errorHead, errorNote, stackLines } from '../../output/errors.ts'
 import { workflowCell } from '../../output/table.ts'
-import { duration, withAge } from '../../output/time.ts'
+import { withAge } from '../../output/time.ts'
 
 /** The help of `--deep`, of every command that has `--query`. */
 export const DEEP_TEXT = 'extend --query to event names, attributes, inputs, results and errors'
@@ -51,12 +51,12 @@ export function readCommands(runs: Command): void {
 }
 
 export const took = ({ durationMs }: { durationMs?: number }) =>
-  durationMs === undefined ? undefined : duration(durationMs)
+  durationMs === undefined ? undefined : elapsedText(durationMs)
 
 function runNote({ error, waitingFor, currentStepName, position }: ListedRun): string | undefined {
-  const before = position === undefined ? '' : `, ${position} before it`
+  const ahead = position === undefined ? '' : `, ${position} ahead`
   const waits = waiting(waitingFor)
-  return error ? errorNote(error) : (waitingFor?.error ?? (waits && waits + before) ?? currentStepName)
+  return error ? errorNote(error) : (waitingFor?.error ?? (waits && waits + ahead) ?? currentStepName)
 }
 
 function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): string[] {

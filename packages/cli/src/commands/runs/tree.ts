@@ -1,10 +1,9 @@
 // `perdure runs tree` and `perdure events tree`: what came of a run or an event, indented by level.
 
-import type { Tree, TreeNode } from '@perdure/protocol'
+import { elapsedText, type Tree, type TreeNode } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { showCommand } from '../../command-line/operation.ts'
 import { plain } from '../../output/text.ts'
-import { duration } from '../../output/time.ts'
 
 /** Adds `tree` to `perdure runs`. */
 export function runTreeCommand(runs: Command): void {
@@ -42,6 +41,6 @@ function treeLines({ nodes, truncated }: Tree): string[] {
 function nodeText({ type, id, via, stepName, name, app, workflow, status, durationMs }: TreeNode): string {
   const how = via === 'root' ? undefined : [via, stepName].filter(Boolean).join(' ')
   const what = type === 'event' ? `event ${name}` : `${app}/${workflow}  ${status}`
-  const took = durationMs === undefined ? undefined : duration(durationMs)
+  const took = durationMs === undefined ? undefined : elapsedText(durationMs)
   return plain([id, what, took, how && `(${how})`].filter(Boolean).join('  '))
 }

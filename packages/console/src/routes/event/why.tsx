@@ -1,4 +1,4 @@
-// Explains an event: what it did at each workflow and why it started nothing there, then or now; and who it woke.
+// Why an event did what it did at each workflow, then or now, and which runs it woke. The engine writes the sentences.
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
 import { Fragment, useState } from 'react'
@@ -58,7 +58,7 @@ export function WhyPanel({ id }: { id: string }) {
 }
 
 function Decision({ why }: { why: EventExplanation }) {
-  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [], left } = why
+  const { sentence, workflows, woken = [], waited, nearest = [], name, eventId, warnings = [] } = why
   return (
     <>
       <p className={css.note}>{sentence}</p>
@@ -95,21 +95,11 @@ function Decision({ why }: { why: EventExplanation }) {
           ))}
         </ul>
       )}
-      {waited !== undefined && (
-        <p className={css.note}>
-          {waited} {waited === 1 ? 'run' : 'runs'} waited for this name.
-        </p>
-      )}
       {warnings.map(warning => (
         <p key={warning} className={css.note}>
           {warning}
         </p>
       ))}
-      {left !== undefined && (
-        <p className={css.note}>
-          {left} more {left === 1 ? 'reason was' : 'reasons were'} not kept.
-        </p>
-      )}
     </>
   )
 }

@@ -1,5 +1,6 @@
-// The why line of a run: the sentence, with the one action that would end the wait.
+// Why a run is in its state: the engine's sentence, with the one action that would end the wait.
 
+import type { RunExplanation } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
 import { Fragment } from 'react'
 import { useNow } from '../../data/time/clock.ts'
@@ -8,10 +9,12 @@ import { Button, WriteButton } from '../../ui/button.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Visible } from '../../ui/visible.tsx'
 import type { OpenAction } from './actions/actions.tsx'
-import { isolatedParts } from './model/isolate.ts'
 import type { RunView } from './model/use-run.ts'
-import { type WhyAction, type WhyLink, whyLine } from './why-text.ts'
+import { howToRaise, sentenceParts, whyAction } from './why.ts'
 import css from './why-view.module.css'
+
+/** More of a name or a message is not shown: the error has a place of its own. */
+const OTHERS_CHARS_MAX = 300
 
 export interface WhyViewProps {
   view: RunView
@@ -21,32 +24,34 @@ export interface WhyViewProps {
 
 export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   const now = useNow()
-  if (!view.why) return null
-  // A step has this status only if its runner reported it.
-  const currentStepName = view.steps.findLast(({ status }) => status === 'running')?.name
-  const { sentence, action, link, how, said } = whyLine({ ...view.run, currentStepName }, view.why, now)
+  const { why, run } = view
+  if (!why) return null
+  const how = howToRaise(why)
   return (
-    <div className={css.why} data-status={view.run.status}>
+    <div className={css.why} data-status={run.status}>
       <span className={css.sentence}>
-        {isolatedParts(sentence, said).map(({ text, isOfOthers }, i) => {
+        {sentenceParts(why, now).map(({ text, isOfOthers }, i) => {
           const Part = isOfOthers ? 'bdi' : Fragment
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: a part has no name of its own.
             <Part key={i}>
-              <Visible text={text} />
+              <Visible text={isOfOthers ? cutText(text, OTHERS_CHARS_MAX, '…') : text} />
             </Part>
           )
         })}
       </span>
-      {action && <ActionView action={action} runId={view.run.id} onAction={onAction} onStep={onStep} />}
-      {link && <LinkView link={link} />}
+      <ActionView why={why} run={run} onAction={onAction} onStep={onStep} />
+      {why.waitingFor?.kind === 'event' && run.status === 'waiting' && (
+        <Link target={{ to: 'events', query: { name: why.event?.name } }}>Events of that name</Link>
+      )}
+      {why.passSince !== undefined && <Link target={{ to: 'runners', query: { app: run.app } }}>Its runners</Link>}
       {how !== undefined && (
         <details className={css.how}>
           <summary>Raise the limit: how</summary>
           <p>{how}</p>
         </details>
       )}
-      {view.why.warnings?.map(text => (
+      {why.warnings?.map(text => (
         <p key={text} className={css.warning}>
           {text}
         </p>
@@ -56,48 +61,42 @@ export function WhyView({ view, onAction, onStep }: WhyViewProps) {
   )
 }
 
-function LinkView({ link }: { link: WhyLink }) {
-  return link.kind === 'events' ? (
-    <Link target={{ to: 'events', query: { name: link.name } }}>Events of that name</Link>
-  ) : (
-    <Link target={{ to: 'runners', query: { app: link.app } }}>Its runners</Link>
-  )
-}
-
 interface ActionViewProps extends Omit<WhyViewProps, 'view'> {
-  action: WhyAction
-  runId: string
+  why: RunExplanation
+  run: RunView['run']
 }
 
-function ActionView({ action, runId, onAction, onStep }: ActionViewProps) {
-  switch (action.kind) {
+function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
+  const { id, app, workflow } = run
+  const action = whyAction(why)
+  switch (action?.kind) {
     case 'send-event':
       return (
-        <Link className={css.action} target={{ to: 'sendEvent', query: { wait: runId } }}>
+        <Link className={css.action} target={{ to: 'sendEvent', query: { wait: id } }}>
           Send {cutText(action.name, 80)}…
         </Link>
       )
     case 'open-run':
       return (
         <Link className={css.action} target={{ to: 'run', params: { id: action.runId } }}>
-          {action.label}
+          Open child
         </Link>
       )
     case 'runners':
       return (
-        <Link className={css.action} target={{ to: 'runners', query: { app: action.app } }}>
+        <Link className={css.action} target={{ to: 'runners', query: { app } }}>
           Show its runners
         </Link>
       )
     case 'limits':
       return (
-        <Link className={css.action} target={{ to: 'limits', query: { workflow: action.workflow } }}>
+        <Link className={css.action} target={{ to: 'limits', query: { workflow } }}>
           Show the limit
         </Link>
       )
     case 'workflow':
       return (
-        <Link className={css.action} target={{ to: 'workflow', params: { app: action.app, name: action.workflow } }}>
+        <Link className={css.action} target={{ to: 'workflow', params: { app, name: workflow } }}>
           Open the workflow to resume it
         </Link>
       )
@@ -110,7 +109,9 @@ function ActionView({ action, runId, onAction, onStep }: ActionViewProps) {
         </WriteButton>
       )
     case 'show-step':
-      return <Button onClick={() => onStep(action.stepName)}>{action.label}</Button>
+      return <Button onClick={() => onStep(action.stepName)}>Show the error</Button>
+    case undefined:
+      return null
   }
 }
 

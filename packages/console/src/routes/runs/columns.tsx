@@ -10,7 +10,6 @@ import type { Column } from '../../ui/table/data-table.tsx'
 import { exactTime } from '../../ui/time.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
-import { whyShort } from './why-short.ts'
 
 // The first page is small: few lists have runs that report progress.
 const Progress = lazy(() => import('../../ui/progress/progress.tsx'))
@@ -66,7 +65,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       ),
     },
     { id: 'trigger', header: 'Trigger', width: '14.6%', isSecondary: true, render: run => <Trigger run={run} /> },
-    { id: 'why', header: 'At', render: run => <Why run={run} /> },
+    { id: 'why', header: 'At', render: run => <At run={run} /> },
     {
       id: 'started',
       header: 'Created',
@@ -119,8 +118,31 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, kind } }: { ru
   )
 }
 
-function Why({ run }: { run: Run }) {
-  const text = useClock(nowMs => whyShort(run, nowMs))
+/** The step that a run is at, or what it waits for. */
+function atText({ waitingFor, currentStepName, error, status, position, finishedAt }: Run, nowMs: number): string {
+  if (status === 'failed') return error?.message ?? ''
+  if (!waitingFor) return (finishedAt === undefined && currentStepName) || ''
+  const { kind, until, eventName, childRunId, key } = waitingFor
+  const left = until && durationText(Math.max(0, Date.parse(until) - nowMs))
+  // A limit without a key has the empty one.
+  const of = key ? ` ${key}` : ''
+  const ahead = position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in line'
+  const texts: Record<string, string> = {
+    sleep: left ? `sleeps, ${left} left` : 'sleeps',
+    event: `event ${eventName ?? ''}`,
+    child: `child ${childRunId ?? ''}`,
+    retry: left ? `retries in ${left}` : 'retries',
+    runner: 'no runner is free',
+    concurrency: `slot${of}${ahead}`,
+    throttle: `throttle${of}${ahead}`,
+    'workflow-paused': 'its workflow is paused',
+    failure: waitingFor.error ?? 'paused by a failure',
+  }
+  return texts[kind] ?? kind
+}
+
+function At({ run }: { run: Run }) {
+  const text = useClock(nowMs => atText(run, nowMs))
   const progress = progressOf(run)
   if (progress !== undefined)
     return (

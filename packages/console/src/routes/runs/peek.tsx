@@ -11,7 +11,7 @@ import { Status } from '../../ui/status.tsx'
 import { PeekPanel, PeekPart } from '../../ui/table/peek-panel.tsx'
 import { useVeil } from '../../ui/veil.ts'
 import { shortName } from '../../ui/visible-text.ts'
-import { whyLine } from '../run/why-text.ts'
+import { sentenceText } from '../run/why.ts'
 import type { Run } from './columns.tsx'
 import { progressOf } from './live-progress.ts'
 
@@ -44,7 +44,7 @@ export default function Peek({ run, isPinned }: { run: Run; isPinned: boolean })
           text={run.error.message}
         />
       )}
-      <PeekPart name="Why" text={why.data && whyLine(run, why.data, now).sentence} />
+      <PeekPart name="Why" text={why.data && sentenceText(why.data, now)} />
       {progress !== undefined && (
         <div>
           <h2>Progress</h2>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Event, Triggered } from '../model/event.ts'
+import type { Event, StartEntry, Triggered } from '../model/event.ts'
 import { storedRunId } from '../text/ids.ts'
 import { whyAtArrival } from './event-why.ts'
 
@@ -31,4 +31,15 @@ test('the id that a caller gave to a run is shown, in fields and sentences', () 
       sentence: 'It started run run_order-17.',
     },
   ])
+})
+
+test('says which runs waited, and what was not kept, in the sentence', () => {
+  const event = { id: 'evt_1', namespace: 'shop', name: 'paid', receivedAt: 1000, triggered: [] } as unknown as Event
+  const sentenceOf = (woke: number, decided: Event['decided']) =>
+    whyAtArrival({ ...event, woke, decided } as Event, CATALOG, []).sentence
+  expect(sentenceOf(1, { waited: 3 })).toBe('The event woke 1 of the 3 runs that waited for its name.')
+  const unmet: StartEntry[] = [['order', 'shop', 'paid', 'false']]
+  expect(sentenceOf(0, { waited: 1, unmet, left: 2 })).toBe(
+    'The event started nothing: shop/order: Its filter was false. 1 run waited for "paid" with a condition that it did not meet. 2 more reasons were not kept.',
+  )
 })

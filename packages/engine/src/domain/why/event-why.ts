@@ -1,6 +1,6 @@
-// Explains what an event did at each workflow that has a trigger for its name, and why it started nothing there
+// Says what an event did at each workflow that has a trigger for its name, and why it started nothing there
 // (docs/events.md#why-an-event-did-what-it-did): as it was decided when the event arrived, or as a dry run decides it now.
-// Called by services/event/why.
+// The sentences are written here only; the command and the console print them. Called by services/event/why.
 
 import type { DryRunReply, EventExplanation, EventVerdict } from '@perdure/protocol'
 import { scopeOf } from '../arrival/fanout.ts'
@@ -41,7 +41,7 @@ export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly
     name: event.name,
     decidedAt: timestamp(receivedAt),
     now: false,
-    sentence: sentenceOf({ event, catalog, workflows, woke, waited: decided.waited, isNow: false }),
+    sentence: sentenceOf({ event, catalog, workflows, woke, waited: decided.waited, left, isNow: false }),
     woke,
     ...(decided.waited === undefined ? {} : { waited: decided.waited }),
     ...(woken.length === 0 ? {} : { woken: [...woken] }),
@@ -73,7 +73,7 @@ export function whyNow(
     name: event.name,
     decidedAt: timestamp(at),
     now: true,
-    sentence: sentenceOf({ event, catalog, workflows, woke, waited, isNow: true }),
+    sentence: sentenceOf({ event, catalog, workflows, woke, waited, left: undefined, isNow: true }),
     woke,
     ...(waited === undefined ? {} : { waited }),
     ...(suspended ? { suspended } : {}),
@@ -179,31 +179,38 @@ function unmet(
   }
 }
 
-interface Decided {
+interface Answered {
   event: Event
   catalog: CatalogView
   workflows: readonly EventVerdict[]
   woke: number
   /** The number of runs that wait, or waited, for the name, if not all of them are woken. */
   waited: number | undefined
+  /** Workflows whose reasons were not kept with the event. */
+  left: number | undefined
   isNow: boolean
 }
 
-function sentenceOf({ event, catalog, workflows, woke, waited, isNow }: Decided): string {
+function sentenceOf(decided: Answered): string {
+  const { workflows, woke, waited, left } = decided
+  const unmet = waited === undefined || woke > 0 || workflows.length === 0 ? '' : ` ${unmetWaits(decided, waited)}`
+  const lost = left === undefined ? '' : ` ${counted(left, 'more reason')} ${left === 1 ? 'was' : 'were'} not kept.`
+  return effectSentence(decided) + unmet + lost
+}
+
+function effectSentence(decided: Answered): string {
+  const { event, catalog, workflows, woke, waited, isNow } = decided
   const started = workflows.filter(({ outcome }) => outcome === 'run').length
   const joined = workflows.filter(({ outcome }) => outcome === 'debounced' || outcome === 'batched').length
   const effects = [
     started > 0 && `${isNow ? 'start' : 'started'} ${counted(started, 'run')}`,
     joined > 0 && `${isNow ? 'join' : 'joined'} ${counted(joined, 'buffer')}`,
-    woke > 0 && `${isNow ? 'wake' : 'woke'} ${counted(woke, 'waiting run')}`,
+    woke > 0 && `${isNow ? 'wake' : 'woke'} ${wokenRuns(decided)}`,
   ].filter(part => part !== false)
   const would = isNow ? 'would ' : ''
   if (effects.length > 0) return `The event ${would}${effects.join(' and ')}.`
   const nothing = `The event ${isNow ? 'would start' : 'started'} nothing: `
-  if (workflows.length === 0 && waited !== undefined) {
-    const wait = isNow ? (waited === 1 ? 'waits' : 'wait') : 'waited'
-    return `${nothing}${counted(waited, 'run')} ${wait} for ${JSON.stringify(event.name)} with a condition that it does not meet.`
-  }
+  if (workflows.length === 0 && waited !== undefined) return nothing + unmetWaits(decided, waited)
   if (workflows.length === 0) {
     const [nearest] = nearestTo(event, catalog).nearest ?? []
     const guess = nearest === undefined ? '' : `; did you mean ${JSON.stringify(nearest)}?`
@@ -212,6 +219,17 @@ function sentenceOf({ event, catalog, workflows, woke, waited, isNow }: Decided)
   const [only] = workflows
   if (workflows.length === 1 && only) return `${nothing}${only.app}/${only.workflow}: ${only.sentence}`
   return `${nothing}${workflows.length} workflows have a trigger for its name, each with a reason of its own.`
+}
+
+function wokenRuns({ woke, waited, isNow }: Answered): string {
+  if (waited === undefined) return counted(woke, 'waiting run')
+  return `${woke} of the ${waited} runs that ${isNow ? 'wait' : 'waited'} for its name`
+}
+
+function unmetWaits({ event, isNow }: Answered, waited: number): string {
+  const wait = isNow ? (waited === 1 ? 'waits' : 'wait') : 'waited'
+  const does = isNow ? 'does' : 'did'
+  return `${counted(waited, 'run')} ${wait} for ${JSON.stringify(event.name)} with a condition that it ${does} not meet.`
 }
 
 const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,4 +1,4 @@
-// The explanation of every status and of every reason to wait.
+// The answer for every status and for every reason to wait.
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ describe('queued', () => {
   test('for room in the engine', () => {
     const { sentence, runners, waitingFor } = why(held())
     expect(sentence).toBe(
-      'It is due and is taken up as soon as the engine has room; app "shop" has 1 live and 2 stale runners.',
+      'It is due and starts as soon as the engine has room; app "shop" has 1 live and 2 stale runners.',
     )
     expect({ runners, waitingFor }).toEqual({ runners: { live: 1, stale: 2 }, waitingFor: undefined })
   })
@@ -98,12 +98,12 @@ describe('queued', () => {
   test('for room on a runner, in the runner queue or not yet', () => {
     const row = held({ kind: 'runner' })
     expect(why(row).sentence).toBe(
-      'It waits for room: the runners of app "shop" can take no more at once; there are 1 live and 2 stale runners.',
+      'It waits for a runner: the runners of app "shop" are at capacity; there are 1 live and 2 stale runners.',
     )
     expect(why({ ...row, runner: 'r7' }, { isInRunnerQueue: true }).sentence).toMatch(
-      /^It is in line for room: its pin "r7" can take no more at once;/,
+      /^It is queued for a runner: its pin "r7" is at capacity;/,
     )
-    expect(why({ ...row, status: 'running' }, { isInRunnerQueue: true }).sentence).toMatch(/^It is in line for room/)
+    expect(why({ ...row, status: 'running' }, { isInRunnerQueue: true }).sentence).toMatch(/^It is queued for a runner/)
   })
 
   test('for a runner whose socket is gone', () => {
@@ -117,7 +117,7 @@ describe('queued', () => {
 
   test('held by a concurrency limit, behind others', () => {
     expect(why(held({ kind: 'concurrency', key: 'c1' }), { position: 3 })).toMatchObject({
-      sentence: 'It is held by its concurrency limit for key "c1" until another run ends; 3 held runs are before it.',
+      sentence: 'It is held by its concurrency limit for key "c1" until another run ends; 3 runs are ahead of it.',
       position: 3,
       waitingFor: { kind: 'concurrency', key: 'c1' },
     })
@@ -125,18 +125,18 @@ describe('queued', () => {
 
   test('held by a throttle', () => {
     expect(why(held({ kind: 'throttle', until: LATER }))).toMatchObject({
-      sentence: `It is held by its throttle until its turn comes at ${THEN}.`,
+      sentence: `It is held by its throttle until ${THEN}.`,
       wakeAt: THEN,
     })
     const first = { ...held({ kind: 'throttle', until: NOW }), startedAt: undefined, availableAt: LATER }
     expect(why(first, { position: 0 })).toMatchObject({
-      sentence: `It is held by its throttle until its turn comes at ${THEN}; 0 held runs are before it.`,
+      sentence: `It is held by its throttle until ${THEN}; it is next in line.`,
       wakeAt: THEN,
     })
     const rechecked = { ...first, waitingFor: { kind: 'throttle', until: LATER } as const, availableAt: NOW + 1 }
     expect(why(rechecked, { position: 0 }).wakeAt).toBe(THEN)
     const later = why(first, { position: 2 })
-    expect(later.sentence).toBe('It is held by its throttle until its turn comes; 2 held runs are before it.')
+    expect(later.sentence).toBe('It is held by its throttle; 2 runs are ahead of it.')
     expect(later.wakeAt).toBeUndefined()
   })
 })
@@ -148,6 +148,8 @@ describe('running', () => {
       runner: 'r1',
       passSince: AT,
     })
+    const { sentence } = why(run(), { pass: { pass: 1, runner: 'r1', passSentAt: NOW }, runningStep: 'pay' })
+    expect(sentence).toBe(`Runner "r1" has been working on it since ${AT}, now on step "pay".`)
   })
 
   test('again, after failed passes', () => {
@@ -183,7 +185,7 @@ describe('waiting', () => {
     const row = parked({ kind: 'event', stepName: 'b', eventName: 'b' })
     const open = waiting('b', 'b')
     expect(why(row, { settledLast: 'a' }, open).sentence).toBe(
-      'Step "b" waits for event "b", without a deadline. The handler has called no step since step "a" ended: it waits for a step that is open, or, after a race, for something that is no step. If it does, and its process has ended or was frozen, the run waits for the open step: put I/O into a step.',
+      'Step "b" waits for event "b", without a deadline. The handler has called no step since step "a" ended: it awaits an open step or, after a race, something outside of steps. In the second case, if its process has ended or was frozen, the run does not continue before an open step settles. Put I/O into a step.',
     )
     const at = (seq: number, name: string) => ({ ...open, runId: row.id, index: 0, seq, name })
     expect(settledLast([at(1, 'b')], [at(3, 'a'), at(2, 'c')])?.name).toBe('a')
@@ -231,7 +233,7 @@ describe('waiting', () => {
     const row = { ...parked({ kind: 'retry', until: LATER }), lastFailure: { message: 'socket hang up', suspicion } }
     const lost = { ...row, waitingFor: { kind: 'retry', until: LATER, error: 'socket hang up (lost …)' } as const }
     expect(why(lost)).toMatchObject({
-      sentence: `The last pass failed (no try is spent). It is repeated at ${THEN}. The error: socket hang up (lost …)`,
+      sentence: `The last pass failed (it does not count as a try). It is repeated at ${THEN}. The error: socket hang up (lost …)`,
       error: { message: 'socket hang up' },
     })
     for (const [status, kind] of [
@@ -255,20 +257,20 @@ test('paused: its timers go on', () => {
 describe('ended', () => {
   test('well', () => {
     const ended = why(endedRun('succeeded', { startedAt: NOW - 3 * SECOND, finishedAt: NOW }))
-    expect(ended.sentence).toBe(`It succeeded at ${AT}, after 3000 ms.`)
+    expect(ended.sentence).toBe(`It succeeded after 3.0s, at ${AT}.`)
     expect(ended.runners).toBeUndefined()
   })
 
   test('badly', () => {
     const error = { message: 'no money', code: 'step_failed', stepName: 'pay' } as const
     expect(why(endedRun('failed', { error }))).toMatchObject({
-      sentence: `It failed at ${AT}: no money (step_failed in step "pay")`,
+      sentence: `It failed after 59.0s, at ${AT}: no money (step_failed in step "pay")`,
       error,
     })
   })
 
   test('by being cancelled', () => {
-    expect(why(endedRun('cancelled')).sentence).toBe(`It was cancelled at ${AT}.`)
+    expect(why(endedRun('cancelled')).sentence).toBe(`It was cancelled after 59.0s, at ${AT}.`)
     const unstarted = why(endedRun('cancelled', { startedAt: undefined }))
     expect(unstarted.sentence).toBe(`It was cancelled at ${AT}, before it started.`)
   })

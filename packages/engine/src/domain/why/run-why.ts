@@ -1,7 +1,7 @@
-// Explains why a run is in its status, as fields for programs and as one sentence for people
-// (docs/flow-control.md#why-does-it-wait). services/run/why gathers the facts.
+// Why a run is in its status, as fields for programs and as one sentence for people (docs/flow-control.md#why-does-it-wait).
+// The sentence is written here only; the command, the console and the test kit print it. services/run/why gathers the facts.
 
-import { cutText, type RunExplanation } from '@perdure/protocol'
+import { cutText, elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
 import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
 import type { LastFailure, Run, RunStatus, WaitingFor } from '../model/run.ts'
@@ -12,7 +12,7 @@ import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 
-/** Maximum number of children in an explanation: a run may have started thousands. */
+/** Maximum number of children in an answer: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
 
 /** An event that a wait could not be compared with. */
@@ -43,6 +43,8 @@ export interface Facts {
   triesMax: number
   /** The pass of the run that this engine has under way. */
   pass?: PassSent | undefined
+  /** The newest step of that pass which its runner reported as running. */
+  runningStep?: string | undefined
   /** Whether the next pass waits for room on a runner, as far as this engine knows. */
   isInRunnerQueue?: boolean
   /** The size of its state, if this engine left the run for lack of memory. */
@@ -57,7 +59,7 @@ export interface Facts {
   childStatuses: ReadonlyMap<string, RunStatus>
 }
 
-/** The explanation for every status and every reason to wait. Undefined members are left out when it is serialised. */
+/** The answer for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function runWhy(facts: Facts): RunExplanation {
   const { run, since, pass, position, blockedBy = [] } = facts
   const { live, stale, disconnected, without } = facts.runners
@@ -147,26 +149,36 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
     case 'running':
       if (facts.isInRunnerQueue) return runnerRoomSentence(facts)
       return pass
-        ? `Runner "${pass.runner}" has been working on it since ${timestamp(pass.passSentAt)}.${triesText(run)}`
+        ? `Runner "${pass.runner}" has been working on it since ${timestamp(pass.passSentAt)}${runningStepText(facts)}.${triesText(run)}`
         : `It has been running since ${timestamp(since)}.`
     case 'waiting':
       return waitingSentence(run.waitingFor, facts, open)
     case 'paused':
       if (run.waitingFor?.kind === 'failure') return pausedForFailureSentence(facts, run.waitingFor)
-      return `It was paused at ${timestamp(since)}: its timers and events still settle, and nothing is sent to a runner until it is resumed.`
+      return `It was paused at ${timestamp(since)}. Until it is resumed, its timers and events still settle, but no runner gets it.`
     case 'succeeded':
-      return `It succeeded at ${timestamp(since)}, after ${runDurationMs(run) ?? 0} ms.`
+      return `It succeeded ${afterText(facts)}.`
     case 'failed':
-      return `It failed at ${timestamp(since)}${run.error ? `: ${failureText(run.error)}` : '.'}`
+      return `It failed ${afterText(facts)}${run.error ? `: ${failureText(run.error)}` : '.'}`
     case 'cancelled':
-      return `It was cancelled at ${timestamp(since)}${run.startedAt === undefined ? ', before it started' : ''}.`
+      return run.startedAt === undefined
+        ? `It was cancelled at ${timestamp(since)}, before it started.`
+        : `It was cancelled ${afterText(facts)}.`
   }
 }
 
+function afterText({ run, since }: Facts): string {
+  return `after ${elapsedText(runDurationMs(run) ?? 0)}, at ${timestamp(since)}`
+}
+
+function runningStepText({ runningStep }: Facts): string {
+  return runningStep === undefined ? '' : `, now on step "${runningStep}"`
+}
+
 function runnerRoomSentence({ run, runners, isInRunnerQueue }: Facts): string {
-  const where = isInRunnerQueue ? 'It is in line' : 'It waits'
-  const whose = run.runner === undefined ? `the runners of app "${run.app}"` : `its pin "${run.runner}"`
-  return `${where} for room: ${whose} can take no more at once; there are ${runnersText(runners)}.`
+  const waits = isInRunnerQueue ? 'It is queued for a runner' : 'It waits for a runner'
+  const whose = run.runner === undefined ? `the runners of app "${run.app}" are` : `its pin "${run.runner}" is`
+  return `${waits}: ${whose} at capacity; there are ${runnersText(runners)}.`
 }
 
 function pausedForFailureSentence({ run, since, triesMax, steps }: Facts, { stepName, stepIds }: WaitingFor): string {
@@ -187,7 +199,7 @@ function queuedSentence(facts: Facts): string {
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}"`
   const known = `${whose} has ${runnersText(runners)}`
   const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` for key "${waitingFor.key}"`
-  const before = position === undefined ? '' : `; ${position} held runs are before it`
+  const before = position === undefined ? '' : `; ${aheadText(position)}`
   switch (waitingFor?.kind) {
     case 'runner':
       if (waitingFor.until === undefined) return runnerRoomSentence(facts)
@@ -196,9 +208,9 @@ function queuedSentence(facts: Facts): string {
     case 'concurrency':
       return `It is held by its concurrency limit${key} until another run ends${before}.`
     case 'workflow-paused':
-      return `Its workflow "${run.workflow}" is paused: nothing of it starts until the workflow is resumed.`
+      return `Its workflow "${run.workflow}" is paused. The run starts when the workflow is resumed.`
     case 'throttle':
-      return `It is held by its throttle${key} until its turn comes${nextStartText(nextStartAt(facts))}${before}.`
+      return `It is held by its throttle${key}${nextStartText(nextStartAt(facts))}${before}.`
     case undefined:
     case 'sleep':
     case 'event':
@@ -207,13 +219,19 @@ function queuedSentence(facts: Facts): string {
     case 'failure':
       if (runners.live === 0)
         return `It is due, but no runner can take it. ${heldSentence(facts)} It starts as soon as one registers.`
-      return `It is due and is taken up as soon as the engine has room; ${known}.`
+      return `It is due and starts as soon as the engine has room; ${known}.`
   }
+}
+
+/** How many runs are ahead in its queue. */
+function aheadText(position: number): string {
+  if (position === 0) return 'it is next in line'
+  return position === 1 ? '1 run is ahead of it' : `${position} runs are ahead of it`
 }
 
 function memorySentence(bytes: number): string {
   const size = `${(bytes / 1_000_000).toFixed(1)} MB`
-  return `It is due and waits for memory: its state of ${size} does not fit beside the runs under way on this engine. It goes on when one of them ends or waits; a larger heap (--max-old-space-size) or another engine takes more at once.`
+  return `It is due but waits for memory: its state of ${size} does not fit next to the runs in progress on this engine. It continues when one of them ends or waits. A larger heap (--max-old-space-size) or another engine makes room for more.`
 }
 
 function lastFailureText({ lastFailure }: Facts): string {
@@ -268,7 +286,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
 /** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */
 function settledText({ settledLast }: Facts): string {
   if (settledLast === undefined) return ''
-  return ` The handler has called no step since step "${settledLast}" ended: it waits for a step that is open, or, after a race, for something that is no step. If it does, and its process has ended or was frozen, the run waits for the open step: put I/O into a step.`
+  return ` The handler has called no step since step "${settledLast}" ended: it awaits an open step or, after a race, something outside of steps. In the second case, if its process has ended or was frozen, the run does not continue before an open step settles. Put I/O into a step.`
 }
 
 /** The newest of the settled steps, if it settled after every open one was stored. */
@@ -278,13 +296,13 @@ export function settledLast(open: readonly Step[], settled: readonly Step[]): St
   return newest !== undefined && open.every(({ seq }) => seq < (newest as Step).seq) ? newest : undefined
 }
 
-/** The workflow of a child that nobody has registered, and what comes of the step. */
+/** The workflow of a child that no runner has registered, and when the step fails for it. */
 function childText({ stepName }: WaitingFor, open: readonly Step[]): string {
   const childStart = open.find(({ name }) => name === stepName)?.childStart
   if (!childStart) return 'the workflow of its child.'
   const { workflow, app, until } = childStart
   const of = app === undefined ? '' : ` of app "${app}"`
-  return `workflow "${workflow}"${of}: nobody has it. The step fails at ${timestamp(until)} (ENGINE_CHILD_GRACE).`
+  return `workflow "${workflow}"${of}: no runner has it. The step fails at ${timestamp(until)} (ENGINE_CHILD_GRACE).`
 }
 
 /** More of an expression is not shown. */
@@ -295,7 +313,7 @@ function faultText({ waitFault }: Facts): string {
   if (!waitFault) return ''
   const { eventId, expression, error } = waitFault
   const named = cutText(expression, EXPRESSION_CHARS_MAX, '…')
-  return ` Its expression "${named}" could not be evaluated for event ${eventId}, which therefore did not wake it: ${error.replace(/\.$/, '')}.`
+  return ` Its expression "${named}" could not be evaluated for event ${eventId}, so the event did not wake the run: ${error.replace(/\.$/, '')}.`
 }
 
 function triesOf({ attempt, maxAttempts }: WaitingFor): string {
@@ -305,7 +323,7 @@ function triesOf({ attempt, maxAttempts }: WaitingFor): string {
 function passSentence({ run, triesMax }: Facts, waiting: WaitingFor, more: string): string {
   const { transportTries, lastFailure } = run
   if (waiting.isForTurn) return `${turnSentence(waiting)}${more}`
-  const tries = transportTries === 0 ? '(no try is spent)' : `(try ${transportTries} of ${triesMax})`
+  const tries = transportTries === 0 ? '(it does not count as a try)' : `(try ${transportTries} of ${triesMax})`
   const repeated = `It is repeated ${by(waiting)}.${more}`
   if (lastFailure?.code === 'handler_failed')
     return `The handler threw an error in the last pass ${tries}. ${repeated} The error: ${waiting.error}`
@@ -328,7 +346,7 @@ function runnersText({ live, stale, disconnected }: Facts['runners']): string {
 }
 
 function nextStartText(at: number | undefined): string {
-  return at === undefined ? '' : ` at ${timestamp(at)}`
+  return at === undefined ? '' : ` until ${timestamp(at)}`
 }
 
 function by({ until }: WaitingFor): string {

@@ -23,6 +23,8 @@ export interface RunWhyDeps {
   lastFailureOf(runner: Runner): { at: number; message: string } | undefined
   /** The pass that is under way here, if one is. */
   passOf(runId: string): PassSent | undefined
+  /** Its steps that the runner reported as running. */
+  runningOf(runId: string): readonly { name: string }[] | undefined
   /** Whether the run waits for room on a runner. */
   waitsForRunnerRoom(run: Run): boolean
   /** The size of the run's state in bytes, if the run waits for memory of this engine. */
@@ -62,6 +64,7 @@ export class RunWhy {
       waitFault: await this.#waitFault(run, steps),
       settledLast: await settledSince(reads, run, steps),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
+      runningStep: this.#deps.runningOf(runId)?.at(-1)?.name,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
   }

@@ -1,0 +1,85 @@
+// Adds to the engine's sentence about a run: times of the reader, the one action that would end the wait, and
+// links. Pure; the view turns actions into links and buttons.
+
+import type { RunExplanation } from '@perdure/protocol'
+import { agoText, clockText } from '../../ui/time.ts'
+
+export interface SentencePart {
+  text: string
+  /** Written by others: its direction of writing must not change the order of the words around it. */
+  isOfOthers: boolean
+}
+
+/** The engine's sentence, with its times as the reader's. `nowMs` is the engine's time. */
+export function sentenceParts({ sentence, waitingFor, error }: RunExplanation, nowMs: number): SentencePart[] {
+  const message = waitingFor?.error ?? error?.message
+  const before = message ? sentence.indexOf(`: ${message}`) : -1
+  const parts =
+    message && before >= 0
+      ? [
+          ...quotedParts(sentence.slice(0, before + 2)),
+          { text: message, isOfOthers: true },
+          ...quotedParts(sentence.slice(before + 2 + message.length)),
+        ]
+      : quotedParts(sentence)
+  return parts.map(part => (part.isOfOthers ? part : { ...part, text: withLocalTimes(part.text, nowMs) }))
+}
+
+/** The same as one text. */
+export const sentenceText = (why: RunExplanation, nowMs: number): string =>
+  sentenceParts(why, nowMs)
+    .map(({ text }) => text)
+    .join('')
+
+/** Others wrote what is in quotes. */
+function quotedParts(sentence: string): SentencePart[] {
+  return sentence
+    .split(/"([^"]*)"/)
+    .map((text, i, all) => {
+      if (i % 2 === 1) return { text, isOfOthers: true }
+      return { text: `${i === 0 ? '' : '"'}${text}${i === all.length - 1 ? '' : '"'}`, isOfOthers: false }
+    })
+    .filter(({ text }) => text !== '')
+}
+
+/** `14:05:01 (in 22 min)` for each timestamp. */
+const withLocalTimes = (text: string, nowMs: number) =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, timestamp => {
+    const atMs = Date.parse(timestamp)
+    return `${clockText(atMs, nowMs)} (${agoText(atMs, nowMs)})`
+  })
+
+/** The action that would end the wait. */
+export type WhyAction =
+  | { kind: 'send-event'; name: string }
+  | { kind: 'open-run'; runId: string }
+  | { kind: 'runners' | 'limits' | 'workflow' | 'resume' }
+  | { kind: 'retry-from' | 'show-step'; stepName: string }
+
+/** The action, if there is one. */
+export function whyAction({ status, waitingFor, event, missing, error }: RunExplanation): WhyAction | undefined {
+  if (status === 'paused') return { kind: 'resume' }
+  if (status === 'failed')
+    return error?.stepName === undefined ? undefined : { kind: 'retry-from', stepName: error.stepName }
+  const { kind, stepName, childRunId, eventName } = waitingFor ?? {}
+  if (status === 'queued') {
+    if (kind === 'concurrency' || kind === 'throttle') return { kind: 'limits' }
+    if (kind === 'workflow-paused') return { kind: 'workflow' }
+    return missing || kind === 'runner' ? { kind: 'runners' } : undefined
+  }
+  if (kind === 'event') return { kind: 'send-event', name: event?.name ?? eventName ?? '' }
+  if (kind === 'child' && childRunId !== undefined) return { kind: 'open-run', runId: childRunId }
+  if (kind === 'retry' && stepName !== undefined) return { kind: 'show-step', stepName }
+  return undefined
+}
+
+/** How the limit that holds the run is raised. A run keeps the limits that its workflow had when it was created. */
+export function howToRaise({ status, waitingFor }: RunExplanation): string | undefined {
+  const policy = waitingFor?.kind
+  if (status !== 'queued' || (policy !== 'concurrency' && policy !== 'throttle')) return undefined
+  const start =
+    policy === 'throttle'
+      ? 'It starts when its turn comes.'
+      : 'It starts when a run that holds a slot ends or is cancelled.'
+  return `The limit is “${policy}” in the code of the workflow. Raise it there and start the runner again: runs that are created from then on have the new one. This run keeps its own. ${start}`
+}
