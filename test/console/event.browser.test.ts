@@ -1,4 +1,4 @@
-// The page of an event: why it started nothing at a workflow, then and now, whom it woke, and the tree of what came of it. The
+// The page of an event: why it started nothing at a workflow, then and now, whom it woke, and the tree of what it started. The
 // effects of an emitted event at its step, too.
 
 import { expect, test } from 'vitest'

@@ -42,7 +42,7 @@ async function family() {
   return { names, runId, late, done }
 }
 
-test('the tree shows what came of the event; children unfold in the timeline; a cancel counts them', async () => {
+test('the tree shows what the event started; children unfold in the timeline; a cancel counts them', async () => {
   const { names, runId } = await family()
   const page = await openPage(url)
   await page.goto(pageOf(runId, '?tab=tree'))

@@ -1,4 +1,4 @@
-// Dialogs of actions: each shows the commands that do the same before anything is done, and says what came of it afterwards.
+// Dialogs of actions: each shows the commands that do the same before anything is done, and says its result afterwards.
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -124,7 +124,7 @@ test('the send page shows its commands; a bulk dialog too, by its filter', async
   await dialog.getByText('perdure runs pause --workflow patient --yes').waitFor()
 })
 
-test('an action says what came of it although its dialog is gone', async () => {
+test('an action says its result although its dialog is gone', async () => {
   const page = await unlocked(`runs/${runId}`)
   // The answer comes long after the dialog has closed.
   await page.route('**/pause', async route => {

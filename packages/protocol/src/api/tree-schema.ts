@@ -1,4 +1,4 @@
-// Schemas of trees: the runs and events that came of one.
+// Schemas of trees: the runs and events that a run or an event started.
 
 import Type from 'typebox'
 import { count, optionalText, text, timestamp } from '../wire/schema-parts.ts'
@@ -8,7 +8,7 @@ import { TREE_RELATIONS } from './values.ts'
 export const TreeNodeSchema = Type.Object({
   type: text('run', 'event'),
   id: Type.String({ description: 'Id of the run or the event' }),
-  parentId: optionalText('Id of the node that it came of; absent at the root'),
+  parentId: optionalText('Id of the node that started it; absent at the root'),
   depth: Type.Integer({ minimum: 0, description: '0 at the root' }),
   via: text(...TREE_RELATIONS),
   stepName: optionalText('The step of the parent that started the child or emitted the event'),
@@ -24,5 +24,5 @@ export const TreeNodeSchema = Type.Object({
 
 export const TreeSchema = Type.Object({
   nodes: Type.Array(TreeNodeSchema, { description: 'The root, then each level after the one above; at most 500' }),
-  truncated: Type.Boolean({ description: 'More than 8 levels or 500 nodes came of the root' }),
+  truncated: Type.Boolean({ description: 'The root started more than 8 levels or 500 nodes' }),
 })

@@ -1,4 +1,4 @@
-// Operations that show the runs and events that came of a run or an event.
+// Operations that show the runs and events that a run or an event started.
 
 import * as api from '../api/schema.ts'
 import { type Operation, ok } from './operation.ts'
@@ -23,7 +23,7 @@ export const trees = {
   getRunTree: {
     method: 'GET',
     path: '/runs/{id}/tree',
-    summary: 'Show the tree of a run: its children, forks and emitted events, and what came of those',
+    summary: 'Show the tree of a run: its children, forks and emitted events, and all that those started',
     description: DESCRIPTION,
     access: 'read',
     reply: ok('The tree', api.TreeSchema),
@@ -40,7 +40,7 @@ export const trees = {
   getEventTree: {
     method: 'GET',
     path: '/events/{id}/tree',
-    summary: 'Show the tree of an event: the runs that it started, and what came of those',
+    summary: 'Show the tree of an event: the runs that it started, and all that those started',
     description: DESCRIPTION,
     access: 'read',
     reply: ok('The tree', api.TreeSchema),

@@ -1,4 +1,4 @@
-// `perdure runs tree` and `perdure events tree`: what came of a run or an event, indented by level.
+// `perdure runs tree` and `perdure events tree`: what a run or an event started, indented by level.
 
 import { elapsedText, type Tree, type TreeNode } from '@perdure/protocol'
 import type { Command } from 'commander'
@@ -9,7 +9,7 @@ import { plain } from '../../output/text.ts'
 export function runTreeCommand(runs: Command): void {
   showCommand(runs, 'tree', {
     operation: 'getRunTree',
-    description: 'show what came of a run: children, forks, emitted events',
+    description: 'show what a run started: children, forks, emitted events',
     examples: ['perdure runs tree run_01K...', 'perdure runs tree run_01K... --json'],
     lines: treeLines,
   })
@@ -19,7 +19,7 @@ export function runTreeCommand(runs: Command): void {
 export function eventTreeCommand(events: Command): void {
   showCommand(events, 'tree', {
     operation: 'getEventTree',
-    description: 'show what came of an event: the runs that it started, and theirs',
+    description: 'show what an event started: its runs, and theirs',
     examples: ['perdure events tree evt_01K...', 'perdure events tree evt_01K... --json'],
     lines: treeLines,
   })

@@ -1,4 +1,4 @@
-// One event: its payload, what it did and why, what came of it, and the ways to send it again.
+// One event: its payload, what it did and why, what it started, and the ways to send it again.
 
 import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
@@ -18,7 +18,7 @@ import css from '../events/events.module.css'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
 
-/** From a change of a run to the next read of what came of the event. */
+/** From a change of a run to the next read of what the event started. */
 const RENEWAL_MS = 3000
 
 const Redrive = lazy(() => import('../events/redrive.tsx'))

@@ -26,7 +26,7 @@ export function TreePanel({ id, woke }: { id: string; woke: number }) {
                 <Level parent={nodes[0]?.id} byParent={byParent} />
               ) : (
                 <p className={css.mute}>
-                  {woke > 0 ? 'It started no run. The runs that it woke are above.' : 'Nothing came of it.'}
+                  {woke > 0 ? 'It started no run. The runs that it woke are above.' : 'It started nothing.'}
                 </p>
               )}
               {truncated && <p className={css.mute}>The tree goes on: it has more than 8 levels or 500 nodes.</p>}

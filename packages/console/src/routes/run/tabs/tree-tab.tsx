@@ -1,5 +1,5 @@
 // The tree of a run: its event with the runs that it started, the run's parent and source, its children, forks and emitted
-// events, and what came of those.
+// events, and all that those started.
 
 import type { TreeNode } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
@@ -27,7 +27,7 @@ export function TreeTab({ view }: { view: RunView }) {
           <>
             <Nodes nodes={nodes} own={id} />
             {truncated && (
-              <p className={css.mute}>More came of it: a tree shows at most 8 levels and 500 runs and events.</p>
+              <p className={css.mute}>It started more: a tree shows at most 8 levels and 500 runs and events.</p>
             )}
           </>
         )}
