@@ -3,43 +3,30 @@
 
 import { writeFileSync } from 'node:fs'
 import { describeMachine, type Machine } from './report/machine.ts'
-import { formatNumber, printResult, type Result } from './report/report.ts'
+import { formatNumber, type Outcome, printResult, type Result } from './report/report.ts'
 import { type BenchOptions, readOptions, USAGE } from './rig/options.ts'
-import { bulk } from './workloads/bulk.ts'
+import { backlog, f1, growth, retention } from './workloads/beside.ts'
 import { claims } from './workloads/claims.ts'
-import { f1 } from './workloads/concurrency-keys.ts'
 import { consoleBudgets } from './workloads/console/console.ts'
-import { d1, d2 } from './workloads/deliveries.ts'
-import { events } from './workloads/events.ts'
 import { expressions } from './workloads/expressions.ts'
-import { idle } from './workloads/idle.ts'
-import { idleStreams } from './workloads/idle-streams.ts'
 import { isolation } from './workloads/isolation.ts'
 import { lists } from './workloads/lists.ts'
-import { readers } from './workloads/readers.ts'
-import { reads } from './workloads/reads.ts'
 import { replay } from './workloads/replay.ts'
-import { backlog } from './workloads/runs/backlog.ts'
-import { growth } from './workloads/runs/growth.ts'
-import { long } from './workloads/runs/long.ts'
-import { payloads } from './workloads/runs/payloads.ts'
-import { results } from './workloads/runs/results.ts'
-import { retention } from './workloads/runs/retention.ts'
-import { w1 } from './workloads/runs/w1-sequential-steps.ts'
-import { w2 } from './workloads/runs/w2-single-run.ts'
-import { w3 } from './workloads/runs/w3-parallel-steps.ts'
-import { w4 } from './workloads/runs/w4-sleeping-runs.ts'
-import { schedules } from './workloads/schedules.ts'
+import { bulk, idle, schedules } from './workloads/resting.ts'
+import { runsOf } from './workloads/runs.ts'
+import { w4 } from './workloads/sleepers.ts'
+import { events, idleStreams, readers, reads } from './workloads/streams.ts'
+import { d1, d2 } from './workloads/webhooks.ts'
 
-/** The workloads by id. A new workload is a file of its own and an entry here. */
-const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Result[]>>> = {
-  W1: w1,
-  W2: w2,
-  W3: w3,
+/** The workloads by id. */
+const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outcome | Outcome[]>>> = {
+  W1: options => runsOf('W1', options),
+  W2: options => runsOf('W2', options),
+  W3: options => runsOf('W3', options),
   W4: w4,
-  RESULTS: results,
-  LONG: long,
-  PAYLOADS: payloads,
+  RESULTS: options => runsOf('RESULTS', options),
+  LONG: options => runsOf('LONG', options),
+  PAYLOADS: options => runsOf('PAYLOADS', options),
   BACKLOG: backlog,
   RETENTION: retention,
   REPLAY: replay,
@@ -74,7 +61,9 @@ async function main(args: readonly string[]): Promise<number> {
   printMachine(machine)
   const measured: Result[] = []
   for (const id of ids) {
-    for (const result of await (WORKLOADS[id] as (typeof WORKLOADS)[string])(options)) {
+    const outcomes = await (WORKLOADS[id] as (typeof WORKLOADS)[string])(options)
+    for (const outcome of [outcomes].flat()) {
+      const result = { workload: id, notes: [], problems: [], profiles: [], ...outcome }
       printResult(result)
       measured.push(result)
     }

@@ -8,14 +8,15 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import { systemClock } from '../packages/engine/src/adapters/clock/system.ts'
-import { openPostgresStore } from '../packages/engine/src/adapters/sql/postgres/store.ts'
-import { openSqliteStore } from '../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Event } from '../packages/engine/src/domain/model/event.ts'
 import type { Run } from '../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../packages/engine/src/domain/model/step.ts'
 import { IdSource } from '../packages/engine/src/domain/text/ids.ts'
 import type { Store } from '../packages/engine/src/ports/store.ts'
+import { Loop } from './load/loop.ts'
+import { msOf } from './measure/latency.ts'
 import { cpuSeconds } from './measure/proc.ts'
+import { openSchema, openStore, queuedRun } from './rig/store.ts'
 
 const STEPS = 3
 const ids = new IdSource(Math.random)
@@ -45,27 +46,27 @@ async function main(): Promise<void> {
     for (let i = 0; i < Number(values.stores); i++) stores.push(await place.open())
     // The first use opens sessions and prepares statements.
     for (const store of stores) await writeRun(store)
-    console.log(await measure(place, stores, Number(values['in-flight']), Number(values.seconds) * 1000))
+    console.log(await measure(place, stores, Number(values['in-flight']), Number(values.seconds)))
   } finally {
     for (const store of stores) await store.close()
     await place.close()
   }
 }
 
-async function measure(place: Place, stores: Store[], inFlight: number, forMs: number) {
+async function measure(place: Place, stores: Store[], inFlight: number, seconds: number) {
   const servers = await place.servers()
   const serverSeconds = () => servers.reduce((sum, pid) => sum + (cpuSeconds(pid) ?? 0), 0)
-  const [before, cpu, busy, from] = [await place.bytes(), process.cpuUsage(), serverSeconds(), performance.now()]
-  let runs = 0
-  const loop = async (store: Store) => {
-    for (; performance.now() - from < forMs; runs++) await writeRun(store)
-  }
-  await Promise.all(Array.from({ length: inFlight }, (_, i) => loop(stores[i % stores.length] as Store)))
-  const [wallMs, used, after] = [performance.now() - from, process.cpuUsage(cpu), await place.bytes()]
+  const [before, cpu, busy] = [await place.bytes(), process.cpuUsage(), serverSeconds()]
+  let next = 0
+  const loop = new Loop(inFlight, () => msOf(() => writeRun(stores[next++ % stores.length] as Store)))
+  const { runs, runsPerS } = await loop.measure(seconds)
+  const [used, after] = [process.cpuUsage(cpu), await place.bytes()]
+  const usedByServers = serverSeconds() - busy
+  await loop.stop()
   return {
-    'runs/s': Math.round((runs * 1000) / wallMs),
+    'runs/s': Math.round(runsPerS),
     'us/run of this process': Math.round((used.user + used.system) / runs),
-    'us/run of the server': Math.round(((serverSeconds() - busy) * 1e6) / runs),
+    'us/run of the server': Math.round((usedByServers * 1e6) / runs),
     'bytes/run kept': Math.round((after.kept - before.kept) / runs),
     'bytes/run logged': Math.round((after.logged - before.logged) / runs),
   }
@@ -84,26 +85,20 @@ async function writeRun(store: Store): Promise<void> {
     woke: 0,
     triggered: [],
   }
-  const run: Run = {
-    namespace: 'default',
+  const run = queuedRun({
     id: ids.next('run', now),
-    workflow: 'w1',
-    app: 'bench',
+    createdAt: now,
     status: 'running',
-    triggerKind: 'event',
     eventName: event.name,
     eventId: event.id,
     trigger: { id: event.id, name: event.name },
     input: '{"n":1}',
-    attempt: 1,
-    transportTries: 0,
-    createdAt: now,
     startedAt: now,
     startedSeq: 2,
     fence: 0,
     leaseOwner: 'bench',
     availableAt: now + 15_000,
-  }
+  })
   const guards = [{ type: 'run' as const, runId: run.id, fence: run.fence }]
   await store.commit({
     guards: [],
@@ -138,9 +133,8 @@ function aStep(run: Run, index: number): Step {
 function sqlite(): Place {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-bench-'))
   const file = join(folder, 'engine.db')
-  const log = { error: console.error }
   return {
-    open: () => openSqliteStore({ file, log }),
+    open: () => openStore({ file }),
     servers: async () => [],
     bytes: async () => ({ kept: statSync(file).size, logged: 0 }),
     close: async () => rmSync(folder, { recursive: true, force: true }),
@@ -150,10 +144,7 @@ function sqlite(): Place {
 async function postgres(address: string): Promise<Place> {
   const client = new Client({ connectionString: address })
   await client.connect()
-  const schema = `perdure_bench_${process.pid}`
-  await client.query(`CREATE SCHEMA ${schema}`)
-  const url = new URL(address)
-  url.searchParams.set('options', `-c search_path=${schema}`)
+  const schema = await openSchema(address)
   const sessions = async () => {
     const { rows } = await client.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE application_name = 'perdure'`,
@@ -162,19 +153,19 @@ async function postgres(address: string): Promise<Place> {
   }
   const others = new Set(await sessions())
   return {
-    open: () => openPostgresStore({ url: url.href }),
+    open: () => openStore({ file: '', url: schema.url }),
     servers: async () => (await sessions()).filter(pid => !others.has(pid)),
     async bytes() {
       const { rows } = await client.query<{ kept: string; logged: string }>(
         `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS logged,
           (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = $1::regnamespace
             AND relkind = 'r') AS kept`,
-        [schema],
+        [schema.name],
       )
       return { kept: Number(rows[0]?.kept), logged: Number(rows[0]?.logged) }
     },
     async close() {
-      await client.query(`DROP SCHEMA ${schema} CASCADE`)
+      await schema.drop()
       await client.end()
     },
   }

@@ -1,51 +1,97 @@
-// Reads from the engine's API, for the checks after a workload. Not to be used during a measurement.
+// One client for all requests of the bench: undici's Pool.dispatch, which costs the load as little as a request can.
 
-import { BENCH_APP } from '../rig/workflows.ts'
+import { type Dispatcher, Pool } from 'undici'
 
-export interface RunSummary {
-  id: string
-  workflow: string
-  status: string
-  waitingFor?: { kind: string }
+/** The secret key of a namespace, for engines that `Rig` starts with several namespaces. */
+export const keyOf = (namespace: string) => `bench-key-of-namespace-${namespace}-0123456789`
+
+export interface Answer {
+  status: number
+  text: string
+  /** The cursor of the next page. */
+  cursor: string | undefined
 }
 
-interface RunDetail extends RunSummary {
-  finishedAt?: string
-  input?: unknown
-  result?: unknown
+export interface ApiOptions {
+  /** Calls with the key of this namespace. */
+  namespace?: string
+  headers?: Readonly<Record<string, string>>
+  /** Kept-alive connections; a further request waits for a free one. */
+  connections?: number
 }
 
-export async function getRun(origin: string, runId: string): Promise<RunDetail> {
-  return (await (await get(origin, `/runs/${runId}`)).json()) as RunDetail
+export class Api {
+  readonly #pools: Pool[]
+  readonly #headers: Record<string, string>
+  #turn = 0
+
+  /** With several engines, requests go to each in turn. */
+  constructor(origin: string | readonly string[], { namespace, headers, connections = 64 }: ApiOptions = {}) {
+    this.#pools = [origin].flat().map(one => new Pool(one, { connections, pipelining: 1 }))
+    this.#headers = { 'content-type': 'application/json', ...headers }
+    if (namespace !== undefined) this.#headers.authorization = `Bearer ${keyOf(namespace)}`
+  }
+
+  /** Resolves with the whole answer, whatever its status. `onData` gets each piece of the body when it arrives. */
+  call(method: 'GET' | 'POST' | 'PUT', path: string, body?: string | Buffer, onData?: (text: string) => void) {
+    return new Promise<Answer>((resolve, reject) => {
+      const answer: Answer = { status: 0, text: '', cursor: undefined }
+      const handler: Dispatcher.DispatchHandler = {
+        onConnect() {},
+        onHeaders(status, rawHeaders) {
+          answer.status = status
+          if (method === 'GET') answer.cursor = headerOf(rawHeaders, 'x-next-cursor')
+          return true
+        },
+        onData(chunk) {
+          const text = chunk.toString()
+          answer.text += text
+          onData?.(text)
+          return true
+        },
+        onComplete: () => resolve(answer),
+        onError: error => reject(new Error(`${method} ${path}: ${error.message}`)),
+      }
+      const pool = this.#pools[this.#turn++ % this.#pools.length] as Pool
+      pool.dispatch({ method, path, headers: this.#headers, body: body ?? null }, handler)
+    })
+  }
+
+  /** The parsed answer. Throws when its status is not 2xx. */
+  async get<T>(path: string): Promise<T> {
+    return parsed(`GET ${path}`, await this.call('GET', path))
+  }
+
+  /** As `get`. The body is sent as JSON. */
+  async post<T>(path: string, body?: unknown): Promise<T> {
+    return parsed(`POST ${path}`, await this.call('POST', path, JSON.stringify(body)))
+  }
+
+  /** The time (performance.now) of the frame that says that the run succeeded. Resolves when the run's stream has ended. */
+  async untilSucceeded(runId: string): Promise<number> {
+    let [pending, seenAt] = ['', Number.NaN]
+    const isEnd = (text: string) => text.includes('event: run_status') && text.includes('"status":"succeeded"')
+    await this.call('GET', `/runs/${runId}/stream`, undefined, text => {
+      const now = performance.now()
+      const messages = (pending + text).split('\n\n')
+      pending = messages.pop() ?? ''
+      if (Number.isNaN(seenAt) && messages.some(isEnd)) seenAt = now
+    })
+    if (Number.isNaN(seenAt)) throw new Error(`the stream of run ${runId} ended and the run had not succeeded`)
+    return seenAt
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map(pool => pool.destroy()))
+  }
 }
 
-/** Pauses or resumes a run; false when it has already ended. */
-export async function control(origin: string, runId: string, action: 'pause' | 'resume'): Promise<boolean> {
-  const response = await fetch(`${origin}/runs/${runId}/${action}`, { method: 'POST' })
-  if (response.status === 409) return false
-  if (response.ok) return true
-  throw new Error(`${action}: ${response.status} ${await response.text()}`)
+function parsed<T>(request: string, { status, text }: Answer): T {
+  if (status < 200 || status > 299) throw new Error(`${request}: ${status} ${text}`)
+  return JSON.parse(text) as T
 }
 
-export async function getSteps(origin: string, runId: string): Promise<{ status: string }[]> {
-  return (await (await get(origin, `/runs/${runId}/steps`)).json()) as { status: string }[]
-}
-
-/** Every run of the bench, or every run of one status, page by page. */
-export async function* runs(origin: string, status?: string): AsyncGenerator<RunSummary> {
-  let cursor: string | null = null
-  do {
-    const query = new URLSearchParams({ app: BENCH_APP, limit: '200' })
-    if (status !== undefined) query.set('status', status)
-    if (cursor !== null) query.set('cursor', cursor)
-    const response = await get(origin, `/runs?${query}`)
-    yield* (await response.json()) as RunSummary[]
-    cursor = response.headers.get('x-next-cursor')
-  } while (cursor !== null)
-}
-
-async function get(origin: string, path: string): Promise<Response> {
-  const response = await fetch(origin + path)
-  if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
-  return response
+function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {
+  const at = raw.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === name)
+  return at < 0 ? undefined : String(raw[at + 1])
 }

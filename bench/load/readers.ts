@@ -1,16 +1,17 @@
 // Streams that are open and read, but whose content nobody looks at: plain sockets of this process.
 
 import { connect, type Socket } from 'node:net'
+import { keyOf } from './api.ts'
 
 /** Sockets that are being opened at once. */
 const OPENING = 100
 
-/** Opens one stream for each request, given as path and API key. */
-export async function openReaders(origin: string, requests: { path: string; key?: string }[]): Promise<Socket[]> {
+/** Opens one stream for each request, given as path and namespace. */
+export async function openReaders(origin: string, requests: { path: string; namespace?: string }[]): Promise<Socket[]> {
   const sockets: Socket[] = []
   while (sockets.length < requests.length) {
     const next = requests.slice(sockets.length, sockets.length + OPENING)
-    sockets.push(...(await Promise.all(next.map(({ path, key }) => openReader(origin, path, key)))))
+    sockets.push(...(await Promise.all(next.map(({ path, namespace }) => openReader(origin, path, namespace)))))
   }
   return sockets
 }
@@ -20,7 +21,7 @@ export function closeReaders(sockets: readonly Socket[]): void {
 }
 
 /** Resolves when the stream has begun. */
-function openReader(origin: string, path: string, key: string | undefined): Promise<Socket> {
+function openReader(origin: string, path: string, namespace: string | undefined): Promise<Socket> {
   const { hostname, port } = new URL(origin)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname)
@@ -30,7 +31,7 @@ function openReader(origin: string, path: string, key: string | undefined): Prom
       socket.resume()
       resolve(socket)
     })
-    const authorization = key === undefined ? '' : `authorization: Bearer ${key}\r\n`
+    const authorization = namespace === undefined ? '' : `authorization: Bearer ${keyOf(namespace)}\r\n`
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\n${authorization}\r\n`)
   })
 }

@@ -17,6 +17,11 @@ export interface CpuUse {
   othersShare: number
 }
 
+/** CPU seconds of one process, or of all whose name begins so. */
+export function secondsOf({ shares }: CpuUse, name: string): number {
+  return shares.reduce((sum, { process, seconds }) => sum + (process.startsWith(name) ? seconds : 0), 0)
+}
+
 interface Before {
   name: string
   pid: number

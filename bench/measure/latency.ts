@@ -13,3 +13,35 @@ export function percentiles(values: readonly number[]): Percentiles {
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
 }
+
+/** How long the work takes, in ms. */
+export async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now()
+  await work()
+  return performance.now() - from
+}
+
+interface Sampling {
+  /** No more samples than this. */
+  samples?: number
+  /** No further sample once all together took this long. */
+  spentMsMax?: number
+  /** Runs before each sample, unmeasured. */
+  before?(): Promise<unknown>
+}
+
+/** Percentiles of the times of `work` in ms, one after the other, and how many there are; one at least. */
+export async function timed(
+  work: () => Promise<unknown>,
+  { samples = Number.POSITIVE_INFINITY, spentMsMax = Number.POSITIVE_INFINITY, before }: Sampling,
+): Promise<Percentiles & { count: number }> {
+  const times: number[] = []
+  let spentMs = 0
+  do {
+    await before?.()
+    const ms = await msOf(work)
+    times.push(ms)
+    spentMs += ms
+  } while (times.length < samples && spentMs < spentMsMax)
+  return { ...percentiles(times), count: times.length }
+}

@@ -1,22 +1,25 @@
 // The result type of workloads, and its output as text. The JSON file contains the same in full.
 
-import type { Ceiling } from '../ceiling/ceiling.ts'
 import type { CpuUse } from '../measure/cpu-meter.ts'
 import type { FunctionTime, ThreadProfile } from '../measure/profile.ts'
 
 /** Numbers by name; the name contains the unit. */
 export type Figures = Record<string, number>
 
-export interface Result {
-  workload: string
+/** The figures of a workload, or of one part of it. */
+export interface Outcome {
   title: string
   /** Groups of figures, one line of the table each. */
   figures: Record<string, Figures>
   /** How the figures were measured. */
-  notes: string[]
+  notes?: string[]
   /** Lost, failed or doubtful runs. The bench fails unless this is empty. */
-  problems: string[]
-  profiles: ThreadProfile[]
+  problems?: string[]
+  profiles?: ThreadProfile[]
+}
+
+export interface Result extends Required<Outcome> {
+  workload: string
 }
 
 const LABEL_WIDTH = 20
@@ -36,30 +39,6 @@ export function cpuFigures({ shares, othersShare }: CpuUse, runs: number): Recor
     },
   ])
   return { ...Object.fromEntries(figures), 'cpu of others': { '% of the machine': 100 * othersShare } }
-}
-
-/** The figures of the ceiling, and the share of them that the engine reaches. */
-export function ceilingFigures(
-  { echo, relay }: Ceiling,
-  engine: { runsPerS: number; invokesPerS: number },
-): Record<string, Figures> {
-  return {
-    'bare relay': {
-      'runs/s': relay.runsPerS,
-      'p50 ms': relay.latencyMs.p50,
-      'p99 ms': relay.latencyMs.p99,
-      'us/run of the relay': relay.relayUsPerRun,
-      'engine reaches %': (100 * engine.runsPerS) / relay.runsPerS,
-      'others % of the machine': 100 * relay.cpu.othersShare,
-    },
-    'bare echo': {
-      'calls/s': echo.callsPerS,
-      'p50 ms': echo.latencyMs.p50,
-      'us/call client': echo.clientUsPerCall,
-      'us/call server': echo.serverUsPerCall,
-      'engine reaches % in invokes': (100 * engine.invokesPerS) / echo.callsPerS,
-    },
-  }
 }
 
 export function printResult(result: Result): void {

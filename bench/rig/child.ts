@@ -21,20 +21,19 @@ export function forkBench(url: URL): ChildProcess {
   return keep(fork(fileURLToPath(url), [], { execArgv: ['--import', 'tsx'] }))
 }
 
-/** The first result of `pick` for a message of the child. Rejects when the child ends before that. */
-export function nextMessage<M, R>(child: ChildProcess, pick: (message: M) => R | undefined): Promise<R> {
-  return new Promise((resolve, reject) => {
+/** The next message of this kind. Rejects when the child ends before that. */
+export function messageOf<M extends { kind: string }, K extends M['kind']>(child: ChildProcess, kind: K) {
+  return new Promise<Extract<M, { kind: K }>>((resolve, reject) => {
+    const stopListening = () => child.off('message', onMessage).off('exit', onExit)
     const onMessage = (message: unknown) => {
-      const picked = pick(message as M)
-      if (picked === undefined) return
+      if ((message as M).kind !== kind) return
       stopListening()
-      resolve(picked)
+      resolve(message as Extract<M, { kind: K }>)
     }
     const onExit = (code: number | null) => {
       stopListening()
       reject(new Error(`a bench process ended early (exit code ${code})`))
     }
-    const stopListening = () => child.off('message', onMessage).off('exit', onExit)
     child.on('message', onMessage).on('exit', onExit)
   })
 }

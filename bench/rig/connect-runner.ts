@@ -1,109 +1,92 @@
-// The Connect side of the runner process: one socket that speaks the frames of the wire protocol, without the SDK. With
-// checkpoints a pass continues after a step once the step is durable.
+// Both ends of a runner's socket, without the SDK and the engine: the bare runner, and the frames that all of the bench's sockets
+// write. With checkpoints a pass continues after a step once the step is durable.
 
+import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
-import { Corked } from './corked.ts'
-import { type Answer, answer, type Invoke, openSteps } from './workflows.ts'
+import { counts, reportLeft } from './runner-reports.ts'
+import { answer, type Invoke, openSteps } from './workflows.ts'
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** URL of `/connect`, of the engine or of the ceiling process. */
   url: string
   registration: object
   /** Report steps in checkpoints, instead of one step per pass. */
-  checkpoints: boolean
-  onPass(): void
-  /** Called when the run of the invoke finishes or parks. */
-  onLeft(left: NonNullable<Answer['left']>, invoke: Invoke): void
-  /** Called for an invoke whose memo is wrong. */
-  onFailed(): void
+  hasCheckpoints: boolean
 }
 
-interface Frame {
-  type: string
-  id: string
-  payload: unknown
+/** Writes frames so that all frames of one tick leave in one write, as engine and SDK do. */
+export function corked(socket: WebSocket): (frame: string) => void {
+  let isCorked = false
+  return frame => {
+    if (!isCorked) {
+      isCorked = true
+      const { _socket: stream } = socket as unknown as { _socket: Socket }
+      stream.cork()
+      setImmediate(() => {
+        isCorked = false
+        stream.uncork()
+      })
+    }
+    socket.send(frame)
+  }
 }
 
-export class ConnectRunner {
-  readonly #options: ConnectOptions
-  readonly #socket: WebSocket
-  readonly #frames: Corked
+/** `payload` is JSON. */
+export const frameOf = (type: string, id: string, payload: string) =>
+  `{"type":"${type}","id":"${id}","payload":${payload}}`
+
+/** Connects and registers; resolves when invokes may arrive, with what closes the socket. */
+export async function connectRunner({ url, registration, hasCheckpoints }: ConnectOptions): Promise<() => void> {
+  const socket = new WebSocket(url, 'engine.connect.v0', { perMessageDeflate: false })
+  const write = corked(socket)
+  const send = (type: string, id: string, payload: string) => write(frameOf(type, id, payload))
   /** The next step of each invoke that reports checkpoints. */
-  readonly #passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
-
-  private constructor(options: ConnectOptions) {
-    this.#options = options
-    this.#socket = new WebSocket(options.url, 'engine.connect.v0', { perMessageDeflate: false })
-    this.#frames = new Corked(this.#socket)
-  }
-
-  /** Connects and registers; resolves when invokes may arrive. */
-  static async open(options: ConnectOptions): Promise<ConnectRunner> {
-    const runner = new ConnectRunner(options)
-    await runner.#register()
-    return runner
-  }
-
-  close(): void {
-    this.#socket.terminate()
-  }
-
-  #register(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#socket.on('error', reject)
-      this.#socket.on('open', () => {
-        this.#send('hello', 'hello', '{"protocolVersion":1}')
-        this.#send('runner.register', 'register', JSON.stringify(this.#options.registration))
-      })
-      this.#socket.on('message', data => {
-        const text = String(data)
-        const frame = JSON.parse(text) as Frame
-        if (frame.type === 'invoke') this.#invoked(frame)
-        else if (frame.type === 'checkpoint.ack') this.#goOn(frame.id)
-        else if (frame.type === 'echo') this.#frames.write(text)
-        else if (frame.type === 'heartbeat') this.#send('heartbeat.ack', frame.id, '{}')
-        else if (frame.type === 'runner.registered') resolve()
-        else if (frame.type === 'error') reject(new Error(text))
-      })
-    })
-  }
-
-  #invoked({ id, payload }: Frame): void {
-    const invoke = payload as Invoke
-    this.#options.onPass()
-    if (this.#options.checkpoints) {
-      this.#passes.set(id, { invoke, seq: 0, next: 0 })
-      this.#goOn(id)
-    } else this.#answer(id, invoke)
-  }
+  const passes = new Map<string, { invoke: Invoke; seq: number; next: number }>()
 
   /** Reports the next steps of the invoke; without any, sends its result. */
-  #goOn(id: string): void {
-    const pass = this.#passes.get(id)
+  const goOn = (id: string) => {
+    const pass = passes.get(id)
     if (!pass) return
     const { opcodes, next } = openSteps(pass.invoke, pass.next)
-    if (opcodes.length === 0) {
-      this.#passes.delete(id)
-      this.#answer(id, pass.invoke)
-      return
-    }
     pass.next = next
-    this.#send('invoke.checkpoint', id, `{"seq":${++pass.seq},"opcodes":[${opcodes}],"logs":[]}`)
+    if (opcodes.length > 0)
+      return send('invoke.checkpoint', id, `{"seq":${++pass.seq},"opcodes":[${opcodes}],"logs":[]}`)
+    passes.delete(id)
+    end(id, pass.invoke)
   }
-
-  #answer(id: string, invoke: Invoke): void {
+  const end = (id: string, invoke: Invoke) => {
     try {
       const { status, body, left } = answer(invoke)
-      this.#send('invoke.result', id, `{"status":${status},"body":${body}}`)
-      if (left) this.#options.onLeft(left, invoke)
+      send('invoke.result', id, `{"status":${status},"body":${body}}`)
+      if (left) reportLeft(left, invoke.event.data.n)
     } catch (error) {
       // A 4xx fails the run at once, and a failed run fails the bench.
-      this.#options.onFailed()
-      this.#send('invoke.result', id, `{"status":400,"body":${JSON.stringify({ error: String(error) })}}`)
+      counts.failed++
+      send('invoke.result', id, `{"status":400,"body":${JSON.stringify({ error: String(error) })}}`)
     }
   }
-
-  #send(type: string, id: string, payload: string): void {
-    this.#frames.write(`{"type":"${type}","id":"${id}","payload":${payload}}`)
+  const invoked = (id: string, invoke: Invoke) => {
+    counts.passes++
+    if (!hasCheckpoints) return end(id, invoke)
+    passes.set(id, { invoke, seq: 0, next: 0 })
+    goOn(id)
   }
+  await new Promise<void>((resolve, reject) => {
+    socket.on('error', reject)
+    socket.on('open', () => {
+      send('hello', 'hello', '{"protocolVersion":1}')
+      send('runner.register', 'register', JSON.stringify(registration))
+    })
+    socket.on('message', data => {
+      const text = String(data)
+      const { type, id, payload } = JSON.parse(text) as { type: string; id: string; payload: unknown }
+      if (type === 'invoke') invoked(id, payload as Invoke)
+      else if (type === 'checkpoint.ack') goOn(id)
+      else if (type === 'echo') write(text)
+      else if (type === 'heartbeat') send('heartbeat.ack', id, '{}')
+      else if (type === 'runner.registered') resolve()
+      else if (type === 'error') reject(new Error(text))
+    })
+  })
+  return () => socket.terminate()
 }

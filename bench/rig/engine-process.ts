@@ -1,49 +1,50 @@
 // The engine under test: the real `perdure serve`, in a process of its own, on a database of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { endChild, keep } from './child.ts'
+import type { Database } from './store.ts'
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/perdure.js', import.meta.url))
 const PROFILE_THREADS = fileURLToPath(new URL('./profile-threads.cjs', import.meta.url))
 const READY_WITHIN_MS = 60_000
 
 export interface EngineOptions {
-  port: number
-  databaseFile: string
-  /** A PostgreSQL database instead of the file. */
-  storeUrl?: string | undefined
+  database: Database
   /** Directory for CPU profiles; without it none are written. */
-  profileDir?: string
+  profileDir: string | undefined
   /** More settings of the engine. */
-  env?: Readonly<Record<string, string>>
+  env: Readonly<Record<string, string>>
   /** More flags for the engine's Node. */
-  nodeFlags?: readonly string[]
+  nodeFlags: readonly string[]
 }
 
 let started = 0
 
 export class EngineProcess {
+  readonly port: number
   readonly origin: string
   readonly #child: ChildProcess
 
   private constructor(child: ChildProcess, port: number) {
     this.#child = child
+    this.port = port
     this.origin = `http://127.0.0.1:${port}`
   }
 
   /** Resolves when `/readyz` answers 200. */
-  static async start(options: EngineOptions): Promise<EngineProcess> {
-    const { port, databaseFile, storeUrl, profileDir, nodeFlags = [] } = options
-    const flags = [...nodeFlags, ...profilerFlags(profileDir)]
-    const store = storeUrl ?? `sqlite:${databaseFile}`
-    const args = [...flags, CLI, 'serve', '--port', String(port), '--store', store]
-    const env = { ...environment(profileDir), ...options.env }
-    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
-    const engine = new EngineProcess(keep(child), port)
-    await engine.#ready(port)
+  static async start({ database, profileDir, env, nodeFlags }: EngineOptions, port?: number): Promise<EngineProcess> {
+    const onPort = port ?? (await freePort())
+    const store = database.url ?? `sqlite:${database.file}`
+    const args = [...nodeFlags, ...profilerFlags(profileDir), CLI, 'serve', '--port', String(onPort), '--store', store]
+    const child = spawn(process.execPath, args, {
+      env: { ...environment(profileDir), ...env },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    const engine = new EngineProcess(keep(child), onPort)
+    await engine.#ready()
     return engine
   }
 
@@ -56,26 +57,28 @@ export class EngineProcess {
     return endChild(this.#child, signal)
   }
 
-  async #ready(port: number): Promise<void> {
-    const agent = new Agent({ keepAlive: true })
+  async #ready(): Promise<void> {
     const giveUpAt = performance.now() + READY_WITHIN_MS
-    while ((await probe(port, agent)) !== 200) {
+    const isReady = async () => {
+      const response = await fetch(`${this.origin}/readyz`).catch(() => undefined)
+      await response?.text()
+      return response?.ok ?? false
+    }
+    while (!(await isReady())) {
       if (this.#child.exitCode !== null) throw new Error('the engine ended before it was ready')
       if (performance.now() > giveUpAt) throw new Error('the engine did not become ready')
-      await new Promise(resolve => setTimeout(resolve, 5))
+      await pause(5)
     }
-    agent.destroy()
   }
 }
 
 /** A TCP port on which nothing listens right now. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
+    const server = createServer().on('error', reject)
     server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
     })
   })
 }
@@ -96,15 +99,4 @@ function environment(profileDir: string | undefined): NodeJS.ProcessEnv {
     ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',
     PERDURE_BENCH_PROFILE_DIR: profileDir,
   }
-}
-
-function probe(port: number, agent: Agent): Promise<number> {
-  return new Promise(resolve => {
-    const call = request({ host: '127.0.0.1', port, path: '/readyz', agent }, response => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode ?? 0))
-    })
-    call.on('error', () => resolve(0))
-    call.end()
-  })
 }

@@ -1,6 +1,7 @@
 // The command line of the bench.
 
 import { tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
 
 /** How engine and runner talk: a POST per invoke, a socket, or a socket with checkpoints of the steps. */
 const OVERS = ['http', 'connect', 'checkpoints'] as const
@@ -10,35 +11,7 @@ export type Over = (typeof OVERS)[number]
 const RUNNERS = ['bare', 'sdk'] as const
 export type RunnerKind = (typeof RUNNERS)[number]
 
-export interface BenchOptions {
-  /** Ids of the workloads to run; all when empty. */
-  only: string[]
-  /** Length of each measured window. */
-  seconds: number
-  /** Numbers of runs in flight of W1, one measurement each. */
-  inFlight: number[]
-  /** Transports for which W1, W2, RESULTS, W3 and LONG are measured, in sequence. */
-  over: Over[]
-  /** Runners with which W1, W2, RESULTS and LONG are measured, in sequence. */
-  runners: RunnerKind[]
-  /** Number of sleeping runs of W4, of schedules of SCHEDULES, and of runs of BACKLOG. */
-  runs: number
-  /** Runs in the store of LISTS and CONSOLE, and at the end of GROWTH; largest number of sleeping runs of CLAIMS. */
-  listed: number
-  profile: boolean
-  /** Directory that keeps the profiles for other tools; without it they are deleted with the database. */
-  profileDir?: string
-  /** Flags for the Node that runs the engine. */
-  nodeFlags: string[]
-  /** Directory of the databases. Its file system decides what a commit costs. */
-  dir: string
-  /** A PostgreSQL database to measure instead of SQLite, in a schema that is dropped afterwards. */
-  store?: string
-  /** Number of engines on that database; events go to each in turn. */
-  engines: number
-  /** File for the figures as JSON. */
-  json?: string
-}
+export type BenchOptions = ReturnType<typeof readOptions>
 
 export const USAGE = `npm run bench -- [options]
 
@@ -59,45 +32,53 @@ export const USAGE = `npm run bench -- [options]
 `
 
 /** Parses the arguments. Throws an error of one line for arguments that it cannot parse. */
-export function readOptions(args: readonly string[]): BenchOptions {
-  const options: BenchOptions = {
-    only: [],
-    seconds: 10,
-    inFlight: [100, 300],
-    over: [...OVERS],
-    runners: [...RUNNERS],
-    runs: 100_000,
-    listed: 1_000_000,
-    profile: false,
-    nodeFlags: [],
-    dir: tmpdir(),
-    engines: 1,
+export function readOptions(args: readonly string[]) {
+  const text = { type: 'string' } as const
+  // The value of this option begins with dashes, which the parser takes only behind an equals sign.
+  const at = args.indexOf('--node-flags')
+  const joined = at < 0 ? args : args.toSpliced(at, 2, `--node-flags=${args[at + 1]}`)
+  const { values } = parseArgs({
+    args: [...joined],
+    options: {
+      only: { ...text, default: '' },
+      seconds: { ...text, default: '10' },
+      'in-flight': { ...text, default: '100,300' },
+      over: { ...text, default: OVERS.join() },
+      runners: { ...text, default: RUNNERS.join() },
+      runs: { ...text, default: '100000' },
+      listed: { ...text, default: '1000000' },
+      engines: { ...text, default: '1' },
+      dir: { ...text, default: tmpdir() },
+      'node-flags': { ...text, default: '' },
+      'profile-dir': text,
+      profile: { type: 'boolean', default: false },
+      store: text,
+      json: text,
+    },
+  })
+  const { store, dir, json, profile, 'profile-dir': profileDir } = values
+  const number = (flag: 'seconds' | 'runs' | 'listed' | 'engines') => positive(flag, values[flag])
+  const engines = Math.ceil(number('engines'))
+  if (store !== undefined && !/^postgres(ql)?:\/\//.test(store))
+    throw new Error('--store must look like postgres://user@host/database')
+  if (engines > 1 && store === undefined) throw new Error('--engines needs --store')
+  return {
+    only: listOf(values.only.toUpperCase()),
+    seconds: number('seconds'),
+    inFlight: listOf(values['in-flight']).map(one => positive('in-flight', one)),
+    over: listOf(values.over).map(one => oneOf('over', OVERS, one)),
+    runners: listOf(values.runners).map(one => oneOf('runners', RUNNERS, one)),
+    runs: Math.ceil(number('runs')),
+    listed: Math.ceil(number('listed')),
+    nodeFlags: values['node-flags'].split(' ').filter(Boolean),
+    profile: profile || profileDir !== undefined,
+    /** Its file system decides what a commit costs. */
+    dir,
+    engines,
+    store,
+    json,
+    profileDir,
   }
-  for (let i = 0; i < args.length; i++) {
-    const [flag, inline] = split(args[i] as string)
-    if (flag === '--profile') {
-      options.profile = true
-      continue
-    }
-    const value = inline ?? args[++i]
-    if (value === undefined) throw new Error(`${flag} needs a value`)
-    if (flag === '--only') options.only = value.toUpperCase().split(',')
-    else if (flag === '--seconds') options.seconds = positive(flag, value)
-    else if (flag === '--in-flight') options.inFlight = value.split(',').map(n => positive(flag, n))
-    else if (flag === '--over') options.over = value.split(',').map(over => oneOf(flag, OVERS, over))
-    else if (flag === '--runners') options.runners = value.split(',').map(kind => oneOf(flag, RUNNERS, kind))
-    else if (flag === '--runs') options.runs = Math.ceil(positive(flag, value))
-    else if (flag === '--listed') options.listed = Math.ceil(positive(flag, value))
-    else if (flag === '--json') options.json = value
-    else if (flag === '--profile-dir') Object.assign(options, { profile: true, profileDir: value })
-    else if (flag === '--node-flags') options.nodeFlags = value.split(' ')
-    else if (flag === '--store') options.store = readStore(value)
-    else if (flag === '--engines') options.engines = Math.ceil(positive(flag, value))
-    else if (flag === '--dir') options.dir = value
-    else throw new Error(`there is no option ${flag}`)
-  }
-  if (options.engines > 1 && options.store === undefined) throw new Error('--engines needs --store')
-  return options
 }
 
 /** Every pair of two lists. */
@@ -105,24 +86,16 @@ export function pairsOf<A, B>(as: readonly A[], bs: readonly B[]): [A, B][] {
   return as.flatMap(a => bs.map((b): [A, B] => [a, b]))
 }
 
-function split(arg: string): [flag: string, value: string | undefined] {
-  const equals = arg.indexOf('=')
-  return equals < 0 ? [arg, undefined] : [arg.slice(0, equals), arg.slice(equals + 1)]
-}
+const listOf = (text: string) => text.split(',').filter(Boolean)
 
 function oneOf<T extends string>(flag: string, all: readonly T[], text: string): T {
   const found = all.find(one => one === text)
-  if (found === undefined) throw new Error(`${flag} must be of ${all.join(', ')}, not "${text}"`)
+  if (found === undefined) throw new Error(`--${flag} must be of ${all.join(', ')}, not "${text}"`)
   return found
-}
-
-function readStore(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text)) throw new Error('--store must look like postgres://user@host/database')
-  return text
 }
 
 function positive(flag: string, text: string): number {
   const value = Number(text)
-  if (!(value > 0)) throw new Error(`${flag} must be a number above 0, not "${text}"`)
+  if (!(value > 0)) throw new Error(`--${flag} must be a number above 0, not "${text}"`)
   return value
 }

@@ -1,98 +1,121 @@
-// The setup of a workload: a fresh directory, an engine on an empty database in it, and a registered runner.
+// The setup of a workload: a fresh directory, a database in it that may be filled first, an engine on it, and a runner.
 
 import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Store } from '../../packages/engine/src/ports/store.ts'
+import { keyOf } from '../load/api.ts'
+import { residentBytes } from '../measure/proc.ts'
 import { readProfiles, type ThreadProfile, type TimeSpan } from '../measure/profile.ts'
-import { type EngineOptions, EngineProcess, freePort } from './engine-process.ts'
+import { type EngineOptions, EngineProcess } from './engine-process.ts'
 import type { BenchOptions, Over, RunnerKind } from './options.ts'
 import { Runner } from './runner.ts'
-import { openSchema, vacuum } from './schema.ts'
+import { openSchema, openStore, vacuum } from './store.ts'
+
+interface Setup {
+  over?: Over
+  /** Default: the bench's own. A rig with `none` has no runner. */
+  kind?: RunnerKind | 'none'
+  /** Namespaces of the engine, each with a key that `Api` sends. */
+  namespaces?: readonly string[]
+  /** Fills the store before the engine starts. Afterwards PostgreSQL is as after its autovacuum. */
+  fill?(store: Store): Promise<unknown>
+}
+
+/** Opens a rig, measures on it, and closes it. Profiles of the engine are added to the outcome. */
+export async function onRig<T extends object>(
+  options: BenchOptions,
+  setup: Setup,
+  measure: (rig: Rig) => Promise<T>,
+): Promise<T & { profiles: ThreadProfile[] }> {
+  const rig = new Rig(options, setup)
+  try {
+    await rig.open()
+    const outcome = await measure(rig)
+    return { ...outcome, profiles: await rig.stopEngines() }
+  } finally {
+    await rig.close()
+  }
+}
 
 export class Rig {
-  readonly runner: Runner
+  readonly options: BenchOptions
+  readonly #setup: Setup
   readonly #dir: string
-  readonly #engineOptions: EngineOptions
-  readonly #keepIn: string | undefined
   readonly #spans: TimeSpan[] = []
-  #engine: EngineProcess
-  /** Further engines on the same database. */
-  readonly #others: EngineProcess[]
-  readonly #schema: { drop(): Promise<void> } | undefined
+  #engineOptions: EngineOptions
+  /** All on the same database; the first one is the one that most workloads mean. */
+  #engines: EngineProcess[] = []
+  #runner: Runner | undefined
+  #schema: { drop(): Promise<void> } | undefined
+  #profiles: ThreadProfile[] | undefined
 
-  private constructor(parts: {
-    dir: string
-    engineOptions: EngineOptions
-    engine: EngineProcess
-    others: EngineProcess[]
-    runner: Runner
-    schema: { drop(): Promise<void> } | undefined
-    keepIn: string | undefined
-  }) {
-    this.#keepIn = parts.keepIn
-    this.#dir = parts.dir
-    this.#engineOptions = parts.engineOptions
-    this.#engine = parts.engine
-    this.runner = parts.runner
-    this.#others = parts.others
-    this.#schema = parts.schema
-  }
-
-  static async open(options: BenchOptions, over: Over = 'http', kind: RunnerKind = 'bare'): Promise<Rig> {
-    const dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
-    try {
-      const schema = options.store === undefined ? undefined : await openSchema(options.store)
-      const engineOptions: EngineOptions = {
-        port: await freePort(),
-        databaseFile: join(dir, 'engine.db'),
-        storeUrl: schema?.url,
-        nodeFlags: options.nodeFlags,
-        ...(options.profile ? { profileDir: dir } : {}),
-      }
-      const engine = await EngineProcess.start(engineOptions)
-      const others: EngineProcess[] = []
-      while (others.length + 1 < options.engines)
-        others.push(await EngineProcess.start({ ...engineOptions, port: await freePort() }))
-      const runner = await Runner.start(kind)
-      await runner.register(engine.origin, over)
-      // The runner opens a socket to each engine, as a fleet of runners behind a load balancer does.
-      if (over !== 'http') for (const { origin } of others) await runner.register(origin, over)
-      // The other engines learn of the registration within a second.
-      if (others.length > 0) await new Promise(resolve => setTimeout(resolve, 1500))
-      return new Rig({ dir, engineOptions, engine, others, runner, schema, keepIn: options.profileDir })
-    } catch (error) {
-      rmSync(dir, { recursive: true, force: true })
-      throw error
+  constructor(options: BenchOptions, setup: Setup) {
+    this.options = options
+    this.#setup = setup
+    this.#dir = mkdtempSync(join(options.dir, 'perdure-bench-'))
+    const keys = setup.namespaces?.map(name => ({ label: name, namespace: name, kind: 'secret', key: keyOf(name) }))
+    this.#engineOptions = {
+      database: { file: join(this.#dir, 'engine.db') },
+      env: keys === undefined ? {} : { ENGINE_API_KEYS: JSON.stringify(keys) },
+      nodeFlags: options.nodeFlags,
+      profileDir: options.profile ? this.#dir : undefined,
     }
   }
 
+  async open(): Promise<void> {
+    const { store: address, engines } = this.options
+    const { fill, kind = 'bare' } = this.#setup
+    const { database } = this.#engineOptions
+    if (address !== undefined) {
+      const schema = await openSchema(address)
+      this.#schema = schema
+      database.url = schema.url
+    }
+    if (fill !== undefined) {
+      const store = await openStore(database)
+      await fill(store).finally(() => store.close())
+      if (database.url !== undefined) await vacuum(database.url)
+    }
+    while (this.#engines.length < engines) this.#engines.push(await EngineProcess.start(this.#engineOptions))
+    if (kind !== 'none') {
+      this.#runner = await Runner.start(kind)
+      await this.#attach()
+    }
+    // The other engines learn of the registration within a second.
+    if (engines > 1) await pause(1500)
+  }
+
   get engine(): EngineProcess {
-    return this.#engine
+    return this.#engines[0] as EngineProcess
+  }
+
+  get runner(): Runner {
+    return this.#runner as Runner
   }
 
   /** Addresses of all engines. */
   get origins(): string[] {
-    return [this.#engine, ...this.#others].map(({ origin }) => origin)
-  }
-
-  get databaseFile(): string {
-    return this.#engineOptions.databaseFile
+    return this.#engines.map(({ origin }) => origin)
   }
 
   /** Bytes of the SQLite file and its write-ahead log. */
   get diskBytes(): number {
     const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
-    return size(this.databaseFile) + size(`${this.databaseFile}-wal`)
+    const { file } = this.#engineOptions.database
+    return size(file) + size(`${file}-wal`)
+  }
+
+  /** Resident memory of the engine. */
+  get residentBytes(): number {
+    return residentBytes(this.engine.pid) ?? Number.NaN
   }
 
   /** The processes of a workload, for the CPU meters. */
   get pids(): Record<string, number> {
-    const others = this.#others.map(({ pid }, i) => [`engine ${i + 2}`, pid] as const)
-    return {
-      engine: this.#engine.pid,
-      ...Object.fromEntries(others),
-      runner: this.runner.pid,
-      load: process.pid,
-    }
+    const pids = this.#engines.map(({ pid }, i): [string, number] => [i === 0 ? 'engine' : `engine ${i + 1}`, pid])
+    if (this.#runner !== undefined) pids.push(['runner', this.#runner.pid])
+    return { ...Object.fromEntries(pids), load: process.pid }
   }
 
   /** Marks a span; profiles count only samples inside such spans. */
@@ -105,41 +128,38 @@ export class Rig {
    * because a crash writes no profile. `env` are more settings of the new process.
    */
   async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.#engine.stop(this.#isProfiled ? 'SIGTERM' : 'SIGKILL')
-    this.#engine = await EngineProcess.start({ ...this.#engineOptions, env })
+    const { engine } = this
+    await engine.stop(this.options.profile ? 'SIGTERM' : 'SIGKILL')
+    this.#engines[0] = await EngineProcess.start({ ...this.#engineOptions, env }, engine.port)
+    // A runner that is called over HTTP stays registered.
+    if (this.#setup.over !== undefined && this.#setup.over !== 'http') await this.#attach()
   }
 
-  /** Runs `work` on the database while no engine has it open. Afterwards PostgreSQL is as after its autovacuum. */
-  async offline<T>(work: (database: { file: string; url?: string | undefined }) => Promise<T>): Promise<T> {
-    await this.#engine.stop()
-    const url = this.#engineOptions.storeUrl
-    const answer = await work({ file: this.databaseFile, url })
-    if (url !== undefined) await vacuum(url)
-    this.#engine = await EngineProcess.start(this.#engineOptions)
-    return answer
-  }
-
-  /** Stops the engine, so that ceilings are measured without it, and returns its profiles. */
-  async stopEngine(): Promise<ThreadProfile[]> {
-    this.runner.unregister()
-    await Promise.all(this.#others.map(engine => engine.stop()))
-    await this.#engine.stop()
-    if (!this.#isProfiled) return []
-    if (this.#keepIn !== undefined) {
+  /** Stops the engines, so that ceilings are measured without them, and returns their profiles. */
+  async stopEngines(): Promise<ThreadProfile[]> {
+    if (this.#profiles !== undefined) return this.#profiles
+    this.#runner?.detach()
+    await Promise.all(this.#engines.map(engine => engine.stop()))
+    const { profile, profileDir } = this.options
+    if (profile && profileDir !== undefined) {
       const filter = (path: string) => path === this.#dir || path.endsWith('.cpuprofile')
-      cpSync(this.#dir, join(this.#keepIn, basename(this.#dir)), { recursive: true, filter })
+      cpSync(this.#dir, join(profileDir, basename(this.#dir)), { recursive: true, filter })
     }
-    return readProfiles(this.#dir, this.#spans)
+    this.#profiles = profile ? readProfiles(this.#dir, this.#spans) : []
+    return this.#profiles
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#engine, ...this.#others].map(engine => engine.stop('SIGKILL')))
-    await this.runner.stop()
+    await Promise.all(this.#engines.map(engine => engine.stop('SIGKILL')))
+    await this.#runner?.stop()
     await this.#schema?.drop()
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  get #isProfiled(): boolean {
-    return this.#engineOptions.profileDir !== undefined
+  /** Registers the runner. It opens a socket to each engine, as a fleet of runners behind a load balancer does. */
+  async #attach(): Promise<void> {
+    const { over = 'http' } = this.#setup
+    for (const origin of over === 'http' ? this.origins.slice(0, 1) : this.origins)
+      await this.runner.attach(origin, over)
   }
 }

@@ -3,40 +3,49 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Run } from '../../packages/engine/src/domain/model/run.ts'
 import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
-import type { Store } from '../../packages/engine/src/ports/store.ts'
-import { percentiles } from '../measure/latency.ts'
-import type { Figures, Result } from '../report/report.ts'
+import { timed } from '../measure/latency.ts'
+import type { Figures, Outcome } from '../report/report.ts'
 import type { BenchOptions } from '../rig/options.ts'
-import { openSchema } from '../rig/schema.ts'
+import { commitAll, databaseName, openSchema, openStore, queuedRun } from '../rig/store.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
 const DAY_MS = 86_400_000
-const PER_UNIT = 500
-const UNITS_UNDER_WAY = 4
 const SAMPLES = 30
 const CLAIMED = 100
 const SIZES = [1000, 10_000, 100_000, 1_000_000]
 
-export async function claims(options: BenchOptions): Promise<Result[]> {
-  const { store, close } = await open(options)
+export async function claims(options: BenchOptions): Promise<Outcome> {
+  const folder = mkdtempSync(join(options.dir, 'perdure-claims-'))
+  const schema = options.store === undefined ? undefined : await openSchema(options.store)
+  const store = await openStore({ file: join(folder, 'engine.db'), url: schema?.url })
   const figures: Record<string, Figures> = {}
   const problems: string[] = []
+  let made = 0
+  const create = (count: number, fields: (n: number) => Partial<Run>) => {
+    const changes = Array.from({ length: Math.max(0, count) }, () => ({
+      type: 'run.created' as const,
+      run: aRun(++made, fields),
+    }))
+    return commitAll(store, changes)
+  }
+  /** Claimed runs are leased for longer than the measurement takes. */
+  const claim = async (expected: number) => {
+    const lease = { owner: 'bench', now: NOW, leaseUntil: NOW + 1000 * DAY_MS, limit: CLAIMED }
+    const claimed = await store.claimRuns(lease)
+    if (claimed.length !== expected) problems.push(`${claimed.length} runs were claimed, not ${expected}`)
+  }
   try {
-    const parked = new Parked(store)
     for (const size of SIZES.filter(size => size <= options.listed)) {
-      await parked.sleepers(size)
-      const [none, due, next] = [
-        await timed(() => parked.claim(0, problems)),
-        await timed(
-          () => parked.claim(CLAIMED, problems),
-          () => parked.due(CLAIMED),
-        ),
-        await timed(() => store.nextAvailableAt('runs')),
-      ]
+      const asleep = { status: 'waiting', startedAt: NOW, startedSeq: 2 } as const
+      // Each sleeps until its own time, days from now.
+      while (made < size)
+        await create(Math.min(size - made, 10_000), n => ({ ...asleep, availableAt: NOW + DAY_MS + n * 100 }))
+      const none = await timed(() => claim(0), { samples: SAMPLES })
+      const before = () => create(CLAIMED, () => ({ availableAt: NOW }))
+      const due = await timed(() => claim(CLAIMED), { samples: SAMPLES, before })
+      const next = await timed(() => store.nextAvailableAt('runs'), { samples: SAMPLES })
       figures[`${size.toLocaleString('en-US')} asleep`] = {
         'none due p50 ms': none.p50,
         [`${CLAIMED} due p50 ms`]: due.p50,
@@ -45,95 +54,15 @@ export async function claims(options: BenchOptions): Promise<Result[]> {
       }
     }
   } finally {
-    await close()
-  }
-  const title = `claims beside runs that sleep, on ${options.store ? 'PostgreSQL' : 'SQLite'}`
-  return [{ workload: 'CLAIMS', title, figures, notes: [], problems, profiles: [] }]
-}
-
-async function open({ store: address, dir }: BenchOptions): Promise<{ store: Store; close(): Promise<void> }> {
-  if (address !== undefined) {
-    const schema = await openSchema(address)
-    const store = await openPostgresStore({ url: schema.url })
-    return { store, close: () => store.close().then(() => schema.drop()) }
-  }
-  const folder = mkdtempSync(join(dir, 'perdure-claims-'))
-  const store = await openSqliteStore({ file: join(folder, 'engine.db') })
-  const close = async () => {
     await store.close()
+    await schema?.drop()
     rmSync(folder, { recursive: true })
   }
-  return { store, close }
+  return { title: `claims beside runs that sleep, on ${databaseName(options)}`, figures, problems }
 }
 
-class Parked {
-  readonly #store: Store
-  #count = 0
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  /** Adds runs until there are this many, each asleep until its own time, days from now. */
-  async sleepers(count: number): Promise<void> {
-    while (this.#count < count) {
-      const units = Array.from({ length: UNITS_UNDER_WAY }, () => {
-        const size = Math.max(0, Math.min(PER_UNIT, count - this.#count))
-        return this.#create(size, n => ({
-          status: 'waiting',
-          startedAt: NOW,
-          startedSeq: 2,
-          availableAt: NOW + DAY_MS + n * 100,
-        }))
-      })
-      await Promise.all(units)
-    }
-  }
-
-  due(count: number): Promise<void> {
-    return this.#create(count, () => ({ availableAt: NOW }))
-  }
-
-  /** Claimed runs are leased for longer than the measurement takes. */
-  async claim(expected: number, problems: string[]): Promise<void> {
-    const claim = { owner: 'bench', now: NOW, leaseUntil: NOW + 1000 * DAY_MS, limit: CLAIMED }
-    const claimed = await this.#store.claimRuns(claim)
-    if (claimed.length !== expected) problems.push(`${claimed.length} runs were claimed, not ${expected}`)
-  }
-
-  async #create(count: number, fields: (n: number) => Partial<Run>): Promise<void> {
-    const changes = Array.from({ length: count }, () => {
-      const n = ++this.#count
-      return { type: 'run.created' as const, run: { ...aRun(n), ...fields(n) } }
-    })
-    if (changes.length > 0) await this.#store.commit({ guards: [], changes })
-  }
-}
-
-function aRun(n: number): Run {
-  return {
-    namespace: 'default',
-    id: derivedId('run', NOW + n, String(n)),
-    workflow: `workflow-${n % 20}`,
-    app: `app-${n % 10}`,
-    status: 'queued',
-    triggerKind: 'event',
-    trigger: { name: 'order/created' },
-    input: JSON.stringify({ orderId: n }),
-    attempt: 1,
-    transportTries: 0,
-    createdAt: NOW,
-    fence: 1,
-  }
-}
-
-async function timed(work: () => Promise<unknown>, before = async () => {}): Promise<{ p50: number; p99: number }> {
-  const times: number[] = []
-  for (let i = 0; i < SAMPLES; i++) {
-    await before()
-    const from = performance.now()
-    await work()
-    times.push(performance.now() - from)
-  }
-  return percentiles(times)
+function aRun(n: number, fields: (n: number) => Partial<Run>): Run {
+  const id = derivedId('run', NOW + n, String(n))
+  const place = { workflow: `workflow-${n % 20}`, app: `app-${n % 10}`, input: JSON.stringify({ orderId: n }) }
+  return { ...queuedRun({ id, createdAt: NOW, ...place }), ...fields(n) }
 }

@@ -2,40 +2,29 @@
 
 import { hashStepId } from '@perdure/protocol'
 import { createHandler, createWorkflow } from '@perdure/sdk'
-import type { Result } from '../report/report.ts'
-import type { BenchOptions } from '../rig/options.ts'
+import { timed } from '../measure/latency.ts'
+import type { Outcome } from '../report/report.ts'
 
 const STEPS = [100, 1000, 2500, 5000, 9999]
 const PASSES = 15
 /** Without a key a runner takes requests of this machine only, and only JSON. */
 const LOCAL = { headers: { 'content-type': 'application/json', host: '127.0.0.1' }, remoteAddress: '127.0.0.1' }
 
-export async function replay(_: BenchOptions): Promise<Result[]> {
-  const figures: Result['figures'] = {}
+export async function replay(): Promise<Outcome> {
+  const figures: Outcome['figures'] = {}
   const problems: string[] = []
   for (const count of STEPS) {
     const handler = createHandler({ app: 'bench', workflows: [sequence(count)], signingKey: [] })
-    const request = invoke(count)
-    const tookMs: number[] = []
-    for (let pass = 0; pass < PASSES; pass++) {
-      const from = performance.now()
-      const { status, body } = await handler.handle({ ...LOCAL, rawBody: request })
-      tookMs.push(performance.now() - from)
+    const rawBody = invoke(count)
+    const pass = async () => {
+      const { status, body } = await handler.handle({ ...LOCAL, rawBody })
       if (status !== 200 || !body.includes(`"data":${count}`)) problems.push(`${count} steps: ${status} ${body}`)
     }
-    const median = tookMs.sort((a, b) => a - b)[PASSES >> 1] as number
-    figures[`${count} steps`] = { 'ms a pass': median, 'us a step': (median * 1000) / count }
+    const { p50 } = await timed(pass, { samples: PASSES })
+    figures[`${count} steps`] = { 'ms a pass': p50, 'us a step': (p50 * 1000) / count }
   }
-  return [
-    {
-      workload: 'REPLAY',
-      title: 'a pass over a memo of the given number of steps, from the request text to the answer',
-      figures,
-      notes: [],
-      problems,
-      profiles: [],
-    },
-  ]
+  const title = 'a pass over a memo of the given number of steps, from the request text to the answer'
+  return { title, figures, problems }
 }
 
 function sequence(count: number) {

@@ -3,7 +3,6 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { freePort } from '../../bench/rig/engine-process.ts'
 import { openFrameServer } from '../kit/browser/frame-server.ts'
 import { openPage } from '../kit/browser/page.ts'
 import {
@@ -18,6 +17,7 @@ import {
   until,
   wait,
 } from '../kit/index.ts'
+import { freePort } from '../kit/runner/mortal-runner.ts'
 
 /** Runs in the page: counts the rounds of changes in the rows. */
 const COUNT_CHANGES = `{

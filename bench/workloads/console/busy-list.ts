@@ -1,10 +1,13 @@
-// A list of 200 runs under 2,000 status frames a second, with the pointer on a row: its rows stay, and new runs are counted. And the
-// memory of one that is open for an hour.
+// A list of 200 runs under 2,000 status frames a second, with the pointer on a row: its rows stay, and new runs are counted. The
+// memory of one that is open for an hour. And one that nobody touches.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { type FrameServer, openFrameServer } from '../../../test/kit/browser/frame-server.ts'
+import { CpuMeter, secondsOf } from '../../measure/cpu-meter.ts'
 import { percentiles } from '../../measure/latency.ts'
+import type { Rig } from '../../rig/rig.ts'
 import type { Bars } from './bars.ts'
-import { type BenchBrowser, consoleUrl, heapBytes, type Tab } from './browser.ts'
+import { type BenchBrowser, consoleUrl, heapBytes, type Tab, type TabOptions } from './browser.ts'
 
 const FRAMES_PER_S = 2000
 const WARM_UP_MS = 3000
@@ -32,8 +35,8 @@ const PLACES = `[...document.querySelectorAll('tbody tr[data-key]')].slice(0, 20
   return row.dataset.key + ' at ' + row.getBoundingClientRect().top
 })`
 
-async function openList(browser: BenchBrowser, server: FrameServer, before?: string): Promise<Tab> {
-  const tab = await browser.open(server.url, before === undefined ? {} : { before })
+async function openList(browser: BenchBrowser, server: FrameServer, options: TabOptions = {}): Promise<Tab> {
+  const tab = await browser.open(server.url, options)
   await tab.page.goto(consoleUrl(server.url, 'runs'))
   await tab.page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   await tab.page.locator('tbody tr[data-key]').nth(10).waitFor()
@@ -93,7 +96,7 @@ export async function openHour(
   bars: Bars,
 ): Promise<void> {
   const server = await openFrameServer(origin)
-  const tab = await openList(browser, server, WITHOUT_WORKER)
+  const tab = await openList(browser, server, { before: WITHOUT_WORKER })
   server.send(runIds, FRAMES_PER_S)
   await tab.page.waitForTimeout(WARM_UP_MS)
   const before = await heapBytes(tab)
@@ -110,4 +113,30 @@ export async function openHour(
   server.close()
   bars.count(`heap growth over ${HOUR_FRAMES.toLocaleString('en-US')} frames, MB`, growth / MB, 10)
   bars.add('heap before', { MB: before / MB, seconds: (performance.now() - from) / 1000 })
+}
+
+const SETTLE_MS = 5000
+/** Long enough for the counts beside the sections to be read twice. */
+const IDLE_MINUTES = 2
+const MINUTE_MS = 60_000
+
+/** A list that nobody touches, beside an engine without work: requests, and what they cost the engine. */
+export async function idlePage({ engine }: Rig, browser: BenchBrowser, bars: Bars): Promise<void> {
+  const cpuPercent = async () => {
+    await pause(SETTLE_MS)
+    const meter = new CpuMeter({ engine: engine.pid })
+    await pause(IDLE_MINUTES * MINUTE_MS)
+    return (100_000 * secondsOf(meter.read(), 'engine')) / (IDLE_MINUTES * MINUTE_MS)
+  }
+  const alone = await cpuPercent()
+  const server = await openFrameServer(engine.origin, { leavesStream: true })
+  const tab = await openList(browser, server, { width: 1600 })
+  const open = await cpuPercent()
+  const since = Date.now() - IDLE_MINUTES * MINUTE_MS
+  const requests = server.requests.filter(({ at }) => at >= since)
+  await tab.context.close()
+  server.close()
+  bars.count('requests a minute of an idle page', requests.length / IDLE_MINUTES, 2)
+  bars.count('engine: an idle page, % of a core', open - alone, 1)
+  bars.add('engine without it', { '% of a core': alone })
 }

@@ -1,8 +1,8 @@
 // The reads of the console's pages over a large store: the pages are opened, and each read that they made is measured again.
 
-import { Agent, request } from 'node:http'
 import { openFrameServer } from '../../../test/kit/browser/frame-server.ts'
-import { percentiles } from '../../measure/latency.ts'
+import { Api } from '../../load/api.ts'
+import { timed } from '../../measure/latency.ts'
 import type { Bars } from './bars.ts'
 import { type BenchBrowser, consoleUrl, untilTrue } from './browser.ts'
 
@@ -56,35 +56,19 @@ export async function pageReads(
     lines.filter(line => /^GET \//.test(line) && !/^GET \/(console|stream)/.test(line)).map(line => line.slice(4)),
   )
   const slowness = await browser.slowness()
-  const agent = new Agent({ keepAlive: true })
+  const api = new Api(origin, { headers: { 'accept-encoding': 'br' } })
   const all: { path: string; p95: number }[] = []
-  for (const path of reads) all.push({ path, p95: await p95Of(origin + path, agent, bars) })
-  agent.destroy()
+  for (const path of reads) {
+    const read = async () => {
+      const { status } = await api.call('GET', path)
+      if (status >= 400) bars.problems.push(`GET ${path} answered ${status}`)
+    }
+    all.push({ path, p95: (await timed(read, { samples: SAMPLES, spentMsMax: SPENT_MS_MAX })).p95 })
+  }
+  await api.close()
   all.sort((a, b) => b.p95 - a.p95)
   for (const { path, p95 } of all.slice(0, 5)) bars.add(named(path), { 'p95 ms': p95 })
   bars.time(`slowest of ${all.length} reads of the pages, p95`, all[0]?.p95 ?? Number.NaN, { barMs: 200, slowness })
-}
-
-async function p95Of(url: string, agent: Agent, bars: Bars): Promise<number> {
-  const times: number[] = []
-  for (let spent = 0; times.length < SAMPLES && spent < SPENT_MS_MAX; ) {
-    const from = performance.now()
-    const status = await get(url, agent)
-    if (status >= 400) bars.problems.push(`GET ${url} answered ${status}`)
-    times.push(performance.now() - from)
-    spent += times.at(-1) as number
-  }
-  return percentiles(times).p95
-}
-
-function get(url: string, agent: Agent): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const call = request(url, { agent, headers: { 'accept-encoding': 'br' } }, response => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0))
-    })
-    call.on('error', reject)
-    call.end()
-  })
 }
 
 /** Without times and ids, which differ from run to run. */

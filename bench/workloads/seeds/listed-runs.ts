@@ -1,18 +1,18 @@
-// Fills a store with finished and sleeping runs, as after a busy month. Written without the engine, which must not be
-// running.
+// Fills a store with finished and sleeping runs, as after a busy month. Called by workloads before
+// their engine starts.
 
-import { openPostgresStore } from '../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { openSqliteStore } from '../../packages/engine/src/adapters/sql/sqlite/store.ts'
-import type { Change } from '../../packages/engine/src/domain/model/change.ts'
-import type { Run, RunStatus } from '../../packages/engine/src/domain/model/run.ts'
-import { derivedId } from '../../packages/engine/src/domain/text/ids.ts'
-import { errorFingerprint } from '../../packages/engine/src/domain/view/error-fingerprint.ts'
-import { seeded } from '../../test/kit/seeded.ts'
+import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Run, RunStatus } from '../../../packages/engine/src/domain/model/run.ts'
+import { derivedId } from '../../../packages/engine/src/domain/text/ids.ts'
+import { errorFingerprint } from '../../../packages/engine/src/domain/view/error-fingerprint.ts'
+import type { Store } from '../../../packages/engine/src/ports/store.ts'
+import { seeded } from '../../../test/kit/seeded.ts'
+import { commitAll, queuedRun } from '../../rig/store.ts'
 
-const NAMESPACE = 'default'
 const APPS = 10
 const WORKFLOWS = 20
-const PER_UNIT = 2000
+/** Ends that are counted in one transaction. */
+const PER_COUNT = 2000
 /** One run every 2.6 s: a million in a month. */
 export const APART_MS = 2600
 const FIRST_AT = Date.UTC(2030, 0, 1)
@@ -69,43 +69,26 @@ export interface Sample {
 }
 
 /** Writes the runs, and counts their ends into the roll-ups. */
-export async function insertRuns(
-  database: { file: string; url?: string | undefined },
-  count: number,
-  firstAt = FIRST_AT,
-): Promise<Sample> {
-  const { file, url } = database
-  const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
-  const random = seeded(1)
-  const first: Partial<Pick<Sample, 'parentId' | 'fingerprint'>> = {}
-  let [eventId, replayedId] = ['', '']
+export async function insertRuns(store: Store, count: number, firstAt = FIRST_AT): Promise<Sample> {
+  const { next: random } = seeded(1)
+  const sample = { eventId: '', replayedId: '', parentId: '', fingerprint: '' }
   let previous: Run | undefined
-  let changes: Change[] = []
-  for (let i = 0; i < count; i++) {
-    const listed = listedRun({
-      i,
-      createdAt: firstAt + i * APART_MS,
-      count,
-      random: random.next,
-      previous,
-      parentId: first.parentId,
-    })
-    const run = { ...listed, ...attributesOf(i, count) }
-    changes.push({ type: 'run.created', run })
-    first.parentId ??= run.id
-    if (isOf('error', i)) first.fingerprint ??= errorFingerprint(run)
-    if (run.eventId !== undefined && i <= count / 2) eventId = run.eventId
-    if (run.replayOf !== undefined && i <= count / 2) replayedId = run.replayOf
-    previous = run
-    if (changes.length < PER_UNIT && i + 1 < count) continue
-    await store.commit({ guards: [], changes })
-    changes = []
+  function* changes(): Generator<Change> {
+    for (let i = 0; i < count; i++) {
+      const { parentId } = sample
+      const run = listedRun({ i, createdAt: firstAt + i * APART_MS, count, random, previous, parentId })
+      sample.parentId ||= run.id
+      if (isOf('error', i)) sample.fingerprint ||= errorFingerprint(run) ?? ''
+      if (run.eventId !== undefined && i <= count / 2) sample.eventId = run.eventId
+      if (run.replayOf !== undefined && i <= count / 2) sample.replayedId = run.replayOf
+      previous = run
+      yield { type: 'run.created', run }
+    }
   }
+  await commitAll(store, changes())
   const until = firstAt + (count + 1000) * APART_MS
-  while ((await store.countEnds({ before: until, limit: PER_UNIT })) === PER_UNIT);
-  await store.close()
-  const recentFrom = firstAt + Math.floor(count * 0.99) * APART_MS
-  return { ...(first as Required<typeof first>), eventId, replayedId, recentFrom, until }
+  while ((await store.countEnds({ before: until, limit: PER_COUNT })) === PER_COUNT);
+  return { ...sample, recentFrom: firstAt + Math.floor(count * 0.99) * APART_MS, until }
 }
 
 const isOf = (kind: keyof typeof KINDS_OF, i: number) => (KINDS_OF[kind] as readonly number[]).includes(i % KINDS)
@@ -116,7 +99,7 @@ interface Listed {
   count: number
   random: () => number
   previous: Run | undefined
-  parentId: string | undefined
+  parentId: string
 }
 
 function listedRun({ i, createdAt, count, random, previous, parentId }: Listed): Run {
@@ -126,8 +109,8 @@ function listedRun({ i, createdAt, count, random, previous, parentId }: Listed):
   // Some apps and workflows are much busier than others.
   const app = isOf('app', i) ? APART.app : `app-${Math.floor(random() ** 2 * APPS)}`
   const workflow = isOf('workflow', i) ? APART.workflow : `workflow-${Math.floor(random() ** 2 * WORKFLOWS)}`
-  const isChild = isOf('parent', i) && parentId !== undefined && i < (CHILDREN_MAX * KINDS * count) / 1_000_000
-  const origin = isCron
+  const isChild = isOf('parent', i) && i > 0 && i < (CHILDREN_MAX * KINDS * count) / 1_000_000
+  const origin: Partial<Run> = isCron
     ? { cron: '* * * * *' }
     : {
         eventName: 'order/created',
@@ -135,30 +118,27 @@ function listedRun({ i, createdAt, count, random, previous, parentId }: Listed):
         ...(isChild ? { parentRunId: parentId, parentStepIndex: 0 } : {}),
       }
   const one = isOf('error', i)
-  return {
-    namespace: NAMESPACE,
+  const end: Partial<Run> =
+    status === 'waiting'
+      ? { waitingFor: { kind: 'event', eventName: 'never' } }
+      : { finishedAt: createdAt + 5 + Math.floor(20 * Math.exp(6 * random())), finishedSeq: 9 }
+  const error: Run['error'] = one ? APART.error : { message: 'the card was refused', code: 'step_failed' }
+  return queuedRun({
     id: derivedId('run', createdAt, String(i)),
     workflow: one ? 'workflow-0' : workflow,
     app: one ? 'app-0' : app,
     status,
     triggerKind: isCron ? 'cron' : 'event',
-    trigger: { name: 'order/created' },
     input: JSON.stringify({ orderId: i, customer: `customer-${i % 1000}`, lines: ['one', 'two', 'three'] }),
-    attempt: 1,
-    transportTries: 0,
     createdAt,
     startedAt: createdAt + 5,
     startedSeq: 2,
-    fence: 1,
     ...origin,
-    ...(status === 'waiting'
-      ? { waitingFor: { kind: 'event', eventName: 'never' } }
-      : { finishedAt: createdAt + 5 + Math.floor(20 * Math.exp(6 * random())), finishedSeq: 9 }),
-    ...(status === 'succeeded' ? { result: JSON.stringify({ done: true, order: i }) } : {}),
-    ...(status === 'failed'
-      ? { error: one ? APART.error : { message: 'the card was refused', code: 'step_failed' } }
-      : {}),
-  }
+    ...end,
+    ...(status === 'succeeded' && { result: JSON.stringify({ done: true, order: i }) }),
+    ...(status === 'failed' && { error }),
+    ...attributesOf(i, count),
+  })
 }
 
 function attributesOf(i: number, count: number): Pick<Run, 'attributes'> {

@@ -1,18 +1,17 @@
-// Rows beside the listed runs that single reads look at: trees, a long run, steps of the newest runs, posts to endpoints. Written
-// without the engine, which must not be running. Called by lists.ts.
+// Rows beside the listed runs that single reads look at: trees, a long run, steps of the newest runs, posts to endpoints. Called
+// by lists.ts.
 
-import { openPostgresStore } from '../../../packages/engine/src/adapters/sql/postgres/store.ts'
-import { openSqliteStore } from '../../../packages/engine/src/adapters/sql/sqlite/store.ts'
 import type { Change } from '../../../packages/engine/src/domain/model/change.ts'
 import type { DeliveryAttempt } from '../../../packages/engine/src/domain/model/delivery.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { derivedId } from '../../../packages/engine/src/domain/text/ids.ts'
 import { durationClass } from '../../../packages/engine/src/domain/view/durations.ts'
+import type { Store } from '../../../packages/engine/src/ports/store.ts'
 import { seeded } from '../../../test/kit/seeded.ts'
+import { commitAll, endedRun } from '../../rig/store.ts'
 
 const NAMESPACE = 'default'
-const PER_UNIT = 2000
 const MONTH_MS = 30 * 86_400_000
 /** Levels of the tree of an event, and how many runs come of each node; in all more than a tree shows. */
 const TREE_LEVELS = [40, 10, 1, 1] as const
@@ -37,39 +36,15 @@ export interface Details {
 }
 
 /** Writes them as of a time; so many posts are spread over the month before. */
-export async function insertDetails(
-  database: { file: string; url?: string | undefined },
-  until: number,
-  posts: number,
-): Promise<Details> {
-  const { file, url } = database
-  const store = await (url === undefined ? openSqliteStore({ file }) : openPostgresStore({ url }))
-  const commit = (changes: Change[]) => store.commit({ guards: [], changes })
+export async function insertDetails(store: Store, until: number, posts: number): Promise<Details> {
   const [wide, chain] = [eventOf('wide', until), eventOf('chain', until)]
-  await commit([wide, ...tree(wide.event.id, until)])
-  await commit([chain, ...chainOf(chain.event.id, until)])
-  const long = ended('long', until, {})
-  await inUnits([{ type: 'run.created', run: long } as const, ...longRun(long)], commit)
-  await inUnits(runsWithSteps(until), commit)
-  await inUnits(postsOf(until - MONTH_MS, until, posts), commit)
-  await store.close()
-  return {
-    eventId: wide.event.id,
-    chainEventId: chain.event.id,
-    longRunId: long.id,
-    endpointId: endpointOf(0),
-  }
-}
-
-async function inUnits(changes: Iterable<Change>, commit: (changes: Change[]) => Promise<void>): Promise<void> {
-  let unit: Change[] = []
-  for (const change of changes) {
-    unit.push(change)
-    if (unit.length < PER_UNIT) continue
-    await commit(unit)
-    unit = []
-  }
-  if (unit.length > 0) await commit(unit)
+  const long = ended('long', until)
+  await commitAll(store, [wide, ...tree(wide.event.id, until), chain, ...chainOf(chain.event.id, until)])
+  await commitAll(store, [{ type: 'run.created', run: long }])
+  await commitAll(store, longRun(long))
+  await commitAll(store, runsWithSteps(until))
+  await commitAll(store, postsOf(until - MONTH_MS, until, posts))
+  return { eventId: wide.event.id, chainEventId: chain.event.id, longRunId: long.id, endpointId: endpointOf(0) }
 }
 
 function eventOf(name: string, at: number): Extract<Change, { type: 'event.recorded' }> {
@@ -78,27 +53,8 @@ function eventOf(name: string, at: number): Extract<Change, { type: 'event.recor
   return { type: 'event.recorded', event: { ...event, triggered: [] } }
 }
 
-/** A run that ended at its creation time. */
-function ended(name: string, at: number, origin: Partial<Run>): Run {
-  return {
-    namespace: NAMESPACE,
-    id: derivedId('run', at, name),
-    workflow: 'workflow-0',
-    app: 'app-0',
-    status: 'succeeded',
-    triggerKind: 'event',
-    trigger: { name: 'order/created' },
-    attempt: 1,
-    transportTries: 0,
-    createdAt: at,
-    startedAt: at,
-    startedSeq: 2,
-    finishedAt: at,
-    finishedSeq: 9,
-    fence: 1,
-    ...origin,
-  }
-}
+const ended = (name: string, at: number, fields: Partial<Run> = {}) =>
+  endedRun({ id: derivedId('run', at, name), createdAt: at, ...fields })
 
 function stepOf(run: Run, index: number, more: Partial<Step>): Step {
   const { createdAt: at, id } = run
