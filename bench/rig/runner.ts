@@ -73,7 +73,7 @@ export class Runner {
   }
 
   stop(): Promise<void> {
-    // A runner of the SDK that is asked to end waits for its engine, which may be gone.
+    // On SIGTERM a runner of the SDK waits for its engine, which may have stopped.
     return endChild(this.#child, 'SIGKILL')
   }
 

@@ -65,7 +65,7 @@ const OWN = 'own'
 /** Namespaces of the idle streams. */
 const OTHERS = Array.from({ length: 50 }, (_, i) => `other-${i}`)
 
-/** What an event costs while thousands of streams are open that it does not concern, and while all are of its namespace. */
+/** The cost of an event while thousands of streams are open that it does not concern, and while all are of its namespace. */
 export function idleStreams(options: BenchOptions): Promise<Outcome> {
   return onRig(options, { kind: 'none', namespaces: [OWN, ...OTHERS] }, async rig => {
     const figures: Record<string, Figures> = {}
@@ -100,7 +100,7 @@ const READERS = [100, 1000]
 const READERS_WARM_UP_SECONDS = 3
 const RUNS_OF_50 = 9
 
-/** What runs cost while streams that show them are read. Each figure stands beside one without readers, taken right before it. */
+/** The cost of runs while streams that show them are read. Each figure stands beside one without readers, taken right before it. */
 export function readers(options: BenchOptions): Promise<Outcome> {
   return onRig(options, {}, async rig => {
     const besideReaders = await w1BesideReaders(rig)
