@@ -11,7 +11,8 @@ import { API_ERROR_MEANING } from '../../packages/protocol/src/api/error-meaning
 import { flowControlMembers } from '../../packages/protocol/src/wire/flow-control-schema.ts'
 import { httpApiPage } from '../../scripts/http-api-page.ts'
 
-const page = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8')
+const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const page = (name: string) => textOf(`docs/${name}.md`)
 
 /** The cells of every table row whose first cell is code. */
 function rows(text: string): string[][] {
@@ -41,7 +42,7 @@ test('docs/http-api.md is what `npm run docs` writes', () => {
 })
 
 test('the version that the OpenAPI document names is that of the package', () => {
-  const text = readFileSync(new URL('../../packages/engine/package.json', import.meta.url), 'utf8')
+  const text = textOf('packages/engine/package.json')
   expect(JSON.parse(text)).toMatchObject({ version: ENGINE_VERSION })
 })
 
@@ -80,9 +81,20 @@ test('docs/operating.md lists every setting, and no other', () => {
 })
 
 test('the two tutorials use different apps, so that the runner of one gets no run of the other', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const readme = textOf('README.md')
   const [, ofReadme] = /serve\(\{ app: '([\w-]+)'/.exec(readme) ?? []
   const [, ofQuickstart] = /npm create perdure ([\w-]+)/.exec(page('quickstart')) ?? []
   expect([ofReadme, ofQuickstart]).toEqual([expect.any(String), expect.any(String)])
   expect(ofReadme).not.toBe(ofQuickstart)
+})
+
+test('CONTRIBUTING.md has a reason for every dependency of development, and nothing overrides a version', () => {
+  const [, section = ''] = textOf('CONTRIBUTING.md').split('## Dependencies for development')
+  const { devDependencies, overrides } = JSON.parse(textOf('package.json')) as Record<string, object | undefined>
+  expect(
+    rows(section)
+      .flatMap(([packages]) => codesOf(packages))
+      .sort(),
+  ).toEqual(Object.keys(devDependencies ?? {}).sort())
+  expect(overrides).toBeUndefined()
 })
