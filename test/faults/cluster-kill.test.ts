@@ -9,7 +9,7 @@ import { SEED } from '../part.ts'
 const FAULTS = Number(process.env.PERDURE_FAULTS ?? 3)
 const TITLE = `${FAULTS} faults over three engines: nothing lost, nothing twice, no limit broken, progress after each`
 
-test(TITLE, { timeout: 120_000 + FAULTS * 15_000 }, async () => {
+test(TITLE, { timeout: 180_000 + FAULTS * 15_000 }, async () => {
   const { counts, problems } = await disturbCluster({ random: seeded(SEED), isOver: faults => faults >= FAULTS })
   const summary = `seed ${SEED}: ${JSON.stringify(counts)}`
   console.log(summary)

@@ -59,7 +59,7 @@ class Counted {
 
 const TITLE = `${KILLS} kills: never above a concurrency limit, no run lost, no slot held at rest`
 
-test(TITLE, { timeout: 60_000 + KILLS * 4000 }, async () => {
+test(TITLE, { timeout: 180_000 + KILLS * 4000 }, async () => {
   const engine = await new EngineProcess({ env: { ENGINE_LOG_LEVEL: 'error' } }).start()
   const { api } = engine
   const counted = new Counted()

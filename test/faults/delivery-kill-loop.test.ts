@@ -20,7 +20,7 @@ const FAILURES = 2
 const SETTLE_MS_MAX = 60_000
 const TITLE = `${KILLS} kills: no delivery lost, one message id each, attempts only appended`
 
-test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
+test(TITLE, { timeout: 180_000 + KILLS * 4000 }, async () => {
   const env = {
     ENGINE_API_KEYS: API_KEYS,
     ENGINE_WEBHOOK_ALLOW_PRIVATE: '1',

@@ -9,7 +9,7 @@ import { part, SEED } from '../part.ts'
 const KILLS = Number(process.env.PERDURE_KILLS ?? { gate: 3, rest: kill.counts.quick, night: 25 }[part ?? 'rest'])
 const TITLE = `${KILLS} kills: no acknowledged event lost, no step run again, no effect twice`
 
-test(TITLE, { timeout: 120_000 + KILLS * 4000 }, async () => {
+test(TITLE, { timeout: 180_000 + KILLS * 4000 }, async () => {
   const { counts, problems } = await killRepeatedly({ count: KILLS, random: seeded(SEED) })
   const summary = `seed ${SEED}: ${JSON.stringify(counts)}`
   console.log(summary)

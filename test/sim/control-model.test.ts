@@ -13,7 +13,7 @@ const numRuns = Number(process.env.PERDURE_SEEDS ?? HISTORIES_DEFAULT)
 const seed = Number(process.env.PERDURE_SEED ?? 1)
 
 it(`control does as its model says in ${numRuns} histories`, {
-  timeout: 60_000 + numRuns * 100,
+  timeout: 180_000 + numRuns * 100,
 }, async () => {
   const began = performance.now()
   let engine: ControlledEngine | undefined

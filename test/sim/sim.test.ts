@@ -12,7 +12,7 @@ const one = process.env.PERDURE_SEED
 const count = Number(process.env.PERDURE_SEEDS ?? SEEDS_DEFAULT)
 const seeds = one === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(one)]
 
-it(`keeps its promises under ${seeds.length} seeds`, { timeout: 60_000 + seeds.length * 2000 }, async () => {
+it(`keeps its promises under ${seeds.length} seeds`, { timeout: 180_000 + seeds.length * 2000 }, async () => {
   const began = performance.now()
   let runs = 0
   let passes = 0

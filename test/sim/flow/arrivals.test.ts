@@ -31,7 +31,7 @@ describe.each<Policy[][]>([
   [['singleton', 'cancelOn']],
   [[...POLICIES]],
 ])('%s', focus => {
-  it(`is as the model says in ${HISTORIES} histories`, { timeout: 60_000 + HISTORIES * 500 }, async () => {
+  it(`is as the model says in ${HISTORIES} histories`, { timeout: 180_000 + HISTORIES * 500 }, async () => {
     const seen: Record<string, number> = {}
     const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
     for (const seed of seeds) {

@@ -28,7 +28,7 @@ const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i
 type Counts = Record<'arrived' | 'deleted' | 'races' | 'unanswered' | 'late' | 'clocks', number>
 
 it(`each arrives once or is deleted in ${seeds.length} histories`, {
-  timeout: 60_000 + seeds.length * 1000,
+  timeout: 180_000 + seeds.length * 1000,
 }, async () => {
   const counts: Counts = { arrived: 0, deleted: 0, races: 0, unanswered: 0, late: 0, clocks: 0 }
   for (const seed of seeds) await play(seed, counts)

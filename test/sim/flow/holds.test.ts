@@ -23,7 +23,7 @@ const STEPS = 45
 const SECOND = 1000
 
 it(`runs are held as the model says in ${HISTORIES} histories`, {
-  timeout: 60_000 + HISTORIES * 500,
+  timeout: 180_000 + HISTORIES * 500,
 }, async () => {
   let runs = 0
   const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]

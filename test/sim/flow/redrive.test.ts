@@ -20,7 +20,7 @@ const TRIGGERED_EVERY = 3
 const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
 type Shown = Record<'bulk' | 'single' | 'triggered' | 'unanswered' | 'skipped' | 'partly', number>
 
-it(`each pair starts once in ${seeds.length} histories`, { timeout: 60_000 + seeds.length * 2000 }, async () => {
+it(`each pair starts once in ${seeds.length} histories`, { timeout: 180_000 + seeds.length * 2000 }, async () => {
   const shown: Shown = { bulk: 0, single: 0, triggered: 0, unanswered: 0, skipped: 0, partly: 0 }
   for (const seed of seeds) await play(seed, shown)
   console.info(`${seeds.length} histories`, shown)

@@ -29,7 +29,7 @@ const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i
 type Counts = Record<'reports' | 'lost' | 'stored' | 'waited' | 'ends' | 'parks' | 'clocks', number>
 
 it(`reports are stored as promised in ${seeds.length} histories`, {
-  timeout: 60_000 + seeds.length * 1000,
+  timeout: 180_000 + seeds.length * 1000,
 }, async () => {
   const counts: Counts = { reports: 0, lost: 0, stored: 0, waited: 0, ends: 0, parks: 0, clocks: 0 }
   for (const seed of seeds) await play(seed, { counts })

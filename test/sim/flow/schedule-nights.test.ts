@@ -16,7 +16,7 @@ const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i
 const CHANGES = ZONES.map(changesOf)
 const noCounts = (): NightCounts => ({ fired: 0, missed: 0, races: 0, lost: 0, won: 0, clocks: 0, crashes: 0 })
 
-it(`each instant counts once in ${seeds.length} nights`, { timeout: 60_000 + seeds.length * 3000 }, async () => {
+it(`each instant counts once in ${seeds.length} nights`, { timeout: 180_000 + seeds.length * 3000 }, async () => {
   const counts = noCounts()
   for (const seed of seeds) await play(seed, counts)
   console.info(`${seeds.length} nights`, counts)
@@ -92,7 +92,7 @@ const PLANTED: readonly { name: string; tamper: Tamper; from?: number; shows?: (
 
 it.each(PLANTED)(
   'notices a planted bug: $name',
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async ({ name, tamper, from = 1, shows = () => true }) => {
     for (let seed = from; seed <= 200; seed++) {
       if (!shows(seed)) continue

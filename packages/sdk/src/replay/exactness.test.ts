@@ -14,7 +14,7 @@ const MODES: readonly Mode[] = ['passes', 'checkpoints', 'mixed']
 const choices = array(nat(9999), { maxLength: 80, size: 'max' })
 
 test(`${numRuns} random workflows have a possible outcome and replay exactly`, {
-  timeout: 60_000 + numRuns * 20,
+  timeout: 180_000 + numRuns * 20,
 }, async () => {
   let endedWith = 0
   const property = asyncProperty(programs, choices, async (program, list) => {

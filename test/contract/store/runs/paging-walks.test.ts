@@ -31,9 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-it(`${WALKS} walks under inserts and changes skip nothing and repeat nothing`, {
-  timeout: 60_000,
-}, async () => {
+it(`${WALKS} walks under inserts and changes skip nothing and repeat nothing`, async () => {
   let met = 0
   for (let walk = 0; walk < WALKS; walk++) met += await walkOnce(seeded(SEED + walk), `seed ${SEED + walk}`)
   // The filters match some runs.
