@@ -53,12 +53,13 @@ test(TITLE, { timeout: 180_000 + KILLS * 4000 }, async () => {
   const log = new AttemptLog(webhooks)
   const sent: Promise<void>[] = []
   for (let i = 0; i < KILLS; i++) {
-    for (let j = 0; j < EVENTS_A_ROUND; j++) sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
     await engine.start()
     availability.up()
     const looked = log.look(app).catch(() => {})
     // Every second read runs to its end, however slow the machine is; the others may be cut off.
     if (i % 2 === 0) await looked
+    // POSTs of this round follow the read, however long it took: earlier ones may all have arrived meanwhile.
+    for (let j = 0; j < EVENTS_A_ROUND; j++) sent.push(sendOnce(api, availability, { app, token: `${i}.${j}` }))
     // The engine dies with POSTs in flight, because the destination delays its answers.
     const enough = posts.length + random.between(1, 8)
     await until(() => posts.length >= enough, { what: 'POSTs to be cut off', deadlineMs: SETTLE_MS_MAX })
