@@ -200,7 +200,8 @@ test('a selection holds the rows; paused, nothing changes and what comes is coun
   await page.keyboard.press('l')
   await page.getByRole('banner').getByRole('button', { name: 'Paused' }).waitFor()
   // How long ago the run started goes on.
-  const shown = async () => (await first.innerText()).replaceAll(/\bnow\b|\b[\d.]+ (?:ms|s|seconds?|min|minutes?)(?: ago)?\b/g, 'a while')
+  const shown = async () =>
+    (await first.innerText()).replaceAll(/\bnow\b|\b[\d.]+ (?:ms|s|seconds?|min|minutes?)(?: ago)?\b/g, 'a while')
   const text = await shown()
   server.sendOnce(runIds)
   await page.getByRole('button', { name: 'Paused · 200 held' }).waitFor()
