@@ -1,5 +1,6 @@
 // One client for all requests of the bench: undici's Pool.dispatch, which costs the load as little as a request can.
 
+import { StringDecoder } from 'node:string_decoder'
 import { type Dispatcher, Pool } from 'undici'
 
 /** The secret key of a namespace, for engines that `Rig` starts with several namespaces. */
@@ -36,6 +37,8 @@ export class Api {
   call(method: 'GET' | 'POST' | 'PUT', path: string, body?: string | Buffer, onData?: (text: string) => void) {
     return new Promise<Answer>((resolve, reject) => {
       const answer: Answer = { status: 0, text: '', cursor: undefined }
+      // A character may come in two chunks.
+      const decoder = new StringDecoder()
       const handler: Dispatcher.DispatchHandler = {
         onConnect() {},
         onHeaders(status, rawHeaders) {
@@ -44,7 +47,7 @@ export class Api {
           return true
         },
         onData(chunk) {
-          const text = chunk.toString()
+          const text = decoder.write(chunk)
           answer.text += text
           onData?.(text)
           return true

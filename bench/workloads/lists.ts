@@ -100,7 +100,7 @@ class Reads {
     let [pages, over] = [0, 0]
     for (const [i, [first, query]] of filters.entries()) {
       for (const [second, further] of filters.slice(i + 1)) {
-        // The statuses of a list are one filter, and so are its kinds of runs.
+        // Two statuses, or two kinds of runs, are one filter.
         if (first.split(' ')[0] === second.split(' ')[0]) continue
         const row: Figures = {}
         for (const sort of SORTS) {
