@@ -1,5 +1,6 @@
 // The type of a query parameter, and parameters that several operations have.
 
+import { SERIES_STEPS } from '../api/values.ts'
 import { APP_NAME_CHARS_MAX } from '../wire/bounds.ts'
 
 /** A query parameter. An invalid value is refused with 400, except an integer out of range: it is clamped. */
@@ -67,3 +68,16 @@ export const APP_PARAM = {
 
 /** Maximum length of an id in a path or a query parameter, in characters. */
 export const ID_CHARS_MAX = 68
+
+/** Which spans of a series are given. */
+export const SPAN_PARAMS = {
+  since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
+  until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
+  step: {
+    kind: 'enum',
+    values: SERIES_STEPS,
+    default: '1h',
+    description:
+      'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
+  },
+} as const

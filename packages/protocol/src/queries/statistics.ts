@@ -1,22 +1,14 @@
 // The query parameters of operations that count runs.
 
-import { RUN_KINDS, RUN_STATUSES, SERIES_STEPS, WAITING_KINDS } from '../api/values.ts'
+import { RUN_KINDS, RUN_STATUSES, WAITING_KINDS } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, type QueryParams } from './param.ts'
+import { APP_PARAM, type QueryParams, SPAN_PARAMS } from './param.ts'
 
 const WORKFLOW_PARAM = { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only runs of this workflow' } as const
 
 export const statistics = {
   getRunSeries: {
-    since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
-    until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
-    step: {
-      kind: 'enum',
-      values: SERIES_STEPS,
-      default: '1h',
-      description:
-        'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
-    },
+    ...SPAN_PARAMS,
     app: APP_PARAM,
     workflow: WORKFLOW_PARAM,
   },

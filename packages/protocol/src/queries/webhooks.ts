@@ -1,7 +1,7 @@
 // The query parameters of operations on webhook deliveries and endpoints.
 
-import { DELIVERY_KINDS, DELIVERY_STATUSES, SERIES_STEPS } from '../api/values.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParams } from './param.ts'
+import { DELIVERY_KINDS, DELIVERY_STATUSES } from '../api/values.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, SPAN_PARAMS } from './param.ts'
 
 const FILTERS = {
   app: APP_PARAM,
@@ -35,15 +35,7 @@ export const webhooks = {
   },
 
   getWebhookEndpointSeries: {
-    since: { kind: 'timestamp', description: 'The first span contains this time; by default 24 hours are given' },
-    until: { kind: 'timestamp', description: 'Only spans that begin before this time; by default now' },
-    step: {
-      kind: 'enum',
-      values: SERIES_STEPS,
-      default: '1h',
-      description:
-        'The length of a span. At most 750 spans are given; spans of `5m` are kept for 8 days, and spans of `1h` for 400',
-    },
+    ...SPAN_PARAMS,
     endpointId: { kind: 'name', maxLength: ID_CHARS_MAX, description: 'Only posts to this endpoint' },
   },
 } as const satisfies Record<string, QueryParams>
