@@ -21,6 +21,7 @@ export {
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
+  type RunFilterName,
   SCHEDULE_SORTS,
   SCHEDULE_SOURCES,
   SERIES_STEPS,

@@ -8,7 +8,7 @@ import type { Delivery, DeliveryAttempt, DeliveryKind, DeliveryStatus } from '..
 import type { Event } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
-import type { Run, RunKind, RunProgress, RunStatus, WaitingFor } from '../domain/model/run.ts'
+import type { Run, RunFilter, RunKind, RunProgress, RunStatus } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
 import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
@@ -24,52 +24,6 @@ import type { StatisticsReads } from './store-statistics.ts'
 
 /** A run with the name of its current step (the newest unsettled one, else the newest). */
 export type RunView = Run & { currentStepName?: string }
-
-/** Selects the runs of a bulk replay: every field that is present narrows it. */
-export interface ReplayFilter {
-  app?: string
-  workflow?: string
-  /** `running` also matches waiting, as in the list. */
-  status?: RunStatus
-  runType?: 'event' | 'cron'
-  /** Only runs created then or later. */
-  since?: number
-}
-
-/** Selects the runs of a list: every field that is present narrows it. */
-export interface RunFilter extends Omit<ReplayFilter, 'status'> {
-  /** `running` also matches waiting. */
-  status?: readonly RunStatus[]
-  /** Only runs created before. */
-  until?: number
-  kind?: RunKind
-  /** Workflows of which one is the run's. */
-  workflows?: readonly string[]
-  parentRunId?: string
-  /** The kind of what the run waits for. */
-  waitingFor?: WaitingFor['kind']
-  /** The fingerprint of the error of a failed run (domain/view/error-fingerprint). */
-  error?: string
-  /** The runner that the run is pinned to. */
-  runner?: string
-  ids?: readonly string[]
-  /** Attributes as `key:value`, all of which the run has. */
-  attribute?: readonly string[]
-  eventId?: string
-  replayOf?: string
-  /** Part of the id, the workflow or the app, in upper or lower case. */
-  q?: string
-  /** Widens `q` to input, result and error. */
-  deep?: boolean
-  /** Only runs that this bulk job made. */
-  bulkId?: string
-  /** Only runs that ended then or later. */
-  endedSince?: number
-  /** Only runs that ended before. */
-  endedUntil?: number
-  /** Only runs that have a fork. */
-  isForked?: true
-}
 
 export interface RunQuery extends RunFilter {
   /** Absent: `started`, which is by id, since ids begin with `createdAt`. */
@@ -382,7 +336,7 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   /** A row for each endpoint with deliveries, other than tests, created at or after `since`. */
   endpointStats(since: number, signal?: AbortSignal): Promise<EndpointStats[]>
   /** The matching runs, with the ids of at most `limit` ended ones. */
-  replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
+  replayable(filter: RunFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns>
   /** How many runs of each status match the filter, all seen at one moment; with `q`, each is seen when it is looked at. */
   statusCounts(filter: RunFilter, signal?: AbortSignal): Promise<RunCounts>
   /** Rows of bulk actions, newest first. */

@@ -1,6 +1,6 @@
 // Schemas of bulk actions: one action on many runs, as a durable job (docs/concepts.md#many-runs-at-once).
 
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import {
   APP_NAME_CHARS_MAX,
   ATTRIBUTE_KEY_CHARS_MAX,
@@ -20,6 +20,7 @@ import {
   RUN_KINDS,
   RUN_STATUSES,
   RUN_TYPES,
+  type RunFilterName,
   WAITING_KINDS,
 } from './values.ts'
 
@@ -29,6 +30,9 @@ const ID_CHARS_MAX = 128
 
 /** An attribute as lists are filtered by it: the value begins after the first colon. */
 const AttributeFilter = name(ATTRIBUTE_KEY_CHARS_MAX + 1 + ATTRIBUTE_VALUE_CHARS_MAX)
+
+/** The filters of the list that a job lacks: it takes `ids` beside the filter. */
+type NotOfBulk = 'ids' | 'bulkId'
 
 export const BulkFilterSchema = Type.Object({
   app: Type.Optional(name(APP_NAME_CHARS_MAX)),
@@ -68,7 +72,7 @@ export const BulkFilterSchema = Type.Object({
   ),
   q: Type.Optional(name(SEARCH_CHARS_MAX, 'Only runs whose id, workflow or app contains this text, ignoring case')),
   deep: optionalFlag('Extends `q`, without which it is refused, as in `GET /runs`'),
-})
+} satisfies Record<Exclude<RunFilterName, NotOfBulk>, TSchema>)
 
 /** Either `filter`, with at least one member, or `ids`. */
 export const BulkRequestSchema = Type.Object({

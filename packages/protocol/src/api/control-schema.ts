@@ -1,10 +1,10 @@
 // Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log.
 
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { RunStatusSchema } from './run-schema.ts'
-import { CONTROL_ACTIONS, RUN_TYPES } from './values.ts'
+import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName } from './values.ts'
 
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(
@@ -18,6 +18,11 @@ export const RetryFromStepRequestSchema = Type.Object({
   step: Type.String({ minLength: 1, description: "A step's name, with `:n` for repeats, or its hashed id" }),
 })
 
+/** The filters of the list that a bulk replay lacks: the action `replay` of `POST /bulk` has them. */
+type NotOfReplay =
+  | ('ids' | 'bulkId' | 'kind' | 'until' | 'endedSince' | 'endedUntil' | 'error' | 'parentRunId')
+  | ('eventId' | 'replayOf' | 'runner' | 'waitingFor' | 'attribute' | 'q' | 'deep')
+
 /** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({
   app: Type.Optional(name(APP_NAME_CHARS_MAX)),
@@ -25,7 +30,7 @@ export const BulkReplayRequestSchema = Type.Object({
   status: Type.Optional(RunStatusSchema),
   runType: Type.Optional(text(...RUN_TYPES)),
   since: Type.Optional(timestamp()),
-})
+} satisfies Record<Exclude<RunFilterName, NotOfReplay>, TSchema>)
 
 export const BulkReplayReplySchema = Type.Object({
   matched: count('Runs that match the filter'),

@@ -137,3 +137,12 @@ export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed'
 
 /** The form of the fingerprint of an error. */
 export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
+
+/**
+ * The filters of the list of runs. Bulk actions, the bulk replay and the console have each of them, or name it among those that they
+ * lack: a new one does not compile without a decision about all three.
+ */
+export type RunFilterName =
+  | ('app' | 'workflow' | 'status' | 'runType' | 'kind' | 'eventId' | 'replayOf' | 'parentRunId' | 'waitingFor')
+  | ('error' | 'runner' | 'ids' | 'bulkId' | 'attribute' | 'q' | 'deep')
+  | ('since' | 'until' | 'endedSince' | 'endedUntil')

@@ -6,13 +6,14 @@ import {
   RUN_SORT_KEYS,
   RUN_STATUSES,
   RUN_TYPES,
+  type RunFilterName,
   SORT_DIRECTIONS,
   STEP_FIELDS,
   STEP_STATUSES,
   WAITING_KINDS,
 } from '../api/values.ts'
 import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX, SEARCH_CHARS_MAX } from '../wire/bounds.ts'
-import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, waitParam } from './param.ts'
+import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParam, type QueryParams, waitParam } from './param.ts'
 
 /** Most ids of runs in one request. */
 const RUN_IDS_MAX = 200
@@ -46,6 +47,9 @@ export const STREAM_TOPICS = 'runs, events, deliveries, run:ID, run:ID@SEQ, bulk
 
 /** Digits of the largest seq. */
 const SEQ_DIGITS_MAX = 16
+
+/** The parameters of the list of runs besides its filters. */
+type OrderAndPage = 'sort' | 'dir' | 'limit' | 'cursor' | 'partial' | 'position'
 
 export const runs = {
   listRuns: {
@@ -236,4 +240,4 @@ export const runs = {
       description: 'Shortest time between two writes of runs, events, deliveries and bulk jobs, in ms',
     },
   },
-} as const satisfies Record<string, QueryParams>
+} as const satisfies Record<string, QueryParams> & { listRuns: Record<RunFilterName | OrderAndPage, QueryParam> }

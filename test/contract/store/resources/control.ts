@@ -2,9 +2,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ControlAction } from '../../../../packages/engine/src/domain/model/control-action.ts'
-import type { Run, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
+import type { Run, RunFilter, RunStatus } from '../../../../packages/engine/src/domain/model/run.ts'
 import { earliestId } from '../../../../packages/engine/src/domain/text/ids.ts'
-import type { ControlQuery, ReplayFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type { ControlQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { aRun, created, eachStore, NOW, NS, type OpenStore, write } from '../samples.ts'
 
 const STATUSES: RunStatus[] = ['queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
@@ -16,7 +16,7 @@ function endedRun(fields: Partial<Run> = {}): Run {
 export function controlContract(open: OpenStore): void {
   describe('replayable runs', () => {
     const store = eachStore(open)
-    const replayable = (filter: ReplayFilter, limit = 100) => store().in(NS).replayable(filter, limit)
+    const replayable = (filter: RunFilter, limit = 100) => store().in(NS).replayable(filter, limit)
 
     it('are counted, and the ended ones are listed newest first', async () => {
       const runs = STATUSES.map((status, i) =>
@@ -40,15 +40,15 @@ export function controlContract(open: OpenStore): void {
         { createdAt: NOW + 9 },
       ]
       await write(store(), created(run), ...others.map(other => created(endedRun({ ...wanted, ...other }))))
-      const filter: Required<ReplayFilter> = {
+      const filter = {
         app: 'a',
         workflow: 'w',
-        status: 'failed',
+        status: ['failed'],
         runType: 'cron',
         since: NOW + 10,
-      }
+      } satisfies RunFilter
       expect(await replayable(filter)).toEqual({ matched: 1, finished: 1, runIds: [run.id] })
-      for (const field of Object.keys(filter) as (keyof ReplayFilter)[]) {
+      for (const field of Object.keys(filter) as (keyof typeof filter)[]) {
         expect(await replayable({ [field]: filter[field] }), field).toMatchObject({ matched: 5, finished: 5 })
         expect(await replayable({ ...filter, [field]: undefined }), field).toMatchObject({ matched: 2 })
       }
@@ -56,8 +56,8 @@ export function controlContract(open: OpenStore): void {
 
     it('that run are those that wait, too', async () => {
       await write(store(), ...STATUSES.slice(0, 4).map(status => created(aRun({ status }))), created(endedRun()))
-      expect(await replayable({ status: 'running' })).toEqual({ matched: 2, finished: 0, runIds: [] })
-      expect(await replayable({ status: 'waiting' })).toMatchObject({ matched: 1 })
+      expect(await replayable({ status: ['running'] })).toEqual({ matched: 2, finished: 0, runIds: [] })
+      expect(await replayable({ status: ['waiting'] })).toMatchObject({ matched: 1 })
     })
 
     it('are those of the namespace', async () => {

@@ -2,11 +2,11 @@
 
 import { RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
-import { isTerminal, type Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import { isTerminal, type Run, type RunFilter } from '../../../../packages/engine/src/domain/model/run.ts'
 import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { positionOf } from '../../../../packages/engine/src/domain/view/run-order.ts'
 import type { Store } from '../../../../packages/engine/src/ports/store.ts'
-import type { RunFilter, RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type { RunQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
 import { seeded } from '../../../kit/seeded.ts'
 import { aRun, created, eachStore, moved, NOW, NS, type OpenStore, write } from '../samples.ts'
 import { DIRS, type FilterName, matches, SORTS, sorted } from './run-model.ts'

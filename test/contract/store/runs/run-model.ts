@@ -1,10 +1,9 @@
 // A model of the list of runs in plain code, with which the tests compare the store.
 
 import { attributeTexts } from '../../../../packages/engine/src/domain/model/attributes.ts'
-import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
+import type { Run, RunFilter } from '../../../../packages/engine/src/domain/model/run.ts'
 import { errorFingerprint } from '../../../../packages/engine/src/domain/view/error-fingerprint.ts'
 import { type RunSort, type SortDir, sortKey } from '../../../../packages/engine/src/domain/view/run-order.ts'
-import type { RunFilter } from '../../../../packages/engine/src/ports/store-reads.ts'
 
 export const SORTS: readonly RunSort[] = ['started', 'workflow', 'status', 'app', 'duration']
 export const DIRS: readonly SortDir[] = ['desc', 'asc']

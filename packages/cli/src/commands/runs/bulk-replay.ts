@@ -39,7 +39,13 @@ const FINISHED: readonly string[] = TERMINAL_STATUSES
 const COUNT_MAX = 10_000
 
 /** The filters besides the status. */
-const FILTERS = parametersOf('listRuns', { only: ['app', 'workflow', 'runType', 'since'] })
+const FILTER_NAMES: { readonly [Name in Exclude<keyof Filter, 'status'>]-?: true } = {
+  app: true,
+  workflow: true,
+  runType: true,
+  since: true,
+}
+const FILTERS = parametersOf('listRuns', { only: Object.keys(FILTER_NAMES) as (keyof typeof FILTER_NAMES)[] })
 
 /** Adds `bulk-replay` to `perdure runs`. */
 export function bulkReplayCommand(runs: Command): void {

@@ -5,6 +5,8 @@ import type { Item } from '../../data/queries.ts'
 import { VALUE_BREAK } from '../../router/routes.ts'
 import { Status } from '../../ui/status.tsx'
 import { NAMES_ALONE } from '../runs/box/qualifiers.ts'
+import type { JobFilter } from '../runs/bulk/filter.ts'
+import type { NotOfPage } from '../runs/query.ts'
 
 type Bulk = Item<'listBulks'>
 export type BulkDetail = Calls['getBulk']['reply']
@@ -35,12 +37,15 @@ export function filterText(filter: Bulk['filter']): string {
     .join(' ')
 }
 
+/** The filters of a job that the list lacks: one that is neither here nor read below does not compile. */
+type Lacked = { [Name in keyof JobFilter]: Name extends NotOfPage ? JobFilter[Name] : never }
+
 /** The same filter in the list of runs; undefined if the list does not have all of it. */
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
   const { app, workflow, status, runType, since, until, error, parentRunId, attribute, ...more } = filter
   const { waitingFor, endedSince, endedUntil, q, deep, ...others } = more
-  if (Object.keys(others).length > 0) return undefined
+  if (Object.keys(others satisfies Lacked).length > 0) return undefined
   return {
     app,
     workflow,

@@ -1,12 +1,15 @@
 // The read behind the runs list: the parameters of the URL as those of the engine.
 
 import type { Input } from '@perdure/client'
+import type { RunFilterName } from '@perdure/protocol'
 import { engineNow } from '../../data/time/clock.ts'
 import { sinceParam } from '../../data/time/window.ts'
 import { type QueryName, VALUE_BREAK } from '../../router/routes.ts'
 import { NAMES_ALONE } from './box/qualifiers.ts'
 
 export type ListInput = Input<'listRuns'>
+/** The filters of the list that the page lacks. */
+export type NotOfPage = 'kind' | 'eventId' | 'replayOf' | 'runner' | 'ids'
 type Get = (name: QueryName<'runs'>) => string | undefined
 
 const PAGE_ROWS = 100
@@ -14,10 +17,8 @@ const PAGE_ROWS = 100
 /** The input of the list. Values that the engine does not know are refused by it, with the reason. */
 export function listInput(get: Get, now = engineNow()): ListInput {
   const timeOf = (name: QueryName<'runs'>) => sinceParam(get(name), now) ?? get(name)
-  const input = {
-    limit: PAGE_ROWS,
-    partial: true,
-    position: true,
+  // A filter of the list that neither the page has nor `NotOfPage` names does not compile.
+  const filters = {
     q: get('q'),
     deep: get('q') && get('deep') !== NAMES_ALONE ? true : undefined,
     app: get('app'),
@@ -33,6 +34,12 @@ export function listInput(get: Get, now = engineNow()): ListInput {
     until: timeOf('until'),
     endedSince: timeOf('ended-since'),
     endedUntil: timeOf('ended-until'),
+  } satisfies { readonly [Name in Exclude<RunFilterName, NotOfPage>]: unknown }
+  const input = {
+    limit: PAGE_ROWS,
+    partial: true,
+    position: true,
+    ...filters,
     sort: get('sort'),
     dir: get('dir'),
   }

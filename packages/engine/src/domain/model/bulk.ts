@@ -6,7 +6,7 @@ import { splice } from '../text/json-splice.ts'
 import { type JsonText, objectMember } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { type FlowRow, firstVersion, flowRowId } from './flow-row.ts'
-import { isTerminal, type Run, type RunKind, type RunStatus, type WaitingFor } from './run.ts'
+import { isTerminal, type Run, type RunFilter, type RunStatus } from './run.ts'
 
 export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-failed-step'
 export type BulkOutcome = 'done' | 'skipped' | 'failed'
@@ -15,39 +15,13 @@ export type BulkCounts = Record<BulkOutcome, number>
 /** How long jobs and their results are kept. */
 export const BULK_KEPT_MS = 30 * 86_400_000
 
-/** Selects the runs: every field that is present narrows it. Times are epoch ms. */
-export interface BulkFilter {
-  app?: string
-  /** A name, or its beginning and a star: `BulkInput` has what that stands for. */
-  workflow?: string
-  /** `running` also matches waiting. */
-  status?: readonly RunStatus[]
-  runType?: 'event' | 'cron'
-  kind?: RunKind
-  since?: number
-  until?: number
-  endedSince?: number
-  endedUntil?: number
-  error?: string
-  parentRunId?: string
-  /** Attributes as `key:value`, all of which the run must have. */
-  attribute?: readonly string[]
-  waitingFor?: WaitingFor['kind']
-  runner?: string
-  eventId?: string
-  replayOf?: string
-  /** Part of the id, the workflow or the app; with `deep` of input, result and error too. */
-  q?: string
-  deep?: boolean
-}
-
 export interface BulkJob {
   id: string
   namespace: string
   action: BulkAction
   status: 'running' | 'stopped' | 'done'
   /** Absent: the job has a list of ids. */
-  filter?: BulkFilter
+  filter?: RunFilter
   actor?: string
   /** Its entry in the audit log. */
   auditId: string
@@ -170,31 +144,28 @@ export function orderOf(action: BulkAction): 'asc' | 'desc' {
   return action === 'cancel' || action === 'pause' ? 'desc' : 'asc'
 }
 
-/** A filter with the names of workflows instead of a pattern. */
-export type RunsFilter = BulkFilter & Pick<BulkInput, 'workflows'>
-
 /** The filter as lists take it. */
-export function runsFilter({ filter = {}, workflows }: { filter?: BulkFilter } & BulkInput): RunsFilter {
+export function runsFilter({ filter = {}, workflows }: { filter?: RunFilter } & BulkInput): RunFilter {
   if (!workflows) return filter
   const { workflow: _, ...others } = filter
   return { ...others, workflows }
 }
 
 /** The same, with the runs left out that were created after the job. */
-export function filterOf({ filter, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>, given: BulkInput): RunsFilter {
+export function filterOf({ filter, createdAt }: Pick<BulkJob, 'filter' | 'createdAt'>, given: BulkInput): RunFilter {
   const until = Math.min(filter?.until ?? Number.MAX_SAFE_INTEGER, createdAt + 1)
   return runsFilter({ ...given, filter: { ...filter, until } })
 }
 
 /** The statuses of the filter whose runs the action applies to. */
-export function eligibleStatuses(action: BulkAction, { status }: Pick<BulkFilter, 'status'>): readonly RunStatus[] {
+export function eligibleStatuses(action: BulkAction, { status }: Pick<RunFilter, 'status'>): readonly RunStatus[] {
   if (!status) return ELIGIBLE[action]
   const wanted = status.includes('running') ? [...status, 'waiting'] : status
   return ELIGIBLE[action].filter(each => wanted.includes(each))
 }
 
 /** Whether a run that the filter has found still has the status and waits for what the filter wants. */
-export function isStillMatched({ status, waitingFor }: BulkFilter, run: Pick<Run, 'status' | 'waitingFor'>): boolean {
+export function isStillMatched({ status, waitingFor }: RunFilter, run: Pick<Run, 'status' | 'waitingFor'>): boolean {
   if (waitingFor !== undefined && run.waitingFor?.kind !== waitingFor) return false
   return status === undefined || status.includes(run.status) || (run.status === 'waiting' && status.includes('running'))
 }

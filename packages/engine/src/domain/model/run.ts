@@ -157,3 +157,44 @@ export type RunnersOfRun = Pick<Run, 'namespace' | 'app' | 'workflow' | 'runner'
 export function appKey({ namespace, app }: Pick<Run, 'namespace' | 'app'>): string {
   return `${namespace}\n${app}`
 }
+
+/** Selects runs: every field that is present narrows it. Times are epoch ms. */
+export interface RunFilter {
+  app?: string
+  /** A bulk action stores a pattern too, such as `sync-*`: its `workflows` are what that stands for. */
+  workflow?: string
+  /** Workflows of which one is the run's. */
+  workflows?: readonly string[]
+  /** `running` also matches waiting. */
+  status?: readonly RunStatus[]
+  runType?: 'event' | 'cron'
+  kind?: RunKind
+  /** Only runs created then or later. */
+  since?: number
+  /** Only runs created before. */
+  until?: number
+  /** Only runs that ended then or later. */
+  endedSince?: number
+  /** Only runs that ended before. */
+  endedUntil?: number
+  /** The fingerprint of the error of a failed run (domain/view/error-fingerprint). */
+  error?: string
+  parentRunId?: string
+  eventId?: string
+  replayOf?: string
+  /** The runner that the run is pinned to. */
+  runner?: string
+  /** The kind of what the run waits for. */
+  waitingFor?: WaitingFor['kind']
+  /** Attributes as `key:value`, all of which the run has. */
+  attribute?: readonly string[]
+  /** Part of the id, the workflow or the app, in upper or lower case. */
+  q?: string
+  /** Widens `q` to input, result and error. */
+  deep?: boolean
+  ids?: readonly string[]
+  /** Only runs that this bulk job made. */
+  bulkId?: string
+  /** Only runs that have a fork. */
+  isForked?: true
+}

@@ -5,12 +5,11 @@ import type { BulkReplayReply } from '@perdure/protocol'
 import { type SingletonClaim, startTogether } from '../../domain/arrival/singleton.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { invariant } from '../../domain/model/errors.ts'
-import type { Run } from '../../domain/model/run.ts'
+import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { type Fork, replay } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
-import { optionalTimestamp } from '../../domain/text/timestamp.ts'
-import type { ReplayFilter } from '../../ports/store-reads.ts'
+import { shownFilter } from '../../domain/view/run-filter.ts'
 import type { Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -49,7 +48,7 @@ export class BulkReplay {
    * The audit entry is written with every batch, so that it shows how far a call got that was cut short. A run that could
    * not be forked is counted, and does not stop the rest.
    */
-  async run(actor: Actor, filter: ReplayFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
+  async run(actor: Actor, filter: RunFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     const { store, audit, bulkReplayLimit } = this.#deps
     // Selected before the first fork is made, so that no fork of this call is among them.
     const reads = store.in(actor.namespace)
@@ -157,7 +156,7 @@ function* batches(runIds: readonly string[]): Iterable<string[]> {
   for (let i = 0; i < runIds.length; i += BULK_REPLAY_BATCH) yield runIds.slice(i, i + BULK_REPLAY_BATCH)
 }
 
-/** The detail of the audit entry. */
-function detailOf({ since, ...filter }: ReplayFilter, outcome: BulkReplayReply): JsonText {
-  return JSON.stringify({ filter: { ...filter, since: optionalTimestamp(since) }, ...outcome })
+/** The detail of the audit entry. A bulk replay is given one status at most, and shows it alone. */
+function detailOf(filter: RunFilter, outcome: BulkReplayReply): JsonText {
+  return JSON.stringify({ filter: { ...shownFilter(filter), status: filter.status?.[0] }, ...outcome })
 }

@@ -2,8 +2,8 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
-import { type BulkFilter, eligibleStatuses, isStillMatched } from '../../domain/model/bulk.ts'
-import type { Run } from '../../domain/model/run.ts'
+import { eligibleStatuses, isStillMatched } from '../../domain/model/bulk.ts'
+import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { noAssumptions } from '../../domain/run/assumptions.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Catalog } from '../catalog/catalog.ts'
@@ -19,7 +19,7 @@ test('a run that does not match the filter any more is refused', async () => {
     ...{ store, clock, catalog: new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }) },
     ...{ report: () => {}, assertActive: () => {}, interrupt: () => {}, withdraw: () => {} },
   })
-  const decideUnder = async (filter: BulkFilter) => {
+  const decideUnder = async (filter: RunFilter) => {
     const job = { id: 'blk_1', namespace: held.namespace, action: 'cancel', status: 'running', filter } as const
     const subject = { job: { ...job, auditId: 'act_1', createdAt: NOW }, given: {}, runId: held.id }
     return (await steps.of({ ...subject, newRun: { id: 'run_new', now: NOW } })).decide(noAssumptions())
@@ -28,7 +28,7 @@ test('a run that does not match the filter any more is refused', async () => {
   await expect(decideUnder({ waitingFor: 'throttle' })).rejects.toThrow('does not match the filter any more')
 })
 
-test.each<[BulkFilter, Pick<Run, 'status' | 'waitingFor'>, boolean]>([
+test.each<[RunFilter, Pick<Run, 'status' | 'waitingFor'>, boolean]>([
   [{}, { status: 'queued' }, true],
   [{ waitingFor: 'concurrency' }, { status: 'queued', waitingFor: { kind: 'concurrency' } }, true],
   [{ waitingFor: 'concurrency' }, { status: 'running' }, false],

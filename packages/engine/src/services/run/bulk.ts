@@ -4,7 +4,6 @@
 import {
   type BulkAction,
   type BulkCounts,
-  type BulkFilter,
   type BulkInput,
   type BulkJob,
   bulkJob,
@@ -23,7 +22,8 @@ import {
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
-import type { Reads, RunCounts, RunFilter, RunView } from '../../ports/store-reads.ts'
+import type { RunFilter } from '../../domain/model/run.ts'
+import type { Reads, RunCounts, RunView } from '../../ports/store-reads.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -43,7 +43,7 @@ export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | '
 /** A bulk action as it was asked for: with a filter or with ids. */
 export interface BulkRequest extends BulkInput {
   action: BulkAction
-  filter?: BulkFilter
+  filter?: RunFilter
 }
 
 export interface BulkPreview {

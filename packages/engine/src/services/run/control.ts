@@ -6,13 +6,13 @@ import { type SingletonClaim, startAlone } from '../../domain/arrival/singleton.
 import type { Unit } from '../../domain/model/change.ts'
 import type { Decision } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
-import type { Run } from '../../domain/model/run.ts'
+import type { Run, RunFilter } from '../../domain/model/run.ts'
 import { cancel, type Fork, pause, replay, resume, retryFromStep } from '../../domain/run/control.ts'
 import type { Under } from '../../domain/run/create.ts'
 import { RunState } from '../../domain/run/state.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
-import type { ReplayFilter, RunView } from '../../ports/store-reads.ts'
+import type { RunView } from '../../ports/store-reads.ts'
 import { type Act, type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -88,7 +88,7 @@ export class Control {
   }
 
   /** The signal gives up the count of the matching runs; from the first fork on it has no effect. */
-  async bulkReplay(actor: Actor, filter: ReplayFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
+  async bulkReplay(actor: Actor, filter: RunFilter, signal?: AbortSignal): Promise<BulkReplayReply> {
     this.#deps.assertActive(actor.namespace)
     return this.#bulk.run(actor, filter, signal)
   }

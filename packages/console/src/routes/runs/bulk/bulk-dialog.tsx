@@ -12,7 +12,7 @@ import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
 import styles from '../runs.module.css'
 import { ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
-import type { BulkBody } from './filter.ts'
+import type { JobBody } from './filter.ts'
 
 /** Above this count, the number is typed to confirm. */
 const UNTYPED_MAX = 100
@@ -20,7 +20,7 @@ const SAMPLE_SHOWN = 5
 
 export interface BulkDialogProps {
   action: BulkAction
-  target: Pick<BulkBody, 'filter' | 'ids'>
+  target: Pick<JobBody, 'filter' | 'ids'>
   onClose(): void
 }
 
@@ -30,7 +30,7 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
   const { mutate: count, data, error, isPending } = useWrite('startBulk')
   const start = useWrite('startBulk', ['listBulks'])
   const [typed, setTyped] = useState('')
-  const body: BulkBody = { action, ...target }
+  const body: JobBody = { action, ...target }
   const key = JSON.stringify(body)
   useEffect(() => count({ body: { ...JSON.parse(key), dryRun: true } }), [count, key])
   const counted = data as unknown as BulkPreview | undefined

@@ -4,36 +4,24 @@ import type { Input } from '@perdure/client'
 
 type ListInput = Input<'listRuns'>
 
-export type BulkBody = Input<'startBulk'>['body']
-export type BulkFilter = NonNullable<BulkBody['filter']>
+export type JobBody = Input<'startBulk'>['body']
+/** The filter of a bulk job. */
+export type JobFilter = NonNullable<JobBody['filter']>
+
+/** The members of a list's input that a job takes as they are: a filter of the list that jobs lack does not compile. */
+type Shared = { [Name in keyof ListInput]?: Name extends keyof JobFilter ? ListInput[Name] : never }
 
 /** The filter, or why all runs that match cannot be selected. */
-export function bulkFilter(input: ListInput): { filter: BulkFilter } | { because: string } {
-  const { app, workflow, status, runType, since, until, error, parentRunId, attribute, waitingFor, q, deep } = input
-  const { endedSince, endedUntil } = input
-  const text = q ? { q, deep } : {}
-  const others = {
-    app,
-    workflow,
-    runType,
-    since,
-    until,
-    error,
-    parentRunId,
-    attribute,
-    waitingFor,
-    endedSince,
-    endedUntil,
-    ...text,
-  }
-  if (input.bulkId !== undefined) return { because: 'the runs that a bulk job made are selected row by row' }
-  const filter = { ...others, status: statusesOf(status) }
-  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as BulkFilter
+export function bulkFilter(input: ListInput): { filter: JobFilter } | { because: string } {
+  const { limit, cursor, partial, position, sort, dir, ids, bulkId, status, q, deep, ...others } = input
+  if (bulkId !== undefined) return { because: 'the runs that a bulk job made are selected row by row' }
+  const filter = { ...(others satisfies Shared), ...(q ? { q, deep } : {}), status: statusesOf(status) }
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as JobFilter
   return Object.keys(given).length > 0 ? { filter: given } : { because: 'give a filter first, such as a status' }
 }
 
-function statusesOf(status: ListInput['status']): BulkFilter['status'] {
+function statusesOf(status: ListInput['status']): JobFilter['status'] {
   if (status === undefined) return undefined
-  const all = (typeof status === 'string' ? status.split(',') : [...status]) as Extract<BulkFilter['status'], unknown[]>
+  const all = (typeof status === 'string' ? status.split(',') : [...status]) as Extract<JobFilter['status'], unknown[]>
   return all.length === 1 ? all[0] : all
 }

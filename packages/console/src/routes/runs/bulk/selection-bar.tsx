@@ -10,7 +10,7 @@ import { toast } from '../../../ui/overlay/toasts.tsx'
 import { SelectionFrame } from '../../../ui/selection/bar.tsx'
 import { ACTIONS, BULK_ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
-import { type BulkFilter, bulkFilter } from './filter.ts'
+import { bulkFilter, type JobFilter } from './filter.ts'
 
 /** Most runs that a bulk job takes by id. */
 const IDS_MAX = 1000
@@ -26,7 +26,7 @@ export interface SelectionBarProps {
 
 /** All runs that a filter matched when they were counted. */
 interface All {
-  filter: BulkFilter
+  filter: JobFilter
   count: number
 }
 
@@ -35,7 +35,7 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
   const [chosen, setChosen] = useState<BulkAction>()
   const count = useWrite('startBulk')
   const found = bulkFilter(input)
-  const selectAll = (filter: BulkFilter) =>
+  const selectAll = (filter: JobFilter) =>
     count.mutate(
       { body: { action: 'cancel', filter, dryRun: true } },
       {

@@ -1,8 +1,9 @@
 // Queries about control: the runs that a bulk replay takes, bulk actions with their results, and the audit log of actions. Called by the reads.
 
 import type { BulkCounts } from '../../../domain/model/bulk.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import { earliestId } from '../../../domain/text/ids.ts'
-import type { BulkJobsQuery, BulkResultsQuery, ControlQuery, ReplayFilter } from '../../../ports/store-reads.ts'
+import type { BulkJobsQuery, BulkResultsQuery, ControlQuery } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { BULK_RESULTS } from '../tables/bulk-results.ts'
 import { CONTROL_ACTIONS } from '../tables/control-actions.ts'
@@ -10,9 +11,8 @@ import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { runFilter } from './runs/run-filter.ts'
 
 /** Two queries: one row with how many runs match and how many of those have ended; the ids of the newest ended ones. */
-export function replayableQueries(namespace: string, filter: ReplayFilter, limit: number): [Query, Query] {
-  const status = filter.status && [filter.status]
-  const { terms, params } = runFilter(namespace, { ...filter, status })
+export function replayableQueries(namespace: string, filter: RunFilter, limit: number): [Query, Query] {
+  const { terms, params } = runFilter(namespace, filter)
   const where = terms.join(' AND ')
   return [
     { sql: `SELECT count(*), count(finished_at) FROM runs WHERE ${where}`, params },

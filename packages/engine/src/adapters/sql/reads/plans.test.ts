@@ -1,7 +1,7 @@
 // Reads of few runs take the small index that has only these, not one of all runs of the namespace.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunFilter } from '../../../ports/store-reads.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import type { Query } from '../description/values.ts'
 import { liveQueries, liveSeriesQuery } from '../rollups/live-queries.ts'
 import { lastFailuresQuery } from '../rollups/newest-queries.ts'

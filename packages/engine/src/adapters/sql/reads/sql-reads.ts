@@ -5,6 +5,7 @@ import type { BulkResult } from '../../../domain/model/bulk.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
@@ -18,9 +19,7 @@ import type {
   PositionedEvent,
   Reads,
   ReplayableRuns,
-  ReplayFilter,
   RunCounts,
-  RunFilter,
   RunQuery,
   RunStatsQuery,
   RunStatusNow,
@@ -354,7 +353,7 @@ export class SqlReads implements Reads {
     return (await this.#rows(schedulesQuery(this.#namespace))).map(FLOW_ROWS.fromRow)
   }
 
-  async replayable(filter: ReplayFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns> {
+  async replayable(filter: RunFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns> {
     const queries = replayableQueries(this.#namespace, filter, limit)
     const [[counts], ids] = (await this.#scan(signal, read => read(queries))) as [Row[], Row[]]
     const [matched, finished] = counts as [number, number]

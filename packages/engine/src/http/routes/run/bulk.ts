@@ -2,13 +2,15 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { type BulkFilter, type BulkResult, forks, matchedOf } from '../../../domain/model/bulk.ts'
+import { type BulkResult, forks, matchedOf } from '../../../domain/model/bulk.ts'
 import { type EngineError, invalid } from '../../../domain/model/errors.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
+import { shownFilter } from '../../../domain/view/run-filter.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
 import type { Reads } from '../../../ports/store-reads.ts'
 import type { BulkRequest, BulkView } from '../../../services/run/bulk.ts'
@@ -100,11 +102,11 @@ function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean }
 }
 
 /** Requires a member, so that an empty filter does not act on every run. */
-function filterOf(given: NonNullable<WireRequest['filter']>): BulkFilter {
+function filterOf(given: NonNullable<WireRequest['filter']>): RunFilter {
   const { status, since, until, endedSince, endedUntil, attribute, deep, ...names } = given
   for (const [name, value] of Object.entries(names)) checkName(`filter.${name}`, value)
   if (deep !== undefined && names.q === undefined) throw invalid('filter.deep', 'is only for a filter with q')
-  const filter: BulkFilter = {
+  const filter: RunFilter = {
     ...names,
     ...(deep === undefined ? {} : { deep }),
     ...(status === undefined ? {} : { status: typeof status === 'string' ? [status] : status }),
@@ -117,7 +119,7 @@ function filterOf(given: NonNullable<WireRequest['filter']>): BulkFilter {
 
 type Times = 'since' | 'until' | 'endedSince' | 'endedUntil'
 
-function timesOf(given: { readonly [Name in Times]: string | undefined }): Pick<BulkFilter, Times> {
+function timesOf(given: { readonly [Name in Times]: string | undefined }): Pick<RunFilter, Times> {
   const times = Object.entries(given).flatMap(([name, at]) =>
     at === undefined ? [] : [[name, timestamp(`filter.${name}`, at)]],
   )
@@ -148,7 +150,7 @@ async function resolved(reads: Pick<Reads, 'storedIds' | 'workflowNames'>, wante
   }
 }
 
-function tooWide({ q, deep }: BulkFilter = {}): EngineError {
+function tooWide({ q, deep }: RunFilter = {}): EngineError {
   if (q === undefined) return invalid('filter', 'matches too many runs to count: give since, until or workflow')
   const field = deep ? 'filter.deep' : 'filter.q'
   return invalid(field, 'has to look at too many runs: narrow the filter with since, until, status, workflow or app')
@@ -158,20 +160,11 @@ function tooWide({ q, deep }: BulkFilter = {}): EngineError {
 export function presentBulk(job: BulkView) {
   const { id, action, status, filter, actor, counts, createdAt, finishedAt } = job
   const { done, skipped, failed } = counts
-  const shown = filter && {
-    ...filter,
-    since: optionalTimestamp(filter.since),
-    until: optionalTimestamp(filter.until),
-    endedSince: optionalTimestamp(filter.endedSince),
-    endedUntil: optionalTimestamp(filter.endedUntil),
-    parentRunId: shownRunId(filter.parentRunId),
-    replayOf: shownRunId(filter.replayOf),
-  }
   return {
     id,
     action,
     status,
-    filter: shown,
+    filter: filter && shownFilter(filter),
     actor,
     matched: matchedOf(job, counts),
     done,

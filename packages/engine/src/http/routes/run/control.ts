@@ -5,11 +5,12 @@ import type { BulkReplayRequest } from '@perdure/protocol'
 import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, invalid } from '../../../domain/model/errors.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import { list } from '../../../domain/text/json-splice.ts'
 import { type JsonText, objectMembers } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
 import { runSummary } from '../../../domain/view/run-summary.ts'
-import type { ReplayFilter, RunView } from '../../../ports/store-reads.ts'
+import type { RunView } from '../../../ports/store-reads.ts'
 import type { Actor } from '../../../services/commit/audit.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
@@ -23,8 +24,8 @@ import { sendJson } from '../../response/reply.ts'
 import { controlActionText } from './present.ts'
 
 const checkBulkReplay = validator(operations.bulkReplayRuns.body.schema)
-/** The filters of a bulk replay. A filter that only the operation or only the store has does not compile. */
-type ReplayFilters = { [Name in keyof BulkReplayRequest | keyof ReplayFilter]: ReplayFilter[Name] }
+/** The filters of a bulk replay: one that this route does not read does not compile. */
+type ReplayFilters = { [Name in Extract<keyof BulkReplayRequest, string>]: RunFilter[Name] }
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control, erasure, store } = context.deps
@@ -114,12 +115,12 @@ function requiredStep(body: Body | undefined): string {
 }
 
 /** Requires a filter, so that an empty body does not replay every run. */
-function replayFilter(body: Body | undefined): ReplayFilter {
+function replayFilter(body: Body | undefined): RunFilter {
   const { app, workflow, status, runType, since } = checkBulkReplay(body === undefined ? {} : body.value)
   checkName('app', app)
   checkName('workflow', workflow)
   const from = since === undefined ? undefined : timestamp('since', since)
-  const filter: ReplayFilters = { app, workflow, status, runType, since: from }
+  const filter: ReplayFilters = { app, workflow, status: status && [status], runType, since: from }
   if (Object.values(filter).every(value => value === undefined)) {
     throw new EngineError('invalid_request', 'one of app, workflow, status, runType and since is required', {
       details: { field: 'body' },

@@ -1,16 +1,17 @@
 // Lists runs and counts them (docs/http-api.md#get-runs, docs/http-api.md#runstats).
 
-import type { ListedRun } from '@perdure/protocol'
+import type { ListedRun, RunFilterName } from '@perdure/protocol'
 import { operations, type QueryValues } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
 import { type EngineError, invalid } from '../../../domain/model/errors.ts'
+import type { RunFilter } from '../../../domain/model/run.ts'
 import { timeOfId } from '../../../domain/text/ids.ts'
 import { timestamp as timestampText } from '../../../domain/text/timestamp.ts'
 import { positionOf, type RunPosition, type RunSort } from '../../../domain/view/run-order.ts'
 import { runStats } from '../../../domain/view/run-stats.ts'
 import { type EveryField, runSummary } from '../../../domain/view/run-summary.ts'
 import type { HeldBefore } from '../../../ports/queue-reads.ts'
-import type { PartOfRuns, Reads, RunFilter, RunQuery, RunView } from '../../../ports/store-reads.ts'
+import type { PartOfRuns, Reads, RunQuery, RunView } from '../../../ports/store-reads.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { scan } from '../../access/scan.ts'
@@ -22,9 +23,7 @@ import { namesOfPattern } from './workflow-names.ts'
 
 type ListQuery = QueryValues<typeof operations.listRuns.query>
 /** The filters of the list: a parameter of the operation that the store or `filterOf` lacks does not compile. */
-type Filters = {
-  [Name in Exclude<keyof ListQuery, 'sort' | 'dir' | 'limit' | 'cursor' | 'partial' | 'position'>]: RunFilter[Name]
-}
+type Filters = { [Name in RunFilterName]: RunFilter[Name] }
 
 type Places = ReadonlyMap<string, HeldBefore>
 

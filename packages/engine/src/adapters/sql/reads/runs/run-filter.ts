@@ -1,8 +1,7 @@
 // Which runs a filter matches, as SQL. Used by the list of runs, their counts and bulk replays.
 
-import type { RunStatus } from '../../../../domain/model/run.ts'
+import type { RunFilter, RunStatus } from '../../../../domain/model/run.ts'
 import { earliestId } from '../../../../domain/text/ids.ts'
-import type { RunFilter } from '../../../../ports/store-reads.ts'
 import type { Value } from '../../description/values.ts'
 import { OF_HANDLER, ON_FAILURE } from '../../tables/runs.ts'
 import { folded } from './text-search.ts'

@@ -1,8 +1,8 @@
 // The list of runs walks an index for every filter that claims to have one, and reads no rows where it claims not to.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { RunStatus } from '../../../../domain/model/run.ts'
-import type { RunFilter, RunQuery } from '../../../../ports/store-reads.ts'
+import type { RunFilter, RunStatus } from '../../../../domain/model/run.ts'
+import type { RunQuery } from '../../../../ports/store-reads.ts'
 import { Connection } from '../../sqlite/connection.ts'
 import { migrate } from '../../sqlite/migrations.ts'
 import { filterTerms } from './run-filter.ts'

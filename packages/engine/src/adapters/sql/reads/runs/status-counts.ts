@@ -1,8 +1,8 @@
 // How many runs of each status a filter matches. Called by the reads.
 
 import { RUN_STATUSES } from '@perdure/protocol'
-import type { RunStatus } from '../../../../domain/model/run.ts'
-import type { RunCounts, RunFilter } from '../../../../ports/store-reads.ts'
+import type { RunFilter, RunStatus } from '../../../../domain/model/run.ts'
+import type { RunCounts } from '../../../../ports/store-reads.ts'
 import type { Query, Row } from '../../description/values.ts'
 import { allOf, type FilterName, filterTerms, inNamespace, isOfNamespace } from './run-filter.ts'
 import { Slices } from './slices.ts'

@@ -2,8 +2,8 @@
 // order (docs/decisions/0005-run-lists.md). Called by the list of runs.
 
 import { RUN_STATUSES, TERMINAL_STATUSES } from '@perdure/protocol'
-import { isTerminal, type RunStatus } from '../../../../domain/model/run.ts'
-import type { RunFilter, RunQuery } from '../../../../ports/store-reads.ts'
+import { isTerminal, type RunFilter, type RunStatus } from '../../../../domain/model/run.ts'
+import type { RunQuery } from '../../../../ports/store-reads.ts'
 import type { Query } from '../../description/values.ts'
 import {
   equals,
