@@ -53,7 +53,7 @@ async function openHub(limits: Partial<ConnectLimits> = {}) {
     clock: systemClock,
     log: pino({ level: 'silent' }),
     proof: () => 'v0',
-    messages: { reserve: (_, onGranted) => onGranted(() => {}), hold: () => () => {} },
+    messages: { request: (_, onGranted) => onGranted(() => {}), take: () => () => {} },
     guesses: new KeyGuesses({ clock: systemClock, log: pino({ level: 'silent' }) }),
   }
   const hub = new ConnectHub(deps, limits)

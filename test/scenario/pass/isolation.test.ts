@@ -6,8 +6,8 @@ import { type Api, flow, type Handler, run, scenario, sleep, unique, until } fro
 import { dial } from '../../kit/runner/connect-client.ts'
 import { openRunner } from '../../kit/runner/runner.ts'
 
-/** Places of the engine. */
-const PLACES = 6
+/** Permits of the engine. */
+const PERMITS = 6
 const MINUTE = 60_000
 
 const keyOf = (namespace: string) => `secret-key-of-${namespace}-0123456789`
@@ -16,7 +16,7 @@ async function open() {
   const keys = ['loud', 'quiet'].map(namespace => ({ label: 'ops', namespace, kind: 'secret', key: keyOf(namespace) }))
   const { engine, clock, url } = await scenario({
     env: { ENGINE_API_KEYS: JSON.stringify(keys) },
-    bounds: { passesMax: PLACES },
+    bounds: { passesMax: PERMITS },
   })
   const [loud, quiet] = ['loud', 'quiet'].map(namespace => engine.api.as(keyOf(namespace))) as [Api, Api]
   return { loud, quiet, clock, url }
@@ -51,7 +51,7 @@ describe('a run of another namespace ends while', () => {
     const app = unique('full')
     const runner = await dial(url, { key: keyOf('loud') })
     await runner.register({ app, runner: 'r1', workflows: [app], maxConcurrency: 1 })
-    const sent = await sendMany(loud, app, 3 * PLACES)
+    const sent = await sendMany(loud, app, 3 * PERMITS)
     await until(() => runner.count('invoke') === 1)
     await endsThreeSteps(quiet)
     expect(runner.count('invoke')).toBe(1)
@@ -62,14 +62,14 @@ describe('a run of another namespace ends while', () => {
     for (const runId of sent) await loud.succeeded(runId)
   })
 
-  test('invokes hang that hold every place of the engine, and so does one of another app of that namespace', async () => {
+  test('invokes hang that hold every permit of the engine, and so does one of another app of that namespace', async () => {
     const { loud, quiet } = await open()
     const { name, record } = await serve(loud, hangs)
-    await sendMany(loud, name, 2 * PLACES)
-    await until(() => record.invokes.length === PLACES)
+    await sendMany(loud, name, 2 * PERMITS)
+    await until(() => record.invokes.length === PERMITS)
     await endsThreeSteps(quiet)
     await endsThreeSteps(loud)
-    expect(record.invokes).toHaveLength(PLACES)
+    expect(record.invokes).toHaveLength(PERMITS)
   })
 
   test('runs of the highest priority are due with it, and hang', async () => {
@@ -78,7 +78,7 @@ describe('a run of another namespace ends while', () => {
       priority: '1000000',
     })
     const other = await serve(quiet, flow([sleep('nap', MINUTE), run('one'), run('two')]))
-    const runIds = await sendMany(loud, flood.name, 3 * PLACES)
+    const runIds = await sendMany(loud, flood.name, 3 * PERMITS)
     for (const runId of runIds) await loud.reaches(runId, 'waiting')
     const { runId } = await quiet.send({ name: other.name })
     await quiet.reaches(runId, 'waiting')

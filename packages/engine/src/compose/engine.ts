@@ -25,13 +25,13 @@ import type { KeyRing } from '../services/admin/keys.ts'
 import { Pruner } from '../services/admin/prune.ts'
 import { Ingest } from '../services/event/ingest.ts'
 import { Schedules } from '../services/event/schedules.ts'
-import { MessageBudget } from '../services/pass/capacity/message-budget.ts'
+import { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import type { Service } from '../services/support/service.ts'
 import { createAdmin } from './admin.ts'
 import { openBackends } from './backends.ts'
 import { closeInTime } from './close-in-time.ts'
 import { createCore, type EngineCore } from './core.ts'
-import { addressOf, capacitiesOf, createHttp, type HttpParts } from './http.ts'
+import { addressOf, createHttp, type HttpParts, permitsOf } from './http.ts'
 import { createRunners } from './runners.ts'
 import { createRuns, createTimers } from './runs.ts'
 import { createWebhooks } from './webhooks.ts'
@@ -112,7 +112,7 @@ export async function createEngine(
     store: core.store,
     keys: admin.keys,
     get activity() {
-      const underWay = working.reduce((sum, { work }) => sum + work.capacity.inUse, 0)
+      const underWay = working.reduce((sum, { work }) => sum + work.permits.inUse, 0)
       return { underWay, isLooking: working.some(({ lane }) => !lane.isWaiting) }
     },
     start() {
@@ -129,7 +129,7 @@ export async function createEngine(
 /** Each part uses those before it. */
 async function createParts(config: Config, core: EngineCore, ports: Partial<Ports>, bounds: Bounds & HeapShares) {
   const admin = await createAdmin(config, core)
-  const messages = new MessageBudget({ max: bounds.messageBytesMax, clock: core.clock })
+  const messages = new MessagePermits({ max: bounds.messageBytesMax, clock: core.clock })
   const runners = await createRunners(config, core, { given: ports.transport, messages })
   const runs = createRuns(config, core, runners, { ...bounds, messages })
   const ingest = new Ingest({ ...core, driver: runs.driver })
@@ -144,7 +144,7 @@ async function createParts(config: Config, core: EngineCore, ports: Partial<Port
     ...core,
     process: { version: ENGINE_VERSION, host: hostname(), pid: process.pid },
     setup: setupOf(config, core.backends),
-    capacities: capacitiesOf({ runs, webhooks, timers }),
+    permits: permitsOf({ runs, webhooks, timers }),
     connections: runners.connections,
     streams: () => live.runs.size + live.moves.size + live.events.size + live.topicStreams,
     health,

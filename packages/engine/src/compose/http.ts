@@ -16,7 +16,7 @@ import { Redrive } from '../services/event/redrive.ts'
 import { ScheduledEvents } from '../services/event/scheduled-events.ts'
 import type { Schedules } from '../services/event/schedules.ts'
 import { EventWhy } from '../services/event/why.ts'
-import type { MessageBudget } from '../services/pass/capacity/message-budget.ts'
+import type { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
@@ -37,7 +37,7 @@ import type { WebhooksPart } from './webhooks.ts'
 export interface HttpParts {
   core: EngineCore
   admin: AdminPart
-  messages: MessageBudget
+  messages: MessagePermits
   runners: RunnersPart
   runs: RunsPart
   webhooks: WebhooksPart
@@ -49,8 +49,8 @@ export interface HttpParts {
 }
 
 /** How much of each kind of work the engine has under way. */
-export function capacitiesOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' | 'webhooks' | 'timers'>) {
-  return { runs: runs.driver.capacity, deliveries: webhooks.work.capacity, timers: timers.work.capacity }
+export function permitsOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' | 'webhooks' | 'timers'>) {
+  return { runs: runs.driver.permits, deliveries: webhooks.work.permits, timers: timers.work.permits }
 }
 
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
@@ -70,11 +70,11 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const memory = {
     get runs() {
-      return driver.capacity.memory
+      return driver.permits.memory
     },
     messages,
   }
-  const gauges = { ...core, memory, capacities: capacitiesOf({ runs, webhooks, timers }), connections, health }
+  const gauges = { ...core, memory, permits: permitsOf({ runs, webhooks, timers }), connections, health }
   const dryRun = new DryRun(core)
   return createApp({
     ...core,

@@ -8,8 +8,8 @@ import type { DedupeKey, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
 import type { App, KeptPause, Runner, Workflow } from '../domain/model/workflow.ts'
-import type { AppPlaces } from '../domain/pass/room/places.ts'
-import type { MemoryInUse } from '../domain/pass/room/run-memory.ts'
+import type { AppPermits } from '../domain/pass/permits/fair-permits.ts'
+import type { MemoryInUse } from '../domain/pass/permits/run-memory.ts'
 import type { Aged } from '../domain/run/retention.ts'
 import type { LoadedRun } from '../domain/run/state.ts'
 import type { Admin } from './admin.ts'
@@ -29,8 +29,8 @@ export interface Claim {
  * or settle their timers need no room.
  */
 export interface RunClaim extends Claim {
-  /** The engine's places, of which each claimed run takes one; absent: there is no bound but the limit. */
-  places?: { max: number; taken: readonly AppPlaces[] }
+  /** The engine's permits, of which each claimed run takes one; absent: there is no bound but the limit. */
+  permits?: { max: number; taken: readonly AppPermits[] }
   /** How many runs of each app named here (`appKey`) may be taken; 0 if its runners are full. Other apps have no bound. */
   appRoom?: ReadonlyMap<string, number>
   /** Destinations (`runDestination`) of which none is taken, although the app's other runners may have room. */

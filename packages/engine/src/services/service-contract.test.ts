@@ -27,13 +27,13 @@ import type { Core } from './commit/core.ts'
 import { Timers } from './event/timers.ts'
 import { Live } from './live/live.ts'
 import { LiveShare } from './live/live-share.ts'
-import { MessageBudget } from './pass/capacity/message-budget.ts'
 import { Driver } from './pass/driver.ts'
 import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
-import { EngineCapacity } from './support/engine-capacity.ts'
+import { MessagePermits } from './pass/permits/message-permits.ts'
 import { LaneLoop } from './support/lane.ts'
 import { PassTokens } from './support/pass-tokens.ts'
+import { Permits } from './support/permits.ts'
 import { RepeatingTask } from './support/repeating-task.ts'
 import type { Service, Stoppable } from './support/service.ts'
 import { AcceptedPosts } from './webhook/accepted-posts.ts'
@@ -62,7 +62,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       store,
       lane: 'runs',
       leaseMs: 1000,
-      work: { capacity: new EngineCapacity(1), accept: () => expect.unreachable('there is no run') },
+      work: { permits: new Permits(1), accept: () => expect.unreachable('there is no run') },
       isShared: false,
       claim: claim => store.claimRuns(claim),
     }),
@@ -93,7 +93,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       },
       process: { version: '1.0.0', host: 'here', pid: 1 },
       setup: { queue: 'database', limiter: 'memory', settings: {} },
-      capacities: { runs: new EngineCapacity(1), deliveries: new EngineCapacity(1), timers: new EngineCapacity(1) },
+      permits: { runs: new Permits(1), deliveries: new Permits(1), timers: new Permits(1) },
       connections: { size: 0 },
       streams: () => 0,
       health: { isDraining: false, checks: async () => ({}), services: async () => ({}) },
@@ -108,7 +108,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       load: new RunnerLoad({ clock: setting.clock, bus: undefined }),
       passesMax: 10,
       stateBytesMax: 1024,
-      messages: new MessageBudget({ max: 1024, clock: setting.clock }),
+      messages: new MessagePermits({ max: 1024, clock: setting.clock }),
       onRoom: () => {},
       isShared: false,
       isLive: () => false,

@@ -1,4 +1,4 @@
-// Claims of runs that go by room: of apps and destinations whose runners are full, of the engine's places, and fair to
+// Claims of runs that go by room: of apps and destinations whose runners are full, of the engine's permits, and fair to
 // namespaces.
 
 import { describe, expect, it } from 'vitest'
@@ -113,12 +113,12 @@ export function roomContract(open: OpenStore): void {
       expect(await claim({ limit: 500 })).toHaveLength(loud.length - 7)
     })
 
-    it('goes by the places of the engine: a namespace that holds all gets none while another one does', async () => {
+    it('goes by the permits of the engine: a namespace that holds all gets none while another one does', async () => {
       await add(80, { namespace: 'loud', availableAt: NOW - 5000 })
       const quiet = await add(2, { namespace: 'quiet' })
-      const places = { max: 10, taken: [{ namespace: 'loud', app: 'shop', taken: 10 }] }
-      expect(ids(await claim({ places })).sort()).toEqual(ids(quiet))
-      expect(await claim({ places: { max: 10, taken: [{ namespace: 'loud', app: 'shop', taken: 4 }] } })).toHaveLength(
+      const permits = { max: 10, taken: [{ namespace: 'loud', app: 'shop', taken: 10 }] }
+      expect(ids(await claim({ permits })).sort()).toEqual(ids(quiet))
+      expect(await claim({ permits: { max: 10, taken: [{ namespace: 'loud', app: 'shop', taken: 4 }] } })).toHaveLength(
         6,
       )
     })

@@ -87,7 +87,7 @@ export class Call {
 
   #answered(status: number, body: string): InvokeReply {
     if (!this.#memory || body.length <= SMALL_MESSAGE_BYTES_MAX) return { kind: 'answered', status, body }
-    return { kind: 'answered', status, body, release: this.#memory.hold(body.length) }
+    return { kind: 'answered', status, body, release: this.#memory.take(body.length) }
   }
 
   /** The runner reports finished steps. */
@@ -112,7 +112,7 @@ export class Call {
     for (let next = this.#checkpoints?.shift(); next !== undefined; next = this.#checkpoints?.shift()) {
       this.#checkpointsLength -= next.length
       let ack: string | undefined
-      const release = next.length > SMALL_MESSAGE_BYTES_MAX ? this.#memory?.hold(next.length) : undefined
+      const release = next.length > SMALL_MESSAGE_BYTES_MAX ? this.#memory?.take(next.length) : undefined
       try {
         ack = await this.#call.onCheckpoint?.(next)
       } catch {

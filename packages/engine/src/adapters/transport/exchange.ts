@@ -97,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler, SentCall {
     this.#isComplete = true
     clearTimeout(this.#timer)
     if (!memory || this.#bytes <= SMALL_MESSAGE_BYTES_MAX) this.#end(this.#answer())
-    else memory.reserve(this.#bytes, release => this.#read(release))
+    else memory.request(this.#bytes, release => this.#read(release))
   }
 
   #read(release: () => void): void {

@@ -64,7 +64,7 @@ export interface FlowControl {
   cancelOn?: CancelOn[]
 }
 
-/** One of the limited places of the runs that share a concurrency key. */
+/** The permits of a concurrency key, which are counted from the runs under way. */
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */
   id: string

@@ -1,8 +1,9 @@
 // Counts what callers hold open at this engine, streams or sockets, and bounds it per namespace and per API key
-// (docs/operating.md#bounds), so that no tenant takes the places of the others.
+// (docs/operating.md#bounds), so that no tenant takes the permits of the others.
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Actor } from '../../services/commit/audit.ts'
+import { KeyPermits, Permits } from '../../services/support/permits.ts'
 
 export interface OpenLimits {
   /** The name of the counted things in messages. */
@@ -20,57 +21,58 @@ const SETTINGS = {
 
 export class OpenCounts {
   readonly #limits: OpenLimits
-  /** By namespace, and by id of the API key. An absent entry is 0. */
-  readonly #namespaces = new Map<string, number>()
-  readonly #keys = new Map<string, number>()
-  #size = 0
+  readonly #all: Permits
+  readonly #namespaces = new KeyPermits()
+  /** By id of the API key. */
+  readonly #keys = new KeyPermits()
 
   constructor(limits: OpenLimits) {
     this.#limits = limits
+    this.#all = new Permits(limits.all)
   }
 
   /** How many are open. */
   get size(): number {
-    return this.#size
+    return this.#all.inUse
   }
 
   /** Throws `rate_limited` or `overloaded`, naming the bound, when the caller may open no more now. */
   check({ namespace, keyId }: Actor): void {
     const { name, all, perNamespace, perKey } = this.#limits
     const settings = SETTINGS[name]
-    if (keyId !== undefined && (this.#keys.get(keyId) ?? 0) >= perKey)
+    if (keyId !== undefined && this.#keys.inUseBy(keyId) >= perKey)
       throw tooMany(`the API key has ${perKey} ${name} open at this engine`, perKey, settings.perKey)
-    if ((this.#namespaces.get(namespace) ?? 0) >= perNamespace)
+    if (this.#namespaces.inUseBy(namespace) >= perNamespace)
       throw tooMany(
         `the namespace has ${perNamespace} ${name} open at this engine`,
         perNamespace,
         settings.perNamespace,
       )
-    if (this.#size >= all) throw new EngineError('overloaded', `${all} ${name} are open, which is the most`)
+    if (this.#all.room <= 0) throw new EngineError('overloaded', `${all} ${name} are open, which is the most`)
   }
 
   /** Counts one more until the returned function is called; calling that again changes nothing. Throws as `check` does. */
   enter(actor: Actor): () => void {
     this.check(actor)
-    this.#add(actor, 1)
+    this.#take(actor)
     let isOpen = true
     return () => {
-      if (isOpen) this.#add(actor, -1)
+      if (isOpen) this.#giveBack(actor)
       isOpen = false
     }
   }
 
-  #add({ namespace, keyId }: Actor, by: 1 | -1): void {
-    this.#size += by
-    addTo(this.#namespaces, namespace, by)
-    if (keyId !== undefined) addTo(this.#keys, keyId, by)
+  #take({ namespace, keyId }: Actor): void {
+    this.#all.take()
+    this.#namespaces.take(namespace)
+    if (keyId !== undefined) this.#keys.take(keyId)
   }
-}
 
-function addTo(counts: Map<string, number>, key: string, by: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + by
-  if (count === 0) counts.delete(key)
-  else counts.set(key, count)
+  #giveBack({ namespace, keyId }: Actor): void {
+    this.#all.giveBack()
+    this.#namespaces.giveBack(namespace)
+    if (keyId !== undefined) this.#keys.giveBack(keyId)
+  }
 }
 
 function tooMany(problem: string, limit: number, setting: string): EngineError {

@@ -2,13 +2,13 @@
 
 import { expect, test } from 'vitest'
 import { VirtualClock } from '../../adapters/clock/virtual.ts'
-import { MessageBudget } from '../../services/pass/capacity/message-budget.ts'
+import { MessagePermits } from '../../services/pass/permits/message-permits.ts'
 import { Inbox } from './inbox.ts'
 
 const LARGE = 100_000
 
 function opened(max: number) {
-  const memory = new MessageBudget({ max, clock: new VirtualClock() })
+  const memory = new MessagePermits({ max, clock: new VirtualClock() })
   const events: string[] = []
   const inbox = new Inbox({
     memory,
@@ -30,7 +30,7 @@ test('small messages, and large ones that there is memory for, are received at o
 
 test('a large one waits for memory and those behind it wait too, in their order, while the socket is not read', () => {
   const { memory, events, take } = opened(LARGE)
-  const release = memory.hold(LARGE)
+  const release = memory.take(LARGE)
   take('a1')
   take('b1', LARGE)
   for (const name of ['a2', 'a3']) take(name)
@@ -45,11 +45,11 @@ test('a large one waits for memory and those behind it wait too, in their order,
 
 test('of two that wait the second waits again if the first is kept', () => {
   const { memory, events, take } = opened(LARGE)
-  const releases = [memory.hold(LARGE)]
+  const releases = [memory.take(LARGE)]
   take('b1', LARGE)
   take('b2', LARGE)
   // The message is kept beyond its receipt, as an answer is until its steps are stored.
-  memory.reserve(LARGE, release => releases.push(release))
+  memory.request(LARGE, release => releases.push(release))
   releases[0]?.()
   expect(events).toEqual(['pause', 'b1', 'pause'])
   releases[1]?.()

@@ -29,7 +29,7 @@ export class Inbox {
     const { memory, socket, receive } = this.#options
     this.#isWaiting = true
     let isLater = false
-    memory.reserve(bytes.length, release => {
+    memory.request(bytes.length, release => {
       this.#isWaiting = false
       // The call that gets the message holds memory for what it keeps.
       receive(bytes.toString())

@@ -30,7 +30,7 @@ export interface EnginesDeps extends Pick<Core, 'clock' | 'log'> {
   /** The process that the engine runs in. */
   process: Pick<EngineReport, 'version' | 'host' | 'pid'>
   setup: EngineSetup
-  capacities: Record<Lane, { readonly inUse: number; readonly max: number }>
+  permits: Record<Lane, { readonly inUse: number; readonly max: number }>
   connections: { readonly size: number }
   /** How many streams are open. */
   streams: () => number
@@ -105,9 +105,9 @@ export class Engines extends RepeatingTask {
   }
 
   #report(checks: EngineReport['checks']): EngineReport {
-    const { owner, process, setup, clock, store, capacities, connections, streams, health, limiter } = this.#deps
+    const { owner, process, setup, clock, store, permits, connections, streams, health, limiter } = this.#deps
     const stats = store.stats?.()
-    const lanes = Object.entries(capacities) as [Lane, EnginesDeps['capacities'][Lane]][]
+    const lanes = Object.entries(permits) as [Lane, EnginesDeps['permits'][Lane]][]
     return {
       id: owner,
       ...process,
@@ -131,7 +131,7 @@ export class Engines extends RepeatingTask {
 
   /** The lanes are of the store: all engines have the same lag. */
   async #lags(): Promise<Map<Lane, number | undefined>> {
-    const lanes = Object.keys(this.#deps.capacities) as Lane[]
+    const lanes = Object.keys(this.#deps.permits) as Lane[]
     return new Map(
       await Promise.all(lanes.map(async lane => [lane, (await oldestReady(lane, this.#deps)).lagMs] as const)),
     )

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { Live } from '../live/live.ts'
-import { EngineCapacity } from '../support/engine-capacity.ts'
+import { Permits } from '../support/permits.ts'
 import { readGauges } from './gauges.ts'
 
 const NO_MEMORY = { max: 1, used: 0, waiting: 0 }
@@ -12,16 +12,16 @@ const NO_MEMORY = { max: 1, used: 0, waiting: 0 }
 async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
-  const capacities = {
-    runs: new EngineCapacity(2),
-    deliveries: new EngineCapacity(2),
-    timers: new EngineCapacity(2),
+  const permits = {
+    runs: new Permits(2),
+    deliveries: new Permits(2),
+    timers: new Permits(2),
   }
   const deps = {
     store,
     clock: new VirtualClock({ start: NOW }),
     live: new Live(),
-    capacities,
+    permits,
     connections: { size: 3 },
     memory: { runs: NO_MEMORY, messages: NO_MEMORY },
     health: { check: async () => readiness },
@@ -35,13 +35,13 @@ async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }
       }),
     },
   }
-  return { store, capacities, read: () => readGauges(deps, 'default') }
+  return { store, permits, read: () => readGauges(deps, 'default') }
 }
 
 test('a lane is as late as its oldest due row', async () => {
-  const { store, capacities, read } = await setUp()
+  const { store, permits, read } = await setUp()
   const lanes = async () => (await read()).lanes.filter(({ lane }) => lane === 'runs')
-  capacities.runs.acquire()
+  permits.runs.take()
   expect(await lanes()).toEqual([{ lane: 'runs', underWay: 1, lagMs: 0 }])
   const at = (id: string, availableAt: number) => ({
     type: 'run.created' as const,

@@ -16,7 +16,7 @@ export interface GaugesDeps {
   store: Store
   clock: Clock
   live: Live
-  capacities: Record<Lane, { readonly inUse: number }>
+  permits: Record<Lane, { readonly inUse: number }>
   /** Read at each scrape. */
   memory: MemoryGauges
   connections: { readonly size: number }
@@ -30,15 +30,15 @@ const NAMED_APPS_MAX = 100
 
 /** Reads all of them, with those of one namespace; never rejects. */
 export async function readGauges(deps: GaugesDeps, namespace: string): Promise<Gauges> {
-  const { live, store, capacities } = deps
-  const lanes = Object.keys(capacities) as Lane[]
+  const { live, store, permits } = deps
+  const lanes = Object.keys(permits) as Lane[]
   const [readiness, runs, ...oldest] = await Promise.all([
     deps.health.check(),
     runsWithoutRunner(deps, namespace),
     ...lanes.map(lane => oldestReady(lane, deps)),
   ])
   return {
-    lanes: lanes.map((lane, i) => ({ lane, underWay: capacities[lane].inUse, ...oldest[i] })),
+    lanes: lanes.map((lane, i) => ({ lane, underWay: permits[lane].inUse, ...oldest[i] })),
     sockets: deps.connections.size,
     streams: {
       run: live.runs.size,

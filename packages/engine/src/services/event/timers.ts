@@ -9,7 +9,7 @@ import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import { EngineCapacity } from '../support/engine-capacity.ts'
+import { Permits } from '../support/permits.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { Ingest } from './ingest.ts'
 import type { Schedules } from './schedules.ts'
@@ -28,26 +28,26 @@ export interface TimersDeps extends Pick<Core, 'store' | 'catalog' | 'announcer'
 
 export class Timers implements Stoppable {
   readonly #deps: TimersDeps
-  readonly capacity: EngineCapacity
+  readonly permits: Permits
 
   constructor(deps: TimersDeps) {
     this.#deps = deps
-    this.capacity = new EngineCapacity(deps.timersMax)
+    this.permits = new Permits(deps.timersMax)
   }
 
   /** Fires a row that the lane has claimed. */
   accept(row: FlowRow): void {
-    this.capacity.acquire()
+    this.permits.take()
     void this.#carryOut(row)
       .catch(error =>
         this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
       )
-      .finally(() => this.capacity.release())
+      .finally(() => this.permits.giveBack())
   }
 
   /** Resolves when none is under way; each is one commit. */
   stop(): Promise<void> {
-    return this.capacity.waitUntilIdle()
+    return this.permits.waitUntilIdle()
   }
 
   #carryOut(row: FlowRow): Promise<void> {

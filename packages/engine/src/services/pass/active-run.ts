@@ -7,9 +7,9 @@ import type { JsonText } from '../../domain/text/json-text.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
 import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Span } from '../../ports/tracing.ts'
-import type { Holder } from './capacity/run-capacity.ts'
 import type { Interrupt } from './interrupt.ts'
-import type { Reservation } from './runner-queue.ts'
+import type { Holder } from './permits/engine-permits.ts'
+import type { RunnerPermit } from './permits/runner-permits.ts'
 import type { Trial } from './suspects.ts'
 
 export interface ActiveRun extends Holder {
@@ -36,8 +36,8 @@ export interface ActiveRun extends Holder {
   running?: Omit<RunningStep, 'index'>[] | undefined
   /** Its pass is that of a suspect. */
   trial?: Trial | undefined
-  /** Room for its next pass. */
-  reservation?: Reservation | undefined
+  /** The permit of a runner for its next pass. */
+  runnerPermit?: RunnerPermit | undefined
   /** Called when it is no longer under way here. */
   whenOver?: (() => void)[]
   /** Gives back the memory of a large answer that is not stored yet. */

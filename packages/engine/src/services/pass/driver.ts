@@ -11,27 +11,23 @@ import type { RunningStep } from '../../domain/view/running-step.ts'
 import type { Claim, LeftRun } from '../../ports/store.ts'
 import type { Stoppable } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
-import type { MessageBudget } from './capacity/message-budget.ts'
-import { RunCapacity } from './capacity/run-capacity.ts'
 import { Interrupt } from './interrupt.ts'
 import { Invoker, type InvokerDeps } from './invoke.ts'
 import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
 import { PassLoop } from './pass-loop.ts'
-import { RoomForClaims } from './room-for-claims.ts'
-import { NONE_TRIED, type Reservation, RunnerQueue } from './runner-queue.ts'
+import type { EnginePermits, EnginePermitsOptions } from './permits/engine-permits.ts'
+import type { MessagePermits } from './permits/message-permits.ts'
+import { RunPermits } from './permits/run-permits.ts'
+import type { RunnerPermit } from './permits/runner-permits.ts'
 import { Settlement } from './settlement.ts'
 import { Suspects, type SuspectsDeps } from './suspects.ts'
 
-export interface DriverDeps extends Omit<InvokerDeps, 'queue' | 'suspects'> {
+export interface DriverDeps
+  extends Omit<InvokerDeps, 'runnerPermits' | 'suspects'>,
+    Pick<EnginePermitsOptions, 'passesMax' | 'stateBytesMax' | 'onRoom'> {
   isLive(runner: Runner): boolean
-  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/room/places). */
-  passesMax: number
-  /** Bytes for the state of the runs under way. */
-  stateBytesMax: number
   /** The large messages of runners that are read. */
-  messages: MessageBudget
-  /** Called when runs that a claim left in the store may have room. */
-  onRoom(): void
+  messages: MessagePermits
   /** Whether other engines work on the store too. */
   isShared: boolean
   bus: SuspectsDeps['bus']
@@ -40,54 +36,52 @@ export interface DriverDeps extends Omit<InvokerDeps, 'queue' | 'suspects'> {
 export class Driver implements Stoppable {
   readonly #deps: DriverDeps
   readonly #active = new TransientMap<string, ActiveRun>()
-  readonly capacity: RunCapacity
-  readonly #queue: RunnerQueue
-  readonly #roomForClaims: RoomForClaims
+  readonly #permits: RunPermits
   readonly #passes: PassLoop
   readonly #creation: LeaseAtCreationDeps
   #isDraining = false
 
   constructor(deps: DriverDeps) {
     this.#deps = deps
-    const { passesMax: max, stateBytesMax: memory, messages } = deps
-    this.capacity = new RunCapacity({ ...deps, max, memory, onRelease: () => messages.roomChanged() })
-    messages.isExceeded = () => this.capacity.isExceeded
+    const { catalog, health, isLive, messages } = deps
     const route = (run: RunnersOfRun, tried: ReadonlySet<Runner>) => this.#route(run, tried)
-    this.#queue = new RunnerQueue({ ...deps, route })
-    const { catalog, health, isLive } = deps
-    this.#roomForClaims = new RoomForClaims({
+    const permits = new RunPermits({
       ...deps,
-      roomOf: url => this.#queue.roomOf(url),
+      route,
+      onReturn: () => messages.roomChanged(),
       runners: ({ namespace, app }) =>
         catalog
           .view(namespace)
           .runners(app)
           .filter(runner => isLive(runner) && !health.isAvoided(runner)),
-      fullRunner: run => this.#queue.fullRunner(run),
     })
+    this.#permits = permits
+    messages.isExceeded = () => permits.engine.isExceeded
     this.#creation = {
       ...deps,
-      capacity: this.capacity,
-      reserve: run => this.#reserveNew(run),
-      start: (run, reservation, leasedAt) => this.#start(RunState.created(run), leasedAt, reservation),
+      permits,
+      start: (run, permit, leasedAt) => this.#start(RunState.created(run), leasedAt, permit),
     }
     const suspects = new Suspects({ ...deps, underWay: runner => deps.load.underWay(runner) })
     this.#passes = new PassLoop({
       ...deps,
       suspects,
-      queue: this.#queue,
-      roomForClaims: this.#roomForClaims,
+      permits,
       route,
-      invoker: new Invoker({ ...deps, suspects, queue: this.#queue }),
+      invoker: new Invoker({ ...deps, suspects, runnerPermits: permits.runners }),
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),
-        onSize: active => this.capacity.resize(active),
+        onSize: active => permits.engine.resize(active),
         isCurrent: active => this.#active.get(active.state.run.id) === active,
       }),
       isDraining: () => this.#isDraining,
-      mustLeave: active => this.capacity.mustLeave(active),
     })
+  }
+
+  /** The permits that this engine has for runs. */
+  get permits(): EnginePermits {
+    return this.#permits.engine
   }
 
   /** The runs under way, whose leases have to be extended. */
@@ -131,21 +125,20 @@ export class Driver implements Stoppable {
 
   /** Claims due runs as far as there is room for them. Each must be passed to `accept`. */
   async claim(claim: Claim): Promise<LoadedRun[]> {
-    const bounds = this.#roomForClaims.claimBounds()
+    const bounds = this.#permits.claimBounds()
     let left: readonly LeftRun[] = []
     const onLeft = (runs: readonly LeftRun[]) => {
       left = runs
     }
-    const claimed = await this.#deps.store.claimRuns({ ...claim, ...bounds, ...this.capacity.claimBounds(), onLeft })
+    const claimed = await this.#deps.store.claimRuns({ ...claim, ...bounds, onLeft })
     const runs = claimed.map(({ run }) => run)
-    this.#roomForClaims.claimed(runs, bounds)
-    this.capacity.claimed(runs.length, left)
+    this.#permits.claimed(runs, { bounds, left })
     return claimed
   }
 
   /** Whether the last claim may have left due runs for lack of room. */
   get leavesDueRuns(): boolean {
-    return this.capacity.isShort || this.#roomForClaims.isShort
+    return this.#permits.isShort
   }
 
   /** Drives a run that the lane has claimed. `leasedAt`: before the claim, by the monotonic clock. */
@@ -156,7 +149,7 @@ export class Driver implements Stoppable {
       return
     }
     const state = RunState.claimed(claimed)
-    this.capacity.acquire(claimed.run, state.size)
+    this.permits.take(claimed.run, state.size)
     this.#start(state, leasedAt)
   }
 
@@ -172,26 +165,22 @@ export class Driver implements Stoppable {
 
   /** Whether the run, or its next pass, could be sent now if a runner had room. */
   waitsForRunnerRoom(run: Run): boolean {
-    if (run.leaseOwner !== undefined) return this.#queue.has(run.id)
-    const isDue = (run.availableAt ?? Number.POSITIVE_INFINITY) <= this.#deps.clock.now()
-    return isDue && run.status !== 'paused' && this.#queue.fullRunner(run) !== undefined
+    return this.#permits.waitsForRunnerRoom(run)
   }
 
   /** The size of the run's state, if the run waits for memory that this engine has not. */
   waitsForMemory(runId: string): number | undefined {
-    return this.capacity.waitsForMemory(runId)
+    return this.permits.waitsForMemory(runId)
   }
 
   /** The runner may have room for more, or is gone. `isForPeer`: another engine gets the first of it. */
   runnerRoomChanged(url: string, isForPeer: boolean): void {
-    if (isForPeer) this.#queue.reserveForPeer(url)
-    this.#queue.roomChanged(url)
-    this.#roomForClaims.roomChanged(url)
+    this.#permits.runnerRoomChanged(url, isForPeer)
   }
 
   /** Takes the run's pass out of the queue for runner room, if it waits there. Called when the run was paused. */
   withdraw(runId: string): void {
-    this.#queue.withdraw(runId)
+    this.#permits.runners.withdraw(runId)
   }
 
   /** Aborts the invoke in flight. Called when an outsider ended the run, or its lease is lost. */
@@ -202,44 +191,31 @@ export class Driver implements Stoppable {
   /** Sends no further pass. Resolves when none is under way; at the deadline it aborts the rest and gives the runs back. */
   async stop(deadline?: AbortSignal): Promise<void> {
     this.#isDraining = true
-    this.#queue.withdrawAll()
-    this.#roomForClaims.stop()
+    this.#permits.stop()
     const abortAll = () => {
       for (const active of this.#active.values()) active.abort.abort()
     }
     deadline?.addEventListener('abort', abortAll)
     if (deadline?.aborted) abortAll()
-    await this.capacity.waitUntilIdle()
+    await this.permits.waitUntilIdle()
     deadline?.removeEventListener('abort', abortAll)
   }
 
-  /** A run with a reservation has begun: it was leased in the commit that created it. */
-  #start(state: RunState, leasedAt: number, reservation?: Reservation): void {
+  /** A run with a permit of a runner has begun: it was leased in the commit that created it. */
+  #start(state: RunState, leasedAt: number, runnerPermit?: RunnerPermit): void {
     const { id } = state.run
-    const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), reservation }
+    const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), runnerPermit }
     // A pass under an earlier lease can change nothing now: another engine had the run since.
     this.interrupt(id)
     this.#active.set(id, active)
     void this.#passes
-      .drive(active, reservation !== undefined)
+      .drive(active, runnerPermit !== undefined)
       .catch(error => this.#deps.log.error({ err: error, runId: id }, 'a run was dropped; its lease will run out'))
       .finally(() => {
         if (this.#active.get(id) === active) this.#active.delete(id)
-        this.capacity.leave(active)
+        this.permits.leave(active)
         for (const over of active.whenOver ?? []) over()
       })
-  }
-
-  /** Room for the first pass of a run that is being created. It does not go before the runs that wait in the store. */
-  #reserveNew(run: Run): Reservation | 'none' | 'full' {
-    if (this.#isDraining) return 'none'
-    const reserved = this.#queue.tryReserve(run, NONE_TRIED)
-    if (reserved === 'full') this.#roomForClaims.runWaits(run)
-    else if (reserved !== 'none' && this.#roomForClaims.isContested(run)) {
-      reserved.release()
-      return 'full'
-    }
-    return reserved
   }
 
   #route(run: RunnersOfRun, tried: ReadonlySet<Runner>): Route {
@@ -253,7 +229,7 @@ export class Driver implements Stoppable {
         tried.has(runner) ||
         health.isAvoided(runner) ||
         transport.reaches?.(runner.url) === false,
-      hasRoom: runner => this.#queue.hasRoom(runner.url),
+      hasRoom: runner => this.#permits.runners.hasRoom(runner.url),
       random: random.next(),
     })
   }

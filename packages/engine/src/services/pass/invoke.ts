@@ -35,8 +35,8 @@ import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spa
 import type { ActiveRun, Envelope } from './active-run.ts'
 import type { Taken } from './checkpoint.ts'
 import type { HttpCheckpoints, OpenedPass } from './http-checkpoints.ts'
+import { NONE_TRIED, type Requested, type RunnerPermits } from './permits/runner-permits.ts'
 import { countedAs, failureOf, isOfRunner, type Judged, outcomeOf, withAddress, withoutVerdict } from './reply.ts'
-import { NONE_TRIED, type Reserved, type RunnerQueue } from './runner-queue.ts'
 import type { Suspects } from './suspects.ts'
 
 export interface InvokerDeps extends Core {
@@ -46,7 +46,7 @@ export interface InvokerDeps extends Core {
   suspects: Suspects
   /** Deadline of an invoke whose workflow sets none; each transport has its own when this is absent too. */
   invokeTimeoutMs?: number | undefined
-  queue: RunnerQueue
+  runnerPermits: RunnerPermits
   httpCheckpoints: HttpCheckpoints
 }
 
@@ -91,18 +91,18 @@ export class Invoker {
   }
 
   async #send(active: ActiveRun, sent: Sent): Promise<Outcome | NoOutcome> {
-    const { transport, health, load, clock, queue } = this.#deps
+    const { transport, health, load, clock, runnerPermits } = this.#deps
     const { now, traceparent, reports, span } = sent
     let tried = NONE_TRIED
     const { trial } = active
     for (;;) {
       // A suspect goes to no other runner than the one that admitted it.
-      if (trial && !active.reservation) return 'held'
-      const reserved = await this.#reserve(active, tried)
-      if (reserved === 'none') return 'held'
-      if (reserved === 'full') return 'full'
-      if (reserved === 'withdrawn') return 'aborted'
-      const { runner } = reserved
+      if (trial && !active.runnerPermit) return 'held'
+      const permit = await this.#requestPermit(active, tried)
+      if (permit === 'none') return 'held'
+      if (permit === 'full') return 'full'
+      if (permit === 'withdrawn') return 'aborted'
+      const { runner } = permit
       const { url } = runner
       const startedAt = clock.now()
       const negotiated = {
@@ -120,7 +120,8 @@ export class Invoker {
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
       // A runner that has reported steps of the pass goes on with it alone.
       const others = tried
-      call.mayMove = () => !reports.haveBegun() && queue.hasOther(active.state.run, new Set([...others, runner]))
+      call.mayMove = () =>
+        !reports.haveBegun() && runnerPermits.hasOther(active.state.run, new Set([...others, runner]))
       const recipient = signedRecipient(runner)
       if (recipient !== undefined) call.recipient = recipient
       if (knows(runner, MARKED_ANSWERS_FEATURE)) call.isMarked = true
@@ -131,7 +132,7 @@ export class Invoker {
       }
       const calledAt = clock.elapsed()
       const promised = transport.invoke(call)
-      reserved.release()
+      permit.giveBack()
       load.began(runner)
       const reply = withoutVerdict(await promised)
       opened?.close()
@@ -203,15 +204,15 @@ export class Invoker {
     return registered !== undefined && serves(registered, run)
   }
 
-  #reserve(active: ActiveRun, tried: ReadonlySet<Runner>): Reserved | Promise<Reserved> {
-    const { queue } = this.#deps
-    const { reservation, state, abort } = active
-    active.reservation = undefined
-    if (reservation) return reservation
-    const reserved = queue.tryReserve(state.run, tried)
-    if (reserved !== 'full') return reserved
+  #requestPermit(active: ActiveRun, tried: ReadonlySet<Runner>): Requested | Promise<Requested> {
+    const { runnerPermits } = this.#deps
+    const { runnerPermit, state, abort } = active
+    active.runnerPermit = undefined
+    if (runnerPermit) return runnerPermit
+    const taken = runnerPermits.tryTake(state.run, tried)
+    if (taken !== 'full') return taken
     active.sent = undefined
-    return queue.reserve(state.run, tried, abort)
+    return runnerPermits.request(state.run, tried, abort)
   }
 
   /**

@@ -6,21 +6,19 @@ import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import { inputSize } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
-import type { RunCapacity } from './capacity/run-capacity.ts'
 import { RUN_LEASE_MS } from './leases.ts'
-import type { Reservation } from './runner-queue.ts'
+import type { RunPermits } from './permits/run-permits.ts'
+import type { RunnerPermit } from './permits/runner-permits.ts'
 
 export interface LeaseAtCreationDeps extends Core {
-  capacity: RunCapacity
-  /** Room on a runner that the run could be sent to right now; `full`: no runner that it may go to has room. */
-  reserve(run: Run): Reservation | 'none' | 'full'
+  permits: Pick<RunPermits, 'tryTakeNew' | 'giveBackNew'>
   /** `leasedAt`: by the monotonic clock. */
-  start(run: Run, reservation: Reservation, leasedAt: number): void
+  start(run: Run, permit: RunnerPermit, leasedAt: number): void
 }
 
 interface Leased {
   run: Run
-  reservation: Reservation
+  permit: RunnerPermit
 }
 
 /** Shared by all units that lease nothing, which nearly all do; never added to. */
@@ -40,18 +38,14 @@ export class LeaseAtCreation {
   /** Leases as many as it can of the runs these changes create, and releases what an earlier, stale try leased. */
   lease(changes: readonly Change[]): void {
     this.release()
-    const { clock, owner, capacity } = this.#deps
+    const { clock, owner } = this.#deps
     // The time of this try: its runs may be younger than those of the first.
     const now = clock.now()
     this.#leasedAt = clock.elapsed()
     for (const change of changes) {
       if (change.type !== 'run.created' || !isFresh(change.run) || this.#isPaused(change.run)) continue
-      const reservation = this.#reserve(change.run)
-      if (!reservation) continue
-      if (!capacity.tryAcquire(change.run, inputSize(change.run))) {
-        reservation.release()
-        continue
-      }
+      const permit = this.#tryTake(change.run)
+      if (!permit) continue
       Object.assign(change.run, {
         status: 'running',
         startedAt: now,
@@ -60,7 +54,7 @@ export class LeaseAtCreation {
         availableAt: now + RUN_LEASE_MS,
       } satisfies Partial<Run>)
       if (this.#leased === NONE) this.#leased = []
-      this.#leased.push({ run: change.run, reservation })
+      this.#leased.push({ run: change.run, permit })
     }
   }
 
@@ -70,14 +64,14 @@ export class LeaseAtCreation {
    */
   start(): void {
     const { clock, start } = this.#deps
-    for (const { run, reservation } of this.#leased) {
-      if (clock.elapsed() - this.#leasedAt < RUN_LEASE_MS) start(run, reservation, this.#leasedAt)
-      else this.#giveBack({ run, reservation })
+    for (const { run, permit } of this.#leased) {
+      if (clock.elapsed() - this.#leasedAt < RUN_LEASE_MS) start(run, permit, this.#leasedAt)
+      else this.#giveBack({ run, permit })
     }
     this.#leased = NONE
   }
 
-  /** Gives back the room of a unit that did not become durable. */
+  /** Gives back the permits of a unit that did not become durable. */
   release(): void {
     for (const leased of this.#leased) this.#giveBack(leased)
     this.#leased = NONE
@@ -92,15 +86,14 @@ export class LeaseAtCreation {
   }
 
   /** A run for which no runner has room is created waiting for it, and claimed when there is some. */
-  #reserve(run: Run): Reservation | undefined {
-    const reserved = this.#deps.reserve(run)
-    if (reserved === 'full') run.waitingFor = { kind: 'runner' }
-    return typeof reserved === 'string' ? undefined : reserved
+  #tryTake(run: Run): RunnerPermit | undefined {
+    const taken = this.#deps.permits.tryTakeNew(run, inputSize(run))
+    if (taken === 'full') run.waitingFor = { kind: 'runner' }
+    return typeof taken === 'string' ? undefined : taken
   }
 
-  #giveBack({ run, reservation }: Leased): void {
-    this.#deps.capacity.release(run, inputSize(run))
-    reservation.release()
+  #giveBack({ run, permit }: Leased): void {
+    this.#deps.permits.giveBackNew(run, inputSize(run), permit)
   }
 }
 

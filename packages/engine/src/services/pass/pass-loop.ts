@@ -1,4 +1,4 @@
-// Drives one leased run: reserves room on a runner, begins the run, and sends one pass after the other until it parks or
+// Drives one leased run: takes a permit of a runner, begins the run, and sends one pass after the other until it parks or
 // ends. A pass is one invoke; its outcome becomes changes, the changes one commit, and only then comes the next pass.
 
 import { type Start, throttleToPass } from '../../domain/holds/throttle.ts'
@@ -21,21 +21,18 @@ import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
 import type { Invoker } from './invoke.ts'
 import { RUN_LEASE_MS } from './leases.ts'
-import type { RoomForClaims } from './room-for-claims.ts'
-import { NONE_TRIED, type Reservation, type RunnerQueue } from './runner-queue.ts'
+import type { RunPermits } from './permits/run-permits.ts'
+import { NONE_TRIED, type RunnerPermit } from './permits/runner-permits.ts'
 import type { Settlement } from './settlement.ts'
 import type { Suspects } from './suspects.ts'
 
 export interface PassLoopDeps extends Core {
-  queue: RunnerQueue
-  roomForClaims: RoomForClaims
+  permits: RunPermits
   invoker: Invoker
   settlement: Settlement
   suspects: Suspects
   route(run: Run, tried: ReadonlySet<Runner>): Route
   isDraining(): boolean
-  /** Whether the run has to wait in the store, because runs have outgrown the memory. */
-  mustLeave(active: ActiveRun): boolean
 }
 
 export class PassLoop {
@@ -54,54 +51,54 @@ export class PassLoop {
     const { tracing, clock } = this.#deps
     active.span = tracing && startRunSpan(tracing, active.state.run, clock.now())
     try {
-      let hasNext = hasBegun || (await this.#reserveAndBegin(active))
+      let hasNext = hasBegun || (await this.#admit(active))
       while (hasNext) hasNext = await this.#pass(active)
     } finally {
       releaseAnswer(active)
-      active.reservation?.release()
+      active.runnerPermit?.giveBack()
       active.trial?.end()
       if (active.span) endRunSpan(active.span, active.state.run, clock.now())
     }
   }
 
   /** Begins the run, if a runner has room for it; false when no pass is to be sent. */
-  async #reserveAndBegin(active: ActiveRun): Promise<boolean> {
+  async #admit(active: ActiveRun): Promise<boolean> {
     const { run } = active.state
     const isOver = run.cancelRequested || timedOut(run, this.#deps.clock.now()) !== undefined
     const needsRoom = run.status !== 'paused' && !isOver && !run.leasedWithoutSlots
     if (needsRoom && run.lastFailure?.suspicion) return this.#beginSuspect(active, run.lastFailure.suspicion)
-    const reserved = needsRoom ? this.#deps.queue.tryReserve(run, NONE_TRIED) : 'none'
-    return reserved === 'full' ? this.#leaveForRoom(active) : this.#begin(active, reserved)
+    const permit = needsRoom ? this.#deps.permits.runners.tryTake(run, NONE_TRIED) : 'none'
+    return permit === 'full' ? this.#leaveForRoom(active) : this.#begin(active, permit)
   }
 
   /** Begins the run on a runner that admits it, or lets it wait for its turn. */
   async #beginSuspect(active: ActiveRun, suspicion: Suspicion): Promise<boolean> {
-    const { queue, suspects, catalog, clock, route } = this.#deps
+    const { permits, suspects, catalog, clock, route } = this.#deps
     const { run } = active.state
     const suspect = { id: run.id, transportTries: run.transportTries, suspicion }
     const all = catalog.view(run.namespace).runners(run.app)
     const closed = new Set(all.filter(runner => !suspects.admits(runner, suspect)))
-    const reserved = queue.tryReserve(run, closed)
-    if (reserved === 'full') return this.#leaveForRoom(active)
+    const permit = permits.runners.tryTake(run, closed)
+    if (permit === 'full') return this.#leaveForRoom(active)
     // Without them there may be no runner at all, which `begin` finds out.
-    if (reserved === 'none' && route(run, NONE_TRIED).kind === 'runner')
+    if (permit === 'none' && route(run, NONE_TRIED).kind === 'runner')
       return this.#stopWith(active, () => waitForTurn(active.state, clock.now(), suspects.wait(closed, suspect)))
-    if (reserved !== 'none') active.trial = suspects.begin(reserved.runner, suspect)
-    return this.#begin(active, reserved)
+    if (permit !== 'none') active.trial = suspects.begin(permit.runner, suspect)
+    return this.#begin(active, permit)
   }
 
   /** Gives the lease back: the run waits in the store until there is room on a runner. */
   #leaveForRoom(active: ActiveRun): Promise<false> {
-    const { clock, roomForClaims } = this.#deps
+    const { clock, permits } = this.#deps
     // Before the commit, which wakes the lane: the next claim leaves the run.
-    roomForClaims.runWaits(active.state.run)
+    permits.runWaits(active.state.run)
     return this.#stopWith(active, () => waitForRunnerRoom(active.state, clock.now()))
   }
 
   /** From the lease to `running`; false when no pass is to be sent. */
-  async #begin(active: ActiveRun, reserved: Reservation | 'none' = 'none'): Promise<boolean> {
+  async #begin(active: ActiveRun, permit: RunnerPermit | 'none' = 'none'): Promise<boolean> {
     const { clock, catalog, settlement, report, route } = this.#deps
-    if (reserved !== 'none') active.reservation = reserved
+    if (permit !== 'none') active.runnerPermit = permit
     const start = await this.#startOfThrottle(active.state.run)
     const decided = await settlement.settle(active, assumptions => {
       const { run } = active.state
@@ -155,9 +152,9 @@ export class PassLoop {
 
   /** One pass and its commit; true when the next one follows at once. */
   async #pass(active: ActiveRun): Promise<boolean> {
-    const { clock, settlement, invoker, isDraining, mustLeave } = this.#deps
+    const { clock, settlement, invoker, isDraining, permits } = this.#deps
     // Each lease has one pass at least, so that every run gets on.
-    if (isDraining() || (active.passes !== undefined && mustLeave(active)))
+    if (isDraining() || (active.passes !== undefined && permits.engine.mustLeave(active)))
       return this.#stopWith(active, () => giveBack(active.state, clock.now()))
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
@@ -191,12 +188,12 @@ export class PassLoop {
 
   /** Made when the first checkpoint comes: most passes have none. */
   #checkpoints(active: ActiveRun, pass: TimedPass): Checkpoints {
-    const { clock, isDraining, mustLeave, metrics, settlement, announcer } = this.#deps
+    const { clock, isDraining, permits, metrics, settlement, announcer } = this.#deps
     return new Checkpoints({
       active,
       pass,
       clock,
-      hasToEnd: () => isDraining() || mustLeave(active),
+      hasToEnd: () => isDraining() || permits.engine.mustLeave(active),
       context: assumptions => this.#context(active, pass, assumptions),
       onTaken: () => {
         metrics.checkpointTaken()

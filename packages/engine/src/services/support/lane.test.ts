@@ -8,8 +8,8 @@ import { openSqliteStore } from '../../adapters/sql/sqlite/store.ts'
 import type { LoadedRun } from '../../domain/run/state.ts'
 import { NOW, run } from '../../domain/testkit/nouns.testkit.ts'
 import { RUN_LEASE_MS } from '../pass/leases.ts'
-import { EngineCapacity } from './engine-capacity.ts'
 import { LaneLoop } from './lane.ts'
+import { Permits } from './permits.ts'
 
 test.each([1, 4000, 9999, 14_000, 25_000])(
   'a lease of an engine that dies, taken %i ms after the lane began to wait, is claimed when it runs out',
@@ -28,7 +28,7 @@ test.each([1, 4000, 9999, 14_000, 25_000])(
       leaseMs: RUN_LEASE_MS,
       isShared: true,
       work: {
-        capacity: new EngineCapacity(10),
+        permits: new Permits(10),
         accept: ({ run }) => void taken.push({ runId: run.id, at: clock.now() }),
       },
       claim: claim => store.claimRuns(claim),

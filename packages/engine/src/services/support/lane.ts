@@ -29,7 +29,7 @@ export interface LaneDeps<T> {
   owner: string
   leaseMs: number
   work: {
-    readonly capacity: LaneCapacity
+    readonly permits: LanePermits
     /** Starts claimed work. It takes room until it ends. `claimedAt`: before the claim, by the monotonic clock. */
     accept(claimed: T, claimedAt: number): void
   }
@@ -43,8 +43,8 @@ export interface LaneDeps<T> {
   mayLeaveDueRows?(): boolean
 }
 
-/** How much work of a kind is under way. */
-export interface LaneCapacity {
+/** The permits for work of a kind (permits.ts). */
+export interface LanePermits {
   /** How much more a claim may take. */
   readonly room: number
   /** Resolves when there is room, or on abort. */
@@ -91,7 +91,7 @@ export class LaneLoop<T> implements Service {
 
   async #claimAndWait(signal: AbortSignal): Promise<void> {
     const { work, store, queue, clock, lane, isShared } = this.#deps
-    await work.capacity.waitForRoom(signal)
+    await work.permits.waitForRoom(signal)
     if (signal.aborted) return
     const { hasMore, leavesDueRows, claimedAt } = await this.#claim()
     if (hasMore) return
@@ -109,7 +109,7 @@ export class LaneLoop<T> implements Service {
     const { work, clock, owner, leaseMs, claim, mayLeaveDueRows } = this.#deps
     const claimedAt = clock.now()
     const leasedAt = clock.elapsed()
-    const limit = Math.min(work.capacity.room, LANE_CLAIM_MAX)
+    const limit = Math.min(work.permits.room, LANE_CLAIM_MAX)
     const all = await claim({ owner, now: claimedAt, leaseUntil: claimedAt + leaseMs, limit })
     for (const claimed of all) work.accept(claimed, leasedAt)
     const leavesDueRows = mayLeaveDueRows?.() ?? false

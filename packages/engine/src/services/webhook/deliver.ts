@@ -19,7 +19,7 @@ import type { SendCall, Sender } from '../../ports/sender.ts'
 import type { Claim, ClaimedDelivery } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
-import { EngineCapacity } from '../support/engine-capacity.ts'
+import { Permits } from '../support/permits.ts'
 import type { Stoppable } from '../support/service.ts'
 import { endDeliverySpan, startDeliverySpan } from '../support/spans.ts'
 import { Destinations } from './destinations.ts'
@@ -48,12 +48,12 @@ export interface DelivererDeps
 export class Deliverer implements Stoppable {
   readonly #deps: DelivererDeps
   readonly #destinations: Destinations
-  readonly capacity: EngineCapacity
+  readonly permits: Permits
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps
     this.#destinations = new Destinations(deps.deliveriesMax)
-    this.capacity = new EngineCapacity(deps.deliveriesMax)
+    this.permits = new Permits(deps.deliveriesMax)
   }
 
   /** Claims due deliveries as far as their destinations have room. Each must be passed to `accept`. */
@@ -77,7 +77,7 @@ export class Deliverer implements Stoppable {
   }
 
   async #attempt(delivery: Delivery, post: () => Promise<Posted>): Promise<void> {
-    this.capacity.acquire()
+    this.permits.take()
     let result: SendResult | undefined
     try {
       const posted = await post()
@@ -87,14 +87,14 @@ export class Deliverer implements Stoppable {
       this.#deps.log.error({ err: error, deliveryId: delivery.id }, 'a delivery was dropped; its lease will run out')
     } finally {
       const { hadNoRoom } = this.#destinations.end(destinationOf(delivery), result && hasAnswered(result))
-      this.capacity.release()
+      this.permits.giveBack()
       if (hadNoRoom) this.#deps.onRoom()
     }
   }
 
   /** Resolves when no delivery is under way; each is bounded by the deadline of its POST. */
   stop(): Promise<void> {
-    return this.capacity.waitUntilIdle()
+    return this.permits.waitUntilIdle()
   }
 
   /** Makes one attempt: to the endpoint as it is now, signed with the secrets that count now. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Destinations, PER_DESTINATION_MAX } from './destinations.ts'
 
-const PLACES = 20
+const PERMITS = 20
 
 /** Posts as many to the destination as it has room for, all of them answered, or none. */
 function round(destinations: Destinations, name: string, answered: boolean): number {
@@ -12,14 +12,14 @@ function round(destinations: Destinations, name: string, answered: boolean): num
 }
 
 describe('Destinations', () => {
-  it('give a destination one place, and twice as many for every round of answers, up to a bound', () => {
+  it('give a destination one permit, and twice as many for every round of answers, up to a bound', () => {
     const destinations = new Destinations(1000)
     const rounds = Array.from({ length: 7 }, () => round(destinations, 'a', true))
     expect(rounds).toEqual([1, 2, 4, 8, 16, 32, 32])
     expect(PER_DESTINATION_MAX).toBe(32)
   })
 
-  it('take the places away from one that answers no more, and give them back when it does', () => {
+  it('take the permits away from one that answers no more, and give them back when it does', () => {
     const destinations = new Destinations(1000)
     for (let i = 0; i < 6; i++) round(destinations, 'a', true)
     expect(round(destinations, 'a', false)).toBe(32)
@@ -35,11 +35,11 @@ describe('Destinations', () => {
     expect(destinations.limits().room.get('a')).toBe(2)
   })
 
-  it('keep half of the places from those that have not shown to answer', () => {
-    const destinations = new Destinations(PLACES)
+  it('keep half of the permits from those that have not shown to answer', () => {
+    const destinations = new Destinations(PERMITS)
     round(destinations, 'proven', true)
-    for (let i = 0; i < PLACES / 2; i++) {
-      expect(destinations.limits().unnamed).toBe(PLACES / 2 - i)
+    for (let i = 0; i < PERMITS / 2; i++) {
+      expect(destinations.limits().unnamed).toBe(PERMITS / 2 - i)
       destinations.begin(`dead ${i}`)
     }
     const { room, unnamed } = destinations.limits()
@@ -51,7 +51,7 @@ describe('Destinations', () => {
   })
 
   it('say when one that was full has room again', () => {
-    const destinations = new Destinations(PLACES)
+    const destinations = new Destinations(PERMITS)
     destinations.begin('a')
     expect(destinations.end('a', true)).toEqual({ hadNoRoom: true })
     destinations.begin('a')
@@ -61,7 +61,7 @@ describe('Destinations', () => {
   })
 
   it('forget those that failed, and those without a delivery for longest', () => {
-    const destinations = new Destinations(PLACES)
+    const destinations = new Destinations(PERMITS)
     round(destinations, 'dead', false)
     expect(destinations.limits().room.size).toBe(0)
     destinations.begin('busy')

@@ -1,6 +1,6 @@
 // Bounds how many deliveries may be under way to each destination, so that a slow one does not hold up the others. Like the
 // window of TCP, the bound starts at one, rises by one for every answer and halves for none. A destination that hangs soon
-// holds one delivery of the engine's, and destinations that have not answered yet share half of the engine's capacity.
+// holds one delivery of the engine's, and destinations that have not answered yet share half of the engine's permits.
 
 import type { DeliveryClaim } from '../../ports/store.ts'
 
@@ -19,9 +19,9 @@ export class Destinations {
   readonly #known = new Map<string, Destination>()
   readonly #unprovenMax: number
 
-  /** `placesMax`: most deliveries under way, over all destinations. */
-  constructor(placesMax: number) {
-    this.#unprovenMax = Math.ceil(placesMax / 2)
+  /** `deliveriesMax`: most deliveries under way, over all destinations. */
+  constructor(deliveriesMax: number) {
+    this.#unprovenMax = Math.ceil(deliveriesMax / 2)
   }
 
   /** The bounds of a claim made now. */

@@ -2,8 +2,8 @@
 // among namespaces the claim takes turns. Called by due-runs.ts.
 
 import { appKey } from '../../../domain/model/run.ts'
-import { Places } from '../../../domain/pass/room/places.ts'
-import { RunMemory } from '../../../domain/pass/room/run-memory.ts'
+import { FairPermits } from '../../../domain/pass/permits/fair-permits.ts'
+import { RunMemory } from '../../../domain/pass/permits/run-memory.ts'
 import type { LeftRun, RunClaim } from '../../../ports/store.ts'
 
 /** A run that a claim may take. */
@@ -19,7 +19,7 @@ export interface DueRun {
 }
 
 export class RunShare {
-  readonly #places: Places | undefined
+  readonly #permits: FairPermits | undefined
   readonly #appRoom: Map<string, number>
   readonly #full: ReadonlySet<string>
   readonly #memory: RunMemory | undefined
@@ -29,8 +29,8 @@ export class RunShare {
   #isLargeLeft = false
   #skipped = 0
 
-  constructor({ places, appRoom, full, memory }: RunClaim) {
-    this.#places = places && new Places(places.max, places.taken)
+  constructor({ permits, appRoom, full, memory }: RunClaim) {
+    this.#permits = permits && new FairPermits(permits.max, permits.taken)
     this.#memory = memory && new RunMemory(memory.max, memory)
     this.#appRoom = new Map(appRoom)
     this.#full = full ?? new Set()
@@ -38,7 +38,7 @@ export class RunShare {
 
   /** Whether one more run of the destination may be taken. */
   hasRoom({ namespace, app, destination }: Pick<DueRun, 'namespace' | 'app' | 'destination'>): boolean {
-    if (this.#full.has(destination) || this.#places?.hasRoom(namespace, app) === false) return false
+    if (this.#full.has(destination) || this.#permits?.hasRoom(namespace, app) === false) return false
     return this.#appRoom.size === 0 || (this.#appRoom.get(appKey({ namespace, app })) ?? 1) > 0
   }
 
@@ -102,7 +102,7 @@ export class RunShare {
       if (some) some.push(item)
       else byNamespace.set(item.namespace, [item])
     }
-    const taken = (namespace: string) => this.#places?.takenBy(namespace) ?? 0
+    const taken = (namespace: string) => this.#permits?.takenBy(namespace) ?? 0
     return [...byNamespace].sort(([one], [other]) => taken(one) - taken(other)).map(([, items]) => items)
   }
 
@@ -139,8 +139,8 @@ export class RunShare {
   }
 
   #count({ namespace, app }: DueRun, count: 1 | -1): void {
-    if (count === 1) this.#places?.take(namespace, app)
-    else this.#places?.giveBack(namespace, app)
+    if (count === 1) this.#permits?.take(namespace, app)
+    else this.#permits?.giveBack(namespace, app)
     const key = appKey({ namespace, app })
     const room = this.#appRoom.get(key)
     if (room !== undefined) this.#appRoom.set(key, room - count)

@@ -51,5 +51,5 @@ export function passCheckpointRoutes(app: FastifyInstance, context: HttpContext)
 /** Resolves when there is memory to read so many bytes. */
 function readable(messages: MessageMemory, bytes: number): Promise<() => void> | undefined {
   if (bytes <= SMALL_MESSAGE_BYTES_MAX) return undefined
-  return new Promise(resolve => messages.reserve(bytes, resolve))
+  return new Promise(resolve => messages.request(bytes, resolve))
 }

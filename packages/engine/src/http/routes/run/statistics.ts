@@ -6,21 +6,21 @@ import { totalSince } from '../../../domain/view/rollup-span.ts'
 import { trendSpans } from '../../../domain/view/trend-spans.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
-import { Places } from '../../access/places.ts'
+import { RequestPermits } from '../../access/request-permits.ts'
 import { scan } from '../../access/scan.ts'
 import { SINCE_DEFAULT_MS, seriesWindow } from '../../request/series-window.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentFacets, presentSeries, presentWorkflowStats } from './present-statistics.ts'
 
 /** Statistics that are read at once. */
-const PLACES = 4
+const READS_MAX = 4
 
 export function statisticsRoutes(app: FastifyInstance, context: HttpContext): void {
   const { store, clock } = context.deps
-  const places = new Places(PLACES)
+  const permits = new RequestPermits(READS_MAX)
 
   const read = <T>(reply: FastifyReply, work: (signal: AbortSignal) => Promise<T>) =>
-    scan(context, reply, signal => places.with(signal, () => work(signal)), { timeoutMs: context.limits.statisticsMs })
+    scan(context, reply, signal => permits.with(signal, () => work(signal)), { timeoutMs: context.limits.statisticsMs })
 
   mount(app, context, operations.getRunSeries, async (request, reply, { step, app, workflow, ...asked }) => {
     const query = { step, app, workflow, ...seriesWindow(step, asked, clock.now()) }

@@ -1,7 +1,7 @@
-// Places: work waits for one in its order, and leaves when it is aborted.
+// RequestPermits: work waits for one in its order, and leaves when it is aborted.
 
 import { expect, test } from 'vitest'
-import { Places } from './places.ts'
+import { RequestPermits } from './request-permits.ts'
 
 /** Work that ends when the test says so. */
 function work() {
@@ -22,10 +22,10 @@ const turns = async () => {
   for (let i = 0; i < 10; i++) await undefined
 }
 
-test('so much work is under way at once, the next begins when one ends, and a failure frees its place', async () => {
-  const places = new Places(2)
+test('so much work is under way at once, the next begins when one ends, and a failure frees its permit', async () => {
+  const permits = new RequestPermits(2)
   const [first, second, third] = [work(), work(), work()]
-  const all = [first, second, third].map(each => places.with(signal, each.run))
+  const all = [first, second, third].map(each => permits.with(signal, each.run))
   await turns()
   expect([first, second, third].map(({ log }) => log.begun)).toEqual([true, true, false])
   second.end()
@@ -36,18 +36,18 @@ test('so much work is under way at once, the next begins when one ends, and a fa
   third.end()
   await Promise.all(all)
   for (let i = 0; i < 2; i++)
-    await expect(places.with(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  expect(await places.with(signal, async () => 'free')).toBe('free')
+    await expect(permits.with(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await permits.with(signal, async () => 'free')).toBe('free')
 })
 
 test('work that is aborted while it waits never begins, and beyond 100 that wait the next is refused', async () => {
-  const places = new Places(1)
+  const permits = new RequestPermits(1)
   const [first, left] = [work(), work()]
-  const firstDone = places.with(signal, first.run)
+  const firstDone = permits.with(signal, first.run)
   const leaving = new AbortController()
-  const gone = places.with(leaving.signal, left.run)
-  const waiting = Array.from({ length: 99 }, () => places.with(new AbortController().signal, async () => {}))
-  await expect(places.with(signal, async () => {})).rejects.toMatchObject({ code: 'overloaded' })
+  const gone = permits.with(leaving.signal, left.run)
+  const waiting = Array.from({ length: 99 }, () => permits.with(new AbortController().signal, async () => {}))
+  await expect(permits.with(signal, async () => {})).rejects.toMatchObject({ code: 'overloaded' })
   leaving.abort(new Error('left'))
   await expect(gone).rejects.toThrow('left')
   first.end()

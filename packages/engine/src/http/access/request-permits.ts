@@ -1,11 +1,11 @@
-// Requests of a kind that may be under way at once. Further ones wait for a place. Used by the routes of statistics.
+// Requests of a kind that may be under way at once. Further ones wait for a permit. Used by the routes of statistics.
 
 import { EngineError } from '../../domain/model/errors.ts'
 
-/** Requests that wait for a place; further ones are refused. */
+/** Requests that wait for a permit; further ones are refused. */
 const WAITING_MAX = 100
 
-export class Places {
+export class RequestPermits {
   readonly #max: number
   #taken = 0
   readonly #waiting: (() => void)[] = []
@@ -14,14 +14,14 @@ export class Places {
     this.#max = max
   }
 
-  /** Carries out the work in a place. Rejects with `overloaded` when too many wait, or with the reason of the signal. */
+  /** Carries out the work with a permit. Rejects with `overloaded` when too many wait, or with the reason of the signal. */
   async with<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#taken < this.#max) this.#taken++
     else await this.#turn(signal)
     try {
       return await work()
     } finally {
-      // The place is the next one's, or free.
+      // The permit is the next one's, or free.
       const next = this.#waiting.shift()
       if (next) next()
       else this.#taken--

@@ -1,12 +1,12 @@
 // The order in which runs get room on runners that take only so many invokes at once.
 
 import { expect, test } from 'vitest'
-import { VirtualClock } from '../../adapters/clock/virtual.ts'
-import { connectUrl } from '../../domain/model/connect-url.ts'
-import type { Run } from '../../domain/model/run.ts'
-import type { Runner } from '../../domain/model/workflow.ts'
-import { Interrupt } from './interrupt.ts'
-import { NONE_TRIED, type Reservation, type Reserved, RunnerQueue } from './runner-queue.ts'
+import { VirtualClock } from '../../../adapters/clock/virtual.ts'
+import { connectUrl } from '../../../domain/model/connect-url.ts'
+import type { Run } from '../../../domain/model/run.ts'
+import type { Runner } from '../../../domain/model/workflow.ts'
+import { Interrupt } from '../interrupt.ts'
+import { NONE_TRIED, type Requested, type RunnerPermit, RunnerPermits } from './runner-permits.ts'
 
 const URL_OF = (id: string) => connectUrl('default', 'app', id)
 
@@ -16,7 +16,7 @@ function open(rooms: Record<string, number | undefined>) {
   const runners = () =>
     Object.keys(rooms).map(id => ({ runnerId: id, url: URL_OF(id), namespace: 'default', app: 'app' }) as Runner)
   const room = (url: string) => rooms[url.split('/').at(-1) as string]
-  const queue: RunnerQueue = new RunnerQueue({
+  const queue: RunnerPermits = new RunnerPermits({
     clock,
     transport: { room, reaches: url => runners().some(runner => runner.url === url) },
     route(run) {
@@ -25,32 +25,32 @@ function open(rooms: Record<string, number | undefined>) {
       return runner ? { kind: 'runner', runner } : { kind: 'none' }
     },
   })
-  const reserved: Record<string, Reserved> = {}
+  const requested: Record<string, Requested> = {}
   const wait = (id: string, fields: Partial<Run> = {}) => {
     const abort = new Interrupt()
     const run = { id, namespace: 'default', app: 'app', createdAt: clock.now(), ...fields } as Run
-    const reservation = queue.reserve(run, NONE_TRIED, abort).then(reservation => {
-      reserved[id] = reservation
-      return reservation
+    const permit = queue.request(run, NONE_TRIED, abort).then(permit => {
+      requested[id] = permit
+      return permit
     })
-    return { reservation, abort }
+    return { permit, abort }
   }
   /** The runs that are out of the queue, in order. */
   const settled = async () => {
     await clock.advance(0)
-    return Object.keys(reserved)
+    return Object.keys(requested)
   }
   const aRun = { id: 'run_a', namespace: 'default', app: 'app' } as Run
-  return { queue, rooms, clock, wait, settled, reserved, take: () => queue.tryReserve(aRun, NONE_TRIED) }
+  return { queue, rooms, clock, wait, settled, requested, take: () => queue.tryTake(aRun, NONE_TRIED) }
 }
 
-test('a reservation uses up room until it is released, once', () => {
+test('a permit uses up room until it is given back, once', () => {
   const { take, queue, rooms } = open({ r1: 1 })
-  const reservation = take() as Reservation
-  expect(reservation.runner.runnerId).toBe('r1')
+  const permit = take() as RunnerPermit
+  expect(permit.runner.runnerId).toBe('r1')
   expect(take()).toBe('full')
-  reservation.release()
-  reservation.release()
+  permit.giveBack()
+  permit.giveBack()
   expect(queue.hasRoom(URL_OF('r1'))).toBe(true)
   delete rooms.r1
   expect(take()).toBe('none')
@@ -81,38 +81,38 @@ test('the highest priority goes first, then the oldest, as far as there is room'
   expect(await settled()).toEqual(['e', 'c', 'd', 'a', 'b', 'f'])
 })
 
-test('room that is released goes to the next run', async () => {
-  const { queue, rooms, wait, settled, reserved } = open({ r1: 0 })
+test('room that is given back goes to the next run', async () => {
+  const { queue, rooms, wait, settled, requested } = open({ r1: 0 })
   wait('a')
   wait('b')
   rooms.r1 = 1
   queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['a'])
-  ;(reserved.a as Reservation).release()
+  ;(requested.a as RunnerPermit).giveBack()
   expect(await settled()).toEqual(['a', 'b'])
 })
 
 test('runs that are pinned to a full runner do not hold up the others', async () => {
-  const { queue, rooms, wait, settled, reserved } = open({ r1: 0, r2: 0 })
+  const { queue, rooms, wait, settled, requested } = open({ r1: 0, r2: 0 })
   wait('a', { runner: 'r1' })
   wait('b')
   rooms.r2 = 1
   queue.roomChanged(URL_OF('r2'))
   expect(await settled()).toEqual(['b'])
-  expect(reserved.b).toMatchObject({ runner: { runnerId: 'r2' } })
+  expect(requested.b).toMatchObject({ runner: { runnerId: 'r2' } })
 })
 
 test('when the last runner is gone no run waits for it', async () => {
-  const { queue, rooms, wait, settled, reserved } = open({ r1: 0 })
+  const { queue, rooms, wait, settled, requested } = open({ r1: 0 })
   wait('a')
   delete rooms.r1
   queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual(['a'])
-  expect(reserved.a).toBe('none')
+  expect(requested.a).toBe('none')
 })
 
 test('a run that is withdrawn, aborted, or out of time leaves the queue', async () => {
-  const { queue, clock, wait, settled, reserved } = open({ r1: 0 })
+  const { queue, clock, wait, settled, requested } = open({ r1: 0 })
   wait('a')
   wait('b').abort.abort()
   wait('c', { holds: { queueTimeoutMs: 5000 } })
@@ -124,14 +124,14 @@ test('a run that is withdrawn, aborted, or out of time leaves the queue', async 
   expect(queue.has('d')).toBe(true)
   queue.withdrawAll()
   expect(await settled()).toEqual(['b', 'a', 'c', 'd'])
-  expect(Object.values(reserved)).toEqual(['withdrawn', 'withdrawn', 'withdrawn', 'withdrawn'])
+  expect(Object.values(requested)).toEqual(['withdrawn', 'withdrawn', 'withdrawn', 'withdrawn'])
 })
 
 test('room that is kept for another engine is free again after a moment', async () => {
   const { queue, rooms, clock, wait, settled } = open({ r1: 0 })
   wait('a')
   rooms.r1 = 1
-  queue.reserveForPeer(URL_OF('r1'))
+  queue.takeForPeer(URL_OF('r1'))
   queue.roomChanged(URL_OF('r1'))
   expect(await settled()).toEqual([])
   await clock.advance(100)

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../../ports/clock.ts'
 import type { MessageMemory } from '../../../ports/message-memory.ts'
+import { Permits } from '../../support/permits.ts'
 
 /**
  * While runs have outgrown their memory, each further message makes them larger. It waits until one has left, but not longer than this:
@@ -15,46 +16,50 @@ interface Waiting {
   onGranted(release: () => void): void
 }
 
-export interface MessageBudgetOptions {
+export interface MessagePermitsOptions {
   max: number
   clock: Pick<Clock, 'after' | 'elapsed'>
 }
 
-export class MessageBudget implements MessageMemory {
-  readonly max: number
-  readonly #clock: MessageBudgetOptions['clock']
+export class MessagePermits implements MessageMemory {
+  /** One for each byte. */
+  readonly #permits: Permits
+  readonly #clock: MessagePermitsOptions['clock']
   readonly #waiting: Waiting[] = []
-  #used = 0
   #grantedAt = Number.NEGATIVE_INFINITY
   #cancelTimer: (() => void) | undefined
   /** Whether runs have outgrown their memory. */
   isExceeded: () => boolean = () => false
 
-  constructor({ max, clock }: MessageBudgetOptions) {
-    this.max = max
+  constructor({ max, clock }: MessagePermitsOptions) {
+    this.#permits = new Permits(max)
     this.#clock = clock
   }
 
+  get max(): number {
+    return this.#permits.max
+  }
+
   get used(): number {
-    return this.#used
+    return this.#permits.inUse
   }
 
   get waiting(): number {
     return this.#waiting.length
   }
 
-  reserve(bytes: number, onGranted: Waiting['onGranted']): void {
+  request(bytes: number, onGranted: Waiting['onGranted']): void {
     this.#waiting.push({ bytes, onGranted })
     this.roomChanged()
   }
 
-  hold(bytes: number): () => void {
-    this.#used += bytes
-    let isHeld = true
+  take(bytes: number): () => void {
+    this.#permits.take(bytes)
+    let isTaken = true
     return () => {
-      if (!isHeld) return
-      isHeld = false
-      this.#used -= bytes
+      if (!isTaken) return
+      isTaken = false
+      this.#permits.giveBack(bytes)
       this.roomChanged()
     }
   }
@@ -65,7 +70,7 @@ export class MessageBudget implements MessageMemory {
       this.#waiting.shift()
       this.#grant(next)
     }
-    if (this.#waiting.length === 0 || this.#used > 0) return
+    if (this.#waiting.length === 0 || this.used > 0) return
     // Nothing that is stored would bring another look.
     this.#cancelTimer ??= this.#clock.after(EXCEEDED_WAIT_MS, () => {
       this.#cancelTimer = undefined
@@ -74,12 +79,12 @@ export class MessageBudget implements MessageMemory {
   }
 
   #hasRoom(bytes: number): boolean {
-    if (this.isExceeded()) return this.#used === 0 && this.#clock.elapsed() - this.#grantedAt >= EXCEEDED_WAIT_MS
-    return this.#used === 0 || this.#used + bytes <= this.max
+    if (this.isExceeded()) return this.used === 0 && this.#clock.elapsed() - this.#grantedAt >= EXCEEDED_WAIT_MS
+    return this.used === 0 || bytes <= this.#permits.room
   }
 
   #grant({ bytes, onGranted }: Waiting): void {
     this.#grantedAt = this.#clock.elapsed()
-    onGranted(this.hold(bytes))
+    onGranted(this.take(bytes))
   }
 }

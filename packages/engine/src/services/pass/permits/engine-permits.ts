@@ -1,16 +1,16 @@
-// The runs under way on this engine, which take its places (domain/pass/room/places) and memory for their state
-// (domain/pass/room/run-memory). Kept by the driver.
+// The permits that this engine has for runs, shared fairly by namespaces (domain/pass/permits/fair-permits), and the memory for
+// their state (domain/pass/permits/run-memory). Kept by run-permits.ts.
 
 import type { Run } from '../../../domain/model/run.ts'
-import { Places } from '../../../domain/pass/room/places.ts'
-import { RunMemory } from '../../../domain/pass/room/run-memory.ts'
+import { FairPermits } from '../../../domain/pass/permits/fair-permits.ts'
+import { RunMemory } from '../../../domain/pass/permits/run-memory.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LeftRun, RunClaim } from '../../../ports/store.ts'
-import { Releases } from '../../support/engine-capacity.ts'
+import { Returns } from '../../support/permits.ts'
 
 /**
- * When runs wait for places, a claim for each one that becomes free would cost more than the passes. The lane is woken for this
- * part of the places, or this long after the first.
+ * When runs wait for permits, a claim for each one that becomes free would cost more than the passes. The lane is woken for this
+ * part of the permits, or this long after the first.
  */
 const ROOM_PART = 1 / 16
 const ROOM_DELAY_MS = 5
@@ -26,48 +26,55 @@ export interface Holder {
   isLeaving?: boolean
 }
 
-export class RunCapacity {
-  readonly #places: Places
+export interface EnginePermitsOptions {
+  clock: Clock
+  /** Runs that may be under way at once; beyond it, there is a reserve (domain/pass/permits/fair-permits). */
+  passesMax: number
+  /** Bytes for the state of the runs under way. */
+  stateBytesMax: number
+  /** Called when runs that a claim left in the store may have room. */
+  onRoom(): void
+  /** Called when a run has given back what it had. */
+  onReturn(): void
+}
+
+export class EnginePermits {
+  readonly #permits: FairPermits
   readonly #memory: RunMemory
   readonly #onRoom: () => void
-  readonly #onRelease: () => void
-  readonly #releases = new Releases()
+  readonly #onReturn: () => void
+  readonly #returns = new Returns()
   readonly #clock: Clock
   #cancelWake: (() => void) | undefined
-  /** Places that became free since the last claim, while runs wait for some. */
+  /** Permits that became free since the last claim, while runs wait for some. */
   #freed = 0
-  /** Whether the last claim may have left runs for lack of a place. */
-  #isShortOfPlaces = false
+  /** Whether the last claim may have left runs for lack of a permit. */
+  #isShortOfPermits = false
   /** The runs that the last claim left for lack of memory, with the sizes of their states. */
   #left = new Map<string, number>()
   /** Memory became free after the bounds of the claim under way were read. */
   #hasFreedMemory = false
 
-  /**
-   * `max`: how many places anybody may take. `memory`: bytes for the state of runs. `onRoom`: called when runs that a claim left may
-   * find room. `onRelease`: called when a run has given back what it had.
-   */
-  constructor(options: { max: number; memory: number; clock: Clock; onRoom: () => void; onRelease?: () => void }) {
-    const { max, memory, clock, onRoom, onRelease = () => {} } = options
-    this.#onRelease = onRelease
+  constructor({ passesMax, stateBytesMax, clock, onRoom, onReturn }: EnginePermitsOptions) {
+    this.#onReturn = onReturn
     this.#clock = clock
-    this.#places = new Places(max)
-    this.#memory = new RunMemory(memory)
+    this.#permits = new FairPermits(passesMax)
+    this.#memory = new RunMemory(stateBytesMax)
     this.#onRoom = onRoom
   }
 
-  /** How many places anybody may take; beyond it there is a reserve (domain/pass/room/places). */
+  /** How many permits anybody may take; beyond it there is a reserve (domain/pass/permits/fair-permits). */
   get max(): number {
-    return this.#places.max
+    return this.#permits.max
   }
 
   get inUse(): number {
-    return this.#places.taken
+    return this.#permits.taken
   }
 
   /** How many runs a claim may take at most. */
   get room(): number {
-    return this.#memory.hasRoom(0) ? this.#places.room : 0
+    return this.#memory.hasRoom(0) ? this.#permits.room : 0
   }
 
   /** The memory for the state of runs in bytes, what of it is taken, and the runs that wait for some. */
@@ -87,21 +94,21 @@ export class RunCapacity {
 
   /** Whether the last claim may have left runs. */
   get isShort(): boolean {
-    return this.#isShortOfPlaces || this.#left.size > 0
+    return this.#isShortOfPermits || this.#left.size > 0
   }
 
-  /** False when there is no place for a run of the app, or no memory for its state. Every success needs one `release`. */
-  tryAcquire({ namespace, app }: OfApp, bytes: number): boolean {
-    if (!this.#places.hasRoom(namespace, app) || !this.#memory.hasRoom(bytes)) return false
+  /** False when there is no permit for a run of the app, or no memory for its state. Every success needs one `giveBack`. */
+  tryTake({ namespace, app }: OfApp, bytes: number): boolean {
+    if (!this.#permits.hasRoom(namespace, app) || !this.#memory.hasRoom(bytes)) return false
     // It does not go before the large runs that wait.
     if (this.#left.size > 0 && bytes > this.#memory.smallMax) return false
-    this.acquire({ namespace, app }, bytes)
+    this.take({ namespace, app }, bytes)
     return true
   }
 
-  /** For a run that was claimed, which `release` follows too. */
-  acquire({ namespace, app }: OfApp, bytes: number): void {
-    this.#places.take(namespace, app)
+  /** For a run that was claimed, which `giveBack` follows too. */
+  take({ namespace, app }: OfApp, bytes: number): void {
+    this.#permits.take(namespace, app)
     this.#memory.take(bytes)
   }
 
@@ -128,30 +135,30 @@ export class RunCapacity {
   /** The run is no longer under way. */
   leave({ state, bytes, isLeaving }: Holder): void {
     if (isLeaving) this.#memory.left(bytes)
-    this.release(state.run, bytes)
+    this.giveBack(state.run, bytes)
   }
 
-  release({ namespace, app }: OfApp, bytes: number): void {
-    this.#places.giveBack(namespace, app)
+  giveBack({ namespace, app }: OfApp, bytes: number): void {
+    this.#permits.giveBack(namespace, app)
     this.#memory.giveBack(bytes)
     this.#hasFreedMemory = true
-    this.#onRelease()
-    this.#releases.notify()
+    this.#onReturn()
+    this.#returns.notify()
     if (this.#mayLoad()) this.#wake()
-    if (!this.#isShortOfPlaces) return
-    if (++this.#freed >= this.#places.max * ROOM_PART) this.#wake()
+    if (!this.#isShortOfPermits) return
+    if (++this.#freed >= this.#permits.max * ROOM_PART) this.#wake()
     else this.#cancelWake ??= this.#clock.after(ROOM_DELAY_MS, () => this.#wake())
   }
 
   /** The bounds of a claim that is made now. */
-  claimBounds(): Required<Pick<RunClaim, 'places' | 'memory'>> {
+  claimBounds(): Required<Pick<RunClaim, 'permits' | 'memory'>> {
     this.#hasFreedMemory = false
-    return { places: { max: this.#places.max, taken: this.#places.list() }, memory: this.#memory.inUse() }
+    return { permits: { max: this.#permits.max, taken: this.#permits.list() }, memory: this.#memory.inUse() }
   }
 
-  /** A claim took so many runs, none of which was acquired yet, and left others for lack of memory. */
+  /** A claim took so many runs, none of which has taken its permit yet, and left others for lack of memory. */
   claimed(count: number, left: readonly LeftRun[]): void {
-    this.#isShortOfPlaces = this.#places.taken + count >= this.#places.max
+    this.#isShortOfPermits = this.#permits.taken + count >= this.#permits.max
     if (left.length > 0 || this.#left.size > 0) this.#left = new Map(left.map(({ id, bytes }) => [id, bytes]))
     this.#freed = 0
     if (this.#hasFreedMemory && this.#mayLoad()) this.#wake()
@@ -159,12 +166,12 @@ export class RunCapacity {
 
   /** Resolves when a claim may take runs, or on abort. */
   waitForRoom(signal: AbortSignal): Promise<void> {
-    return this.#releases.until(() => this.room > 0, signal)
+    return this.#returns.until(() => this.room > 0, signal)
   }
 
   /** Resolves when no run is under way. */
   waitUntilIdle(): Promise<void> {
-    return this.#releases.until(() => this.inUse === 0)
+    return this.#returns.until(() => this.inUse === 0)
   }
 
   /** Whether there is memory by now for a run that was left. */
@@ -177,7 +184,7 @@ export class RunCapacity {
   #wake(): void {
     this.#cancelWake?.()
     this.#cancelWake = undefined
-    this.#isShortOfPlaces = false
+    this.#isShortOfPermits = false
     this.#onRoom()
   }
 }

@@ -1,14 +1,15 @@
-// The queue for room on runners that take only so many invokes at once (Connect's `maxConcurrency`). A run under way gets a
-// reservation for its next pass, or waits in the queue of its app: it stays leased, and keeps its place on this engine. Runs
-// that have not begun wait in the store instead (room-for-claims.ts).
+// The permits of runners that take only so many invokes at once (Connect's `maxConcurrency`), and the queue for them. A run
+// under way gets a permit for its next pass, or waits in the queue of its app: it stays leased, and keeps its permit of this
+// engine. Runs that have not begun wait in the store instead (claim-permits.ts).
 
-import { runDeadline } from '../../domain/holds/timeouts.ts'
-import { connectUrlOwner } from '../../domain/model/connect-url.ts'
-import { appKey, type Run, type RunnersOfRun } from '../../domain/model/run.ts'
-import type { Runner } from '../../domain/model/workflow.ts'
-import type { Route } from '../../domain/pass/routing.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { InvokeSignal, Transport } from '../../ports/transport.ts'
+import { runDeadline } from '../../../domain/holds/timeouts.ts'
+import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
+import { appKey, type Run, type RunnersOfRun } from '../../../domain/model/run.ts'
+import type { Runner } from '../../../domain/model/workflow.ts'
+import type { Route } from '../../../domain/pass/routing.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { InvokeSignal, Transport } from '../../../ports/transport.ts'
+import { KeyPermits } from '../../support/permits.ts'
 
 /** How often every waiting run is tried again. Nothing reports that an HTTP runner registered, or is avoided no more. */
 const RUNNER_QUEUE_POLL_MS = 1000
@@ -16,20 +17,20 @@ const RUNNER_QUEUE_POLL_MS = 1000
 /** Most runs in the queue of one app; a further one waits in the store. */
 const QUEUED_PER_APP_MAX = 32
 
-/** How long room is kept for another engine: one message there, and an invoke back. */
-const PEER_RESERVATION_MS = 100
+/** How long a permit is kept for another engine: one message there, and an invoke back. */
+const PEER_PERMIT_MS = 100
 
-/** The right to send one invoke to a runner. Its holder releases it right after the invoke was sent. */
-export interface Reservation {
+/** The right to send one invoke to a runner. It is given back right after: from then on the transport counts the invoke. */
+export interface RunnerPermit {
   runner: Runner
   /** Does nothing the second time. */
-  release(): void
+  giveBack(): void
 }
 
 /** `none`: no runner can be reached. `withdrawn`: taken out of the queue before there was room. `full`: so is the queue. */
-export type Reserved = Reservation | 'none' | 'withdrawn' | 'full'
+export type Requested = RunnerPermit | 'none' | 'withdrawn' | 'full'
 
-export interface RunnerQueueDeps {
+export interface RunnerPermitsDeps {
   clock: Clock
   route(run: RunnersOfRun, tried: ReadonlySet<Runner>): Route
   transport: Pick<Transport, 'room' | 'reaches' | 'requestRoom'>
@@ -38,35 +39,35 @@ export interface RunnerQueueDeps {
 interface QueuedRun {
   run: Run
   tried: ReadonlySet<Runner>
-  end(reserved: Reserved): void
+  end(requested: Requested): void
 }
 
 /** The `tried` runners of a pass before its first try. */
 export const NONE_TRIED: ReadonlySet<Runner> = new Set()
 
-export class RunnerQueue {
-  readonly #deps: RunnerQueueDeps
+export class RunnerPermits {
+  readonly #deps: RunnerPermitsDeps
   /** By app, in the order in which they get room. */
   readonly #queues = new Map<string, QueuedRun[]>()
   readonly #byRunId = new Map<string, QueuedRun>()
-  /** Reservations that are not released yet, by URL. */
-  readonly #reserved = new Map<string, number>()
+  /** By the URL of the runner. */
+  readonly #permits = new KeyPermits()
   #stopPolling: (() => void) | undefined
 
-  constructor(deps: RunnerQueueDeps) {
+  constructor(deps: RunnerPermitsDeps) {
     this.#deps = deps
   }
 
-  /** Whether the runner would take one more invoke besides those that are reserved. */
+  /** Whether the runner would take one more invoke besides those that have a permit. */
   hasRoom(url: string): boolean {
     const room = this.roomOf(url)
     return room === undefined || room > 0
   }
 
-  /** How many invokes the runner would take besides those that are reserved; undefined: any number. */
+  /** How many invokes the runner would take besides those that have a permit; undefined: any number. */
   roomOf(url: string): number | undefined {
     const room = this.#deps.transport.room?.(url)
-    return room === undefined ? undefined : room - (this.#reserved.get(url) ?? 0)
+    return room === undefined ? undefined : room - this.#permits.inUseBy(url)
   }
 
   /** The runner without room to which the run would go; undefined when it could be sent, or there is no runner. */
@@ -85,18 +86,18 @@ export class RunnerQueue {
     return this.#byRunId.has(runId)
   }
 
-  /** A reservation for the run, if there is room now. No queued run could use that room: each is tried at every change. */
-  tryReserve(run: Run, tried: ReadonlySet<Runner>): Reservation | 'none' | 'full' {
+  /** A permit for the run, if there is room now. No queued run could use that room: each is tried at every change. */
+  tryTake(run: Run, tried: ReadonlySet<Runner>): RunnerPermit | 'none' | 'full' {
     const chosen = this.#deps.route(run, tried)
     if (chosen.kind !== 'runner') return 'none'
     const { runner } = chosen
-    if (this.hasRoom(runner.url)) return this.#reservation(runner)
+    if (this.hasRoom(runner.url)) return this.#permitOf(runner)
     this.#deps.transport.requestRoom?.(runner.url)
     return 'full'
   }
 
   /** Waits in the queue for room. The run's deadline, the signal and `withdraw` take it out. */
-  reserve(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Reserved> {
+  request(run: Run, tried: ReadonlySet<Runner>, signal: InvokeSignal): Promise<Requested> {
     if ((this.#queues.get(appKey(run))?.length ?? 0) >= QUEUED_PER_APP_MAX) return Promise.resolve('full')
     return new Promise(resolve => {
       const deadline = runDeadline(run)
@@ -105,11 +106,11 @@ export class RunnerQueue {
       const queued: QueuedRun = {
         run,
         tried,
-        end: reserved => {
+        end: requested => {
           cancelTimer()
           signal.removeEventListener('abort', leave)
           this.#remove(queued)
-          resolve(reserved)
+          resolve(requested)
         },
       }
       signal.addEventListener('abort', leave)
@@ -142,33 +143,31 @@ export class RunnerQueue {
     for (const queued of [...this.#byRunId.values()]) queued.end('withdrawn')
   }
 
-  /** Keeps room for one invoke of another engine, for a moment. */
-  reserveForPeer(url: string): void {
+  /** Takes a permit for one invoke of another engine, for a moment. */
+  takeForPeer(url: string): void {
     const { clock } = this.#deps
-    clock.after(PEER_RESERVATION_MS, this.#countReservation(url))
+    clock.after(PEER_PERMIT_MS, this.#take(url))
   }
 
   #offer(queued: QueuedRun): void {
-    const reserved = this.tryReserve(queued.run, queued.tried)
-    if (reserved !== 'full') queued.end(reserved)
+    const taken = this.tryTake(queued.run, queued.tried)
+    if (taken !== 'full') queued.end(taken)
   }
 
-  #reservation(runner: Runner): Reservation {
+  #permitOf(runner: Runner): RunnerPermit {
     const isBounded = this.#deps.transport.room?.(runner.url) !== undefined
-    return { runner, release: isBounded ? this.#countReservation(runner.url) : NOTHING }
+    return { runner, giveBack: isBounded ? this.#take(runner.url) : NOTHING }
   }
 
-  /** Answers the function that releases it. */
-  #countReservation(url: string): () => void {
-    this.#reserved.set(url, (this.#reserved.get(url) ?? 0) + 1)
-    let isReleased = false
+  /** Answers the function that gives it back. */
+  #take(url: string): () => void {
+    this.#permits.take(url)
+    let isTaken = true
     return () => {
-      if (isReleased) return
-      isReleased = true
-      const left = (this.#reserved.get(url) as number) - 1
-      if (left > 0) this.#reserved.set(url, left)
-      else this.#reserved.delete(url)
-      // It may be released without having been used.
+      if (!isTaken) return
+      isTaken = false
+      this.#permits.giveBack(url)
+      // It may be given back without having been used.
       this.roomChanged(url)
     }
   }

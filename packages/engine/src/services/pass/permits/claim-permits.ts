@@ -1,28 +1,26 @@
-// Bounds claims of runs by the room of runners that take only so many invokes at once (Connect's `maxConcurrency`). Runs
+// Bounds claims of runs by the free permits of runners that take only so many invokes at once (Connect's `maxConcurrency`). Runs
 // without room stay in the store, due; a claim takes as many as there is room for, and the next one follows when a runner has
-// room again. Kept by the driver.
+// room again. Kept by run-permits.ts.
 
-import { connectUrlOwner } from '../../domain/model/connect-url.ts'
-import { appKey, type Run, type RunnersOfRun, runDestination } from '../../domain/model/run.ts'
-import type { Runner } from '../../domain/model/workflow.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { RunClaim } from '../../ports/store.ts'
-import type { Transport } from '../../ports/transport.ts'
+import { connectUrlOwner } from '../../../domain/model/connect-url.ts'
+import { appKey, type Run, type RunnersOfRun, runDestination } from '../../../domain/model/run.ts'
+import type { Runner } from '../../../domain/model/workflow.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { RunClaim } from '../../../ports/store.ts'
+import type { Transport } from '../../../ports/transport.ts'
+import type { RunnerPermits } from './runner-permits.ts'
 
 /** How often room is looked for that nothing reports: an HTTP runner registered, or is avoided no more. */
 const ROOM_POLL_MS = 1000
 /** Most destinations that are remembered as full. Of one beyond, a claim may take runs that are given back at once. */
 const FULL_MAX = 1000
 
-export interface RoomForClaimsDeps {
+export interface ClaimPermitsDeps {
   clock: Clock
   transport: Pick<Transport, 'room' | 'reaches'>
-  /** How many more invokes a runner would take, besides those that are reserved; undefined: any number. */
-  roomOf(url: string): number | undefined
+  permits: Pick<RunnerPermits, 'roomOf' | 'fullRunner'>
   /** The live runners of the app. */
   runners(of: { namespace: string; app: string }): readonly Runner[]
-  /** The runner without room to which the run would go; undefined when the run could be sent, or there is no runner. */
-  fullRunner(run: RunnersOfRun): Runner | undefined
   /** Runs that a claim left may have room. */
   onRoom(): void
 }
@@ -36,8 +34,8 @@ interface BoundedApp {
 
 type Bounds = Required<Pick<RunClaim, 'appRoom' | 'full'>>
 
-export class RoomForClaims {
-  readonly #deps: RoomForClaimsDeps
+export class ClaimPermits {
+  readonly #deps: ClaimPermitsDeps
   readonly #apps = new Map<string, BoundedApp>()
   /** Destinations that were full when a run of theirs was last tried, though another runner of the app may have room. */
   readonly #full = new Map<string, RunnersOfRun>()
@@ -45,7 +43,7 @@ export class RoomForClaims {
   #short = new Set<string>()
   #stopPolling: (() => void) | undefined
 
-  constructor(deps: RoomForClaimsDeps) {
+  constructor(deps: ClaimPermitsDeps) {
     this.#deps = deps
   }
 
@@ -61,7 +59,7 @@ export class RoomForClaims {
 
   /** No runner that the run may go to has room. */
   runWaits(run: Run): void {
-    const runner = this.#deps.fullRunner(run)
+    const runner = this.#deps.permits.fullRunner(run)
     if (!runner) return
     this.#note(runner.url)
     const { namespace, app, workflow, runner: pin } = run
@@ -78,7 +76,7 @@ export class RoomForClaims {
       const room = this.#roomOf(key)
       if (room !== undefined) appRoom.set(key, room)
     }
-    for (const [destination, run] of this.#full) if (!this.#deps.fullRunner(run)) this.#full.delete(destination)
+    for (const [destination, run] of this.#full) if (!this.#deps.permits.fullRunner(run)) this.#full.delete(destination)
     return { appRoom, full: new Set(this.#full.keys()) }
   }
 
@@ -125,10 +123,10 @@ export class RoomForClaims {
   #roomOf(key: string): number | undefined {
     const app = this.#apps.get(key)
     if (!app) return undefined
-    const { transport, roomOf, runners } = this.#deps
+    const { transport, permits, runners } = this.#deps
     let room = 0
     for (const url of app.urls) {
-      const own = transport.reaches?.(url) === false ? undefined : roomOf(url)
+      const own = transport.reaches?.(url) === false ? undefined : permits.roomOf(url)
       if (own === undefined) app.urls.delete(url)
       else room += Math.max(0, own)
     }

@@ -1,31 +1,31 @@
-// The places of an engine: how many runs it has under way at once, and which app may take one more. One namespace alone may
+// The permits of an engine: how many runs it has under way at once, and which app may take one more. One namespace alone may
 // use all of them. Passes cannot be ended early, so a namespace that has none yet does not wait for the passes of others: a
-// reserve beyond the maximum is for those below their share. Kept by services/pass/capacity/run-capacity; claims go by a copy.
+// reserve beyond the maximum is for those below their share. Kept by services/pass/permits/engine-permits; claims go by a copy.
 
 /** The runs under way of one app. */
-export interface AppPlaces {
+export interface AppPermits {
   namespace: string
   app: string
   taken: number
 }
 
-interface NamespacePlaces {
+interface NamespacePermits {
   taken: number
   byApp: Map<string, number>
 }
 
 /** The reserve, as a multiple of the maximum. */
 const RESERVE = 1
-/** The part of the reserve for apps whose namespace is beyond its share: its other apps hold all its places. */
+/** The part of the reserve for apps whose namespace is beyond its share: its other apps hold all its permits. */
 const RESERVE_OF_APPS = RESERVE / 2
 
-export class Places {
+export class FairPermits {
   /** As many may be taken by anybody. */
   readonly max: number
   #taken = 0
-  readonly #namespaces = new Map<string, NamespacePlaces>()
+  readonly #namespaces = new Map<string, NamespacePermits>()
 
-  constructor(max: number, taken: readonly AppPlaces[] = []) {
+  constructor(max: number, taken: readonly AppPermits[] = []) {
     this.max = max
     for (const { namespace, app, taken: count } of taken) this.#add(namespace, app, count)
   }
@@ -34,7 +34,7 @@ export class Places {
     return this.#taken
   }
 
-  /** The most that a namespace without a place could take now. */
+  /** The most that a namespace without a permit could take now. */
   get room(): number {
     const { max } = this
     return this.#taken < max ? max - this.#taken : Math.max(0, Math.ceil(this.#reserve(RESERVE) / 2))
@@ -51,7 +51,7 @@ export class Places {
     const own = this.#namespaces.get(namespace)
     const share = max / (this.#namespaces.size + (own ? 0 : 1))
     if (isBelow(own?.taken ?? 0, share, this.#reserve(RESERVE))) return true
-    // `own` is beyond its share, so it has places.
+    // `own` is beyond its share, so it has permits.
     const ofApp = own?.byApp.get(app)
     const shareOfApp = share / ((own?.byApp.size ?? 0) + (ofApp === undefined ? 1 : 0))
     return isBelow(ofApp ?? 0, shareOfApp, this.#reserve(RESERVE_OF_APPS))
@@ -66,8 +66,8 @@ export class Places {
   }
 
   /** All that is taken, for a copy. */
-  list(): AppPlaces[] {
-    const list: AppPlaces[] = []
+  list(): AppPermits[] {
+    const list: AppPermits[] = []
     for (const [namespace, { byApp }] of this.#namespaces)
       for (const [app, taken] of byApp) list.push({ namespace, app, taken })
     return list

@@ -1,6 +1,6 @@
 // The memory of an engine for the state of runs under way, in bytes of stored state, and which run may take some. Passes cannot
 // be ended early, so a run may outgrow what there is; it is then given back at its next boundary. Kept by
-// services/pass/capacity/run-capacity; claims go by a copy.
+// services/pass/permits/engine-permits; claims go by a copy.
 
 /** The memory that runs under way have taken. */
 export interface MemoryInUse {
