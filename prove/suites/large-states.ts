@@ -1,5 +1,5 @@
 // `large-states`: many runs of 14 MB of state each, at once, on a heap of 512 MB. The engine does not die: what does not fit
-// waits, and short runs of others go past it (docs/operating.md#memory).
+// waits, and short runs of others go past it (docs/limits.md#memory).
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -9,7 +9,7 @@ import { EngineProcess, PlainRunner, returned, until } from '../../test/kit/inde
 import { type Acknowledged, lostOf, openRuns, TokenLoad } from '../load/token-load.ts'
 import type { Finding, Order, Suite } from '../suite.ts'
 
-/** More senders than the bytes that may wait for the disk allow: 256 MiB (docs/operating.md#bounds). */
+/** More senders than the bytes that may wait for the disk allow: 256 MiB (docs/limits.md#bounds). */
 const PARALLEL = 360
 const DATA_CHARS = 900_000
 const REFUSALS_MIN = 20

@@ -1,5 +1,5 @@
 // Which key may call which operation, and that no operation shows anything of another namespace
-// (docs/operating.md#keys-and-namespaces). The test iterates over all operations: a new one fails here until
+// (docs/security.md#keys-and-namespaces). The test iterates over all operations: a new one fails here until
 // access.entries.ts has it.
 
 import { type ListedOperation, operationList } from '@perdure/protocol/operations'

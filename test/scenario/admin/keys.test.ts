@@ -1,5 +1,5 @@
 // API keys: how they are sent, where they come from, and what is open without any
-// (docs/operating.md#keys-and-namespaces). Which kind opens which operation is in access.test.ts.
+// (docs/security.md#keys-and-namespaces). Which kind opens which operation is in access.test.ts.
 
 import { get } from 'node:http'
 import { openAdministration } from '@perdure/engine'

@@ -1,4 +1,4 @@
-// Sessions, codes and the keys of a namespace over HTTP (docs/operating.md#sessions).
+// Sessions, codes and the keys of a namespace over HTTP (docs/security.md#sessions).
 
 import type { ApiKey, ControlAction, Session, Whoami } from '@perdure/protocol'
 import { expect, test } from 'vitest'

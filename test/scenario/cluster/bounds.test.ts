@@ -1,4 +1,4 @@
-// Bounds of a namespace at two engines on one PostgreSQL database (docs/operating.md#bounds).
+// Bounds of a namespace at two engines on one PostgreSQL database (docs/limits.md#bounds).
 
 import { expect, test } from 'vitest'
 import { freshSchema, openEngine } from '../../kit/index.ts'

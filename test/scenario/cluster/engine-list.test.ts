@@ -1,4 +1,4 @@
-// `ENGINE_URL` with several engines of one cluster (docs/operating.md#load-balancers): runners and clients go on with another
+// `ENGINE_URL` with several engines of one cluster (docs/postgresql.md#load-balancers): runners and clients go on with another
 // engine when one stops.
 
 import { createClient as createReader } from '@perdure/client'

@@ -1,5 +1,5 @@
 // `GET /engines` where two engines share one PostgreSQL database: both list both, until one stops or dies
-// (docs/operating.md#engines-of-a-store).
+// (docs/postgresql.md#engines-of-a-store).
 
 import type { Engine } from '@perdure/protocol'
 import { expect, test } from 'vitest'

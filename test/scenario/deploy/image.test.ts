@@ -88,7 +88,7 @@ describe('the Dockerfile', () => {
   })
 
   test('starts the engine with the Node flag that the docs recommend', () => {
-    const [, flags] = /`(--max-semi-space-size=\d+)`/.exec(read('docs/operating.md')) as unknown as [string, string]
+    const [, flags] = /`(--max-semi-space-size=\d+)`/.exec(read('docs/sizing.md')) as unknown as [string, string]
     expect(listOf(image, 'ENTRYPOINT').slice(1, -1)).toEqual([flags])
   })
 })

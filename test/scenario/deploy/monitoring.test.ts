@@ -16,7 +16,7 @@ const [alerts] = yamlDocuments<Rules>(projectFile('deploy/monitoring/alerts.yaml
 const rules = alerts.groups.flatMap(group => group.rules)
 const dashboard = JSON.parse(projectFile('deploy/monitoring/dashboard.json')) as Dashboard
 const targets = dashboard.panels.flatMap(panel => panel.targets)
-const page = projectFile('docs/operating.md')
+const page = projectFile('docs/metrics.md')
 
 /** Labels that Prometheus adds when it scrapes. */
 const SCRAPED = ['job', 'instance']
@@ -44,7 +44,7 @@ const labelsOf = (expr: string) => [
   ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => (list as string).split(', ')),
 ]
 
-/** The labels of a metric, from the table of docs/operating.md, which another test holds equal to the engine. */
+/** The labels of a metric, from the table of docs/metrics.md, which another test holds equal to the engine. */
 function labelsInDocs(metric: string): string[] {
   const label = new RegExp(`\`${metricOf(metric)}\\{([^}]*)\\}\``).exec(page)?.[1]
   return [...SCRAPED, ...(metric.endsWith('_bucket') ? ['le'] : []), ...(label?.split(',') ?? [])]

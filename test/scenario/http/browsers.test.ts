@@ -1,5 +1,5 @@
 // Limits on browsers: headers of every answer, and the requests that an engine without keys refuses
-// (docs/operating.md#without-keys).
+// (docs/security.md#without-keys).
 
 import { connect } from 'node:net'
 import { type Operation, operationList } from '@perdure/protocol/operations'

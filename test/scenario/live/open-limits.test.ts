@@ -1,4 +1,4 @@
-// Bounds on the streams and sockets that one namespace and one API key hold open (docs/operating.md#bounds).
+// Bounds on the streams and sockets that one namespace and one API key hold open (docs/limits.md#bounds).
 
 import { expect, test } from 'vitest'
 import { Api, openEngine, openRunner, returned, unique, until } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// `GET /engines` and `perdure engines`: the engines that use the store (docs/operating.md#engines-of-a-store). Several on one
+// `GET /engines` and `perdure engines`: the engines that use the store (docs/postgresql.md#engines-of-a-store). Several on one
 // store are in test/scenario/cluster/engines.test.ts.
 
 import { hostname } from 'node:os'

@@ -1,4 +1,4 @@
-// Runs whose states do not fit into the memory of an engine at once (docs/operating.md#memory): they wait for each other, small ones
+// Runs whose states do not fit into the memory of an engine at once (docs/limits.md#memory): they wait for each other, small ones
 // go past, and each of them ends.
 
 import { expect, test } from 'vitest'

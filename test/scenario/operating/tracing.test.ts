@@ -1,5 +1,5 @@
 // Traces: which trace a run belongs to, with and without a tracing SDK in the engine's process, and what the spans
-// contain (docs/operating.md#traces).
+// contain (docs/metrics.md#traces).
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,5 +1,5 @@
 // One namespace cannot keep the runs of another from their passes, whatever its own runs wait for or how long its runners take
-// (docs/operating.md#fair-shares).
+// (docs/limits.md#fair-shares).
 
 import { describe, expect, test } from 'vitest'
 import { type Api, flow, type Handler, run, scenario, sleep, unique, until } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// The bound on the steps of a run (docs/operating.md#bounds).
+// The bound on the steps of a run (docs/limits.md#bounds).
 
 import { expect, test } from 'vitest'
 import { discovered, opcode, returned, scenario } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// Bounds on the registrations of one namespace (docs/operating.md#bounds).
+// Bounds on the registrations of one namespace (docs/limits.md#bounds).
 
 import { expect, test } from 'vitest'
 import { type Answer, Api, openEngine, unique } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// The settings that bound what one namespace may keep and hold open (docs/operating.md#bounds), with their defaults. Read by
+// The settings that bound what one namespace may keep and hold open (docs/limits.md#bounds), with their defaults. Read by
 // config.ts.
 
 import type { ENGINE_SETTINGS } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// The settings of an engine that are not secret, for `GET /engines` (docs/operating.md#engines-of-a-store).
+// The settings of an engine that are not secret, for `GET /engines` (docs/postgresql.md#engines-of-a-store).
 
 import { durationText, type ShownSetting } from '@perdure/protocol'
 import type { Retention } from '../domain/run/retention.ts'

@@ -101,7 +101,7 @@ export const BULK_ACTIONS = ['cancel', 'pause', 'resume', 'replay', 'retry-faile
 export const BULK_STATUSES = ['running', 'stopped', 'done'] as const
 export const BULK_OUTCOMES = ['done', 'skipped', 'failed'] as const
 
-/** The kinds of API key: what each opens is in docs/operating.md#keys-and-namespaces. */
+/** The kinds of API key: what each opens is in docs/security.md#keys-and-namespaces. */
 export const KEY_KINDS = ['secret', 'read', 'event', 'runner'] as const
 
 /** The kinds that a session can have. */

@@ -39,7 +39,7 @@ export const STEP_ATTEMPTS_DEFAULT = 5
 /** Most names of errors in the retry policy of a workflow or a step. */
 export const NON_RETRIABLE_MAX = 100
 
-/** Maximum number of steps of one run (`docs/operating.md#bounds`). */
+/** Maximum number of steps of one run (`docs/limits.md#bounds`). */
 export const STEPS_MAX = 10_000
 
 /** Maximum size of the answer to an invoke, in bytes (`docs/wire-protocol.md#answer`). */

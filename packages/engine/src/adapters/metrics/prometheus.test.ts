@@ -164,14 +164,14 @@ test('no character of a name ends its label', async () => {
   ])
 })
 
-test('docs/operating.md lists every metric, and no other', async () => {
+test('docs/metrics.md lists every metric, and no other', async () => {
   const store = {
     ...{ commits: 1, stale: { flow: 2 } as StoreStats['stale'], requests: 3, batches: 1, transactions: 1, pending: 0 },
     batchSizes: { bounds: [1, 2], counts: [1, 0, 1], sum: 3 },
   }
   const text = await new PrometheusMetrics().text('default', { ...IDLE, store, limiterEntries: 1, withoutRunner: [] })
   const written = [...text.matchAll(/^# TYPE (perdure_\S+) /gm)].map(([, name]) => name)
-  const page = readFileSync(new URL('../../../../../docs/operating.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../../docs/metrics.md', import.meta.url), 'utf8')
   const cells = page.split('\n').flatMap(line => (line.startsWith('| `perdure_') ? [line.split('|')[1]] : []))
   const listed = cells.flatMap(cell => [...(cell ?? '').matchAll(/`(perdure_\w+)/g)].map(([, name]) => name))
   expect(listed.sort()).toEqual(written.sort())

@@ -1,4 +1,4 @@
-// API keys and their namespaces (docs/operating.md#keys-and-namespaces).
+// API keys and their namespaces (docs/security.md#keys-and-namespaces).
 
 import { KEY_KINDS } from '@perdure/protocol'
 import { hasForbiddenCharacters, isBlank } from '../text/name.ts'

@@ -24,7 +24,7 @@ import { OPCODES } from './opcodes/registry.ts'
 import { park, settleDue } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
 
-/** Maximum size of a run's stored state (docs/operating.md#bounds). */
+/** Maximum size of a run's stored state (docs/limits.md#bounds). */
 export const STATE_BYTES_MAX = 32 * 1024 * 1024
 
 /** Maximum length of the reason why a pass is repeated, as `waitingFor` shows it. */

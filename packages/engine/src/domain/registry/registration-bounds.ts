@@ -1,4 +1,4 @@
-// Bounds what the registrations of one namespace keep (docs/operating.md#bounds): a registration that adds something is
+// Bounds what the registrations of one namespace keep (docs/limits.md#bounds): a registration that adds something is
 // refused when the namespace then had more than a bound. One that adds nothing never is, so every runner can renew its own.
 // Called by services/registry/register.
 

@@ -1,4 +1,4 @@
-// Authenticates requests by their API key (docs/operating.md#keys-and-namespaces). Pure. Called by authorize.ts with the
+// Authenticates requests by their API key (docs/security.md#keys-and-namespaces). Pure. Called by authorize.ts with the
 // headers of a request, and by connect/hub.ts with those of an upgrade.
 
 import type { Access, Operation } from '@perdure/protocol/operations'
@@ -34,7 +34,7 @@ interface Needs extends Pick<Operation, 'access' | 'alwaysKeyed'> {
 
 /**
  * The actor behind a request, if its key opens the operation. Until the first key is made everyone on this machine may call
- * (docs/operating.md#without-keys), except operations that always require a key. A wrong key is refused even then: its
+ * (docs/security.md#without-keys), except operations that always require a key. A wrong key is refused even then: its
  * sender means another engine.
  */
 export function authenticate(

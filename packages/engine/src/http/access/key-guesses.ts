@@ -1,5 +1,5 @@
 // Slows down who tries API keys: counts the wrong keys of each address, and refuses further ones with 429
-// (docs/operating.md#wrong-keys). Called by authorize.ts and connect/hub.ts around the check of the key.
+// (docs/security.md#wrong-keys). Called by authorize.ts and connect/hub.ts around the check of the key.
 
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'

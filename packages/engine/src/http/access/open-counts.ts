@@ -1,5 +1,5 @@
 // Counts what callers hold open at this engine, streams or sockets, and bounds it per namespace and per API key
-// (docs/operating.md#bounds), so that no tenant takes the permits of the others.
+// (docs/limits.md#bounds), so that no tenant takes the permits of the others.
 
 import { EngineError } from '../../domain/model/errors.ts'
 import type { Actor } from '../../services/commit/audit.ts'

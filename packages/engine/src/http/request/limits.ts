@@ -1,7 +1,7 @@
 // The bounds of the HTTP layer. `HttpDeps.limits` replaces single ones, so that tests can shorten the waits.
 
 export interface HttpLimits {
-  /** Maximum body in bytes: of `POST /register`, and of every other route (docs/operating.md#bounds). */
+  /** Maximum body in bytes: of `POST /register`, and of every other route (docs/limits.md#bounds). */
   registerBodyMax: number
   bodyMax: number
   /** The same, of a batch of events. */

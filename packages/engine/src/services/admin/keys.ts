@@ -74,7 +74,7 @@ export class KeyRing {
   }
 
   /**
-   * Whether no key was ever made: then everyone on this machine may do everything (docs/operating.md#without-keys). A revoked
+   * Whether no key was ever made: then everyone on this machine may do everything (docs/security.md#without-keys). A revoked
    * key still counts, because revoking a key must never open the engine.
    */
   get open(): boolean {

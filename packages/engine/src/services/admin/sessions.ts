@@ -1,5 +1,5 @@
 // Sessions of the console: a key, or a code that stands for one, is exchanged for a token that expires
-// (docs/operating.md#sessions). A token never gives more than the key, and ends with it.
+// (docs/security.md#sessions). A token never gives more than the key, and ends with it.
 
 import type { SESSION_KINDS } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Which namespaces are suspended (docs/operating.md#suspended-namespaces). Services check it here; decisions read it from
+// Which namespaces are suspended (docs/security.md#suspended-namespaces). Services check it here; decisions read it from
 // the catalog.
 
 import { EngineError } from '../../domain/model/errors.ts'

@@ -1,4 +1,4 @@
-// The API keys of a namespace: `GET`, `POST /keys` and `DELETE /keys/{id}` (docs/operating.md#keys-and-namespaces).
+// The API keys of a namespace: `GET`, `POST /keys` and `DELETE /keys/{id}` (docs/security.md#keys-and-namespaces).
 
 import type { ApiKey } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'

@@ -1,4 +1,4 @@
-// The caller and its sessions: `GET /whoami`, `POST` and `DELETE /session`, `POST /session/codes` (docs/operating.md#sessions).
+// The caller and its sessions: `GET /whoami`, `POST` and `DELETE /session`, `POST /session/codes` (docs/security.md#sessions).
 
 import { DURATION_FORMS, type OpenSession, parseDurationMs, type Whoami } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'

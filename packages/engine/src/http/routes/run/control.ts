@@ -29,7 +29,7 @@ type ReplayFilters = { [Name in Extract<keyof BulkReplayRequest, string>]: RunFi
 
 export function controlRoutes(app: FastifyInstance, context: HttpContext): void {
   const { control, erasure, store } = context.deps
-  /** Forks start runs: a suspended namespace refuses them before the body is read (docs/operating.md#suspended-namespaces). */
+  /** Forks start runs: a suspended namespace refuses them before the body is read (docs/security.md#suspended-namespaces). */
   const mountFork = <const Op extends Operation>(operation: Op, handler: Handler<Op>): void =>
     mount(app, context, operation, handler, {
       refuseEarly: ({ actor }) => control.assertActive(actor.namespace),

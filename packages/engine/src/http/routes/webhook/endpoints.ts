@@ -28,7 +28,7 @@ import { sendJson } from '../../response/reply.ts'
 import { deliveryDetailText } from './deliveries.ts'
 import { mountSetting } from './settings.ts'
 
-/** The period of the statistics without `since` (docs/operating.md#bounds). */
+/** The period of the statistics without `since` (docs/limits.md#bounds). */
 const STATS_WINDOW_MS = 30 * 24 * 3_600_000
 
 export function webhookEndpointRoutes(app: FastifyInstance, context: HttpContext): void {
