@@ -1,10 +1,13 @@
 // `npm run docs`: writes the generated pages under `docs`.
 
-import { writeFileSync } from 'node:fs'
-import { httpApiPage } from './http-api-page.ts'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { httpApiPages } from './http-api-pages.ts'
 import { writeSdkPages } from './sdk-pages.ts'
 
-writeFileSync(new URL('../docs/http-api.md', import.meta.url), httpApiPage())
+const folder = new URL('../docs/http-api/', import.meta.url)
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder)
+for (const [file, text] of httpApiPages()) writeFileSync(new URL(file, folder), text)
 
 const undocumented = await writeSdkPages()
 if (undocumented.length > 0) console.warn(`Exported without a docstring:\n  ${undocumented.join('\n  ')}`)

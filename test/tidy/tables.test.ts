@@ -1,6 +1,6 @@
 // Holds the tables of the documentation equal to the code they describe.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { ENGINE_SECRET_FILES, ENGINE_SETTINGS } from '@perdure/protocol'
 import { OpcodeSchema, RunErrorCodeSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
 import { expect, test } from 'vitest'
@@ -8,8 +8,9 @@ import { ENGINE_VERSION } from '../../packages/engine/src/base/version.ts'
 import { ERROR_CODES } from '../../packages/engine/src/domain/model/errors.ts'
 import { statusOf } from '../../packages/engine/src/http/response/problem.ts'
 import { API_ERROR_MEANING } from '../../packages/protocol/src/api/error-meanings.ts'
+import { operationList } from '../../packages/protocol/src/operations/index.ts'
 import { flowControlMembers } from '../../packages/protocol/src/wire/flow-control-schema.ts'
-import { httpApiPage } from '../../scripts/http-api-page.ts'
+import { httpApiPages } from '../../scripts/http-api-pages.ts'
 
 const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const page = (name: string) => textOf(`docs/${name}.md`)
@@ -37,8 +38,15 @@ test('docs/errors.md lists every error code with its status and meaning, and wha
   for (const [code, , , remedy] of rows(bodies as string)) expect(remedy, code).toMatch(/\w/)
 })
 
-test('docs/http-api.md is what `npm run docs` writes', () => {
-  expect(page('http-api')).toBe(httpApiPage())
+test('docs/http-api is what `npm run docs` writes', () => {
+  const files = readdirSync(new URL('../../docs/http-api', import.meta.url))
+  const stored = files.map(file => [file, textOf(`docs/http-api/${file}`)])
+  expect(Object.fromEntries(stored)).toEqual(Object.fromEntries(httpApiPages()))
+})
+
+test('docs/http-api has every operation once', () => {
+  const headings = [...httpApiPages().values()].flatMap(text => text.match(/^## `[A-Z]+ .*`$/gm) ?? [])
+  expect(headings.sort()).toEqual(operationList.map(({ method, path }) => `## \`${method} ${path}\``).sort())
 })
 
 test('the version that the OpenAPI document names is that of the package', () => {

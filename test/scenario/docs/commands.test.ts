@@ -18,10 +18,10 @@ import {
 } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY, Webhooks } from '../../kit/webhook/webhooks.ts'
 
-/** Pages whose commands other tests carry out: one types them, the other replays the example of every operation. */
+/** Pages, and folders of pages, whose commands other tests carry out: one types them, the other replays the example of every operation. */
 const ELSEWHERE: Record<string, string> = {
   'docs/quickstart.md': 'test/scenario/docs/quickstart.test.ts',
-  'docs/http-api.md': 'test/scenario/http/openapi.test.ts',
+  'docs/http-api/': 'test/scenario/http/openapi.test.ts',
 }
 
 /** Languages of blocks that are not run: outputs, diagrams, and excerpts of text. `snippets.test.ts` runs `ts`. */
@@ -94,7 +94,9 @@ function prepared({ page, code }: Block): string {
 }
 
 const commanded = pages().filter(
-  page => !(page in ELSEWHERE) && blocksOf(page).some(({ language }) => language === 'sh'),
+  page =>
+    !Object.keys(ELSEWHERE).some(path => page.startsWith(path)) &&
+    blocksOf(page).some(({ language }) => language === 'sh'),
 )
 
 test.each(commanded)('the commands of %s run', async page => {

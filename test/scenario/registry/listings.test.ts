@@ -1,4 +1,4 @@
-// The lists of apps, runners and workflows (docs/http-api.md#apps-runners-workflows).
+// The lists of apps, runners and workflows (docs/http-api/apps-runners-workflows.md#apps-runners-workflows).
 
 import { describe, expect, test } from 'vitest'
 import { returned, scenario, unique } from '../../kit/index.ts'

@@ -1,4 +1,4 @@
-// Searching runs: `q` and `deep` of `GET /runs` (docs/http-api.md#get-runs).
+// Searching runs: `q` and `deep` of `GET /runs` (docs/http-api/runs.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { page, RunHistory } from '../../kit/engine/run-history.ts'

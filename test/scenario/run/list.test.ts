@@ -1,5 +1,5 @@
 // The list of runs: one test for every query parameter of `GET /runs` except `q`, `deep` and `cursor`, which have
-// files of their own (list-search, list-pages; docs/http-api.md#get-runs).
+// files of their own (list-search, list-pages; docs/http-api/runs.md#get-runs).
 
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errorFingerprint } from '../../../packages/engine/src/domain/view/error-fingerprint.ts'

@@ -1,4 +1,4 @@
-// The passes of a run and the times of its steps (docs/http-api.md#get-runsidpasses, docs/wire-protocol.md#times-of-steps).
+// The passes of a run and the times of its steps (docs/http-api/runs.md#get-runsidpasses, docs/wire-protocol.md#times-of-steps).
 
 import type { PassRecord, StepDetail } from '@perdure/protocol'
 import { expect, test } from 'vitest'

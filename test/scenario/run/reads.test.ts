@@ -1,4 +1,4 @@
-// Reading runs and their steps (docs/http-api.md#runs).
+// Reading runs and their steps (docs/http-api/runs.md#runs).
 
 import type { StepRecord } from '@perdure/protocol'
 import { OpSchema } from '@perdure/protocol/schema'

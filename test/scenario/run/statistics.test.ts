@@ -1,4 +1,4 @@
-// Runs in numbers: `GET /runs/series`, `GET /workflows/stats` and `GET /runs/facets` (docs/http-api.md#get-runsseries).
+// Runs in numbers: `GET /runs/series`, `GET /workflows/stats` and `GET /runs/facets` (docs/http-api/runs.md#get-runsseries).
 
 import type { RunFacets, RunSeriesPoint, WorkflowStats } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// `GET /runs/stats` (docs/http-api.md#get-runsstats).
+// `GET /runs/stats` (docs/http-api/runs.md#get-runsstats).
 
 import { expect, test } from 'vitest'
 import { RunHistory } from '../../kit/engine/run-history.ts'

@@ -1,4 +1,4 @@
-// The trees of runs and events (docs/http-api.md#get-runsidtree).
+// The trees of runs and events (docs/http-api/runs.md#get-runsidtree).
 
 import type { Tree } from '@perdure/protocol'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// `GET /runs/{id}/why`: its answer for a run at every stage (docs/http-api.md#get-runsidwhy).
+// `GET /runs/{id}/why`: its answer for a run at every stage (docs/http-api/runs.md#get-runsidwhy).
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

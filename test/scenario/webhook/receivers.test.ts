@@ -1,4 +1,4 @@
-// Webhook receivers: create, list, change, rotate, delete (docs/http-api.md#webhookreceiver).
+// Webhook receivers: create, list, change, rotate, delete (docs/http-api/webhooks.md#webhookreceiver).
 
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// The meaning of each error code, as the OpenAPI document, `docs/http-api.md` and `docs/errors.md` print it. The texts
+// The meaning of each error code, as the OpenAPI document, `docs/http-api` and `docs/errors.md` print it. The texts
 // are apart from the codes so that runners and clients do not load them.
 
 import type { ApiErrorCode } from './error-codes.ts'

@@ -1,4 +1,4 @@
-// The names of the schemas in the OpenAPI document and in `docs/http-api.md`. Schemas without a name are written
+// The names of the schemas in the OpenAPI document and in `docs/http-api`. Schemas without a name are written
 // inline.
 
 import type { TSchema } from 'typebox'

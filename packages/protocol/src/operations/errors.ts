@@ -1,5 +1,5 @@
 // The error codes that an operation can answer: its own, and those that follow from its method and access. The OpenAPI
-// document and `docs/http-api.md` list them, and the hostile-input scenario checks the engine against them.
+// document and `docs/http-api` list them, and the hostile-input scenario checks the engine against them.
 
 import { API_ERROR_STATUS, type ApiErrorCode } from '../api/error-codes.ts'
 import type { Operation } from './operation.ts'

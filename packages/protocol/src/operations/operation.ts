@@ -1,5 +1,5 @@
 // The type of an operation of the HTTP API: its path, the keys that may call it, its parameters, body and replies. The
-// engine's routes, the OpenAPI document, `docs/http-api.md` and the client all derive from operations.
+// engine's routes, the OpenAPI document, `docs/http-api` and the client all derive from operations.
 
 import Type, { type Static, type TSchema } from 'typebox'
 import type { ApiErrorCode } from '../api/error-codes.ts'

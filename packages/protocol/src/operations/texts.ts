@@ -1,4 +1,4 @@
-// Texts that the OpenAPI document and `docs/http-api.md` share: the groups of operations, and the keys they need.
+// Texts that the OpenAPI document and `docs/http-api` share: the groups of operations, and the keys they need.
 
 import type { Group } from './index.ts'
 import type { Access, Operation } from './operation.ts'

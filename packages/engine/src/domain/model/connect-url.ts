@@ -1,4 +1,4 @@
-// The pseudo-URL (`conn://`) of a runner that connects by WebSocket (docs/http-api.md#runner). Registration creates it;
+// The pseudo-URL (`conn://`) of a runner that connects by WebSocket (docs/http-api/apps-runners-workflows.md#runner). Registration creates it;
 // routing and the list of runners recognise it.
 
 import type { Runner } from './workflow.ts'

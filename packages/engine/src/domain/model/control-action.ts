@@ -1,4 +1,4 @@
-// The audit entry of a control action (docs/http-api.md#controlaction).
+// The audit entry of a control action (docs/http-api/run-control.md#controlaction).
 
 import type { ControlAction as WireControlAction } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'

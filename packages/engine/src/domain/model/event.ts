@@ -1,4 +1,4 @@
-// The event and its log record (docs/http-api.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
+// The event and its log record (docs/http-api/schemas.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
 
 import type { Triggered as WireTriggered } from '@perdure/protocol'
 import { shownRunId } from '../text/ids.ts'

@@ -1,4 +1,4 @@
-// The run: one execution of a workflow (docs/http-api.md#run, docs/state-machine.md#run). Pure data and predicates; only
+// The run: one execution of a workflow (docs/http-api/runs.md#run, docs/state-machine.md#run). Pure data and predicates; only
 // run/draft changes it.
 
 import {

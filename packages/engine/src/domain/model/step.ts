@@ -1,4 +1,4 @@
-// The step: one durable part of a run, stored under its hashed id (docs/http-api.md#steprecord).
+// The step: one durable part of a run, stored under its hashed id (docs/http-api/runs.md#steprecord).
 
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'

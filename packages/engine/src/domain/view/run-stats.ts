@@ -1,4 +1,4 @@
-// The figures about the runs of a list (docs/http-api.md#runstats).
+// The figures about the runs of a list (docs/http-api/runs.md#runstats).
 
 import type { RunStats } from '@perdure/protocol'
 import type { RunStatus } from '../model/run.ts'

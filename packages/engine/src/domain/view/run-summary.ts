@@ -1,4 +1,4 @@
-// A run as the API shows it (docs/http-api.md#runsummary): in lists, in replies to control actions and in the payloads of
+// A run as the API shows it (docs/http-api/schemas.md#runsummary): in lists, in replies to control actions and in the payloads of
 // run notices. Names every field, so that no internal field leaks.
 
 import type { RunSummary, WaitingFor as WireWaitingFor } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Bulk actions (docs/http-api.md#post-bulk): counts what one would do, starts a job, stops it, and reads it. The timers lane hands the
+// Bulk actions (docs/http-api/many-runs-at-once.md#post-bulk): counts what one would do, starts a job, stops it, and reads it. The timers lane hands the
 // job's slices to bulk-slice. Called by the HTTP routes.
 
 import {

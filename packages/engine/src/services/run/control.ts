@@ -1,4 +1,4 @@
-// Control actions on runs (docs/http-api.md#run-control), each with its audit entry in the same commit. Called by the HTTP
+// Control actions on runs (docs/http-api/run-control.md#run-control), each with its audit entry in the same commit. Called by the HTTP
 // routes.
 
 import type { BulkReplayReply } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Adds the steps that run now to a page of stored steps (docs/http-api.md#get-runsidsteps). Called by run-steps.ts.
+// Adds the steps that run now to a page of stored steps (docs/http-api/runs.md#get-runsidsteps). Called by run-steps.ts.
 
 import { isSettled, type Step } from '../../domain/model/step.ts'
 import { asStep, type RunningStep } from '../../domain/view/running-step.ts'

@@ -1,4 +1,4 @@
-// Event records on the wire (docs/http-api.md#eventrecord).
+// Event records on the wire (docs/http-api/schemas.md#eventrecord).
 
 import type { EventFrame, EventRecord } from '@perdure/protocol'
 import { type Event, wireTriggered } from '../../../domain/model/event.ts'

@@ -1,4 +1,4 @@
-// How late a schedule is, as lists show it (docs/http-api.md#scheduleentry).
+// How late a schedule is, as lists show it (docs/http-api/schedules.md#scheduleentry).
 
 import type { ScheduleEntry } from '@perdure/protocol'
 import { expect, test } from 'vitest'

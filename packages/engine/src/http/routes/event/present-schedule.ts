@@ -1,4 +1,4 @@
-// Schedules on the wire (docs/http-api.md#scheduleentry): the crons of workflows and the schedules of the API.
+// Schedules on the wire (docs/http-api/schedules.md#scheduleentry): the crons of workflows and the schedules of the API.
 
 import type { RunStatus, ScheduleEntry } from '@perdure/protocol'
 import { type EventSchedule, recurrenceOf } from '../../../domain/arrival/schedule/event-schedule.ts'

@@ -1,5 +1,5 @@
 // `POST /register` (docs/wire-protocol.md#register), and lists of what runners registered: apps, runners and workflows
-// (docs/http-api.md#apps-runners-workflows).
+// (docs/http-api/apps-runners-workflows.md#apps-runners-workflows).
 
 import { type Operation, operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

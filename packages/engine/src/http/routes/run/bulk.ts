@@ -1,4 +1,4 @@
-// Bulk actions: `POST /bulk` and the jobs that it starts (docs/http-api.md#post-bulk).
+// Bulk actions: `POST /bulk` and the jobs that it starts (docs/http-api/many-runs-at-once.md#post-bulk).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

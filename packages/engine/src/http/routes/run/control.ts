@@ -1,4 +1,4 @@
-// Controls runs: cancel, pause, resume, replay, retry-from-step and bulk replay (docs/http-api.md#run-control); and lists
+// Controls runs: cancel, pause, resume, replay, retry-from-step and bulk replay (docs/http-api/run-control.md#run-control); and lists
 // the audit log.
 
 import type { BulkReplayRequest } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Groups failed runs by their errors (docs/http-api.md#get-errors).
+// Groups failed runs by their errors (docs/http-api/runs.md#get-errors).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

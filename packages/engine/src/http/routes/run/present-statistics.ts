@@ -1,4 +1,4 @@
-// Statistics as the API shows them (docs/http-api.md#get-runsseries), from the counts of the store.
+// Statistics as the API shows them (docs/http-api/runs.md#get-runsseries), from the counts of the store.
 
 import {
   HOLDING_WAITS,

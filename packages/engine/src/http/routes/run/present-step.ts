@@ -1,4 +1,4 @@
-// Steps and their attempts on the wire (docs/http-api.md#steprecord). Results keep their exact text.
+// Steps and their attempts on the wire (docs/http-api/runs.md#steprecord). Results keep their exact text.
 
 import type { StepRecord, StepAttempt as WireAttempt } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol'

@@ -1,4 +1,4 @@
-// Runs, log lines and audit entries on the wire (docs/http-api.md#runs). Payloads keep their exact text.
+// Runs, log lines and audit entries on the wire (docs/http-api/runs.md#runs). Payloads keep their exact text.
 
 import type { RunStatusFrame, ControlAction as WireControlAction } from '@perdure/protocol'
 import type { ControlAction } from '../../../domain/model/control-action.ts'

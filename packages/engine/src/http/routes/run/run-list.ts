@@ -1,4 +1,4 @@
-// Lists runs and counts them (docs/http-api.md#get-runs, docs/http-api.md#runstats).
+// Lists runs and counts them (docs/http-api/runs.md#get-runs, docs/http-api/runs.md#runstats).
 
 import type { ListedRun, RunFilterName } from '@perdure/protocol'
 import { operations, type QueryValues } from '@perdure/protocol/operations'

@@ -1,4 +1,4 @@
-// Lists the passes of a run (docs/http-api.md#get-runsidpasses).
+// Lists the passes of a run (docs/http-api/runs.md#get-runsidpasses).
 
 import type { PassRecord } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'

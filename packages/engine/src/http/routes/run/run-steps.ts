@@ -1,4 +1,4 @@
-// Lists the steps of a run, whole or in pages, and reads one step with its attempts (docs/http-api.md#get-runsidsteps).
+// Lists the steps of a run, whole or in pages, and reads one step with its attempts (docs/http-api/runs.md#get-runsidsteps).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'

@@ -1,4 +1,4 @@
-// Counts runs over time, by workflow, and in facets (docs/http-api.md#get-runsseries).
+// Counts runs over time, by workflow, and in facets (docs/http-api/runs.md#get-runsseries).
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'

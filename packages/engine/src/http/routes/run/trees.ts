@@ -1,4 +1,4 @@
-// Shows the trees of runs and events (docs/http-api.md#get-runsidtree).
+// Shows the trees of runs and events (docs/http-api/runs.md#get-runsidtree).
 
 import type { Tree, TreeNode as WireNode } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
