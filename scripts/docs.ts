@@ -1,8 +1,10 @@
-// `npm run docs`: writes the generated pages under `docs`.
+// `npm run docs`: writes the generated pages under `docs`, then builds the site into `build/docs`. `npm run docs -- pages` writes
+// the pages only.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { httpApiPages } from './http-api-pages.ts'
 import { writeSdkPages } from './sdk-pages.ts'
+import { buildSite } from './site/build.ts'
 
 const folder = new URL('../docs/http-api/', import.meta.url)
 rmSync(folder, { recursive: true, force: true })
@@ -11,3 +13,5 @@ for (const [file, text] of httpApiPages()) writeFileSync(new URL(file, folder), 
 
 const undocumented = await writeSdkPages()
 if (undocumented.length > 0) console.warn(`Exported without a docstring:\n  ${undocumented.join('\n  ')}`)
+
+if (!process.argv.includes('pages')) await buildSite()

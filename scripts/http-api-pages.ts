@@ -4,6 +4,7 @@
 import { NAMED_SCHEMAS } from '../packages/protocol/src/openapi/schema-names.ts'
 import { type Operation, operationList } from '../packages/protocol/src/operations/index.ts'
 import { TAGS } from '../packages/protocol/src/operations/texts.ts'
+import { slugOf } from '../test/tidy/markdown.ts'
 import { headingOf, operationText } from './http-api-operation.ts'
 import { fieldsTable, linked } from './schema-text.ts'
 
@@ -45,19 +46,10 @@ interface Group {
   members: readonly Operation[]
 }
 
-type SchemaName = keyof typeof NAMED_SCHEMAS
-
-/** The anchor that GitHub and the site give to a heading. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w\- ]/g, '')
-    .replaceAll(' ', '-')
-
 const groups: readonly Group[] = Object.entries(TAGS).map(([tag, { title, description }]) => ({
   title,
   description,
-  file: `${anchorOf(title)}.md`,
+  file: `${slugOf(title)}.md`,
   members: operationList.filter(({ group }) => group === tag),
 }))
 
@@ -66,9 +58,9 @@ export function httpApiPages(): Map<string, string> {
   const schemas = schemasByFile()
   const files = new Map<string, string>()
   for (const { file, members } of groups) {
-    for (const operation of members) files.set(anchorOf(headingOf(operation)), file)
+    for (const operation of members) files.set(slugOf(headingOf(operation)), file)
   }
-  for (const [file, names] of schemas) for (const name of names) files.set(anchorOf(name), file)
+  for (const [file, names] of schemas) for (const name of names) files.set(slugOf(name), file)
   const shared = [
     `# Schemas`,
     WRITTEN,
@@ -88,7 +80,7 @@ function contentsOf({ title, description, file, members }: Group): string {
 }
 
 const line = (operation: Operation) =>
-  `- [\`${headingOf(operation)}\`](#${anchorOf(headingOf(operation))}): ${operation.summary}`
+  `- [\`${headingOf(operation)}\`](#${slugOf(headingOf(operation))}): ${operation.summary}`
 
 function pageOf({ title, description, members }: Group, schemas: readonly string[]): string[] {
   return [
@@ -102,14 +94,16 @@ function pageOf({ title, description, members }: Group, schemas: readonly string
 }
 
 /** The schemas that operations link to, by the file that has them: the page of the one group that uses it, or the shared one. */
-function schemasByFile(): Map<string, SchemaName[]> {
+function schemasByFile(): Map<string, string[]> {
   const users = new Map<string, string[]>()
   for (const { file, members } of groups) {
-    const schemas = members.flatMap(({ body, reply, otherwise }) => [body?.schema, reply.schema, otherwise?.schema])
-    for (const name of linked(schemas.filter(schema => !!schema))) users.set(name, [...(users.get(name) ?? []), file])
+    const schemas = members.flatMap(({ body, reply, otherwise }) =>
+      [body?.schema, reply.schema, otherwise?.schema].filter(schema => schema !== undefined),
+    )
+    for (const name of linked(schemas)) users.set(name, [...(users.get(name) ?? []), file])
   }
-  const byFile = new Map<string, SchemaName[]>()
-  for (const name of Object.keys(NAMED_SCHEMAS) as SchemaName[]) {
+  const byFile = new Map<string, string[]>()
+  for (const name of Object.keys(NAMED_SCHEMAS)) {
     const [only = SHARED, ...others] = users.get(name) ?? []
     const file = others.length === 0 ? only : SHARED
     if (users.has(name)) byFile.set(file, [...(byFile.get(file) ?? []), name])
@@ -117,8 +111,9 @@ function schemasByFile(): Map<string, SchemaName[]> {
   return byFile
 }
 
-function texts(schemas: Map<string, SchemaName[]>, file: string, level: string): string[] {
-  return (schemas.get(file) ?? []).map(name => `${level} ${name}\n\n${fieldsTable(NAMED_SCHEMAS[name])}`)
+function texts(schemas: Map<string, string[]>, file: string, level: string): string[] {
+  const own = Object.entries(NAMED_SCHEMAS).filter(([name]) => schemas.get(file)?.includes(name))
+  return own.map(([name, schema]) => `${level} ${name}\n\n${fieldsTable(schema)}`)
 }
 
 /** Lets each link name the page that has its heading. The other pages of `docs` are one folder up. */

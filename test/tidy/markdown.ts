@@ -20,7 +20,7 @@ export function linksOf(page: string): string[] {
 }
 
 /** The anchor of a heading: lower case, punctuation dropped, a hyphen for each space. */
-function slugOf(heading: string): string {
+export function slugOf(heading: string): string {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replace(/<[^>]+>/g, '')

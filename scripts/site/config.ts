@@ -1,0 +1,41 @@
+// The configuration of the site: VitePress over `docs`, with a search that needs no server. `docs/.vitepress/config.ts` exports it.
+
+import { defineConfig } from 'vitepress'
+import { slugOf } from '../../test/tidy/markdown.ts'
+import { forRepositoryPages, PICTURE_STYLE, REPOSITORY } from './markdown.ts'
+import { type Entry, sections } from './pages.ts'
+
+/** The address of a page: the page of a folder is the folder. */
+const addressOf = (path: string) => `/${path.replace(/(^|\/)README\.md$/, '$1').replace(/\.md$/, '')}`
+
+function item({ title, path, children }: Entry) {
+  if (children.length === 0) return { text: title, link: addressOf(path) }
+  const items = children.map(child => ({ text: child.title.replaceAll('`', ''), link: addressOf(child.path) }))
+  return { text: title, link: addressOf(path), collapsed: true, items }
+}
+
+export default defineConfig({
+  title: 'Perdure',
+  description: 'A durable workflow engine for TypeScript',
+  base: process.env.DOCS_BASE ?? '/',
+  outDir: '../build/docs',
+  cacheDir: '../node_modules/.cache/vitepress',
+  head: [['style', {}, PICTURE_STYLE]],
+  rewrites: id => id.replace(/(^|\/)README\.md$/, '$1index.md'),
+  // Links are checked on the built pages, with their anchors (check-links.ts).
+  ignoreDeadLinks: true,
+  markdown: { anchor: { slugify: slugOf }, config: forRepositoryPages },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    sidebar: sections().map(({ title, entries }) => ({ text: title, items: entries.map(item) })),
+    nav: [
+      { text: 'Quickstart', link: '/quickstart' },
+      { text: 'HTTP API', link: '/http-api/' },
+      { text: 'Operating', link: '/operating' },
+    ],
+    socialLinks: [{ icon: 'github', link: REPOSITORY }],
+    editLink: { pattern: `${REPOSITORY}/edit/main/docs/:path` },
+    docFooter: { prev: false, next: false },
+  },
+})
