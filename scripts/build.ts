@@ -1,5 +1,6 @@
 // Builds the packages: their types and modules first, then in pairs what processes and browsers load. A part whose sources are the
-// same as at its last build is left as it is. `npm run build`; `npm run build -- --all` builds every part.
+// same as at its last build is left as it is, and a build of nothing prints nothing. `npm run build`; `npm run build -- --all` builds
+// every part.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -71,7 +72,7 @@ async function build(part: Part): Promise<void> {
   const began = performance.now()
   await run(part.command)
   writeFileSync(join(stamps, part.name), digest)
-  console.log(`built ${part.name} in ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  console.log(`  ${part.name}: ${ ((performance.now() - began) / 1000).toFixed(1)} s`)
 }
 
 /** Rejects with what the command printed if it fails. */
@@ -91,8 +92,12 @@ function run([command = '', ...args]: readonly string[]): Promise<void> {
 
 async function main(): Promise<void> {
   mkdirSync(stamps, { recursive: true })
-  await run(['node', 'node_modules/typescript-native/bin/tsc', '-b'])
   const waiting = PARTS.filter(part => process.argv.includes('--all') || !isFresh(part))
+  if (waiting.length > 0) {
+    const names = waiting.map(part => part.name).join(', ')
+    console.log(`Building types, ${names}. The first build takes a minute or two; later ones build what has changed.`)
+  }
+  await run(['node', 'node_modules/typescript-native/bin/tsc', '-b'])
   const buildNext = async (): Promise<void> => {
     for (let part = waiting.shift(); part; part = waiting.shift()) await build(part)
   }
