@@ -72,7 +72,7 @@ async function build(part: Part): Promise<void> {
   const began = performance.now()
   await run(part.command)
   writeFileSync(join(stamps, part.name), digest)
-  console.log(`  ${part.name}: ${ ((performance.now() - began) / 1000).toFixed(1)} s`)
+  console.log(`  ${part.name}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
 }
 
 /** Rejects with what the command printed if it fails. */
