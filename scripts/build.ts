@@ -72,7 +72,11 @@ async function build(part: Part): Promise<void> {
   const began = performance.now()
   await run(part.command)
   writeFileSync(join(stamps, part.name), digest)
-  console.log(`  ${part.name}: ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  report(part.name, began)
+}
+
+function report(name: string, beganMs: number): void {
+  console.log(`  ${name}: ${((performance.now() - beganMs) / 1000).toFixed(1)} s`)
 }
 
 /** Rejects with what the command printed if it fails. */
@@ -97,7 +101,9 @@ async function main(): Promise<void> {
     const names = waiting.map(part => part.name).join(', ')
     console.log(`Building types, ${names}. The first build takes a minute or two; later ones build what has changed.`)
   }
+  const began = performance.now()
   await run(['node', 'node_modules/typescript-native/bin/tsc', '-b'])
+  if (waiting.length > 0) report('types', began)
   const buildNext = async (): Promise<void> => {
     for (let part = waiting.shift(); part; part = waiting.shift()) await build(part)
   }

@@ -97,6 +97,27 @@ const CHECKS: Record<string, Check[]> = {
     // readme.test.ts runs the file that the page says to save.
     async (_, { code }) => expect(code).toContain("from 'perdure/node'"),
   ],
+  'docs/best-practices.md': [
+    async block => {
+      const pass: unknown[] = []
+      const packing = createWorkflow({ name: 'packing' }, async ({ step }) => {
+        const { parcel, packed } = await block({ step })
+        pass.push(parcel)
+        return packed
+      })
+      await using test = await testEngine([packing])
+      const run = await test.start(packing, {})
+      await test.advance('1h')
+      expect(await run.result()).toBe('P-2')
+      expect(pass).toEqual([{}])
+    },
+  ],
+  'docs/connect-or-http.md': [
+    async block => {
+      const { runner } = (await block(serving)) as { runner: { close(): Promise<void> } }
+      await runner.close()
+    },
+  ],
   'docs/client.md': [
     async block => {
       await engine.runner({
