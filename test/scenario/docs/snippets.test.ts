@@ -118,6 +118,18 @@ const CHECKS: Record<string, Check[]> = {
       await runner.close()
     },
   ],
+  'docs/deploy-a-worker.md': [
+    async block => {
+      const { started, greet } = (await block({}, code =>
+        code.replace(/^await (connect\(.*\))\.ready/m, 'const started = $1'),
+      )) as { started: { ready: Promise<unknown>; close(): Promise<void> }; greet: Workflow }
+      await started.ready
+      await started.close()
+      await using test = await testEngine([greet])
+      const run = await test.start(greet, { name: 'Ada' })
+      expect(await run.result()).toBe('Hello, Ada!')
+    },
+  ],
   'docs/client.md': [
     async block => {
       await engine.runner({
