@@ -43,7 +43,7 @@ test('every page with rows', async () => {
   const page = await signedIn()
   for (const route of ALL) {
     await show(page, `${engine.url}/console${paths[route]}`)
-    expect(await page.getByText('names no page').count(), route).toBe(0)
+    expect(await page.getByText('There is no page at this URL').count(), route).toBe(0)
     expect(await page.getByRole('alert').filter({ hasText: /\w/ }).allTextContents(), route).toEqual([])
     expect(await violations(page), route).toEqual(NO_VIOLATION)
   }

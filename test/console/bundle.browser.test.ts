@@ -27,7 +27,7 @@ test('the tab Raw saves the bundle of the engine; dropped, it shows the run and 
   const page = await openPage(url)
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=raw`)
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as a bundle' }).click()
+  await page.getByRole('button', { name: 'Save bundle' }).click()
   const saved = await download
   expect(saved.suggestedFilename()).toBe('perdure-bundle.json')
   const text = readFileSync(await saved.path(), 'utf8')
@@ -65,7 +65,7 @@ test('a bundle without payloads is saved too, and a file that is not whole says 
   const cut = { ...JSON.parse(text), truncated: { section: 'timeline', reason: 'size' } }
   const buffer = Buffer.from(JSON.stringify(cut))
   await page.getByLabel('Bundle file').setInputFiles({ name: 'run.json', mimeType: 'application/json', buffer })
-  await page.getByText('its section timeline was cut off').waitFor()
+  await page.getByText('section timeline was cut off').waitFor()
 })
 
 /** A bundle whose input is this JSON text. */
@@ -94,7 +94,7 @@ test('a large bundle is read by a worker, to the last digit; what is no bundle i
   expect(workers[0]).toContain('bundle-worker')
   await open(Buffer.from(`{"perdure-bundle":2,"x":"${'x'.repeat(300_000)}"}`))
   await page.getByRole('alert').getByText('The bundle has version 2').waitFor()
-  expect(await page.getByText('The file is being read').count()).toBe(0)
+  expect(await page.getByText('Reading the file').count()).toBe(0)
 })
 
 test('an address in a payload is text; on request it is opened, after a question that names its host', async () => {
@@ -112,16 +112,16 @@ test('an address in a payload is text; on request it is opened, after a question
   expect(await axeViolations(page)).toEqual([])
   await button.click()
   const dialog = page.getByRole('dialog', { name: 'Open example.com:8443?' })
-  expect(await dialog.getByRole('button', { name: 'Keep closed' }).evaluate(one => one.matches(':focus'))).toBe(true)
-  const link = dialog.getByRole('link', { name: 'Open it in a new tab' })
+  expect(await dialog.getByRole('button', { name: 'Cancel' }).evaluate(one => one.matches(':focus'))).toBe(true)
+  const link = dialog.getByRole('link', { name: 'Open in a new tab' })
   expect(await link.evaluate(one => ['href', 'rel', 'target'].map(name => one.getAttribute(name)))).toEqual([
     address,
     'noopener noreferrer',
     '_blank',
   ])
   expect(await axeViolations(page)).toEqual([])
-  await dialog.getByRole('button', { name: 'Copy the address' }).click()
+  await dialog.getByRole('button', { name: 'Copy URL' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address)
-  await dialog.getByRole('button', { name: 'Keep closed' }).click()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'detached' })
 })

@@ -252,7 +252,7 @@ const DIALOGS: readonly [path: string, ...opens: (string | RegExp)[]][] = [
   [`workflows/${encodeURIComponent(app)}/${encodeURIComponent(workflow)}`, 'Delete…'],
   ['schedules', 'Fire now…'],
   ['keys', /^Revoke/],
-  ['webhooks/endpoints', /^Actions on/, 'Send a test…', 'Send it'],
+  ['webhooks/endpoints', /^Actions on/, 'Send test…', 'Send'],
   ['webhooks/endpoints', /^Actions on/, 'Delete…'],
   ['webhooks/receivers', /^Actions on/, 'Delete…'],
   [`webhooks/deliveries/${delivery?.id}`, 'Redeliver…'],
@@ -269,7 +269,7 @@ test('planted texts are text in dialogs, their commands and the looks at rows', 
       await control.and(page.locator(':not([aria-disabled=true])')).first().click()
     }
     await dialog.waitFor()
-    const commands = dialog.getByText('The same as a command')
+    const commands = dialog.getByText('Show CLI / curl')
     if ((await commands.count()) > 0) await commands.click()
     await loaded(page)
     faults.push(...(await faultsOfText(page)).map(fault => `${opens.at(-1)} at ${path.slice(0, 30)}: ${fault}`))
@@ -281,7 +281,7 @@ test('planted texts are text in dialogs, their commands and the looks at rows', 
     await page.locator('tbody tr[data-key]').first().waitFor()
     await page.locator('h1').focus()
     for (const key of ['j', 'Space']) await page.keyboard.press(key)
-    await page.getByRole('complementary', { name: /^A look at/ }).waitFor()
+    await page.getByRole('complementary', { name: /^Preview of/ }).waitFor()
     faults.push(...(await faultsOfText(page)).map(fault => `the look at ${path}: ${fault}`))
   }
   expect(faults).toEqual([])
@@ -305,7 +305,7 @@ test('planted texts are text in messages and in the palette', async () => {
   await page.locator('h1').focus()
   for (const text of ['', 'workflow', EVIL, `run_${EVIL}`, failedId, 'javascript:window.planted=1']) {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Go to an id, a page, a workflow' }).fill(text)
+    await page.getByRole('combobox', { name: 'Go to an ID, page, workflow' }).fill(text)
     await page.getByRole('dialog').getByRole('option').first().waitFor()
     expect(await faultsOfText(page), text).toEqual([])
     await page.keyboard.press('Enter')
@@ -372,7 +372,7 @@ test('a planted bundle is text on every tab and at every moment; what is no bund
     expect(await faultsOfText(page), text.slice(0, 40)).toEqual([])
   }
   await drop(JSON.stringify(hostileBundle()))
-  await page.getByText('The file is not whole').waitFor()
+  await page.getByText('The file is incomplete').waitFor()
   const tabs = await page.getByRole('tab').allTextContents()
   expect(tabs.length).toBeGreaterThan(2)
   for (const tab of tabs) {

@@ -48,10 +48,10 @@ test('the first steps are shown while the others are read, in six answers withou
   })
   await page.goto(pageOf(large))
   await page.getByRole('row', { name: /^import-row-0…199, 200 steps, none failed/ }).waitFor()
-  await page.getByRole('status').getByText('The first 200 steps; reading on…').waitFor()
+  await page.getByRole('status').getByText('First 200 steps; loading more…').waitFor()
   release()
   await page.getByRole('row', { name: /^import-row-0…9999, 10000 steps, 10 failed/ }).waitFor()
-  expect(await page.getByText('reading on…').count()).toBe(0)
+  expect(await page.getByText('loading more…').count()).toBe(0)
   expect(asked.slice(0, 6).map(query => [query.get('fields'), query.get('limit')])).toEqual([
     ['summary', '200'],
     ...Array.from({ length: 5 }, () => ['summary', '2000']),
@@ -124,7 +124,7 @@ async function unfolded(runId: string): Promise<Page> {
   const page = await openPage(url)
   await page.goto(pageOf(runId))
   await page.getByRole('row', { name: /^import-row-0…\d+, \d+ steps/ }).waitFor()
-  await page.getByText('reading on…').waitFor({ state: 'detached' })
+  await page.getByText('loading more…').waitFor({ state: 'detached' })
   await page.getByRole('treegrid').focus()
   for (const key of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(key)
   await page.getByRole('row', { name: /^import-row-1,/ }).waitFor()

@@ -122,7 +122,7 @@ test('an engine is killed and started in mid-run: no frame of the run is lost, a
   // The slider of the run has a stop for each frame that changed something.
   const stops = async () => {
     await page.keyboard.press('[')
-    return page.getByRole('slider', { name: 'Moment of the run' }).getAttribute('max')
+    return page.getByRole('slider', { name: 'Position in the run' }).getAttribute('max')
   }
   const live = await stops()
   await page.reload()

@@ -109,12 +109,12 @@ test('among many runs: filters, a search that goes on, and the way back to a pla
 
   // A search that gave up says how far it came; it goes on where it was, until all is found.
   await filter(page, 'A-4711 in:payload')
-  const goOn = page.getByRole('button', { name: 'Go on' })
-  const found = page.getByText(/^Looked at runs back to \d{4}-\d\d-\d\d .*, (\d+) found\.$/)
+  const goOn = page.getByRole('button', { name: 'Continue' })
+  const found = page.getByText(/^Searched back to \d{4}-\d\d-\d\d .*: (\d+) found\.$/)
   await found.waitFor()
   const counts: number[] = []
   for (let [text] = await found.allInnerTexts(); text !== undefined; [text] = await found.allInnerTexts()) {
-    counts.push(Number(/, (\d+) found/.exec(text)?.[1]))
+    counts.push(Number(/: (\d+) found/.exec(text)?.[1]))
     await goOn.click()
     // Each read comes further back, or is the last.
     await expect.poll(async () => (await found.allInnerTexts())[0], PATIENCE).not.toBe(text)
@@ -218,11 +218,11 @@ test('1,204 runs match: the number is typed, the job is followed, stopped midway
   const page = await openPage(engine.url)
   await page.goto(`${engine.url}/console/n/default/runs?app=${app}&status=failed`)
   await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).click()
-  await page.getByRole('button', { name: 'Select all that match' }).click()
-  await page.getByText('All 1,204 runs that match').waitFor()
+  await page.getByRole('button', { name: 'Select all matching' }).click()
+  await page.getByText('All 1,204 runs matching').waitFor()
   await page.getByRole('button', { name: 'Replay…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('1,204 matched, 1,204 in a state for it').waitFor()
+  await dialog.getByText('1,204 matched, 1,204 can be replayed').waitFor()
   const confirm = dialog.getByRole('button', { name: 'Replay 1,204' })
   await dialog.getByLabel('Type 1,204 to confirm').fill('1,203')
   expect(await confirm.getAttribute('aria-disabled')).toBe('true')
@@ -233,7 +233,7 @@ test('1,204 runs match: the number is typed, the job is followed, stopped midway
   })
   const clickedAt = performance.now()
   await confirm.click()
-  await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+  await page.getByRole('heading', { name: 'Bulk replay: 1,204 runs' }).waitFor()
   await until(() => results.size === HELD_AFTER, { what: 'the middle of the job' })
   const count = () => page.getByText(/ of 1,204 runs: /).innerText()
   const id = new URL(page.url()).pathname.split('/').at(-1) as string
@@ -248,7 +248,7 @@ test('1,204 runs match: the number is typed, the job is followed, stopped midway
   await expect.poll(count, PATIENCE).toMatch(/^400 of 1,204 runs/)
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'Stop…' }).click()
-  await page.getByRole('button', { name: 'Stop it' }).click()
+  await page.getByRole('button', { name: 'Stop job' }).click()
   await page.getByRole('status').getByText('stopped').waitFor()
   held.open()
   // The runs that were under way when the job was stopped have no result.
@@ -269,8 +269,8 @@ test('1,204 runs match: the number is typed, the job is followed, stopped midway
   expect(engine.takeErrors()).toHaveLength(job.failed)
 
   isOn = false
-  await page.getByRole('button', { name: /^Do the \d+ runs? that failed again…$/ }).click()
-  await dialog.getByText(`${job.failed} matched, ${job.failed} in a state for it`).waitFor()
+  await page.getByRole('button', { name: /^Repeat for \d+ runs? that failed…$/ }).click()
+  await dialog.getByText(`${job.failed} matched, ${job.failed} can be replayed`).waitFor()
   await dialog.getByRole('button', { name: `Replay ${job.failed}` }).click()
   await page.getByText(`${job.failed} of ${job.failed} runs: ${job.failed} done, 0 skipped, 0 failed`).waitFor()
   expect(new URL(page.url()).pathname).not.toContain(id)

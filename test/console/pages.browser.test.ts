@@ -61,7 +61,7 @@ test('the send page shows what an event would start, names the near miss, and se
   await page.getByText('did you mean').waitFor()
   await page.getByText('order.placed', { exact: true }).waitFor()
   await field.fill('order.placed')
-  await page.getByText('No run waits for it.').waitFor()
+  await page.getByText('No runs are waiting for it.').waitFor()
   await page.getByText(name).waitFor()
   await page.getByText('event.data.total > 10', { exact: true }).waitFor()
   expect(await page.getByText('starts a run').count()).toBe(0)
@@ -69,7 +69,7 @@ test('the send page shows what an event would start, names the near miss, and se
   await page.getByText('starts a run').waitFor()
   const before = (await full.api.runs(`?q=${name}`)).length
   await page.getByRole('button', { name: 'Send', exact: true }).click()
-  await page.getByText('Sent').waitFor()
+  await page.getByRole('heading', { name: 'Sent' }).waitFor()
   await page.getByRole('link', { name }).click()
   await page.getByRole('heading', { name }).waitFor()
   expect(await full.api.runs(`?q=${name}`)).toHaveLength(before + 1)
@@ -113,7 +113,7 @@ test('a double click on Send sends one event, with a dedupe id; another one has 
     sent.push((request.postDataJSON() as { dedupeId: string }).dedupeId)
   })
   const send = page.getByRole('button', { name: 'Send', exact: true })
-  const dedupeId = page.getByLabel('Dedupe id: twice counts once')
+  const dedupeId = page.getByLabel('Deduplication ID')
   const proposed = await dedupeId.inputValue()
   expect(proposed).not.toBe('')
   await send.dblclick()
@@ -130,7 +130,7 @@ test('a double click on Send sends one event, with a dedupe id; another one has 
 
 test('Y pins the window of a chart, which stays the same; so does one that was pinned weeks ago', async () => {
   const page = await opened(full.url, '?since=7d', 'light')
-  const spans = page.getByRole('group', { name: 'Runs over time: the times' }).getByRole('button')
+  const spans = page.getByRole('group', { name: 'Runs over time: time range' }).getByRole('button')
   await spans.last().waitFor()
   const count = await spans.count()
   await page.keyboard.press('Y')
@@ -141,5 +141,5 @@ test('Y pins the window of a chart, which stays the same; so does one that was p
   const read = page.waitForRequest(/\/runs\/series/)
   await page.goto(`${full.url}/console/n/default/?since=${ago(30)}&until=${ago(29.96)}`)
   expect((await read).url()).toContain('step=1h')
-  await page.getByText('No run in this window').waitFor()
+  await page.getByText('No runs in this window').waitFor()
 })

@@ -27,7 +27,7 @@ async function unlocked(path: string): Promise<Page> {
 
 test('an event is sent to the letter with a new dedupe id, and its id is copied, also inside a dialog', async () => {
   const page = await unlocked('events/send?name=plain&data={"n":12345678901234567890}')
-  const dedupeId = page.getByLabel('Dedupe id: twice counts once')
+  const dedupeId = page.getByLabel('Deduplication ID')
   await page.getByRole('button', { name: 'New', exact: true }).click()
   expect(await dedupeId.inputValue()).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
   await page.getByRole('button', { name: 'Send', exact: true }).click()
@@ -65,12 +65,12 @@ test('a post is verified in the tab', async () => {
   const body = '{"n":"ä"}'
   await page.getByLabel('Secret', { exact: true }).fill(secret)
   await page
-    .getByLabel('Headers, one a line')
+    .getByLabel('Headers, one per line')
     .fill(`X-Hub-Signature-256: sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
-  await page.getByLabel('Body, to the letter').fill(body)
+  await page.getByLabel('Exact body').fill(body)
   await page.getByRole('button', { name: 'Verify' }).click()
   await page.getByText('The signature is right.').waitFor()
-  await page.getByLabel('Body, to the letter').fill(`${body} `)
+  await page.getByLabel('Exact body').fill(`${body} `)
   await page.getByRole('button', { name: 'Verify' }).click()
   await page.getByText('The signature is wrong').waitFor()
 })

@@ -43,7 +43,7 @@ test('the overview, the list and a run work below the prefix, live', async () =>
   await engine.runner({ workflows: { welcome: () => returned({ ok: true }) } })
   const page = await openPage(origin)
   await page.goto(`${origin}${PREFIX}/console/`)
-  await page.getByText('No run in this window').waitFor()
+  await page.getByText('No runs in this window').waitFor()
   expect(page.url()).toContain(`${PREFIX}/console/n/default/`)
   await page.getByRole('link', { name: 'Runs', exact: true }).click()
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()

@@ -118,7 +118,7 @@ test('filters of the timeline and of the log are in the URL, and count after a r
   for (const name of ['Skip idle', 'Critical path'])
     expect(await page.getByRole('button', { name }).getAttribute('aria-pressed')).toBe('true')
   await page.goto(`${url}/console/n/default/runs/${runId}?tab=logs`)
-  await page.getByLabel('Least level').selectOption('info')
+  await page.getByLabel('Minimum level').selectOption('info')
   await page.getByLabel('Scope').selectOption('fetch')
   await page.getByRole('button', { name: 'Wrap' }).click()
   await page.getByLabel('Search the log').fill('rows')
@@ -127,7 +127,7 @@ test('filters of the timeline and of the log are in the URL, and count after a r
   await page.reload()
   await page.getByText('1 of 2 lines').waitFor()
   expect(await page.getByLabel('Search the log').inputValue()).toBe('rows')
-  expect(await page.getByLabel('Least level').inputValue()).toBe('info')
+  expect(await page.getByLabel('Minimum level').inputValue()).toBe('info')
 })
 
 test('keys open the tabs, walk by pass, and go to the neighbours in the list', async () => {
@@ -151,7 +151,7 @@ test('keys open the tabs, walk by pass, and go to the neighbours in the list', a
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
   }
   await page.keyboard.press('{')
-  await page.getByText('has no more').waitFor()
+  await page.getByText('No more runs in the list').waitFor()
   const tabs = ['Timeline', 'Logs', 'Input and result', 'Tree', 'Passes', 'Audit', 'Raw']
   for (const [i, tab] of [...tabs.entries()].reverse()) {
     await page.keyboard.press(String(i + 1))
@@ -193,9 +193,9 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await page.goto(pageOf(ids[0] as string, '?tab=logs'))
   await page.getByText('2 of 2 lines').waitFor()
   await page.getByRole('heading', { name: 'Attempt 1' }).waitFor()
-  await page.getByLabel('Least level').selectOption('info')
+  await page.getByLabel('Minimum level').selectOption('info')
   await page.getByText('1 of 2 lines').waitFor()
-  await page.getByLabel('Least level').selectOption('debug')
+  await page.getByLabel('Minimum level').selectOption('debug')
   await page.keyboard.press('f')
   await page.keyboard.type('A-17')
   await page.getByText('1 of 2 lines').waitFor()
@@ -204,7 +204,7 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
   await page.getByText('2 of 2 lines').waitFor()
   await page.getByRole('button', { name: 'fetch', exact: true }).first().click()
   await page.getByRole('row', { name: /^fetch/, selected: true }).waitFor()
-  await page.getByRole('button', { name: 'Show them in the log' }).click()
+  await page.getByRole('button', { name: 'Show in log' }).click()
   await page.locator('li[aria-current]').getByText('three came').waitFor()
   await page.getByRole('button', { name: 'Session and help' }).click()
   await page.getByRole('menuitem', { name: 'Hide payloads' }).click()
@@ -215,8 +215,8 @@ test('the log is filtered, and leads to the bar of a line and back', async () =>
 async function exchange(page: Page) {
   const parts: string[] = []
   for (const [summary, tree] of [
-    [/^The memo that pass/, 'the memo'],
-    [/^Its answer/, 'the answer'],
+    [/^Memo sent with pass/, 'the memo'],
+    [/^Answer/, 'the answer'],
   ] as const) {
     await page.getByText(summary).click()
     parts.push((await page.getByRole('tree', { name: tree }).innerText()).replaceAll(/\s+/g, ' '))
@@ -231,7 +231,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
   await page.getByRole('row', { name: /^store/ }).waitFor()
   await page.locator('[title^="pass 2 on "]').waitFor({ state: 'attached' })
   const walk = async (page: Page) => {
-    const scrubber = page.getByRole('region', { name: 'The run at a moment' })
+    const scrubber = page.getByRole('region', { name: 'Step through the run' })
     // The frames of the run may not have come yet.
     const isDrawn = async () => {
       if (!(await scrubber.isVisible())) await page.keyboard.press('[')
@@ -240,7 +240,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
     await until(isDrawn, { what: 'a moment of the run' })
     await scrubber.getByText('· pass 2 ·').waitFor()
     expect(await page.getByRole('row', { name: /^store/ }).count()).toBe(1)
-    await page.getByText('and then the handler returned').waitFor()
+    await page.getByText('then the handler returned').waitFor()
     const seen = await exchange(page)
     await page.keyboard.press('[')
     await scrubber.getByText('· pass 1 ·').waitFor()
@@ -255,7 +255,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
   expect(answer).toContain('stored')
   await page.getByRole('tab', { name: 'Raw' }).click()
   const saving = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as a bundle' }).click()
+  await page.getByRole('button', { name: 'Save bundle' }).click()
   const buffer = await readFile(await (await saving).path())
   const other = await openPage(url)
   await other.goto(`${url}/console/n/default/bundle`)

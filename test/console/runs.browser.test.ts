@@ -25,7 +25,7 @@ test('filters are typed, are in the address, and are dropped one by one', async 
   await page.keyboard.press('f')
   await page.keyboard.type('workflow:order status:succeeded nothing-has-this')
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Drop text:nothing-has-this' }).click()
+  await page.getByRole('button', { name: 'Remove text:nothing-has-this' }).click()
   await page.getByRole('row', { name: /order/ }).nth(2).waitFor()
   expect(await page.getByRole('row', { name: /digest/ }).count()).toBe(0)
   expect(new URL(page.url()).search).toBe('?status=succeeded&workflow=order')
@@ -65,7 +65,7 @@ test('rows are moved to, selected and replayed by keyboard', async () => {
 test('a read that fails says why, with its request id, and as a command', async () => {
   const page = await openPage(engine.url, { expected: ['status of 400'] })
   await page.goto(`${engine.url}/console/n/default/runs?status=unknown&app=shop`)
-  const banner = page.getByRole('alert').filter({ hasText: 'This could not be read.' })
+  const banner = page.getByRole('alert').filter({ hasText: 'Could not load this.' })
   await banner.getByText('invalid_request · ').waitFor()
   await banner.getByRole('button', { name: 'Try again' }).waitFor()
   await banner.getByRole('button', { name: 'Copy as curl' }).click()

@@ -29,15 +29,15 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   let isDown = false
   const destination = await openDestination(request => answer(request, isDown ? 500 : 200, isDown ? 'down' : 'thanks'))
   const page = await unlocked('endpoints')
-  await page.getByText('No endpoint yet').waitFor()
+  await page.getByText('No endpoints yet').waitFor()
   await page.getByRole('button', { name: 'New endpoint…' }).click()
-  await page.getByLabel('Address').fill(destination.url)
+  await page.getByLabel('URL').fill(destination.url)
   await page.getByLabel('run.succeeded').check()
   await page.getByRole('button', { name: 'Create' }).click()
   const dialog = page.getByRole('dialog')
   const secret = await dialog.getByText(/^whsec_/).innerText()
   await page.getByRole('button', { name: 'I have stored it' }).click()
-  await page.getByRole('row', { name: /enabled.*no post/ }).waitFor()
+  await page.getByRole('row', { name: /enabled.*no deliveries/ }).waitFor()
   await page.getByRole('link', { name: destination.url }).click()
   const windows = page.getByLabel('Since').getByRole('option')
   expect(await windows.allTextContents()).toEqual(['1h', '24h', '7d', '30d'])
@@ -48,18 +48,18 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
     await page.getByRole('button', { name: `Actions on ${destination.url}` }).click()
     await page.getByRole('menuitem', { name: label }).click()
   }
-  await act('Send a test…')
-  await dialog.getByRole('button', { name: 'Send it' }).click()
-  await dialog.getByRole('heading', { name: 'The endpoint took the test' }).waitFor()
+  await act('Send test…')
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.getByRole('heading', { name: 'Test delivered' }).waitFor()
   await dialog.getByText('thanks').waitFor()
-  await dialog.getByText('Headers that were sent').click()
+  await dialog.getByText('Request headers').click()
   await dialog.getByText('webhook-signature: v1,').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Done' }).click()
   isDown = true
-  await act('Send a test…')
-  await dialog.getByRole('button', { name: 'Send it' }).click()
-  await dialog.getByRole('heading', { name: 'The endpoint did not take the test' }).waitFor()
+  await act('Send test…')
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.getByRole('heading', { name: 'Test failed' }).waitFor()
   await dialog.getByText('1. http error').waitFor()
   await dialog.getByRole('button', { name: 'Done' }).click()
 
@@ -91,7 +91,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   await page.goBack()
 
   isDown = false
-  await page.getByRole('button', { name: 'Redeliver all that match…' }).click()
+  await page.getByRole('button', { name: 'Redeliver all matching…' }).click()
   await dialog.getByText('3 match.').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Redeliver 3' }).click()
@@ -102,11 +102,9 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   const row = page.getByRole('row', { name: /33 %.* m?s \/ \d.* m?s/ })
   await row.getByRole('link', { name: destination.url }).click()
   await page
-    .getByText(
-      /3 of 9 posts succeeded: 33 %\. In the newest hour .* half of the posts took at most \d.* m?s, and 95 % at most \d/,
-    )
+    .getByText(/3 of 9 deliveries succeeded: 33 %\. Latest .* with responses: median \d.* m?s, p95 \d/)
     .waitFor()
-  await page.getByRole('table', { name: 'Posts to this endpoint' }).waitFor({ state: 'attached' })
+  await page.getByRole('table', { name: 'Deliveries to this endpoint' }).waitFor({ state: 'attached' })
   // Failed posts are hatched: without a fill they would be black.
   const fill = await page.locator('rect[data-kind=failed]').first().getAttribute('fill')
   expect(fill).toBe(`url(#${await page.locator('pattern').getAttribute('id')})`)
@@ -115,7 +113,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
 
 test('all deliveries are not redelivered by mistake: a filter is needed', async () => {
   const page = await unlocked('deliveries')
-  const button = page.getByRole('button', { name: 'Redeliver all that match…' })
+  const button = page.getByRole('button', { name: 'Redeliver all matching…' })
   await button.waitFor()
   expect(await button.getAttribute('aria-disabled')).toBe('true')
   expect(await button.getAttribute('title')).toBe('Choose a filter first')
@@ -136,10 +134,10 @@ test('a receiver shows why it refused posts, and the tab verifies one', async ()
   const headers = Object.entries(signedHeaders({ ...post, secret })).map(([name, value]) => `${name}: ${value}`)
   const verify = page.getByRole('button', { name: 'Verify' })
   await page.getByLabel('Secret', { exact: true }).fill('not the secret of this receiver')
-  await page.getByLabel('Headers, one a line').fill(headers.join('\n'))
-  await page.getByLabel('Body, to the letter').fill(body)
+  await page.getByLabel('Headers, one per line').fill(headers.join('\n'))
+  await page.getByLabel('Exact body').fill(body)
   await verify.click()
-  await page.getByText('The signature is wrong: this secret did not sign this body, to the letter.').waitFor()
+  await page.getByText('The signature is wrong: this secret did not sign exactly this body.').waitFor()
   await page.getByLabel('Secret', { exact: true }).fill(secret)
   await verify.click()
   await page.getByText('The signature is right.').waitFor()
@@ -160,22 +158,22 @@ test('a receiver is made, its refused fields say why, its secret is shown once, 
     expect(await dialog.locator('[aria-invalid]').count()).toBe(1)
   }
   await page.keyboard.press('Enter')
-  await refused('Name of its events', /eventName/)
-  await field('Name of its events').fill('repo/pushed.by-form')
+  await refused('Event name', /eventName/)
+  await field('Event name').fill('repo/pushed.by-form')
   await field('Signature').selectOption('github')
-  const slug = field('Last part of its address')
+  const slug = field('Last part of the URL')
   await slug.fill('A!')
   await page.keyboard.press('Enter')
-  await refused('Last part of its address', /slug must match/)
+  await refused('Last part of the URL', /slug must match/)
   await slug.fill(taken.slug)
   await page.keyboard.press('Enter')
-  await refused('Last part of its address', /another receiver's/)
+  await refused('Last part of the URL', /another receiver's/)
   expect(await axeViolations(page)).toEqual([])
-  await field('Secret, when the provider made it').fill('a secret that GitHub has')
-  await dialog.getByText('The same as a command').click()
+  await field('Secret from the provider').fill('a secret that GitHub has')
+  await dialog.getByText('Show CLI / curl').click()
   await dialog.getByText('--secret @secret.txt').waitFor()
   expect(await dialog.getByText('a secret that GitHub has').count()).toBe(0)
-  await field('Secret, when the provider made it').fill('')
+  await field('Secret from the provider').fill('')
   await slug.fill('by-form')
   await page.keyboard.press('Enter')
   const secret = await dialog.getByText(/^[0-9a-f]{64}$/).innerText()
@@ -201,9 +199,9 @@ test('a rotation names the time until which the old secret counts, for endpoints
   const dialog = page.getByRole('dialog')
   const rotate = async (name: string) => {
     await page.getByRole('button', { name: `Actions on ${name}` }).click()
-    await page.getByRole('menuitem', { name: 'Rotate the secret…' }).click()
+    await page.getByRole('menuitem', { name: 'Rotate secret…' }).click()
     await dialog.getByRole('button', { name: 'Rotate', exact: true }).click()
-    await dialog.getByRole('button', { name: 'Copy the secret' }).waitFor()
+    await dialog.getByRole('button', { name: 'Copy secret' }).waitFor()
   }
   const untilIn = (text: Locator) => text.locator('time').getAttribute('datetime')
   const endpoint = page.getByRole('region', { name: 'Endpoint', exact: true })
@@ -215,7 +213,7 @@ test('a rotation names the time until which the old secret counts, for endpoints
   expect(await untilIn(signing)).toBe(oldSecretsUntil)
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('button', { name: 'I have stored it' }).click()
-  expect(await untilIn(endpoint.getByText(/the old and the new both sign until/))).toBe(oldSecretsUntil)
+  expect(await untilIn(endpoint.getByText(/old and new both sign until/))).toBe(oldSecretsUntil)
 
   const receiver = { eventName: 'repo/rotated', scheme: 'github', name: 'rotated' }
   const made = (await api.post('/webhook-receivers', receiver)).json as WebhookReceiver
@@ -223,9 +221,9 @@ test('a rotation names the time until which the old secret counts, for endpoints
   await page.getByRole('link', { name: 'rotated', exact: true }).click()
   await page.getByRole('region', { name: 'Receiver', exact: true }).getByText('one', { exact: true }).waitFor()
   await rotate('rotated')
-  await dialog.getByText(/Posts that are signed with either are taken until \d/).waitFor()
+  await dialog.getByText(/Requests signed with either are accepted until \d/).waitFor()
   await page.getByRole('button', { name: 'I have stored it' }).click()
-  await page.getByText(/the old and the new are both taken until/).waitFor()
+  await page.getByText(/old and new are both accepted until/).waitFor()
   expect(made).not.toHaveProperty('oldSecretsUntil')
   expect(await axeViolations(page)).toEqual([])
 })
@@ -236,12 +234,12 @@ test('on an open engine the buttons that need a key say so, with the command tha
   for (const [path, name] of [
     ['endpoints', 'New endpoint…'],
     ['receivers', 'New receiver…'],
-    ['deliveries?status=failed', 'Redeliver all that match…'],
+    ['deliveries?status=failed', 'Redeliver all matching…'],
   ] as const) {
     await page.goto(`${open.url}/console/n/default/webhooks/${path}`)
     const button = page.getByRole('button', { name })
-    expect(await button.getAttribute('title')).toBe('needs a secret key, also on an open engine')
-    await page.getByText('The first key closes the engine').waitFor()
+    expect(await button.getAttribute('title')).toBe('needs a secret key, even on an open engine')
+    await page.getByText('Once a key exists').waitFor()
     await page.getByText('perdure keys create --kind secret --label ops').waitFor()
   }
   expect(await axeViolations(page)).toEqual([])
@@ -249,9 +247,9 @@ test('on an open engine the buttons that need a key say so, with the command tha
 
 test('an endpoint or a receiver that does not exist is not said to be the first', async () => {
   const page = await unlocked('endpoints/whe_unknown')
-  await page.getByText('No endpoint has this id').waitFor()
+  await page.getByText('No endpoint with this ID').waitFor()
   await page.getByRole('link', { name: 'All endpoints' }).waitFor()
-  expect(await page.getByText('No endpoint yet').count()).toBe(0)
+  expect(await page.getByText('No endpoints yet').count()).toBe(0)
   await page.goto(at('receivers/whr_unknown'))
-  await page.getByText('No receiver has this id').waitFor()
+  await page.getByText('No receiver with this ID').waitFor()
 })

@@ -12,7 +12,7 @@ const SECRET = { label: 'ops', namespace: 'default', kind: 'secret', key: 'a sec
 
 /** The commands on the page, as its buttons copy them. */
 async function commandsOn(page: Page): Promise<string[]> {
-  const buttons = page.getByRole('button', { name: 'Copy the commands' })
+  const buttons = page.getByRole('button', { name: 'Copy commands' })
   await buttons.first().waitFor()
   const copied: string[] = []
   for (const button of await buttons.all()) {
@@ -33,7 +33,7 @@ test('the commands of empty pages work as they are copied', { timeout: 300_000 }
     return commandsOn(page)
   }
   const [makeRunner = '', sendEvent = ''] = await commandsOf('runs')
-  await page.getByText('to a key of kind secret.').waitFor()
+  await page.getByText('to a secret key.').waitFor()
   const project = new Project(await openRegistry())
   project.env.ENGINE_API_KEY = SECRET.key
   const runner = project.type('.', makeRunner)

@@ -62,15 +62,15 @@ const DIALOGS: readonly [path: string, opens: readonly string[], ...words: strin
   ['keys', ['New key…'], 'perdure keys create --kind read', `-d '{"kind":"read"}'`],
   ['keys', ['Revoke…'], 'perdure keys revoke KEY', '/keys/KEY'],
   ['webhooks/endpoints', ['New endpoint…'], '--event-kinds run.failed', '"eventKinds":["run.failed"]'],
-  ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Send a test…'], 'perdure webhooks endpoints test WHE'],
+  ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Send test…'], 'perdure webhooks endpoints test WHE'],
   ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Disable…'], 'endpoints update WHE --disable', '-X PATCH'],
-  ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Rotate the secret…'], 'endpoints update WHE --rotate-secret'],
+  ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Rotate secret…'], 'endpoints update WHE --rotate-secret'],
   ['webhooks/endpoints', [`Actions on ${hook.url}`, 'Delete…'], 'perdure webhooks endpoints delete WHE'],
   ['webhooks/receivers', ['Actions on pushes', 'Disable…'], 'perdure webhooks receivers update WHR --disable'],
-  ['webhooks/receivers', ['Actions on pushes', 'Rotate the secret…'], 'receivers update WHR --rotate-secret'],
+  ['webhooks/receivers', ['Actions on pushes', 'Rotate secret…'], 'receivers update WHR --rotate-secret'],
   ['webhooks/receivers', ['Actions on pushes', 'Delete…'], 'perdure webhooks receivers delete WHR'],
   ['webhooks/deliveries/DLV', ['Redeliver…'], 'perdure webhooks redeliver DLV'],
-  ['webhooks/deliveries?status=succeeded', ['Redeliver all that match…'], '"filter":{"status":"succeeded"}'],
+  ['webhooks/deliveries?status=succeeded', ['Redeliver all matching…'], '"filter":{"status":"succeeded"}'],
   [`workflows/${app}/quick`, ['Run now…'], `perdure workflows start ${app} quick --input '{}'`],
   [`workflows/${app}/quick`, ['Pause…'], `perdure workflows pause ${app} quick`],
   [`workflows/${app}/quick`, ['Delete…'], `perdure workflows delete ${app} quick --yes`],
@@ -99,7 +99,7 @@ test('every dialog of an action shows its commands before the act', async () => 
       const control = page.getByRole('button', { name, exact: true }).or(page.getByRole('menuitem', { name }))
       await control.and(page.locator(':not([aria-disabled=true])')).first().click()
     }
-    await dialog.getByText('The same as a command').click()
+    await dialog.getByText('Show CLI / curl').click()
     for (const word of words) await dialog.getByText(filled(word)).first().waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
@@ -108,7 +108,7 @@ test('every dialog of an action shows its commands before the act', async () => 
 
 test('the send page shows its commands; a bulk dialog too, by its filter', async () => {
   const page = await unlocked('events/send?name=quick&data={"n":12345678901234567890}')
-  await page.getByText('The same as a command').click()
+  await page.getByText('Show CLI / curl').click()
   await page.getByText(`perdure events send quick --data '{"n":12345678901234567890}'`).waitFor()
   await page.getByText('"data":{"n":12345678901234567890}').waitFor()
   await page.evaluate(
@@ -117,10 +117,10 @@ test('the send page shows its commands; a bulk dialog too, by its filter', async
   await page.getByRole('row', { name: /patient/ }).waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('x')
-  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await page.getByRole('button', { name: 'Select all matching' }).click()
   await page.getByRole('button', { name: 'Pause…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('The same as a command').click()
+  await dialog.getByText('Show CLI / curl').click()
   await dialog.getByText('perdure runs pause --workflow patient --yes').waitFor()
 })
 
@@ -133,7 +133,7 @@ test('an action says its result although its dialog is gone', async () => {
   })
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Pause…' }).click()
-  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await page.getByRole('button', { name: 'Pause run', exact: true }).click()
   await page.getByRole('status').getByText('The run is paused').waitFor()
   await page.route('**/cancel', async route => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -141,7 +141,7 @@ test('an action says its result although its dialog is gone', async () => {
   })
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Cancel…' }).click()
-  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Cancel run', exact: true }).click()
   await page.getByRole('status').getByText('The run is cancelled').waitFor()
 })
 
@@ -150,7 +150,7 @@ test('a pinned look leaves the bar of the selection free, on a phone and on a sc
     const page = await unlocked('runs', width)
     await page.getByRole('row', { name: /quick/ }).first().waitFor()
     for (const key of ['j', 'x', 'Space']) await page.keyboard.press(key)
-    const look = page.getByRole('complementary', { name: 'A look at the run' })
+    const look = page.getByRole('complementary', { name: 'Preview of the run' })
     await look.waitFor()
     const clear = page.getByRole('button', { name: 'Clear', exact: true })
     await clear.waitFor()
@@ -181,7 +181,7 @@ const BASELINES = `[...document.querySelectorAll('dl dt, dl dd')].slice(0, 4).ma
 
 test('the id of a run stands on the line of its neighbours', async () => {
   const page = await unlocked(`runs/${quickId}`)
-  await page.getByRole('button', { name: 'Copy the run id' }).waitFor()
+  await page.getByRole('button', { name: 'Copy run ID' }).waitFor()
   const [first, ...others] = await page.evaluate<number[]>(BASELINES)
   expect(others).toHaveLength(3)
   expect(others).toEqual(others.map(() => first))
@@ -194,10 +194,10 @@ test('the menu of the namespace goes from one to the other, each with a session 
   await page.getByRole('row', { name: /quick/ }).waitFor()
   await page.getByRole('button', { name: 'Namespace default' }).click()
   await page.getByRole('menuitem', { name: 'Another namespace…' }).click()
-  await page.getByLabel('A key of the other namespace').fill(OTHER_KEY)
+  await page.getByLabel('Key for the other namespace').fill(OTHER_KEY)
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/n\/other\/runs/)
-  await page.getByText('No run yet').waitFor()
+  await page.getByText('No runs yet').waitFor()
   expect(await page.getByText('quick').count()).toBe(0)
   await page.getByRole('button', { name: 'Namespace other' }).click()
   await page.getByRole('menuitem', { name: 'default', exact: true }).click()

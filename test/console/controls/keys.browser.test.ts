@@ -52,7 +52,7 @@ async function signedIn(path: string): Promise<Page> {
 
 /** The list of keys needs a secret key. */
 async function unlockKeys(page: Page): Promise<void> {
-  await page.getByText('Unlock, on top, takes one.').waitFor()
+  await page.getByText('Use Unlock at the top of the page.').waitFor()
   await unlock(page, SECRET_KEY)
 }
 
@@ -155,7 +155,7 @@ async function tryKeys(page: Page, path: string, name: RegExp, opens: RegExp | u
   }
   expect(await page.evaluate(focused)).toBe(wanted)
   await page.keyboard.press('Space')
-  const look = page.getByRole('complementary', { name: /^A look at/ })
+  const look = page.getByRole('complementary', { name: /^Preview of/ })
   await look.waitFor()
   await page.keyboard.press('Escape')
   await look.waitFor({ state: 'detached' })
@@ -204,7 +204,7 @@ test('a page with several tables: the keys begin in its first one, and go on to 
 
 test('x and X select; Esc closes, then clears, then goes up to the list as it was', async () => {
   const page = await signedIn('runs?app=x')
-  await page.getByRole('button', { name: 'Drop app:x' }).click()
+  await page.getByRole('button', { name: 'Remove app:x' }).click()
   await page.goto(`${engine.url}/console/n/default/runs?status=failed,waiting,queued`)
   await page.getByRole('row', { name: /refused/ }).waitFor()
   for (const key of ['j', 'x', 'j', 'j', 'X']) {
@@ -213,7 +213,7 @@ test('x and X select; Esc closes, then clears, then goes up to the list as it wa
   }
   await page.getByText('3 runs selected').waitFor()
   await page.keyboard.press('Space')
-  const look = page.getByRole('complementary', { name: 'A look at the run' })
+  const look = page.getByRole('complementary', { name: 'Preview of the run' })
   await look.waitFor()
   await page.keyboard.press('Escape')
   await look.waitFor({ state: 'detached' })
@@ -359,7 +359,7 @@ test.each([
   await page.getByRole('treegrid').or(page.locator('tbody tr[data-key]').first()).waitFor()
   await page.getByRole('button', { name: 'Live', exact: true }).waitFor()
   await page.keyboard.press('?')
-  const letters = page.getByLabel('Shortcuts of a single letter')
+  const letters = page.getByLabel('Single-letter shortcuts')
   await letters.uncheck()
   await page.keyboard.press('Escape')
   await letters.waitFor({ state: 'detached' })

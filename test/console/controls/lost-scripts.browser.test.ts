@@ -16,10 +16,10 @@ test('a page whose script did not come while the engine was away is there as soo
   await page.route('**/*', route => route.abort('connectionrefused'))
   await page.getByRole('link', { name: 'Limits' }).click()
   const notice = page.locator('[data-page]').getByRole('alert')
-  await notice.getByText('The page is loaded as soon as it does').waitFor()
+  await notice.getByText('The page loads as soon as it does').waitFor()
   expect(await notice.getByRole('button').count()).toBe(0)
   await page.clock.pauseAt(Date.now() + 60_000)
-  const again = page.getByRole('button', { name: 'Try now' })
+  const again = page.getByRole('button', { name: 'Retry now' })
   // An attempt that is under way plans the next one only when it has failed.
   const isOffered = async () => {
     await page.clock.runFor(1000)
@@ -38,7 +38,7 @@ test('a page or dialog whose script is gone says so and offers to load anew; the
   await page.goto(`${url}/console/n/default/runs`)
   await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
   await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
-  const lost = page.getByRole('alert').filter({ hasText: 'updated since this page was opened' })
+  const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })
 
   await page.keyboard.press('?')
   await lost.waitFor()
@@ -59,7 +59,7 @@ test('the notice of a dialog whose script is gone is closed by Esc and by its bu
   await page.goto(`${url}/console/n/default/runs`)
   await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
   await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
-  const lost = page.getByRole('alert').filter({ hasText: 'updated since this page was opened' })
+  const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })
 
   await page.keyboard.press('?')
   await lost.waitFor()

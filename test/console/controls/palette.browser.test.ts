@@ -46,7 +46,7 @@ test('what is typed before the palette is there arrives in it, and is no shortcu
 
 test('names of events and commands are found', async () => {
   const page = await signedIn()
-  await choose(page, event.slice(0, 8), `${event} events of this name`)
+  await choose(page, event.slice(0, 8), `${event} events with this name`)
   await page.waitForURL(`**/events?name=${event}`)
   await choose(page, 'send an', /Send an event/)
   await page.waitForURL('**/events/send')
@@ -54,7 +54,7 @@ test('names of events and commands are found', async () => {
   await page.waitForURL('**/bundle')
   await choose(page, 'bulk', /Bulk jobs/)
   await page.waitForURL('**/bulk')
-  await choose(page, 'pause', /Pause live/)
+  await choose(page, 'pause', /Pause live updates/)
   await page.locator('[data-look=paused]').waitFor()
   await choose(page, 'theme', /Theme/)
   await page.getByText(/^Theme: /).waitFor()
@@ -63,7 +63,7 @@ test('names of events and commands are found', async () => {
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await choose(page, 'unlock', /Unlock actions/)
-  await page.getByLabel('A secret key').fill(SECRET_KEY)
+  await page.getByLabel('Secret key').fill(SECRET_KEY)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock · / }).waitFor()
   await choose(page, 'lock', /^Lock actions/)

@@ -23,13 +23,13 @@ test('six results of 250 KB that differ are compared by a worker, each when its 
   const workers: string[] = []
   page.on('worker', worker => workers.push(worker.url()))
   await page.goto(`${url}/console/n/default/runs/${fork}?diff=${runId}`)
-  await page.getByText(`Steps: 0 the same, ${STEPS} not`).waitFor()
-  const differences = page.getByRole('region', { name: /^Difference of load/ })
+  await page.getByText(`Steps: 0 unchanged, ${STEPS} changed`).waitFor()
+  const differences = page.getByRole('region', { name: /^Diff of load/ })
   await differences.getByText('"pass": 6').waitFor()
   const made = () => workers.filter(address => address.includes('diff-worker')).length
   expect(made()).toBe(1)
-  expect(await page.locator('section[aria-label^="Difference of load"]').count()).toBe(1)
+  expect(await page.locator('section[aria-label^="Diff of load"]').count()).toBe(1)
   await page.locator('summary', { hasText: 'load 3' }).click()
-  await page.getByRole('region', { name: 'Difference of load 3' }).getByText('"pass": 9').waitFor()
+  await page.getByRole('region', { name: 'Diff of load 3' }).getByText('"pass": 9').waitFor()
   expect(made()).toBe(2)
 })

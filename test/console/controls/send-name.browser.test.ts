@@ -16,7 +16,7 @@ test('the name that was probably meant is taken by a key', async () => {
   const page = await openPage(url)
   await page.goto(`${url}/console/n/default/events/send?name=${name.slice(0, -1)}&data={}`)
   // The editor takes the focus when it has been loaded.
-  await page.getByRole('textbox', { name: 'Data of the event' }).and(page.locator(':focus')).waitFor()
+  await page.getByRole('textbox', { name: 'Event data' }).and(page.locator(':focus')).waitFor()
   const guess = page.getByRole('button', { name, exact: true })
   await guess.focus()
   await page.keyboard.press('Enter')

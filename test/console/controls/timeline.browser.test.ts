@@ -18,7 +18,7 @@ const WIDTH = (name: string) => `(() => {
 })()`
 
 /** Where bars and the mark of a cut begin, in order. */
-const ORDER = `[...document.querySelectorAll('[role=row] [data-kind=run], [title*="in which nothing ran"]')]
+const ORDER = `[...document.querySelectorAll('[role=row] [data-kind=run], [title$=" idle"]')]
   .map(element => [element.getBoundingClientRect().left, element.dataset.kind ?? 'cut'])
   .sort(([a], [b]) => a - b)
   .map(([, what]) => what)`
@@ -74,9 +74,9 @@ test('the timeline is as high as its rows, keeps its height while the run goes o
   await expect.poll(() => grid.getAttribute('aria-rowcount')).toBe('4')
   expect(await rows()).toBe(6)
   await page.getByRole('button', { name: 'Only failed' }).click()
-  await page.getByRole('heading', { name: 'No steps with these filters' }).waitFor()
+  await page.getByRole('heading', { name: 'No matching steps' }).waitFor()
   expect(await rows()).toBe(0)
-  await page.getByRole('button', { name: 'Drop Only failed' }).click()
+  await page.getByRole('button', { name: 'Remove Only failed' }).click()
   await expect.poll(rows).toBe(3)
   // A link may name an order of another version.
   await page.goto(`${url}/console/n/default/runs/${runId}?order=other`)
@@ -91,8 +91,8 @@ test('Skip idle cuts an hour in which nothing ran out of the axis, and marks it 
   ])
   const before = await page.evaluate<number>(WIDTH('before'))
   await page.getByRole('button', { name: 'Skip idle' }).click()
-  await page.getByTitle(/in which nothing ran/).waitFor()
-  expect(await page.getByTitle(/in which nothing ran/).getAttribute('title')).toMatch(/^59 min 58 s|^1 h/)
+  await page.getByTitle(/ idle$/).waitFor()
+  expect(await page.getByTitle(/ idle$/).getAttribute('title')).toMatch(/^59 min 58 s|^1 h/)
   const after = await page.evaluate<number>(WIDTH('before'))
   expect(before).toBeLessThan(0.05)
   expect(after).toBeGreaterThan(0.3)
@@ -188,8 +188,8 @@ test('numbers of a part say that there is more: replays of a run, and the passes
     await route.continue()
   })
   await page.goto(`${url}/console/n/default/runs/${runId}`)
-  await page.getByRole('button', { name: 'The first 200 passes: draw more' }).click()
-  await expect.poll(() => page.getByRole('button', { name: /passes: draw more/ }).count()).toBe(0)
+  await page.getByRole('button', { name: 'First 200 passes: load more' }).click()
+  await expect.poll(() => page.getByRole('button', { name: /passes: load more/ }).count()).toBe(0)
   // Passes that begin in the same pixels are one mark.
   const titles = await page
     .getByTitle(/^pass(es)? \d+/)

@@ -12,7 +12,7 @@ const TYPED = '{"total":12,"clg":"tyjkl?/"}'
 test('every letter that is typed into the editor arrives in it', async () => {
   const page = await openPage(url)
   await page.goto(`${url}/console/n/default/events/send`)
-  const editor = page.getByLabel('Data of the event')
+  const editor = page.getByLabel('Event data')
   await editor.click()
   await page.keyboard.press('Control+a')
   await page.keyboard.type(TYPED)
@@ -38,7 +38,7 @@ test('letters are shortcuts while a checkbox has the focus, and Space checks it'
   await box.focus()
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
-  await page.getByLabel('Shortcuts of a single letter').focus()
+  await page.getByLabel('Single-letter shortcuts').focus()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })

@@ -31,9 +31,9 @@ await failed('Mary Jane O’Neil')
 
 const at = (path: string) => `${engine.url}/console/n/default/${path}`
 const matched = async (page: Page, count: number) => {
-  await page.getByRole('button', { name: 'Replay all of this group…' }).click()
-  await page.getByRole('dialog').getByText(`${count} matched, ${count} in a state for it`).waitFor()
-  await page.getByRole('button', { name: 'Keep' }).click()
+  await page.getByRole('button', { name: 'Replay all in group…' }).click()
+  await page.getByRole('dialog').getByText(`${count} matched, ${count} can be replayed`).waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
 }
 
 test('the window of the list is that of the group and of its replay, by pointer, by link and by keys', async () => {
@@ -75,13 +75,13 @@ test('a bulk replay says how many were replayed already; its page has what becam
     [2, 0],
     [4, 2],
   ] as const) {
-    await page.getByRole('button', { name: 'Replay all of this group…' }).click()
+    await page.getByRole('button', { name: 'Replay all in group…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(`${failures} matched`).waitFor()
     expect(await dialog.getByText('replayed before').count()).toBe(replayed === 0 ? 0 : 1)
     if (replayed > 0) await dialog.getByText(`${replayed} of the ${failures} were replayed before`).waitFor()
     await dialog.getByRole('button', { name: `Replay ${failures}` }).click()
-    await page.getByRole('heading', { name: 'Replay: many runs' }).waitFor()
+    await page.getByRole('heading', { name: /^Bulk replay: / }).waitFor()
     await page.getByRole('link', { name: `failed ${failures}` }).click()
     await page.waitForURL(/runs\?bulk=blk_\w+&status=failed$/)
     await expect.poll(() => page.getByRole('row', { name: /replay of/ }).count()).toBe(failures)

@@ -29,7 +29,7 @@ test('an on-failure run is labelled in the list and on its page', async () => {
   await rows.filter({ hasText: 'on failure' }).getByText('failure of').waitFor()
   expect(await rows.count()).toBe(2)
   await page.goto(pageOf(`runs/${follower.id}`))
-  await page.getByText('Handles the failure of').waitFor()
+  await page.getByText('Handles failure of').waitFor()
   await page
     .getByRole('link', { name: runId.slice(-8) })
     .first()

@@ -23,7 +23,7 @@ test('spans of the chart open their runs: one by Enter, several by Shift and the
   await api.succeeded((await api.send({ name })).runId)
   const page = await openPage(url)
   await page.goto(overview)
-  const spans = page.getByRole('group', { name: 'Runs over time: the times' }).getByRole('button')
+  const spans = page.getByRole('group', { name: 'Runs over time: time range' }).getByRole('button')
   await spans.last().waitFor()
   expect(await spans.and(page.locator('[tabindex="0"]')).count()).toBe(1)
   await spans.last().focus()
@@ -41,7 +41,7 @@ test('spans of the chart open their runs: one by Enter, several by Shift and the
   await page.keyboard.press('Enter')
   expect(await chosenHours(page)).toBe(1)
   await page.goBack()
-  const box = await page.getByRole('group', { name: 'Runs over time: the times' }).boundingBox()
+  const box = await page.getByRole('group', { name: 'Runs over time: time range' }).boundingBox()
   if (!box) throw new Error('there is no chart')
   const at = (span: number) => [box.x + ((span + 0.5) * box.width) / 24, box.y + box.height / 2] as const
   await page.mouse.move(...at(20))
@@ -73,7 +73,7 @@ test('the overview goes on with the runs; j goes to its sentences', async () => 
   await page.getByText('has no live runner').first().waitFor()
   await page.keyboard.press('j')
   expect(await page.evaluate('document.activeElement.closest("section").getAttribute("aria-label")')).toBe(
-    'Needs a look',
+    'Needs attention',
   )
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
@@ -91,7 +91,7 @@ async function olderEngines(page: Page): Promise<void> {
   )
 }
 
-test('what needs a look names each cause, and the waits in flight add up', async () => {
+test('what needs attention names each cause, and the waits in flight add up', async () => {
   const own = await openEngine()
   const [stranded, fragile, stopped] = [unique('stranded'), unique('fragile'), unique('stopped')]
   const breaks = run('charge', () => {
@@ -115,7 +115,7 @@ test('what needs a look names each cause, and the waits in flight add up', async
   const page = await openPage(own.url)
   // The engine has just started: no runner is blamed for the time without it.
   await page.goto(`${own.url}/console/n/default/`)
-  const panel = page.getByRole('region', { name: 'Needs a look' })
+  const panel = page.getByRole('region', { name: 'Needs attention' })
   await panel.getByText('1 run is paused after a failure').waitFor()
   expect(await panel.getByText('has no live runner').count()).toBe(0)
   await olderEngines(page)
@@ -127,7 +127,7 @@ test('what needs a look names each cause, and the waits in flight add up', async
   await panel.getByText(`1 run of ${stopped} in shop waits: the workflow is paused`).waitFor()
   const items = page.getByRole('region', { name: 'In flight' }).getByRole('listitem')
   expect((await items.allInnerTexts()).map(text => text.replaceAll(/\s+/g, ' ').replace(/^\W+/, ''))).toEqual([
-    ...['queued 3', '2 for runner', '1 for workflow-paused', 'running or waiting 0', 'waiting 0'],
+    ...['queued 3', '2 for runner', '1 for workflow-paused', 'active 0', 'waiting 0'],
     ...['paused 1', '1 after a failure'],
   ])
   expect(await axeViolations(page)).toEqual([])
@@ -155,17 +155,20 @@ test('a schedule that is late and missed instants has one line, with their numbe
     },
   )
   await page.goto(`${own.url}/console/n/default/`)
-  const lines = page.getByRole('region', { name: 'Needs a look' }).getByRole('listitem').filter({ hasText: 'nightly' })
+  const lines = page
+    .getByRole('region', { name: 'Needs attention' })
+    .getByRole('listitem')
+    .filter({ hasText: 'nightly' })
   await lines.first().waitFor()
   expect(await lines.allInnerTexts()).toEqual([
     expect.stringMatching(
-      /^Schedule nightly is 2 min late, and missed 3 instants, the last 2 h ago.*: no engine ran; 1 gap before$/s,
+      /^Schedule nightly is 2 min late, and missed 3 runs, most recently 2 h ago.*: no engine was running; 1 earlier gap$/s,
     ),
   ])
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
-test('the overview names what it could not read, and does not say that nothing needs a look', async () => {
+test('the overview names what it could not read, and does not say that nothing needs attention', async () => {
   const page = await openPage(url, { expected: ['status of 400'] })
   const body = JSON.stringify({
     error: { code: 'invalid_request', message: 'no answer of a test', requestId: 'req_1' },
@@ -175,8 +178,8 @@ test('the overview names what it could not read, and does not say that nothing n
     answer => answer.fulfill({ status: 400, contentType: 'application/json', body }),
   )
   await page.goto(overview)
-  const panel = page.getByRole('region', { name: 'Needs a look' })
-  await panel.getByText('Not looked at: limits, engines.').waitFor()
+  const panel = page.getByRole('region', { name: 'Needs attention' })
+  await panel.getByText('Not checked: limits, engines.').waitFor()
   expect(await panel.getByText('Nothing.').count()).toBe(0)
   expect(await axeViolations(page)).toEqual([])
 })
@@ -200,7 +203,7 @@ test('the next schedules are the soonest of all, not of a first page', async () 
     },
   )
   await page.reload()
-  const look = page.getByRole('region', { name: 'Needs a look' }).getByRole('link', { name: 'soonest' })
+  const look = page.getByRole('region', { name: 'Needs attention' }).getByRole('link', { name: 'soonest' })
   expect(await look.getAttribute('href')).toContain('?state=late')
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })

@@ -58,7 +58,7 @@ test('a schedule that the engine cannot fire is late, and is fired when it can',
   expect(await row.getByText(/late/).count()).toBe(0)
 })
 
-test('a look at a schedule says when it starts and ends, and which missed instants fire', async () => {
+test('a look at a schedule says when it starts and ends, and which missed times fire', async () => {
   const engine = await openEngine()
   const bounds = { startsAt: '2031-01-05T10:00:00Z', endsAt: '2031-02-06T11:30:00Z', catchUp: 'none' }
   await engine.api.put('/schedules/bounded', { every: '1h', event: { name: 'report/bounded' }, ...bounds })
@@ -67,12 +67,12 @@ test('a look at a schedule says when it starts and ends, and which missed instan
   await page.getByRole('row', { name: /bounded/ }).waitFor()
   await page.locator('h1').focus()
   for (const key of ['j', 'Space']) await page.keyboard.press(key)
-  const look = page.getByRole('complementary', { name: 'A look at a row of Schedules' })
+  const look = page.getByRole('complementary', { name: 'Preview of a row in Schedules' })
   await look.getByText('2031-01-05 10:00').first().waitFor()
   const text = await look.innerText()
-  expect(text).toMatch(/Starts, in your time\s+2031-01-05 10:00/)
-  expect(text).toMatch(/Ends, in your time\s+2031-02-06 11:30/)
-  expect(text).toMatch(/Missed instants\s+none fires that is over a minute late/)
+  expect(text).toMatch(/Starts \(local time\)\s+2031-01-05 10:00/)
+  expect(text).toMatch(/Ends \(local time\)\s+2031-02-06 11:30/)
+  expect(text).toMatch(/Catch-up\s+none over a minute late/)
   expect(await axeViolations(page)).toEqual([])
 })
 

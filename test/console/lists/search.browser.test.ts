@@ -50,11 +50,11 @@ test('an empty result offers what was not searched', async () => {
   await filter(page, 'in:names A-4711')
   await page.getByText('The search covered ids, workflows and apps.').waitFor()
   expect(await axeViolations(page)).toEqual([])
-  await page.getByRole('button', { name: 'Search event names, attributes and payloads too' }).click()
+  await page.getByRole('button', { name: 'Also search event names, attributes and payloads' }).click()
   await expect.poll(() => rows(page).count()).toBe(1)
   await filter(page, 'A-0815')
   await page.getByText('It does not cover results of steps and log lines.').waitFor()
-  await page.getByRole('button', { name: 'Drop text:A-0815' }).click()
+  await page.getByRole('button', { name: 'Remove text:A-0815' }).click()
   await expect.poll(() => rows(page).count()).toBe(2)
 })
 
@@ -67,7 +67,7 @@ test('two attributes must both hold, in the address too; each is dropped alone',
   await expect.poll(() => rows(page).count()).toBe(1)
   expect(await page.getByLabel('Filter runs').inputValue()).toBe('attribute:customer:c-17 attribute:plan:pro')
   await filter(page, 'attribute:customer:c-17 attribute:plan:none')
-  await page.getByRole('button', { name: 'Drop attribute:plan:none' }).click()
+  await page.getByRole('button', { name: 'Remove attribute:plan:none' }).click()
   await expect.poll(() => rows(page).count()).toBe(2)
 })
 

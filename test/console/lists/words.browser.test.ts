@@ -22,13 +22,13 @@ test('the overview names the key that runs wait for, and links to its limit', as
   })
   const page = await openPage(url)
   await page.goto(at(''))
-  await page.getByText('wait for a slot of key acct-17, the oldest was created').waitFor()
+  await page.getByText('wait for a slot of key acct-17, the oldest created').waitFor()
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('link', { name: `2 runs of ${name}` }).click()
   await page.getByRole('row', { name: /acct-17.*1 of 1/ }).waitFor()
   await page.goto(at('engine'))
-  await page.getByText(/^1 of at most \d+ runs are under way; /).waitFor()
-  await page.getByText(/^\d+ commits were made durable since it started\.$/).waitFor()
+  await page.getByText(/^1 of at most \d+ runs in progress; /).waitFor()
+  await page.getByText(/^\d+ commits since startup\.$/).waitFor()
   const settings = page.getByRole('table', { name: 'Settings' })
   // Rows are drawn as they come on the screen.
   await settings.scrollIntoViewIfNeeded()
@@ -95,7 +95,7 @@ test('the charts of a workflow mark when its definition changed, and a mark open
   await registers(3, 'green')
   const page = await openPage(url)
   await page.goto(at(`workflows/${app}/${name}?since=1h`))
-  const charts = ['Runs over time', 'How long runs took', 'How long runs waited for their first pass'].map(title =>
+  const charts = ['Runs over time', 'Run duration', 'Queue time'].map(title =>
     page.getByRole('region', { name: title }),
   )
   for (const chart of charts) {
@@ -110,10 +110,10 @@ test('the charts of a workflow mark when its definition changed, and a mark open
   }
   expect(await charts[1]?.locator('figcaption').innerText()).toMatch(/p50.*p95.*p99.*±9 %/s)
   expect(await axeViolations(page)).toEqual([])
-  const history = page.getByRole('region', { name: 'Changes of the definition' })
+  const history = page.getByRole('region', { name: 'Definition changes' })
   await charts[1]?.getByRole('button', { name: /^the definition changed/ }).press('Enter')
   await history.getByText(' by green').waitFor()
-  const difference = history.getByRole('region', { name: /^The definition before and since/ })
+  const difference = history.getByRole('region', { name: /^Definition before and after/ })
   await difference.getByText('"maxAttempts": 2').waitFor()
   await difference.getByText('"maxAttempts": 3').waitFor()
   expect(await page.evaluate('document.activeElement?.tagName')).toBe('SUMMARY')

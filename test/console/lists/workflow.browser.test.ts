@@ -54,17 +54,17 @@ test('the rows of steps have their numbers in one line, and bars that can be com
   await page.setViewportSize({ width: 1280, height: 900 })
   const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })
   const heads = await newest.getByRole('columnheader').allTextContents()
-  expect(heads).toEqual(['Status', 'Run', 'Trigger', 'At', 'Created', 'Duration'])
+  expect(heads).toEqual(['Status', 'Run', 'Trigger', 'Current step', 'Created', 'Duration'])
   expect(await axeViolations(page)).toEqual([])
 })
 
-test('charts of durations say that no run ended, until one has', async () => {
+test('charts of durations say that no runs ended, until one has', async () => {
   const [app, name] = [unique('shop'), unique('order')]
   await runner({ app, workflows: { [name]: { handler: flow([run('pack')]) } } })
   const page = await openPage(url)
   const address = `${url}/console/n/default/workflows/${app}/${name}?since=1h`
   await page.goto(address)
-  const nothing = page.getByText('No run ended in this window.')
+  const nothing = page.getByText('No runs ended in this window.')
   await expect.poll(() => nothing.count()).toBe(2)
   expect(await axeViolations(page)).toEqual([])
   await api.succeeded((await api.send({ name, app })).runId)
@@ -100,7 +100,7 @@ test('the list of workflows is whole in every width, and has the runs over time 
   for (const width of [1280, 1440, 1920, 380]) {
     await page.setViewportSize({ width, height: 800 })
     await row.getByText(/next in /).waitFor()
-    const text = /^1 run in 1 of 25 parts of the time, most in part 2[45]; 1 failed, in 1 part$/
+    const text = /^1 run in 1 of 25 intervals, most in interval 2[45]; 1 failed, in 1 interval$/
     expect(await row.getByRole('img', { name: text }).isVisible(), `${width} px`).toBe(true)
     expect(await page.evaluate(CUT), `${width} px`).toEqual([])
   }

@@ -30,7 +30,7 @@ test('the tree and the facts of an event go on with its runs', async () => {
   await tree.getByText('succeeded').waitFor()
 })
 
-test('the steps of an unfolded child go on in the timeline of its parent', async () => {
+test('the steps of an unfolded child go on in the timeline of parent run', async () => {
   const [parent, name] = [unique('parent'), unique('young')]
   const held = gate()
   const young = flow([run('hold', () => held.opened.then(() => 'held')), wait('patience', unique('never'))])
@@ -77,7 +77,7 @@ test('statistics and the audit log go on with the runs, ten seconds after one ha
   await api.succeeded(runId)
   const within = { timeout: 20_000 }
   await workflows?.getByRole('row', { name }).getByText('100 %').waitFor(within)
-  const numbers = pages[`workflows/${app}/${name}`]?.getByRole('region', { name: 'Its runs' })
+  const numbers = pages[`workflows/${app}/${name}`]?.getByRole('region', { name: 'Run statistics' })
   await numbers?.getByText('100 %').waitFor(within)
   await audit
     ?.getByRole('row', { name: /run\.pause|pause/ })

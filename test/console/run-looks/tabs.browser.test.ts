@@ -47,8 +47,8 @@ const BROKEN = `(() => {
 })()`
 
 test.each([
-  ['tab=passes', 'Passes of the run', ['Sent at', 'Took', 'Attempt']],
-  ['as=table', 'Steps of the run', ['Attempt', 'Started at', 'Took']],
+  ['tab=passes', 'Passes of the run', ['Sent at', 'Duration', 'Attempt']],
+  ['as=table', 'Steps of the run', ['Attempt', 'Started at', 'Duration']],
 ])('the table of %s breaks no word, and has its numbers at the end', async (tab, label, numbers) => {
   for (const width of [1280, 700, 380]) {
     const page = await opened(tab, width)

@@ -49,7 +49,7 @@ export async function enterKey(page: Page, key: string): Promise<void> {
 /** Unlocks the actions with this secret key. */
 export async function unlock(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByLabel('A secret key').fill(key)
+  await page.getByLabel('Secret key').fill(key)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: /^Lock · / }).waitFor()
 }

@@ -20,9 +20,9 @@ export function Elsewhere() {
   }, [namespace, target, urlOf])
   if (target) return <Waiting />
   return (
-    <Page title="No such page">
-      <Empty title="This URL names no page of the console">
-        <Link target={{ to: 'runs' }}>Go to the runs</Link>
+    <Page title="Page not found">
+      <Empty title="There is no page at this URL">
+        <Link target={{ to: 'runs' }}>Go to runs</Link>
       </Empty>
     </Page>
   )

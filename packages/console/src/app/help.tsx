@@ -15,7 +15,7 @@ export function Help({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Keyboard" onClose={onClose} isWide>
       <label className={styles.switch}>
-        <input type="checkbox" checked={!isOff} onChange={change} /> Shortcuts of a single letter
+        <input type="checkbox" checked={!isOff} onChange={change} /> Single-letter shortcuts
       </label>
       <div className={styles.groups}>
         {groupsOf(shortcutsNow()).map(({ group, shortcuts }) => (

@@ -13,7 +13,7 @@ export function LivePill() {
   const { state, isPaused, held, retryAt, staleSince, isSampling } = useLive()
   const { status } = useSession()
   useNow()
-  useKeys('Live', [{ keys: 'l', label: 'Pause or go on', run: () => setPaused(!isPaused) }])
+  useKeys('Live', [{ keys: 'l', label: 'Pause or resume live updates', run: () => setPaused(!isPaused) }])
   const isLost =
     state === 'reconnecting' || state === 'ended' || status === 'unreachable' || (staleSince !== undefined && !isPaused)
   const look = isLost ? 'stale' : isPaused ? 'paused' : state
@@ -35,7 +35,7 @@ export function LivePill() {
       className={styles.pill}
       data-look={look}
       aria-pressed={isPaused}
-      title={isPaused ? 'Go on showing changes (l)' : 'Pause showing changes (l)'}
+      title={isPaused ? 'Resume live updates (l)' : 'Pause live updates (l)'}
       onClick={() => setPaused(!isPaused)}
     >
       <span aria-hidden="true">{look === 'live' ? '●' : look === 'paused' ? '‖' : '○'}</span>

@@ -34,7 +34,7 @@ export function useCommands({ onHelp, onUnlock }: Opens): Command[] {
     { label: 'Send an event…', run: () => navigate({ to: 'sendEvent' }) },
     { label: 'Bulk jobs', run: () => navigate({ to: 'bulks' }) },
     { label: 'Open a bundle…', run: () => navigate({ to: 'bundle' }) },
-    { label: isPaused ? 'Go on live' : 'Pause live', keys: 'l', run: () => setPaused(!isPaused) },
+    { label: isPaused ? 'Resume live updates' : 'Pause live updates', keys: 'l', run: () => setPaused(!isPaused) },
     ...access,
     { label: 'Theme', keys: 't', run: () => toast(`Theme: ${nextTheme()}`) },
     { label: 'Keyboard shortcuts, help', keys: '?', run: onHelp },

@@ -46,7 +46,7 @@ export function Palette({ onClose, ...opens }: Opens & { onClose(): void }) {
       <input
         className={styles.input}
         role="combobox"
-        aria-label="Go to an id, a page, a workflow, an event name, or a command"
+        aria-label="Go to an ID, page, workflow, event name or command"
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={results[at] ? `${list}-${at}` : undefined}
@@ -107,7 +107,7 @@ function useResults(text: string, opens: Opens): Result[] {
     const all = [
       ...sections.map(({ to: name, label, key }) => to(`page:${name}`, label, `g ${key}`, { to: name })),
       ...(workflows ?? []).map(({ app, name }) =>
-        to(`workflow:${app}/${name}`, name, `workflow of ${app}`, { to: 'workflow', params: { app, name } }),
+        to(`workflow:${app}/${name}`, name, `workflow in ${app}`, { to: 'workflow', params: { app, name } }),
       ),
       ...commands.map(({ label, keys, run }) => ({
         id: `command:${label}`,
@@ -115,7 +115,7 @@ function useResults(text: string, opens: Opens): Result[] {
         kind: keys === undefined ? 'command' : `command ${keys}`,
         run,
       })),
-      ...eventNames.map(name => to(`event:${name}`, name, 'events of this name', { to: 'events', query: { name } })),
+      ...eventNames.map(name => to(`event:${name}`, name, 'events with this name', { to: 'events', query: { name } })),
     ]
     const found = all.filter(({ label }) => label.toLowerCase().includes(wanted))
     if (wanted !== '') {

@@ -35,7 +35,13 @@ export const sections: readonly Section[] = [
   { to: 'workflows', label: 'Workflows', key: 'w', routes: ['workflows', 'workflow'] },
   { to: 'events', label: 'Events', key: 'e', routes: ['events', 'event', 'sendEvent'] },
   { to: 'schedules', label: 'Schedules', key: 's', routes: ['schedules'] },
-  { to: 'limits', label: 'Limits', key: 'l', routes: ['limits'], count: { of: 'held', meaning: 'runs held back' } },
+  {
+    to: 'limits',
+    label: 'Limits',
+    key: 'l',
+    routes: ['limits'],
+    count: { of: 'held', meaning: 'runs queued by limits' },
+  },
   { to: 'runners', label: 'Runners', key: 'n', routes: ['runners'], count: { of: 'silent', meaning: 'silent' } },
   {
     to: 'deliveries',

@@ -52,16 +52,16 @@ export function Shell({ children }: { children: ReactNode }) {
     { keys: '/', label: 'Search', run: search },
     { keys: '?', label: 'Keyboard', run: () => setOverlay('help') },
     { keys: 't', label: 'Theme', run: () => toast(`Theme: ${nextTheme()}`) },
-    { keys: 'y', label: 'Copy the link of this page', run: () => void copyText(location.href, 'Link copied') },
-    { keys: 'Y', label: 'Copy the link with fixed times', run: copyPinned },
-    ...(id === undefined ? [] : [{ keys: 'c', label: 'Copy the id', run: () => void copyText(id, 'Id copied') }]),
-    ...(above === undefined ? [] : [{ keys: 'Escape', label: 'The list above', run: () => navigateUp(above) }]),
+    { keys: 'y', label: 'Copy link', run: () => void copyText(location.href, 'Link copied') },
+    { keys: 'Y', label: 'Copy permalink', run: copyPinned },
+    ...(id === undefined ? [] : [{ keys: 'c', label: 'Copy ID', run: () => void copyText(id, 'ID copied') }]),
+    ...(above === undefined ? [] : [{ keys: 'Escape', label: 'Up to the list', run: () => navigateUp(above) }]),
   ]
   useKeys('Everywhere', shortcuts, { isLast: true })
   return (
     <div className={styles.shell}>
       <button type="button" className={styles.skip} onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <TopBar
         onSearch={search}
@@ -137,15 +137,15 @@ function Notices() {
   if (status === 'unreachable') {
     return (
       <div className={styles.notice} role="alert">
-        <span>The engine does not answer: {notice}. What is shown may be old.</span>
-        <Button onClick={retryNow}>Try now</Button>
+        <span>The engine is not responding: {notice}. Data may be out of date.</span>
+        <Button onClick={retryNow}>Retry now</Button>
       </div>
     )
   }
   if (whoami?.suspended) {
     return (
       <div className={styles.notice}>
-        <Polite text="The namespace is suspended: no new run starts in it." />
+        <Polite text="The namespace is suspended: no new runs start." />
       </div>
     )
   }

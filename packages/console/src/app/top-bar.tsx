@@ -64,13 +64,13 @@ export function TopBar({ onSearch, onPinned, onNamespace, onUnlock, onHelp, onRa
           name="Session and help"
           kind="bare"
           items={[
-            { label: 'Copy the link', keys: 'y', onSelect: () => void copyText(location.href, 'Link copied') },
-            { label: 'Copy it with fixed times', keys: 'Y', onSelect: onPinned },
+            { label: 'Copy link', keys: 'y', onSelect: () => void copyText(location.href, 'Link copied') },
+            { label: 'Copy permalink', keys: 'Y', onSelect: onPinned },
             { label: 'Copy as perdure', onSelect: () => void copyPage('perdure') },
             { label: 'Copy as curl', onSelect: () => void copyPage('curl') },
             {
               label: veil.isHidden ? 'Show payloads' : 'Hide payloads',
-              disabledBecause: veil.isByEngine ? 'the engine hides them' : undefined,
+              disabledBecause: veil.isByEngine ? 'hidden by the engine' : undefined,
               onSelect: () => toast(toggleVeil() ? 'Payloads are hidden in this browser' : 'Payloads are shown'),
             },
             { label: 'Theme', keys: 't', onSelect: changeTheme },
@@ -125,7 +125,7 @@ function Unlocked({ until }: { until: number }) {
   }, [leftS])
   const left = `${Math.floor(leftS / 60)}:${String(leftS % 60).padStart(2, '0')}`
   return (
-    <Button title="Actions are unlocked: lock them" onClick={lock}>
+    <Button title="Lock actions" onClick={lock}>
       Lock · {left}
     </Button>
   )

@@ -8,14 +8,14 @@ const answered = (status: number, code: string) =>
 
 test('a write without an answer may have been done; a secret that it made is gone', () => {
   const said = (id: Parameters<typeof withUnsure>[1], body: object) => withUnsure(lost, id, { body }).message
-  const done = `${lost.message}. It may have been done all the same: look before you do it again.`
+  const done = `${lost.message}. It may have succeeded: check before you retry.`
   expect(said('replayRun', {})).toBe(done)
-  expect(said('createApiKey', {})).toBe(`${done} If it was made, nobody saw its secret: remove it.`)
+  expect(said('createApiKey', {})).toBe(`${done} If it was created, its secret was not shown: delete it.`)
   expect(said('createWebhookReceiver', { secret: 'mine' })).toBe(done)
   expect(said('updateWebhookEndpoint', { rotateSecret: true })).toBe(
-    `${done} Nobody saw the secret that it made: rotate it again.`,
+    `${done} The new secret was not shown: rotate it again.`,
   )
-  expect(withUnsure(answered(502, 'http_502'), 'replayRun', {}).message).toContain('It may have been done')
+  expect(withUnsure(answered(502, 'http_502'), 'replayRun', {}).message).toContain('It may have succeeded')
 })
 
 test('an answer of the engine, and a dry run, leave nothing open', () => {

@@ -19,11 +19,13 @@ const hasNoAnswer = (error: Error) =>
 export function withUnsure(error: Error, id: OperationId, input: unknown): Error {
   const body = bodyOf(input)
   if (body.dryRun || !hasNoAnswer(error)) return error
-  const text = `${error.message}. It may have been done all the same: look before you do it again.`
+  const text = `${error.message}. It may have succeeded: check before you retry.`
   return new Error(text + lostSecret(id, body), { cause: error })
 }
 
 function lostSecret(id: OperationId, { secret, rotateSecret }: Body): string {
-  if (rotateSecret) return ' Nobody saw the secret that it made: rotate it again.'
-  return id.startsWith('create') && secret === undefined ? ' If it was made, nobody saw its secret: remove it.' : ''
+  if (rotateSecret) return ' The new secret was not shown: rotate it again.'
+  return id.startsWith('create') && secret === undefined
+    ? ' If it was created, its secret was not shown: delete it.'
+    : ''
 }

@@ -14,18 +14,18 @@ test.each([
 })
 
 test('groups of one name are one; of a key that is registered twice, the newest counts', () => {
-  const copy = { keys: 'c', label: 'Copy the id' }
+  const copy = { keys: 'c', label: 'Copy ID' }
   const groups = [
     { group: 'Run', shortcuts: [{ keys: 'r', label: 'replay' }, copy] },
     { group: 'Tabs', shortcuts: [{ keys: '1', label: 'Timeline' }] },
-    { group: 'Run', shortcuts: [{ keys: 'c', label: 'copy the id of the step' }] },
+    { group: 'Run', shortcuts: [{ keys: 'c', label: 'copy ID of the step' }] },
   ]
   expect(groupsOf(groups)).toEqual([
     {
       group: 'Run',
       shortcuts: [
         { keys: 'r', label: 'replay' },
-        { keys: 'c', label: 'copy the id of the step' },
+        { keys: 'c', label: 'copy ID of the step' },
       ],
     },
     { group: 'Tabs', shortcuts: [{ keys: '1', label: 'Timeline' }] },

@@ -69,7 +69,7 @@ export function canWrite({ whoami, unlockedUntil, status }: Session): boolean {
 export const NEEDS_KEY = 'needs a secret key'
 /** Why a write is not possible; undefined when it is. */
 export function whyNoWrite(current: Session): string | undefined {
-  if (current.status === 'unreachable') return 'the engine does not answer'
+  if (current.status === 'unreachable') return 'the engine is not responding'
   return canWrite(current) ? undefined : NEEDS_KEY
 }
 
@@ -96,7 +96,7 @@ async function identify(namespace: string): Promise<void> {
     retryMs = RETRY_MS_MIN
     syncClock(whoami.now, sentAt)
     if (whoami.namespace === namespace) set({ ...session, status: 'ready', whoami, notice: undefined })
-    else signedOut(`The namespace ${namespace} needs a key of its own.`)
+    else signedOut(`The namespace ${namespace} needs its own key.`)
   } catch (error) {
     if (session.namespace !== namespace) return
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
@@ -115,7 +115,7 @@ function signedOut(notice: string | undefined): void {
 export function sessionEnded(): void {
   if (session.status === 'signed-out') return
   forgetToken(session.namespace)
-  signedOut('Your session has ended. Sign in to go on where you were.')
+  signedOut('Your session has ended. Sign in to continue.')
   // An engine without keys may have taken the place of the one before.
   const open = () => openNamespace(session.namespace)
   void clientWith(undefined)
@@ -175,7 +175,7 @@ export async function signOut(): Promise<void> {
 export async function unlock(key: string): Promise<void> {
   const opened = await clientWith(undefined).openSession({ body: { key, kind: 'secret', ttl: UNLOCK_TTL } })
   if (opened.namespace !== session.namespace)
-    throw new Error(`this key opens the namespace ${opened.namespace}, not ${session.namespace}`)
+    throw new Error(`this key is for the namespace ${opened.namespace}, not ${session.namespace}`)
   writer = clientWith(opened.token)
   set({ ...session, unlockedUntil: Date.parse(opened.expiresAt) })
 }

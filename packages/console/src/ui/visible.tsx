@@ -14,7 +14,7 @@ export function Visible({ text }: { text: string }) {
     return 'text' in part ? (
       part.text
     ) : (
-      <span key={key} className={css.code} title="a character that is not visible">
+      <span key={key} className={css.code} title="an invisible character">
         {part.code}
       </span>
     )

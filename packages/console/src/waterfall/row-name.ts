@@ -39,7 +39,7 @@ export function barName(bar: Bar): string {
 export function foldName({ label, bars, failed, open, p50Ms, p95Ms }: Fold): string {
   const parts = [label, `${bars.length} steps`, failed > 0 ? `${failed} failed` : 'none failed']
   if (open > 0) parts.push(`${open} not finished`)
-  if (p50Ms !== undefined) parts.push(`half within ${durationWords(p50Ms)}`)
-  if (p95Ms !== undefined) parts.push(`95 % within ${durationWords(p95Ms)}`)
+  if (p50Ms !== undefined) parts.push(`median ${durationWords(p50Ms)}`)
+  if (p95Ms !== undefined) parts.push(`p95 ${durationWords(p95Ms)}`)
   return parts.join(', ')
 }

@@ -11,11 +11,11 @@ export async function copyPage(tool: 'perdure' | 'curl'): Promise<void> {
   const found = match.kind === 'page' ? callOf(match) : undefined
   if (!found) {
     const isDraft = match.kind === 'page' && match.name === 'sendEvent'
-    const hint = isDraft ? ': the commands that send the draft are below it' : ''
+    const hint = isDraft ? ': the commands are below the draft' : ''
     toast(`This page reads nothing from the engine${hint}`, { isError: true })
     return
   }
   await copyCommand(found.call, tool)
   if (found.missing.length > 0)
-    toast(`The command is without ${found.missing.join(', ')}: the console filters by that itself`)
+    toast(`The command leaves out ${found.missing.join(', ')}: only the console has this filter`)
 }

@@ -10,5 +10,5 @@ import { pinnedUrl } from './copy-link.ts'
 export function copyPinned(): void {
   const url = pinnedUrl(location.href, currentLocation().match, engineNow())
   navigate(url.slice(location.origin.length + CONSOLE_ROOT.length), { replace: true })
-  void copyText(url, 'Link copied, with fixed times')
+  void copyText(url, 'Permalink copied')
 }

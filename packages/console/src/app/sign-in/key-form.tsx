@@ -61,5 +61,5 @@ export function KeyForm({ label, action, onKey, children }: KeyFormProps) {
 /** The client's remedy for a key that is not valid names a variable, which nobody sets here. */
 function reasonOf(error: Error): string {
   if (!(error instanceof ApiError) || error.status !== 401) return error.message
-  return 'The engine has no such key, or not any more. `perdure keys list` shows the keys that it has, `perdure keys create` makes one'
+  return 'Key not found or revoked. `perdure keys list` lists the keys, `perdure keys create` creates one'
 }

@@ -14,8 +14,8 @@ export function NamespaceDialog({ onClose }: { onClose(): void }) {
   }
   return (
     <Dialog title="Open another namespace" onClose={onClose}>
-      <KeyForm label="A key of the other namespace" action="Open" onKey={enter} />
-      <p>The sessions of this tab stay: the menu of the namespace goes from one to the other.</p>
+      <KeyForm label="Key for the other namespace" action="Open" onKey={enter} />
+      <p>This tab keeps both sessions: switch between them in the namespace menu.</p>
     </Dialog>
   )
 }

@@ -36,7 +36,7 @@ export function SignIn() {
     if (opened === namespace) return isUnlocking ? unlockToo(key) : undefined
     if (match.kind !== 'page') return navigate(buildUrl(opened, 'runs', {}), { replace: true })
     setOther(opened)
-    throw new Error(`This key opens the namespace ${opened}, not ${namespace}.`)
+    throw new Error(`This key is for the namespace ${opened}, not ${namespace}.`)
   }
   return (
     <div className={styles.screen}>
@@ -49,17 +49,17 @@ export function SignIn() {
         )}
         <KeyForm label="API key" action="Sign in" onKey={enter}>
           <label className={styles.unlocks}>
-            <input ref={unlocks} type="checkbox" /> Unlock actions for 15 minutes, with a secret key
+            <input ref={unlocks} type="checkbox" /> Unlock actions for 15 minutes (secret key)
           </label>
         </KeyForm>
         {other !== undefined && (
           <p>
-            <Link target={{ to: 'runs', namespace: other }}>Open {other}</Link>
+            <Link target={{ to: 'runs', namespace: other }}>Switch to "{other}"</Link>
           </p>
         )}
         <p>
-          A key of kind <code>read</code> or <code>secret</code>. It is exchanged for a session of this tab, which reads
-          and ends after 12 hours; the key itself is not kept. On the engine's machine this opens the console signed in:
+          A <code>read</code> or <code>secret</code> key. It is exchanged for a read-only session in this tab, valid for
+          12 hours; the key itself is not stored. On the engine's machine, this command signs in:
         </p>
         <Snippet text="perdure console" />
       </div>

@@ -7,8 +7,8 @@ import { KeyForm } from './key-form.tsx'
 export function UnlockDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog title="Unlock actions" onClose={onClose}>
-      <KeyForm label="A secret key of this namespace" action="Unlock" onKey={key => unlock(key).then(onClose)} />
-      <p>Actions stay unlocked for 15 minutes in this tab. The key is not kept.</p>
+      <KeyForm label="Secret key for this namespace" action="Unlock" onKey={key => unlock(key).then(onClose)} />
+      <p>Actions stay unlocked for 15 minutes in this tab. The key is not stored.</p>
     </Dialog>
   )
 }

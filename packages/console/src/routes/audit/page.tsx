@@ -27,17 +27,17 @@ const RENEWAL_MS = 10_000
 type Entry = Item<'listControlActions'>
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: 'when', header: 'When', width: '112px', render: ({ createdAt }) => <Moment at={createdAt} /> },
+  { id: 'when', header: 'Time', width: '112px', render: ({ createdAt }) => <Moment at={createdAt} /> },
   { id: 'action', header: 'Action', width: '140px', render: ({ action }) => action },
   {
     id: 'actor',
-    header: 'By',
+    header: 'Actor',
     width: '9%',
     render: ({ actor }) => (actor === undefined ? '' : <Visible text={cutText(actor, 128)} />),
   },
-  { id: 'on', header: 'On', width: '284px', render: entry => <On entry={entry} /> },
+  { id: 'on', header: 'Target', width: '284px', render: entry => <On entry={entry} /> },
   { id: 'run', header: 'Run', width: '176px', render: entry => <Runs entry={entry} /> },
-  { id: 'detail', header: 'Detail', isSecondary: true, render: entry => <Detail entry={entry} /> },
+  { id: 'detail', header: 'Details', isSecondary: true, render: entry => <Detail entry={entry} /> },
 ]
 
 export default function AuditPage() {
@@ -70,9 +70,9 @@ export default function AuditPage() {
         label="Filter the audit log"
         fields={[
           { name: 'action', label: 'Action', value: action, known: seen, onChange: action => set({ action }) },
-          { name: 'actor', label: 'By', value: actor, onChange: actor => set({ actor }) },
+          { name: 'actor', label: 'Actor', value: actor, onChange: actor => set({ actor }) },
           { name: 'run', label: 'Run', value: runId, onChange: run => set({ run }) },
-          { name: 'target', label: 'Id', value: target, onChange: target => set({ target }) },
+          { name: 'target', label: 'ID', value: target, onChange: target => set({ target }) },
           {
             name: 'since',
             label: 'Since',
@@ -94,10 +94,9 @@ export default function AuditPage() {
           filters={filters}
           what="actions"
           empty={
-            <Empty title="Nobody has acted yet">
+            <Empty title="No audit entries yet">
               <p>
-                Cancels, pauses, replays, and changes of webhooks, schedules and keys appear here, each with who made
-                it.
+                Cancels, pauses, replays, and changes to webhooks, schedules and keys appear here, each with its actor.
               </p>
             </Empty>
           }
@@ -116,8 +115,8 @@ function lookAt({ action, actor, createdAt, detail }: Entry): Look {
     ),
     body: (
       <>
-        <PeekPart name="When" text={exactTime(Date.parse(createdAt))} />
-        <PeekPart name="Detail" text={detail === undefined ? undefined : JSON.stringify(detail, undefined, 2)} />
+        <PeekPart name="Time" text={exactTime(Date.parse(createdAt))} />
+        <PeekPart name="Details" text={detail === undefined ? undefined : JSON.stringify(detail, undefined, 2)} />
       </>
     ),
   }
@@ -180,7 +179,7 @@ const COUNTS = {
   matched: 'matched',
   done: 'done',
   replayed: 'replayed',
-  queued: 'queued again',
+  queued: 'requeued',
   redriven: 'redriven',
   skipped: 'skipped',
   failed: 'failed',
@@ -193,7 +192,7 @@ function countsText({ status, capped, ...rest }: Readonly<Record<string, unknown
     typeof rest[name] === 'number' ? [`${rest[name]} ${word}`] : [],
   )
   const head = typeof status === 'string' ? `${status}: ` : ''
-  return `${head}${counts.join(', ')}${capped === true ? ', as many as one call takes' : ''}`
+  return `${head}${counts.join(', ')}${capped === true ? ', the most for one call' : ''}`
 }
 
 /** The words for a change of an endpoint or a receiver. */

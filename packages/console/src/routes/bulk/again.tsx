@@ -25,10 +25,8 @@ export function Again({ job }: { job: BulkDetail }) {
   }
   return (
     <p className={css.again}>
-      <WriteButton onClick={read}>
-        {isReading ? 'Reading…' : `Do the ${runsText(count)} that failed again…`}
-      </WriteButton>
-      {job.failed > IDS_MAX && <span>The first {grouped(IDS_MAX)}: a job takes no more by id.</span>}
+      <WriteButton onClick={read}>{isReading ? 'Loading…' : `Repeat for ${runsText(count)} that failed…`}</WriteButton>
+      {job.failed > IDS_MAX && <span>A job takes at most {grouped(IDS_MAX)} selected runs.</span>}
       {ids && <BulkDialog action={job.action} target={{ ids }} onClose={() => setIds(undefined)} />}
     </p>
   )

@@ -30,7 +30,7 @@ export function reachedOf({ done = 0, skipped = 0, failed = 0 }: Partial<BulkDet
 
 /** The filter as qualifiers; a job without one took runs by id. */
 export function filterText(filter: Bulk['filter']): string {
-  if (!filter) return 'chosen by id'
+  if (!filter) return 'selected runs'
   return Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}:${[value].flat().join(',')}`)

@@ -28,10 +28,11 @@ export function Job({ id }: { id: string }) {
   const [get] = useQuery('bulk')
   const query = useLiveJob(id)
   const job = query.data
-  const title = job ? ACTIONS[job.action].label : 'Bulk job'
+  const title = job ? `Bulk ${ACTIONS[job.action].verb.toLowerCase()}` : 'Bulk job'
+  const of = job && expected(get('of'), job)
   return (
     <Page
-      title={`${title}: many runs`}
+      title={of === undefined ? title : `${title}: ${runsText(of)}`}
       windowTitle={`${job?.status ?? ''} ${title}`.trim()}
       actions={
         <>
@@ -65,7 +66,7 @@ function useLiveJob(id: string) {
     },
     // The stream sends the state at first: only what a pause held back is read.
     onGap: async () => {
-      if ((await refetch()).isError) throw new Error('the job could not be read')
+      if ((await refetch()).isError) throw new Error('the job could not be loaded')
     },
   })
   // The runs that it made go on when it has ended. Followed from the start, so that no end of theirs is missed after the first read.
@@ -106,7 +107,7 @@ function expected(of: string | undefined, job: BulkDetail): number | undefined {
 function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
   const { status, filter, done, skipped, failed } = job
   const reached = reachedOf(job)
-  const looked = of === undefined ? `${runsText(reached)} looked at` : `${grouped(reached)} of ${runsText(of)}`
+  const looked = of === undefined ? `${runsText(reached)} processed` : `${grouped(reached)} of ${runsText(of)}`
   const counts = `${looked}: ${grouped(done)} done, ${grouped(skipped)} skipped, ${grouped(failed)} failed`
   return (
     <div className={css.job}>
@@ -119,12 +120,12 @@ function Overview({ job, of }: { job: BulkDetail; of: number | undefined }) {
       <Facts
         facts={[
           ['Runs', <JobRuns key="runs" filter={filter} />],
-          ['By', job.actor === undefined ? undefined : <Visible key="by" text={cutText(job.actor, 128)} />],
+          ['Actor', job.actor === undefined ? undefined : <Visible key="by" text={cutText(job.actor, 128)} />],
           ['Started', <Moment key="started" at={job.createdAt} />],
           ['Ended', job.finishedAt === undefined ? undefined : <Moment key="ended" at={job.finishedAt} />],
           ['New runs', job.newRuns && done > 0 && <NewRuns key="new" job={job} />],
           ['Audit', <AuditLink key="audit" job={job} />],
-          ['Id', <code key="id">{job.id}</code>],
+          ['ID', <code key="id">{job.id}</code>],
         ]}
       />
     </div>
@@ -142,7 +143,7 @@ function NewRuns({ job: { id, newRuns = {} } }: { job: BulkDetail }) {
           <Status status={status as Item<'listRuns'>['status']} /> {grouped(count)}
         </Link>
       ))}
-      <Link target={{ to: 'runs', query: { bulk: id } }}>all of them</Link>
+      <Link target={{ to: 'runs', query: { bulk: id } }}>all</Link>
     </span>
   )
 }
@@ -168,13 +169,12 @@ function Stop({ id }: { id: string }) {
       {isAsking && (
         <Confirm
           title="Stop this job?"
-          action="Stop it"
-          keep="Keep it running"
+          action="Stop job"
           call={{ id: 'stopBulk', input: { id } }}
           onConfirm={() => stop.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
           onClose={() => setAsking(false)}
         >
-          <p>The runs that it has not reached stay as they are. What it has done stays done.</p>
+          <p>Remaining runs are not changed. Completed changes are not undone.</p>
         </Confirm>
       )}
     </>

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Bulk>[] = [
   ),
   {
     id: 'actor',
-    header: 'By',
+    header: 'Actor',
     width: '14%',
     isSecondary: true,
     render: ({ actor }) => (actor === undefined ? '' : <Visible text={cutText(actor, 128)} />),
@@ -70,10 +70,10 @@ export function Jobs() {
           look={lookAt}
           onOpen={({ id }) => navigate({ to: 'bulk', params: { id } })}
           empty={
-            <Empty title="No bulk job in the last 30 days">
+            <Empty title="No bulk jobs in the last 30 days">
               <p>
-                Select runs in the <Link target={{ to: 'runs' }}>list of runs</Link>, or all that match its filters, and
-                cancel, pause, resume, replay or retry them.
+                Select runs in the <Link target={{ to: 'runs' }}>list of runs</Link>, or all matching runs, and cancel,
+                pause, resume, replay or retry them.
               </p>
             </Empty>
           }
@@ -98,10 +98,10 @@ function lookAt({ id, status, action, filter, actor, createdAt, finishedAt, ...c
           name="Results"
           text={`${grouped(done)} done, ${grouped(skipped)} skipped, ${grouped(failed)} failed of ${grouped(matched)}`}
         />
-        <PeekPart name="By" text={actor} />
+        <PeekPart name="Actor" text={actor} />
         <PeekPart name="Started" text={exactTime(Date.parse(createdAt))} />
         <PeekPart name="Ended" text={finishedAt && exactTime(Date.parse(finishedAt))} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

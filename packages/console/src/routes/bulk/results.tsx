@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Result>[] = [
     isSecondary: true,
     render: ({ newRunId }) => newRunId !== undefined && <RunLink id={newRunId} />,
   },
-  { id: 'why', header: 'Why', render: ({ error }) => error !== undefined && <Visible text={cutText(error, 500)} /> },
+  { id: 'why', header: 'Reason', render: ({ error }) => error !== undefined && <Visible text={cutText(error, 500)} /> },
 ]
 
 function RunLink({ id }: { id: string }) {
@@ -76,7 +76,7 @@ export function Results({ job }: { job: BulkDetail }) {
               {each ?? 'all'} {grouped(each ? job[each] : reachedOf(job))}
             </Button>
           ))}
-          {isRunning && <Button onClick={() => void refetch()}>Read again</Button>}
+          {isRunning && <Button onClick={() => void refetch()}>Refresh</Button>}
         </fieldset>
       }
     >
@@ -88,7 +88,7 @@ export function Results({ job }: { job: BulkDetail }) {
         keyOf={({ runId }) => runId}
         empty={
           outcome === undefined ? (
-            <Empty title="No result yet" />
+            <Empty title="No results yet" />
           ) : (
             <FilteredEmpty
               what="results"

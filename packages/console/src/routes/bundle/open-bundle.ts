@@ -18,7 +18,7 @@ export async function openBundle(file: File): Promise<BundleView> {
   try {
     const answer = await new Promise<FromBundleWorker>((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<FromBundleWorker>) => resolve(data)
-      worker.onerror = () => reject(new Error('The file could not be read.'))
+      worker.onerror = () => reject(new Error('Could not read the file.'))
       worker.postMessage(file)
     })
     if ('fault' in answer) throw new Error(answer.fault)

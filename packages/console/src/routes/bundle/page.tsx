@@ -45,8 +45,8 @@ export default function BundlePage() {
       <section className={css.drop} aria-label="Bundle" data-small={view !== undefined || undefined} {...drop}>
         <p>
           {view
-            ? 'This run is shown from a file. Drop another one here, or choose it:'
-            : 'Drop a bundle here, or choose it. It is read in this tab and sent nowhere.'}
+            ? 'This run comes from a file. Drop another file here, or choose one:'
+            : 'Drop a bundle here, or choose a file. It stays in this tab.'}
         </p>
         <input
           type="file"
@@ -54,10 +54,10 @@ export default function BundlePage() {
           aria-label="Bundle file"
           onChange={event => void open(event.target.files?.[0])}
         />
-        {!view && <p className={css.how}>The tab Raw of a run saves one.</p>}
+        {!view && <p className={css.how}>To save one, open the Raw tab of a run.</p>}
         {isReading && (
           <p aria-busy="true">
-            <Polite text="The file is being read." />
+            <Polite text="Reading the file…" />
           </p>
         )}
         {fault !== undefined && (
@@ -81,7 +81,7 @@ function BundleBody({ view }: { view: BundleView }) {
       <Header view={view} />
       {view.truncatedIn !== undefined && (
         <p role="note" className={css.how}>
-          The file is not whole: its section {shortName(view.truncatedIn)} was cut off.
+          The file is incomplete: section {shortName(view.truncatedIn)} was cut off.
         </p>
       )}
       <StateBar view={view} drawn={drawn} />

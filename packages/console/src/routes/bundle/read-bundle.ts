@@ -20,9 +20,9 @@ export function readBundle(text: string): BundleView {
   const version = bundle['perdure-bundle']
   if (version === undefined) throw new Error('The file is JSON, but not a bundle of Perdure.')
   if (version !== VERSION) throw new Error(`The bundle has version ${String(version)}; this console reads ${VERSION}.`)
-  const run = withoutBadMembers(objectOf(bundle.run, 'Its run'))
+  const run = withoutBadMembers(objectOf(bundle.run, 'The run'))
   for (const name of ['id', 'workflow', 'app', 'status', 'createdAt'])
-    if (typeof run[name] !== 'string') throw new Error(`Its run has no ${name}.`)
+    if (typeof run[name] !== 'string') throw new Error(`The run has no ${name}.`)
   const originMs = Date.parse(run.createdAt as string)
   const steps = listOf(bundle.steps, 'steps').filter(isStep).map(withoutBadMembers)
   const frames = [...listOf(bundle.timeline, 'timeline').filter(isFrame), ...logFrames(bundle, run.id as string)]
@@ -53,7 +53,7 @@ function objectOf(value: unknown, what: string): Record<string, unknown> {
 
 function listOf(value: unknown, what: string): unknown[] {
   if (value === undefined) return []
-  if (!Array.isArray(value)) throw new Error(`Its ${what} are not a list.`)
+  if (!Array.isArray(value)) throw new Error(`The ${what} field is not a list.`)
   return value
 }
 

@@ -14,13 +14,13 @@ test('lanes are summed over the engines, and their lag is in words', () => {
     { lanes: [lane('runs', 4, 1000, 12_000), lane('timers', 1, 100)] },
   ]
   expect(laneWords(engines).map(({ sentence }) => sentence)).toEqual([
-    '7 of at most 2000 runs are under way; the oldest that is due has waited 12 s.',
-    '1 of at most 200 timers are under way; none that is due waits.',
+    '7 of at most 2000 runs in progress; the oldest due item has waited 12 s.',
+    '1 of at most 200 timers in progress; no backlog.',
   ])
   expect(laneWords([{ lanes: [lane('deliveries', 0, 50)] }])).toEqual([
     {
       lane: 'deliveries',
-      sentence: '0 of at most 50 webhook deliveries are under way; how long due work waits is not known.',
+      sentence: '0 of at most 50 webhook deliveries in progress; backlog unknown.',
     },
   ])
 })
@@ -35,8 +35,8 @@ test('metrics are sentences; one whose numbers are missing is left out', () => {
     sample('perdure_streams_open', '2'),
   ]
   expect(metricWords(samples)).toEqual([
-    'A batch had 4.5 writes on average.',
-    '1 write waits for the disk.',
-    '3 streams are open.',
+    '4.5 writes per batch on average.',
+    '1 write is waiting for the disk.',
+    '3 open streams.',
   ])
 })

@@ -7,7 +7,7 @@ import type { Sample } from './metrics.ts'
 type Engine = Calls['listEngines']['reply'][number]
 export type Lane = Engine['lanes'][number]
 
-/** A lane that is further behind needs a look. */
+/** A lane that is further behind needs attention. */
 export const LAG_MS_MAX = 10_000
 
 export const LANES: Readonly<Record<Lane['lane'], string>> = {
@@ -23,7 +23,7 @@ export function laneWords(engines: readonly Pick<Engine, 'lanes'>[]): { lane: La
     const found = engines.flatMap(engine => engine.lanes.filter(each => each.lane === lane))
     if (found.length === 0) return []
     const sum = (of: 'inFlight' | 'max') => found.reduce((total, each) => total + each[of], 0)
-    const use = `${sum('inFlight')} of at most ${sum('max')} ${LANES[lane]} are under way`
+    const use = `${sum('inFlight')} of at most ${sum('max')} ${LANES[lane]} in progress`
     return [{ lane, sentence: `${use}; ${lagWords(lagOf(found))}.` }]
   })
 }
@@ -35,8 +35,8 @@ function lagOf(lanes: readonly Lane[]): number | undefined {
 }
 
 function lagWords(lagMs: number | undefined): string {
-  if (lagMs === undefined) return 'how long due work waits is not known'
-  return lagMs === 0 ? 'none that is due waits' : `the oldest that is due has waited ${durationText(lagMs)}`
+  if (lagMs === undefined) return 'backlog unknown'
+  return lagMs === 0 ? 'no backlog' : `the oldest due item has waited ${durationText(lagMs)}`
 }
 
 /** Sentences about the metrics of the engine that answers. Those without numbers are left out. */
@@ -53,11 +53,11 @@ export function metricWords(samples: readonly Sample[]): string[] {
   const sockets = sumOf('perdure_connect_sockets')
   const limiter = sumOf('perdure_limiter_entries')
   return [
-    commits !== undefined && `${commits} commits were made durable since it started.`,
-    !!batches && writes !== undefined && `A batch had ${(writes / batches).toFixed(1)} writes on average.`,
-    pending !== undefined && `${pending} ${pending === 1 ? 'write waits' : 'writes wait'} for the disk.`,
-    streams !== undefined && `${streams} ${streams === 1 ? 'stream is' : 'streams are'} open.`,
-    sockets !== undefined && `${sockets} Connect ${sockets === 1 ? 'runner has' : 'runners have'} a socket here.`,
-    limiter !== undefined && `The limiter keeps ${limiter} ${limiter === 1 ? 'number' : 'numbers'} in memory.`,
+    commits !== undefined && `${commits} commits since startup.`,
+    !!batches && writes !== undefined && `${(writes / batches).toFixed(1)} writes per batch on average.`,
+    pending !== undefined && `${pending} ${pending === 1 ? 'write is' : 'writes are'} waiting for the disk.`,
+    streams !== undefined && `${streams} open ${streams === 1 ? 'stream' : 'streams'}.`,
+    sockets !== undefined && `${sockets} Connect ${sockets === 1 ? 'runner' : 'runners'} connected.`,
+    limiter !== undefined && `${limiter} rate-limit ${limiter === 1 ? 'counter' : 'counters'} in memory.`,
   ].filter(sentence => sentence !== false)
 }

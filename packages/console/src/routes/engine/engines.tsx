@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Engine>[] = [
   { id: 'timers', header: 'Timers', align: 'end', isSecondary: true, render: e => share(e, 'timers') },
   { id: 'lag', header: 'Lag', align: 'end', render: lagOf },
   { id: 'started', header: 'Started', isSecondary: true, render: ({ startedAt }) => <Moment at={startedAt} /> },
-  { id: 'seen', header: 'Seen', render: ({ seenAt }) => <Moment at={seenAt} /> },
+  { id: 'seen', header: 'Last seen', render: ({ seenAt }) => <Moment at={seenAt} /> },
 ]
 
 /** The services that do not answer it. */
@@ -65,7 +65,7 @@ const missingOf = ({ checks = {} }: Engine) => Object.keys(checks).filter(name =
 function stateOf(engine: Engine): string {
   const missing = missingOf(engine)
   if (missing.length > 0) return `without ${missing.join(', ')}`
-  return engine.draining ? 'draining' : 'works'
+  return engine.draining ? 'draining' : 'working'
 }
 
 const lookOf = (engine: Engine) => (missingOf(engine).length > 0 ? 'failed' : engine.draining ? 'paused' : 'succeeded')
@@ -74,11 +74,11 @@ const lookOf = (engine: Engine) => (missingOf(engine).length > 0 ? 'failed' : en
 function lookAt({ id, lanes, writes, streams, sockets, queue, limiter, limiterEntries }: Engine): Look {
   const work = laneWords([{ lanes }]).map(({ sentence }) => sentence)
   const written = writes && [
-    `${writes.commits} commits were made durable since it started.`,
-    ...(writes.batches > 0 ? [`A batch had ${(writes.requests / writes.batches).toFixed(1)} writes on average.`] : []),
-    `${writes.pending} ${writes.pending === 1 ? 'write waits' : 'writes wait'} for the disk.`,
+    `${writes.commits} commits since startup.`,
+    ...(writes.batches > 0 ? [`${(writes.requests / writes.batches).toFixed(1)} writes per batch on average.`] : []),
+    `${writes.pending} ${writes.pending === 1 ? 'write is' : 'writes are'} waiting for the disk.`,
   ]
-  const kept = limiterEntries === undefined ? '' : `, ${limiterEntries} numbers`
+  const kept = limiterEntries === undefined ? '' : `, ${limiterEntries} rate-limit counters`
   return {
     head: <b>{id}</b>,
     body: (

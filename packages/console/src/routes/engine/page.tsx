@@ -25,7 +25,7 @@ const RENEWAL_MS = 10_000
 
 const COLUMNS: readonly Column<Sample>[] = [
   { id: 'name', header: 'Metric', render: ({ name, help }) => <span title={help}>{name}</span> },
-  { id: 'labels', header: 'Of', width: '40%', render: ({ labels }) => <code title={labels}>{labels}</code> },
+  { id: 'labels', header: 'Labels', width: '40%', render: ({ labels }) => <code title={labels}>{labels}</code> },
   { id: 'value', header: 'Value', width: '176px', align: 'end', render: ({ value }) => value },
 ]
 
@@ -48,11 +48,11 @@ export default function EnginePage() {
             facts={[
               ['Version', whoami.version],
               ['Store', whoami.store === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
-              ['Its clock', whoami.now],
+              ['Clock', whoami.now],
               ['Up since', self && <Moment at={self.startedAt} />],
               ['Access', whoami.open ? 'open, this machine only' : 'by key'],
               ['Namespace', whoami.suspended ? `${whoami.namespace}, suspended` : whoami.namespace],
-              ['Streams', `${whoami.limits.streams} of a namespace, ${whoami.limits.keyStreams} of a key`],
+              ['Streams', `at most ${whoami.limits.streams} per namespace, ${whoami.limits.keyStreams} per key`],
               ['Bulk replay', `${whoami.limits.bulkReplay} runs at once`],
               ['Wire features', whoami.features.join(', ')],
             ]}
@@ -65,7 +65,7 @@ export default function EnginePage() {
             <Facts
               facts={[
                 [
-                  'Takes requests',
+                  'Accepts requests',
                   <Status
                     key="s"
                     status={status === 'ready' ? 'succeeded' : 'failed'}
@@ -109,7 +109,7 @@ export default function EnginePage() {
 function Work({ samples }: { samples: readonly Sample[] }) {
   const engines = useRead('listEngines', {}, { staleMs: METRICS_STALE_MS })
   return (
-    <Panel title="Its work">
+    <Panel title="Load">
       <Loaded query={engines} rows={2}>
         {all => (
           <ul className={css.sentences}>

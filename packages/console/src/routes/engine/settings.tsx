@@ -23,7 +23,7 @@ export function Settings({ engines }: { engines: readonly Engine[] }) {
     <Panel title="Settings" isFlush>
       {count > 0 && (
         <p role="note" className={css.warning}>
-          ⚠ The engines differ in {count === 1 ? 'a setting' : `${count} settings`}.
+          ⚠ Engines differ in {count === 1 ? 'a setting' : `${count} settings`}.
         </p>
       )}
       <DataTable label="Settings" columns={COLUMNS} rows={rows} keyOf={({ name }) => name} isDense />

@@ -8,8 +8,8 @@ const BulkDialog = lazy(() => import('../runs/bulk/bulk-dialog.tsx').then(module
 
 /** The actions on runs that have failed. */
 const LABELS = {
-  replay: 'Replay all of this group…',
-  'retry-failed-step': 'Retry the failed step of all…',
+  replay: 'Replay all in group…',
+  'retry-failed-step': 'Retry failed step in all…',
 } as const satisfies Partial<Record<BulkAction, string>>
 export type GroupAction = keyof typeof LABELS
 const GROUP_ACTIONS = Object.keys(LABELS) as GroupAction[]

@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Group>[] = [
   },
   {
     id: 'where',
-    header: 'Where',
+    header: 'Workflow, step',
     width: '20%',
     render: ({ workflow, kind, stepName }) => (
       <span title={stepName}>
@@ -105,7 +105,7 @@ export default function ErrorsPage() {
                   menuOf={({ fingerprint }) => groupMenu(refused, action => setChosen({ action, fingerprint }))}
                 />
                 {rows.length >= GROUPS_READ && (
-                  <p className={css.note}>These are the {GROUPS_READ} groups with the most runs: there may be more.</p>
+                  <p className={css.note}>Showing the {GROUPS_READ} groups with the most runs; there may be more.</p>
                 )}
               </>
             ) : filters.length > 0 ? (
@@ -113,8 +113,8 @@ export default function ErrorsPage() {
             ) : (
               <Empty title={`No run has failed within ${window.since}`}>
                 <p>
-                  Failed runs appear here, grouped by workflow, step and message. Numbers, ids and names in messages do
-                  not matter.
+                  Failed runs appear here, grouped by workflow, step and message. Numbers, ids and names in messages are
+                  ignored.
                 </p>
               </Empty>
             )
@@ -258,7 +258,7 @@ function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) 
       {groups && !group && <p className={css.mute}>{whyNoGroup(groups)}</p>}
       {group && <GroupFacts of={group} />}
       {group && <LastError runId={group.lastRunId} />}
-      <Panel title="Its runs in the window" isFlush>
+      <Panel title="Runs in the window" isFlush>
         <PagedTable<Run, PageOf<Run>>
           label="Runs of the group"
           query={query}
@@ -267,8 +267,8 @@ function GroupPage({ fingerprint, groups, bar, window, ended }: GroupPageProps) 
           look={lookAtRun}
           what="runs"
           empty={
-            <Empty title="No run of this group that ended in the window is stored">
-              <p>A longer window may have some, unless retention has removed them.</p>
+            <Empty title="No stored runs in this window">
+              <p>A longer window may have some, unless retention deleted them.</p>
             </Empty>
           }
           onOpen={({ id }) => navigate({ to: 'run', params: { id } })}
@@ -290,7 +290,7 @@ function GroupFacts({ of: group }: { of: Group }) {
             </Link>,
           ],
           ['App', group.app],
-          ['Kind', group.kind && 'runs of the failure handler'],
+          ['Kind', group.kind && 'on-failure runs'],
           ['Step', group.stepName],
           ['Code', group.code],
           ['Runs in the window', group.count],
@@ -308,7 +308,7 @@ function GroupFacts({ of: group }: { of: Group }) {
 function LastError({ runId }: { runId: string }) {
   const query = useRead('getRun', { id: runId })
   return (
-    <Panel title="The last failure" actions={<Link target={{ to: 'run', params: { id: runId } }}>Open the run</Link>}>
+    <Panel title="Last failure" actions={<Link target={{ to: 'run', params: { id: runId } }}>Open run</Link>}>
       <Loaded query={query} rows={2}>
         {({ error }) => (error ? <ErrorText error={error} /> : null)}
       </Loaded>
@@ -318,8 +318,8 @@ function LastError({ runId }: { runId: string }) {
 
 const whyNoGroup = ({ length }: readonly Group[]) =>
   length < GROUPS_READ
-    ? 'No run of this group failed in this window.'
-    : `It is not among the ${GROUPS_READ} groups with the most runs in this window.`
+    ? 'No failures of this group in this window.'
+    : `Not among the ${GROUPS_READ} groups with the most runs in this window.`
 
 /** The runners of a group with the failures on each. */
 function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
@@ -331,11 +331,11 @@ function Runners({ of: { count, runners = [], lastRunner } }: { of: Group }) {
           <Visible text={runnerId} />
           <span className={css.mute}>
             : {ranWords(runner)}
-            {runnerId === lastRunner && ', the last'}
+            {runnerId === lastRunner && ', most recent'}
           </span>
         </li>
       ))}
-      {others > 0 && <li className={css.mute}>{others} on others, or on none</li>}
+      {others > 0 && <li className={css.mute}>{others} on other runners or none</li>}
     </ul>
   )
 }

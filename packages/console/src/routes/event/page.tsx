@@ -43,14 +43,14 @@ export default function EventPage() {
             items={[
               { label: 'perdure command', onSelect: () => void copyCommand(read, 'perdure') },
               { label: 'curl', onSelect: () => void copyCommand(read, 'curl') },
-              { label: 'id', keys: 'c', onSelect: () => void copyText(id, 'Id copied') },
+              { label: 'id', keys: 'c', onSelect: () => void copyText(id, 'ID copied') },
             ]}
           />
           {query.data && (
             <>
-              <WriteButton onClick={() => setRedriving(true)}>Start a workflow with it…</WriteButton>
+              <WriteButton onClick={() => setRedriving(true)}>Start a workflow…</WriteButton>
               <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
-                Send one like this…
+                Send a copy…
               </Button>
             </>
           )}
@@ -63,18 +63,18 @@ export default function EventPage() {
             <Panel title="Event">
               <Facts
                 facts={[
-                  ['Id', <code key="id">{event.id}</code>],
+                  ['ID', <code key="id">{event.id}</code>],
                   ['Received', <Moment key="at" at={event.receivedAt} />],
                   ['Source', event.source],
                   ['App', event.app ?? 'every app'],
-                  ['Instant of its schedule', event.scheduledAt],
+                  ['Scheduled time', event.scheduledAt],
                   [
                     'Receiver',
                     event.receiverId && (
                       <Link target={{ to: 'receiver', params: { id: event.receiverId } }}>{event.receiverId}</Link>
                     ),
                   ],
-                  ['Waits that it woke', String(event.woke)],
+                  ['Runs resumed', String(event.woke)],
                 ]}
               />
             </Panel>
@@ -82,9 +82,9 @@ export default function EventPage() {
             <TreePanel id={event.id} woke={event.woke} />
             <Panel title="Data">
               {event.data === undefined ? (
-                <p className={css.mute}>It has no data.</p>
+                <p className={css.mute}>No data.</p>
               ) : (
-                <JsonTree text={sourceOf(event.data)} label="the data of the event" />
+                <JsonTree text={sourceOf(event.data)} label="the event data" />
               )}
             </Panel>
           </>

@@ -26,10 +26,10 @@ export function TreePanel({ id, woke }: { id: string; woke: number }) {
                 <Level parent={nodes[0]?.id} byParent={byParent} />
               ) : (
                 <p className={css.mute}>
-                  {woke > 0 ? 'It started no run. The runs that it woke are above.' : 'It started nothing.'}
+                  {woke > 0 ? 'The event only resumed runs, listed above.' : 'No runs started.'}
                 </p>
               )}
-              {truncated && <p className={css.mute}>The tree goes on: it has more than 8 levels or 500 nodes.</p>}
+              {truncated && <p className={css.mute}>Truncated: the tree has more than 8 levels or 500 nodes.</p>}
             </>
           )
         }}

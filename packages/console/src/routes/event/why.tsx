@@ -14,15 +14,15 @@ import css from '../events/events.module.css'
 
 const WORDS: Record<EventVerdict['outcome'], string> = {
   run: '✓ started',
-  deduped: '✕ repeat',
+  deduped: '✕ duplicate',
   dropped: '✕ rate limit',
   skipped: '✕ singleton',
-  debounced: '✓ in a burst',
-  batched: '✓ in a batch',
+  debounced: '✓ debounced',
+  batched: '✓ batched',
   filter: '✕ filter',
   'other-app': '✕ other app',
   suspended: '✕ suspended',
-  'no-trigger': '✕ no trigger then',
+  'no-trigger': '✕ no trigger yet',
 }
 
 const COLUMNS: readonly Column<EventVerdict>[] = [
@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<EventVerdict>[] = [
   },
   { id: 'app', header: 'App', width: '14%', render: ({ app }) => app },
   { id: 'outcome', header: 'Outcome', width: '130px', render: ({ outcome }) => WORDS[outcome] },
-  { id: 'why', header: 'Why', render: verdict => <Why verdict={verdict} /> },
+  { id: 'why', header: 'Details', render: verdict => <Why verdict={verdict} /> },
 ]
 
 export function WhyPanel({ id }: { id: string }) {
@@ -44,11 +44,11 @@ export function WhyPanel({ id }: { id: string }) {
   const query = useRead('explainEvent', { id, now: isNow }, { keep: false })
   return (
     <Panel
-      title={isNow ? 'What it would do now' : 'What it did, and why'}
+      title={isNow ? 'Re-evaluated outcome' : 'Outcome by workflow'}
       isFlush
       actions={
         <Button aria-pressed={isNow} onClick={() => setNow(!isNow)}>
-          {isNow ? 'Show the decision of then' : 'Decide it again, now'}
+          {isNow ? 'Show original outcome' : 'Re-evaluate'}
         </Button>
       }
     >
@@ -64,7 +64,7 @@ function Decision({ why }: { why: EventExplanation }) {
       <p className={css.note}>{sentence}</p>
       {workflows.length > 0 ? (
         <DataTable
-          label="Workflows with a trigger for the name"
+          label="Workflows triggered by this name"
           columns={COLUMNS}
           rows={workflows}
           keyOf={({ app, workflow }) => `${app}\n${workflow}`}
@@ -86,11 +86,11 @@ function Decision({ why }: { why: EventExplanation }) {
         </Empty>
       )}
       {woken.length > 0 && (
-        <ul className={css.note} aria-label="Runs that it woke">
+        <ul className={css.note} aria-label="Runs resumed">
           {woken.map(({ runId, stepName }) => (
             <li key={runId}>
-              It woke <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>
-              {stepName !== undefined && `, which waited at ${shortName(stepName)}`}
+              Resumed <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>
+              {stepName !== undefined && `, which was waiting at ${shortName(stepName)}`}
             </li>
           ))}
         </ul>

@@ -48,24 +48,23 @@ export default function DelayedEvents() {
     },
   ]
   return (
-    <Panel title="Not arrived yet" isFlush>
+    <Panel title="Delayed events" isFlush>
       <WholeRows count={itemsOf(query).length}>
         <PagedTable
-          label="Events that arrive later"
+          label="Delayed events"
           query={query}
           columns={columns}
           keyOf={({ id }) => id}
           look={event => lookAt(event, isHidden)}
           menuOf={event => [{ label: 'Cancel…', disabledBecause: refused, onSelect: () => setCancelled(event) }]}
-          what="events that arrive later"
+          what="delayed events"
           empty={null}
         />
       </WholeRows>
       {cancelled && (
         <Confirm
           title={`Cancel ${shortName(cancelled.name)}`}
-          action="Cancel the event"
-          keep="Keep it"
+          action="Cancel event"
           isDanger
           call={{ id: 'deleteScheduledEvent', input: { id: cancelled.id } }}
           onClose={() => setCancelled(undefined)}
@@ -73,13 +72,13 @@ export default function DelayedEvents() {
             remove.mutate(
               { id: cancelled.id },
               {
-                onSuccess: () => toast('The event will not arrive'),
+                onSuccess: () => toast('Event cancelled'),
                 onError: error => toast(error.message, { isError: true }),
               },
             )
           }
         >
-          <p>It was to arrive {exactTime(Date.parse(cancelled.at)).split('\n')[0]}. Its dedupe id stays used.</p>
+          <p>It was due {exactTime(Date.parse(cancelled.at)).split('\n')[0]}. Its deduplication ID remains in use.</p>
         </Confirm>
       )}
     </Panel>
@@ -95,8 +94,8 @@ function lookAt({ id, name, at, createdAt, data, dedupeId }: Delayed, isHidden: 
         <PeekPart name="Arrives" text={exactTime(Date.parse(at))} />
         <PeekPart name="Sent" text={exactTime(Date.parse(createdAt))} />
         <PeekPart name="Data" text={source === undefined ? 'none' : isHidden ? veiledText(source) : source} />
-        <PeekPart name="Dedupe id" text={dedupeId} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="Deduplication ID" text={dedupeId} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

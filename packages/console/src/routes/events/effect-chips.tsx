@@ -8,14 +8,14 @@ const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
 const CHIPS_SHOWN = 6
 
 export function EffectChips({ event: { triggered, woke } }: { event: Pick<EventRecord, 'triggered' | 'woke'> }) {
-  if (triggered.length === 0 && woke === 0) return <span className={css.mute}>started nothing</span>
+  if (triggered.length === 0 && woke === 0) return <span className={css.mute}>no runs started</span>
   return (
     <span className={css.chips}>
       {triggered.slice(0, CHIPS_SHOWN).map(entry => (
         <Chip key={`${entry.app}/${entry.workflow}`} entry={entry} />
       ))}
       {triggered.length > CHIPS_SHOWN && <span className={css.mute}>and {triggered.length - CHIPS_SHOWN} more</span>}
-      {woke > 0 && <span className={css.chip}>woke {woke}</span>}
+      {woke > 0 && <span className={css.chip}>resumed {woke}</span>}
     </span>
   )
 }

@@ -31,8 +31,8 @@ export function NameFacets() {
   return (
     <fieldset className={css.facets}>
       <legend>
-        {since.length > 4 ? 'Names since then' : `Names in ${since}`}
-        {isNarrowed && ', whatever the other filters'}
+        {since.length > 4 ? 'Names since the start time' : `Names in ${since}`}
+        {isNarrowed && ', ignoring other filters'}
       </legend>
       {shown.map(each => (
         <Button

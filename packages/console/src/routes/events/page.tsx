@@ -88,7 +88,7 @@ export default function EventsPage() {
       title="Events"
       actions={
         <>
-          <Button onClick={readAgain}>Read again</Button>
+          <Button onClick={readAgain}>Refresh</Button>
           <Button
             kind="primary"
             onClick={() => navigate({ to: 'sendEvent', query: name === undefined ? {} : { name } })}
@@ -112,9 +112,9 @@ export default function EventsPage() {
           keyOf={({ id }) => id}
           look={event => lookAt(event, isHidden)}
           menuOf={event => [
-            { label: 'Send one like it…', onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }) },
+            { label: 'Send a copy…', onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }) },
             {
-              label: 'Start a workflow with it…',
+              label: 'Start a workflow…',
               disabledBecause: refused,
               onSelect: () => setRedriven([event]),
             },
@@ -123,8 +123,8 @@ export default function EventsPage() {
           filters={filters}
           what="events"
           empty={
-            <Empty title="No event yet">
-              <p>An event starts the workflows that name it as their trigger and wakes the runs that wait for it.</p>
+            <Empty title="No events yet">
+              <p>An event starts workflows with a matching trigger and resumes runs that wait for it.</p>
               <FirstEvent />
             </Empty>
           }
@@ -137,7 +137,7 @@ export default function EventsPage() {
             disabledBecause={selected.size > EACH_MAX ? `at most ${EACH_MAX} rows at once` : undefined}
             onClick={() => setRedriven(rows.filter(({ id }) => selected.has(id)))}
           >
-            Start a workflow with them…
+            Start a workflow…
           </WriteButton>
         </SelectionFrame>
       )}
@@ -185,7 +185,7 @@ function lookAt({ id, name, data }: EventRecord, isHidden: boolean): Look {
     body: (
       <>
         <PeekPart name="Data" text={source === undefined ? 'none' : isHidden ? veiledText(source) : source} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

@@ -27,7 +27,6 @@ export default function Redrive({ events, onClose }: RedriveProps) {
     <Confirm
       title={`Start a workflow with ${count}`}
       action={events.length === 1 ? 'Start 1 run' : `Start ${events.length} runs`}
-      keep="Start nothing"
       disabledBecause={target ? undefined : 'no workflow is registered'}
       call={inputs.map(input => ({ id: 'redriveEvent' as const, input }))}
       onConfirm={() => void redrive(inputs)}
@@ -38,15 +37,15 @@ export default function Redrive({ events, onClose }: RedriveProps) {
         <select id={select} value={target && keyOf(target)} onChange={event => setChosen(event.target.value)}>
           {options.map(each => (
             <option key={keyOf(each)} value={keyOf(each)}>
-              {each.name} of {each.app}
+              {each.name} in {each.app}
               {listens(each) ? '' : ' (no trigger for it)'}
             </option>
           ))}
         </select>
       </p>
       <p>
-        Each event starts one run, the oldest first, whatever the triggers and filters of the workflow are. An event
-        that started the workflow before starts it again.
+        Each event starts one run, oldest first, regardless of the workflow's triggers and filters. Events that already
+        started the workflow start it again.
       </p>
     </Confirm>
   )
@@ -64,7 +63,6 @@ const keyOf = ({ app, name }: { app: string; name: string }) => `${app}\n${name}
 async function redrive(inputs: Parameters<typeof writeEach<'redriveEvent'>>[1]): Promise<void> {
   const renews = ['listEvents', 'getEvent', 'explainEvent', 'getEventTree', 'listRuns'] as const
   const { done, refused, message } = await writeEach('redriveEvent', inputs, { renews, atOnce: 1 })
-  toast(done === 1 ? '1 run was started' : `${done} runs were started`)
-  if (refused > 0)
-    toast(`${refused === 1 ? '1 event was' : `${refused} events were`} refused: ${message}`, { isError: true })
+  toast(done === 1 ? '1 run started' : `${done} runs started`)
+  if (refused > 0) toast(`${refused === 1 ? '1 event' : `${refused} events`} refused: ${message}`, { isError: true })
 }

@@ -37,8 +37,8 @@ const KINDS = [
 const COLUMNS: readonly Column<Key>[] = [
   { id: 'label', header: 'Label', render: ({ label }) => <Visible text={cutText(label, 128)} /> },
   { id: 'kind', header: 'Kind', width: '96px', render: ({ kind }) => kind },
-  { id: 'id', header: 'Id', width: '25%', isSecondary: true, render: ({ id }) => <code title={id}>{id}</code> },
-  { id: 'created', header: 'Created', width: '120px', align: 'end', render: key => <Created of={key} /> },
+  { id: 'id', header: 'ID', width: '25%', isSecondary: true, render: ({ id }) => <code title={id}>{id}</code> },
+  { id: 'created', header: 'Created', width: '144px', align: 'end', render: key => <Created of={key} /> },
   {
     id: 'used',
     header: 'Last used',
@@ -66,7 +66,7 @@ export default function KeysPage() {
           {only !== undefined && <Button onClick={() => set({ id: undefined })}>All keys</Button>}
           <WriteButton
             kind="primary"
-            disabledBecause={isOpen ? 'The first key is made by the command below' : undefined}
+            disabledBecause={isOpen ? 'Create the first key with the command below' : undefined}
             onClick={() => setCreating(true)}
           >
             New key…
@@ -84,15 +84,15 @@ export default function KeysPage() {
           keyOf={({ id }) => id}
           look={lookAt}
           menuOf={({ id, label }) => [
-            { label: 'What it did', onSelect: () => navigate({ to: 'audit', query: { actor: label } }) },
-            { label: 'Who made and revoked it', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
+            { label: 'Actions with this key', onSelect: () => navigate({ to: 'audit', query: { actor: label } }) },
+            { label: 'Changes to this key', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           ]}
           what="keys"
           empty={
-            <Empty title={isOpen ? 'This engine is open' : 'No key yet'}>
+            <Empty title={isOpen ? 'This engine is open' : 'No keys yet'}>
               <p>
-                Everybody on this machine may call it, and nobody else. The first key closes it: from then on every
-                program needs one. It is made on the engine&apos;s machine.
+                Programs on this machine can call it without a key; other machines cannot. Once a key exists, every
+                program needs one. Create the first key on the engine&apos;s machine.
               </p>
               <Snippet text="perdure keys create --kind secret --label ops" />
             </Empty>
@@ -102,9 +102,9 @@ export default function KeysPage() {
       {isCreating && <CreateDialog onMade={setMade} onClose={() => setCreating(false)} />}
       {made && (
         <SecretOnce
-          title={`The key ${made.label}`}
+          title={`Key ${made.label}`}
           secret={made.key}
-          use="Store it where the program finds it, as ENGINE_API_KEY."
+          use="Pass it to your program as ENGINE_API_KEY."
           onClose={() => setMade(undefined)}
         />
       )}
@@ -123,7 +123,7 @@ function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt }: Key): Loo
     ),
     body: (
       <>
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="ID" text={id} />
         <PeekPart name="Created" text={at(createdAt)} />
         <PeekPart name="Last used" text={at(lastUsedAt) ?? 'never'} />
         <PeekPart name="Revoked" text={at(revokedAt)} />
@@ -133,7 +133,11 @@ function lookAt({ id, label, kind, createdAt, lastUsedAt, revokedAt }: Key): Loo
 }
 
 function Created({ of: { source, createdAt } }: { of: Key }) {
-  return source === 'settings' ? <span title="From the engine's settings">settings</span> : <Moment at={createdAt} />
+  return source === 'settings' ? (
+    <span title="Defined in ENGINE_API_KEYS">ENGINE_API_KEYS</span>
+  ) : (
+    <Moment at={createdAt} />
+  )
 }
 
 function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
@@ -144,7 +148,7 @@ function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
   return (
     <>
       <WriteButton
-        disabledBecause={source === 'settings' ? "It is in the engine's settings: take it out there" : undefined}
+        disabledBecause={source === 'settings' ? 'Defined in ENGINE_API_KEYS: remove it there' : undefined}
         onClick={() => setAsking(true)}
       >
         Revoke…
@@ -158,7 +162,7 @@ function Revoke({ of: { id, label, source, revokedAt } }: { of: Key }) {
           call={{ id: 'revokeApiKey', input: { id } }}
           onConfirm={() => revoke.mutate({ id }, { onError: error => toast(error.message, { isError: true }) })}
         >
-          Programs that use this key are refused within a second, and their streams end. It cannot be taken back.
+          Programs that use this key are rejected within a second, and their streams end. This cannot be undone.
         </Confirm>
       )}
     </>

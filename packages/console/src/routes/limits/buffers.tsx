@@ -19,7 +19,7 @@ import css from './limits.module.css'
 type Buffer = Item<'listBuffers'>
 
 const COLUMNS: readonly Column<Buffer>[] = [
-  { id: 'of', header: 'Of', width: '22%', render: buffer => <Of buffer={buffer} /> },
+  { id: 'of', header: 'Workflow', width: '22%', render: buffer => <Of buffer={buffer} /> },
   { id: 'key', header: 'Key', width: '18%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
   { id: 'count', header: 'Events', width: '84px', align: 'end', render: buffer => eventsOf(buffer) },
   { id: 'first', header: 'Oldest', width: '112px', align: 'end', render: ({ firstAt }) => <Moment at={firstAt} /> },
@@ -52,7 +52,7 @@ export function Buffers({ app, workflow, keyText, filters }: BuffersProps) {
           keyOf={({ id }) => id}
           what="buffers"
           empty={
-            <Empty title="No event waits for others">
+            <Empty title="No pending debounce or batch">
               <p>Events of a workflow with a debounce or a batch appear here until they become one run.</p>
               <Snippet text={"batch: { maxSize: 100, timeout: '30s', key: 'event.data.city' }"} />
             </Empty>
@@ -103,12 +103,11 @@ function Flush({ buffer }: { buffer: Buffer }) {
         <Confirm
           title="Flush now"
           action="Flush"
-          keep="Let it wait"
           call={{ id: 'flushBuffer', input: { id } }}
           onConfirm={start}
           onClose={() => setAsking(false)}
         >
-          A run of {workflow} starts now, with {count === 1 ? 'the event' : `the ${count} events`} that came so far.
+          A run of {workflow} starts now, with {count === 1 ? 'the event' : `the ${count} events`} received so far.
         </Confirm>
       )}
     </>

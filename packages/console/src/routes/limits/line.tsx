@@ -26,7 +26,7 @@ function Others({ waiting, listed, isWhole }: OthersProps) {
   if (!isWhole || typeof waiting === 'string' || waiting >= listed) return null
   return (
     <p className={css.mute}>
-      {waiting} {waiting === 1 ? 'run waits' : 'runs wait'} for this limit; the others wait for another one with the
+      {waiting} {waiting === 1 ? 'run waits' : 'runs wait'} for this limit; the others wait for another limit with the
       same key.
     </p>
   )
@@ -45,19 +45,16 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
   const read = itemsOf(query)
   const runs = read.filter(({ waitingFor }) => (waitingFor?.key ?? '') === key)
   return (
-    <Dialog
-      title={key === '' ? 'The runs that wait' : `The runs that wait for key ${shortName(key)}`}
-      onClose={onClose}
-    >
+    <Dialog title={key === '' ? 'Waiting runs' : `Runs waiting for key ${shortName(key)}`} onClose={onClose}>
       <Loaded query={query}>
         {() => (
           <>
             <Others waiting={waitingOf(limit)} listed={runs.length} isWhole={!query.hasNextPage} />
             {runs.length === 0 ? (
-              <p>None of the {read.length} runs that were read waits for it.</p>
+              <p>None of the {read.length} runs read so far is waiting for this limit.</p>
             ) : (
               <PlainTable
-                label="Runs that wait, the longest wait first"
+                label="Waiting runs, longest wait first"
                 className={undefined}
                 heads={['Run', 'Workflow', 'Created']}
               >
@@ -78,8 +75,8 @@ export function LineDialog({ limit, onClose }: { limit: Limit; onClose(): void }
             )}
             {query.hasNextPage && (
               <p className={css.mute}>
-                These are of the {read.length} runs that have waited longest for any key.{' '}
-                <Button onClick={() => void query.fetchNextPage()}>Read on</Button>
+                From the {read.length} runs that have waited longest for any key.{' '}
+                <Button onClick={() => void query.fetchNextPage()}>Load more</Button>
               </p>
             )}
           </>

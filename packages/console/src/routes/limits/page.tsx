@@ -27,7 +27,7 @@ import { LineDialog } from './line.tsx'
 import { Singletons } from './singletons.tsx'
 
 const COLUMNS: readonly Column<Limit>[] = [
-  { id: 'of', header: 'Of', width: '22%', render: limit => <Of limit={limit} /> },
+  { id: 'of', header: 'Scope', width: '22%', render: limit => <Of limit={limit} /> },
   { id: 'key', header: 'Key', width: '18%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
   { id: 'use', header: 'In use', width: '150px', render: limit => <InUse limit={limit} /> },
   { id: 'waiting', header: 'Waiting', width: '84px', align: 'end', render: limit => <InLine limit={limit} /> },
@@ -77,8 +77,8 @@ function Limits({ limits, filters, isCut }: LimitsProps) {
   if (limits.length === 0 && filters.length > 0) return <FilteredEmpty what="limits" filters={filters} />
   if (limits.length === 0)
     return (
-      <Empty title="No limit is in use">
-        <p>A limit of a workflow appears here while a run holds one of its places, or waits for one.</p>
+      <Empty title="No limits in use">
+        <p>A limit appears here while a run holds one of its slots or waits for one.</p>
         <Snippet text={"concurrency: { limit: 5, key: 'event.data.customerId' }"} />
       </Empty>
     )
@@ -86,8 +86,8 @@ function Limits({ limits, filters, isCut }: LimitsProps) {
     <>
       {isCut && (
         <p className={css.note}>
-          These are of the {LIMITS_READ} limits with the most waiting runs: there may be more. A workflow, an app or a
-          key shows others.
+          Showing the {LIMITS_READ} limits with the most waiting runs; there may be more. Filter by workflow, app or key
+          to see others.
         </p>
       )}
       <WholeRows count={limits.length}>
@@ -136,7 +136,7 @@ function Of({ limit: { kind, scope, app, workflow } }: { limit: Limit }) {
     )
   return (
     <>
-      {name} <span className={css.mute}>{scope === 'workflow' ? `${app}, ${kind}` : `${kind} of the ${scope}`}</span>
+      {name} <span className={css.mute}>{scope === 'workflow' ? `${app}, ${kind}` : `${scope} ${kind}`}</span>
     </>
   )
 }
@@ -148,7 +148,7 @@ function InLine({ limit }: { limit: Limit }) {
   if (!count) return null
   return (
     <>
-      <Button kind="bare" title="The runs that wait, the longest wait first" onClick={() => setOpen(true)}>
+      <Button kind="bare" title="Waiting runs, longest wait first" onClick={() => setOpen(true)}>
         {count}
       </Button>
       {isOpen && <LineDialog limit={limit} onClose={() => setOpen(false)} />}
@@ -159,7 +159,7 @@ function InLine({ limit }: { limit: Limit }) {
 /** Runs that end free their places; a throttle lets runs start at the rate that is in use. */
 function rateOf(limit: Limit) {
   if (limit.kind === 'throttle' || limit.releasedPerMin === 0) return null
-  return <span title="Runs with a place that ended, in a minute">{limit.releasedPerMin}/min</span>
+  return <span title="Runs that released a slot, per minute">{limit.releasedPerMin}/min</span>
 }
 
 function InUse({ limit }: { limit: Limit }) {

@@ -21,11 +21,11 @@ type Singleton = Extract<Calls['listLimits']['reply'][number], { kind: 'singleto
 const SHOWN_MAX = 200
 
 const COLUMNS: readonly Column<Singleton>[] = [
-  { id: 'of', header: 'Of', width: '22%', render: singleton => <Of singleton={singleton} /> },
+  { id: 'of', header: 'Workflow', width: '22%', render: singleton => <Of singleton={singleton} /> },
   { id: 'key', header: 'Key', width: '26%', render: ({ key }) => (key === undefined ? '' : <Visible text={key} />) },
   {
     id: 'run',
-    header: 'Live run',
+    header: 'Active run',
     render: ({ runId: id }) => (
       <Link target={{ to: 'run', params: { id } }}>
         <code>{id}</code>
@@ -66,7 +66,7 @@ export function Singletons({ app, workflow, keyText, filters }: SingletonsProps)
                 </WholeRows>
               )}
               {shown.length === SHOWN_MAX && (
-                <p className={css.mute}>These are the {SHOWN_MAX} oldest: there may be more.</p>
+                <p className={css.mute}>Showing the {SHOWN_MAX} oldest; there may be more.</p>
               )}
             </>
           )
@@ -79,8 +79,8 @@ export function Singletons({ app, workflow, keyText, filters }: SingletonsProps)
 function None({ filters }: { filters: readonly ActiveFilter[] }) {
   if (filters.length > 0) return <FilteredEmpty what="singletons" filters={filters} />
   return (
-    <Empty title="No singleton is alive">
-      <p>While a run of such a workflow is alive, further events with its key are skipped, or cancel it.</p>
+    <Empty title="No active singletons">
+      <p>While a run of such a workflow is active, further events with its key are skipped, or cancel it.</p>
       <Snippet text={"singleton: { mode: 'skip', key: 'event.data.customerId' }"} />
     </Empty>
   )
@@ -102,7 +102,7 @@ function lookAt({ workflow, app, key, runId }: Singleton) {
       <>
         <PeekPart name="App" text={app} />
         <PeekPart name="Key" text={key} />
-        <PeekPart name="Live run" text={runId} />
+        <PeekPart name="Active run" text={runId} />
       </>
     ),
   }

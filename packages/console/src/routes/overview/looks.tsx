@@ -1,4 +1,4 @@
-// The sentences about what needs a look, each with a link.
+// The sentences about what needs attention, each with a link.
 
 import type { Calls } from '@perdure/client'
 import { cutText } from '@perdure/protocol/portable'
@@ -59,7 +59,7 @@ export function errorLooks(
             {orMore} {runs === 1 ? 'run' : 'runs'} failed in {groups.length}
             {orMore} {groups.length === 1 ? 'group' : 'groups'}
           </Link>
-          {fresh.length > 0 && `, ${fresh.length} of them new`}
+          {fresh.length > 0 && `, ${fresh.length} new`}
         </>
       ),
     },
@@ -91,8 +91,7 @@ export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined):
       <Link target={{ to: 'runs', query: { status: 'paused', waiting: 'failure' } }}>
         {runs} {runs === 1 ? 'run is' : 'runs are'} paused
       </Link>{' '}
-      after a failure: {runs === 1 ? 'it has' : 'they have'} spent all tries, and {runs === 1 ? 'waits' : 'wait'} for a
-      person to resume {runs === 1 ? 'it' : 'them'}
+      after a failure: all retries failed. Resume {runs === 1 ? 'it' : 'them'} to continue
     </>
   )
   return [{ key: 'paused', sentence }]
@@ -120,7 +119,7 @@ export function heldLooks(stats: readonly Calls['getWorkflowStats']['reply'][num
       <Link target={{ to: 'workflows' }}>
         {count} other paused {count === 1 ? 'workflow' : 'workflows'}
       </Link>{' '}
-      {count === 1 ? 'has' : 'have'} runs that wait
+      {count === 1 ? 'has' : 'have'} waiting runs
     </>
   ))
 }
@@ -164,7 +163,7 @@ export function deliveryLooks(
             {count}
             {isMore ? ' or more' : ''} {count === 1 ? 'delivery' : 'deliveries'}
           </Link>{' '}
-          to {shortName(host)} spent all attempts
+          to {shortName(host)} failed after all retries
         </>
       ),
     }))
@@ -173,7 +172,7 @@ export function deliveryLooks(
       <Link target={{ to: 'deliveries', query }}>
         Deliveries to {count} other {count === 1 ? 'host' : 'hosts'}
       </Link>{' '}
-      spent all attempts
+      failed after all retries
     </>
   ))
 }
@@ -201,7 +200,7 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
           {key !== undefined && ` of key ${shortName(key)}`}
           {oldestAt !== undefined && (
             <>
-              , the oldest was created <Moment at={oldestAt} />
+              , the oldest created <Moment at={oldestAt} />
             </>
           )}
         </>
@@ -214,7 +213,7 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
         {count}
         {orMore} other {count === 1 ? 'limit' : 'limits'}
       </Link>{' '}
-      {count === 1 ? 'holds' : 'hold'} runs back
+      {count === 1 ? 'has' : 'have'} waiting runs
     </>
   ))
 }
@@ -228,7 +227,7 @@ export function laneLooks(engines: readonly Calls['listEngines']['reply'][number
     if (lagMs <= LAG_MS_MAX) return []
     const sentence = (
       <>
-        <Link target={{ to: 'engine' }}>The lane of {LANES[lane]}</Link> lags {durationText(lagMs)}
+        <Link target={{ to: 'engine' }}>The {LANES[lane]} lane</Link> lags {durationText(lagMs)}
       </>
     )
     return [{ key: `lane ${lane}`, sentence }]

@@ -1,4 +1,4 @@
-// The overview: runs over time, the sentences about what needs a look, the workflows that fail or slow down, what is in flight,
+// The overview: runs over time, the sentences about what needs attention, the workflows that fail or slow down, what is in flight,
 // and the next schedules. An empty list of sentences is the goal.
 
 import type { Calls } from '@perdure/client'
@@ -18,7 +18,7 @@ import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { isMoment, localTime } from '../../ui/time.ts'
-import { NeedsALook, SOONEST } from './needs-a-look.tsx'
+import { NeedsAttention, SOONEST } from './needs-attention.tsx'
 import css from './overview.module.css'
 import { nextFires } from './upcoming.ts'
 import { Workflows } from './workflows.tsx'
@@ -50,7 +50,7 @@ export default function OverviewPage() {
             </Button>
           ))}
           {until !== undefined && (
-            <Button kind="bare" title="Show the time up to now" onClick={() => set({ until: undefined })}>
+            <Button kind="bare" title="Show up to now" onClick={() => set({ until: undefined })}>
               until {localTime(Date.parse(until)).slice(0, 16)} ×
             </Button>
           )}
@@ -59,7 +59,7 @@ export default function OverviewPage() {
     >
       <Series from={from} until={until} />
       <div className={css.sides}>
-        <NeedsALook window={{ since, until }} from={from} />
+        <NeedsAttention window={{ since, until }} from={from} />
         <InFlight isPinned={until !== undefined} />
         <Workflows window={{ since, until }} from={from} />
         <Upcoming isPinned={until !== undefined} />
@@ -109,8 +109,8 @@ function Series({ from, until }: { from: string | undefined; until: string | und
 
 function NoRunYet() {
   return (
-    <Empty title="No run in this window">
-      <p>These lines make one: a project with a runner, and an event that starts its workflow.</p>
+    <Empty title="No runs in this window">
+      <p>These commands create one: a project with a runner, and an event that starts its workflow.</p>
       <FirstRun />
     </Empty>
   )
@@ -127,11 +127,7 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
             <InState status="queued" runs={status.queued} />
             <Kinds of={waits} status="queued" />
             {/* The filter `running` finds runs that wait, too. */}
-            <InState
-              status="running"
-              word="running or waiting"
-              runs={Number(status.running ?? 0) + Number(status.waiting ?? 0)}
-            />
+            <InState status="running" word="active" runs={Number(status.running ?? 0) + Number(status.waiting ?? 0)} />
             <li className={css.inner}>
               <Link target={{ to: 'runs', query: { status: 'waiting' } }}>
                 <Status status="waiting" /> {status.waiting ?? 0}
@@ -180,7 +176,7 @@ function Upcoming({ isPinned }: { isPinned: boolean }) {
       <Loaded query={query} rows={2}>
         {() => {
           const next = nextFires(itemsOf(query), SHOWN)
-          if (next.length === 0) return <p className={css.mute}>No schedule fires.</p>
+          if (next.length === 0) return <p className={css.mute}>No upcoming schedules.</p>
           return (
             <ul className={`${css.list} ${css.sentences}`}>
               {next.map(({ id, name, at }) => (

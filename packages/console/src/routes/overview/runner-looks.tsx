@@ -47,7 +47,7 @@ function youngEngine(runners: readonly RunnerFacts[], upMs: number): Look[] {
       <Link target={{ to: 'runners' }}>
         {count} {count === 1 ? 'runner has' : 'runners have'}
       </Link>{' '}
-      not reported since: give them until {durationText(REPORT_MS)} have passed
+      not reported yet: allow {durationText(REPORT_MS)}
     </>
   )
   return [{ key: 'young engine', sentence }]
@@ -61,10 +61,10 @@ function unservedLook({ app, workflow, waiting, lastSeenAt }: ReturnType<typeof 
       <>
         {workflow === undefined ? 'App ' : 'Workflow '}
         <Link target={{ to: 'runners', query: { app } }}>{shortName(workflow ?? app)}</Link>
-        {workflow !== undefined && ` of ${shortName(app)}`} has no live runner
+        {workflow !== undefined && ` in ${shortName(app)}`} has no live runner
         {lastSeenAt !== undefined && (
           <>
-            , the last was seen <Moment at={lastSeenAt} />
+            , last seen <Moment at={lastSeenAt} />
           </>
         )}
         {waiting > 0 && (
@@ -88,7 +88,7 @@ function silentLooks(silent: readonly RunnerFacts[], startedAt: number): Look[] 
         Runner <Link target={{ to: 'runners', query: { app } }}>{shortName(runnerId)}</Link>{' '}
         {Date.parse(lastSeenAt) < startedAt ? (
           <>
-            has not come back since the engine started <Moment at={new Date(startedAt).toISOString()} />
+            has not reconnected since the engine started <Moment at={new Date(startedAt).toISOString()} />
           </>
         ) : (
           <>

@@ -4,6 +4,7 @@ import type { Item } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
 import { durationText } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
+import { clockText, exactTime } from '../../ui/time.ts'
 import { shortName } from '../../ui/visible-text.ts'
 import { causeWords, countWords } from '../schedules/gap-words.ts'
 import { type Look, type LookWindow, shortened } from './looks.tsx'
@@ -31,9 +32,25 @@ export function scheduleLooks(
         {count}
         {isEnd ? '' : ' or more'} other {count === 1 ? 'schedule' : 'schedules'}
       </Link>{' '}
-      {count === 1 ? 'is' : 'are'} late or missed an instant
+      {count === 1 ? 'is' : 'are'} late or missed a run
     </>
   ))
+}
+
+/** A single missed run by its time, several by their number and the latest. */
+function Missed({ gap }: { gap: NonNullable<Schedule['missed']> }) {
+  if (gap.count !== 1)
+    return (
+      <>
+        {countWords(gap)}, most recently <Moment at={gap.until} />
+      </>
+    )
+  const atMs = Date.parse(gap.until)
+  return (
+    <>
+      its <time title={exactTime(atMs)}>{clockText(atMs, Date.now())}</time> run
+    </>
+  )
 }
 
 const is = (schedule: Schedule) => (other: Schedule) => other.id === schedule.id
@@ -50,9 +67,9 @@ function Sentence({ of: { id, app, workflow, lateMs = 0, missed }, hasMissed }: 
       {hasMissed && missed && (
         <>
           {' '}
-          missed {countWords(missed)}, the last <Moment at={missed.until} />
+          missed <Missed gap={missed} />
           {causeWords(missed)}
-          {earlier > 0 && `; ${earlier} ${earlier === 1 ? 'gap' : 'gaps'} before`}
+          {earlier > 0 && `; ${earlier} earlier ${earlier === 1 ? 'gap' : 'gaps'}`}
         </>
       )}
     </>

@@ -33,9 +33,9 @@ export function Workflows({ window, from }: { window: Window; from: string | und
       <Loaded query={stats} rows={3}>
         {rows =>
           rows.length === 0 ? (
-            <p className={css.mute}>No workflow ran.</p>
+            <p className={css.mute}>No workflows ran.</p>
           ) : (
-            <PlainTable className={css.table} label="Workflows of the window" heads={HEADS}>
+            <PlainTable className={css.table} label="Workflows in this window" heads={HEADS}>
               {byTrouble(rows, earlier.data ?? [])
                 .slice(0, SHOWN)
                 .map(each => (
@@ -67,7 +67,7 @@ function Row({ of: { row, beforeMs, change }, window }: { of: Compared<Stats>; w
           </Link>
         )}
       </td>
-      <td title={beforeMs === undefined ? undefined : `${durationText(beforeMs)} in the window before, ±9 %`}>
+      <td title={beforeMs === undefined ? undefined : `${durationText(beforeMs)} in the previous window, ±9 %`}>
         {p95Ms === undefined ? '' : durationText(p95Ms)}
       </td>
       <td>{change !== 1 && <b className={change > 1 ? css.worse : css.mute}>{changeText(change)}</b>}</td>

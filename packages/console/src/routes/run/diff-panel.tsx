@@ -25,8 +25,8 @@ const LISTED_MAX = 300
 
 const KINDS: Record<DiffKind, readonly [string, string]> = {
   same: ['=', 'same'],
-  result: ['≠', 'other result'],
-  status: ['✕', 'other status'],
+  result: ['≠', 'result changed'],
+  status: ['✕', 'status changed'],
   slower: ['◷', 'slower'],
   new: ['+', 'only here'],
   gone: ['−', 'only in the source'],
@@ -39,11 +39,11 @@ export function DiffPanel({ view, sourceId }: { view: RunView; sourceId: string 
   const steps = useStepsWithResults(view.run.id)
   return (
     <Panel
-      title="Compared with its source"
+      title="Comparison with source"
       actions={<Button onClick={() => set({ diff: undefined })}>Close the comparison</Button>}
     >
       <p>
-        This run against <Link target={{ to: 'run', params: { id: sourceId } }}>{sourceId}</Link>.
+        This run compared with <Link target={{ to: 'run', params: { id: sourceId } }}>{sourceId}</Link>.
       </p>
       <Loaded query={source}>
         {run => (
@@ -80,7 +80,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
       {inputs[0] !== inputs[1] && (
         <section>
           <h3>Input</h3>
-          <DiffView isJson before={inputs[0]} after={inputs[1]} label="Difference of the inputs" />
+          <DiffView isJson before={inputs[0]} after={inputs[1]} label="Input diff" />
         </section>
       )}
       <p className={css.first}>
@@ -94,10 +94,10 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
       </p>
       <section>
         <h3>
-          Steps: {same} the same, {diffs.length - same} not
+          Steps: {same} unchanged, {diffs.length - same} changed
           {same > 0 && (
             <Button aria-pressed={showsSame} onClick={() => setShowsSame(!showsSame)}>
-              Show those that are the same
+              Show unchanged
             </Button>
           )}
         </h3>
@@ -108,7 +108,7 @@ function Comparison({ input, source, steps: { before, after } }: ComparisonProps
             </li>
           ))}
         </ul>
-        {shown.length > LISTED_MAX && <p className={css.mute}>{shown.length - LISTED_MAX} steps more.</p>}
+        {shown.length > LISTED_MAX && <p className={css.mute}>{shown.length - LISTED_MAX} more steps.</p>}
       </section>
     </div>
   )
@@ -146,12 +146,7 @@ function OneStep({ diff, isFirst }: { diff: StepDiff; isFirst: boolean }) {
     <details open={isOpen} className={css.detail} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary className={css.line}>{head}</summary>
       {isOpen && (
-        <DiffView
-          isJson
-          before={outcomeOf(source)}
-          after={outcomeOf(fork)}
-          label={`Difference of ${shortName(name)}`}
-        />
+        <DiffView isJson before={outcomeOf(source)} after={outcomeOf(fork)} label={`Diff of ${shortName(name)}`} />
       )}
     </details>
   )

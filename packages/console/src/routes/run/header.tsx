@@ -28,7 +28,7 @@ export function Header({ view }: { view: RunView }) {
       </Fact>
       <Fact name="Run">
         <code className={css.id}>{run.id}</code>
-        <CopyButton text={run.id} label="Copy the run id" keys="c" />
+        <CopyButton text={run.id} label="Copy run ID" keys="c" />
       </Fact>
       <Fact name="Workflow">
         <OfWorkflow view={view} />
@@ -38,7 +38,7 @@ export function Header({ view }: { view: RunView }) {
         <Trigger view={view} />
       </Fact>
       {run.parentRunId !== undefined && (
-        <Fact name={run.kind === undefined ? 'Parent' : 'Handles the failure of'}>
+        <Fact name={run.kind === undefined ? 'Parent' : 'Handles failure of'}>
           <Link target={{ to: 'run', params: { id: run.parentRunId } }} title="Parent (p)">
             {run.parentRunId.slice(-8)}
           </Link>
@@ -52,7 +52,7 @@ export function Header({ view }: { view: RunView }) {
       <Fact name="Created">
         <span title={exactTime(created)}>{agoText(created, now)}</span>
       </Fact>
-      <Fact name={view.isLive ? 'Age' : 'Took'}>
+      <Fact name={view.isLive ? 'Age' : 'Duration'}>
         <Duration view={view} now={now} />
       </Fact>
       <Attributes run={run} />
@@ -93,9 +93,9 @@ function Trigger({ view }: { view: RunView }) {
       </>
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
-  if (view.run.kind !== undefined) return 'the failure of a run'
-  if (view.run.parentRunId !== undefined) return 'its parent'
-  return triggerKind === 'event' ? 'a direct start' : triggerKind
+  if (view.run.kind !== undefined) return 'failure of a run'
+  if (view.run.parentRunId !== undefined) return 'parent run'
+  return triggerKind === 'event' ? 'direct start' : triggerKind
 }
 
 /** Facts by which the run is found. They may be parts of its input, so they are hidden with it. */

@@ -59,25 +59,25 @@ function Neighbours({ id }: { id: string }) {
   const go = useNavigate()
   const goTo = (by: 1 | -1) => {
     const next = neighbourOf(id, by)
-    if (next === undefined) toast('The list that this run came from has no more')
+    if (next === undefined) toast('No more runs in the list')
     else go({ to: 'run', params: { id: next } }, { replace: true })
   }
   useKeys('Run', [
-    { keys: '{', label: 'previous run of the list', run: () => goTo(-1) },
-    { keys: '}', label: 'next run of the list', run: () => goTo(1) },
+    { keys: '{', label: 'previous run in the list', run: () => goTo(-1) },
+    { keys: '}', label: 'next run in the list', run: () => goTo(1) },
   ])
   if (neighbourOf(id, -1) === undefined && neighbourOf(id, 1) === undefined) return null
   return (
     <span className={css.neighbours}>
       <Button
         kind="bare"
-        aria-label="Previous run of the list"
-        title="Previous run of the list ({)"
+        aria-label="Previous run in the list"
+        title="Previous run in the list ({)"
         onClick={() => goTo(-1)}
       >
         ↑
       </Button>
-      <Button kind="bare" aria-label="Next run of the list" title="Next run of the list (})" onClick={() => goTo(1)}>
+      <Button kind="bare" aria-label="Next run in the list" title="Next run in the list (})" onClick={() => goTo(1)}>
         ↓
       </Button>
     </span>
@@ -96,7 +96,7 @@ function RunBody({ view, onAction }: { view: RunView; onAction(action: OpenActio
   const source = get('diff')
   const { parentRunId, id } = view.run
   useKeys('Run', [
-    { keys: 'c', label: 'copy the id', run: () => void copyText(id, 'Copied the id') },
+    { keys: 'c', label: 'copy ID', run: () => void copyText(id, 'ID copied') },
     {
       keys: 'p',
       label: 'parent',

@@ -48,7 +48,7 @@ export const RunTabs = memo(function RunTabs({ view, drawn, onRetry }: RunTabsPr
   )
   return (
     <Tabs
-      label="Parts of the run"
+      label="Run details"
       tabs={names.map((name, i) => ({ name, label: TABS[name], keys: String(i + 1) }))}
       active={active}
       onOpen={open}

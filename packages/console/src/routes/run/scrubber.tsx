@@ -31,11 +31,11 @@ export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
   const goTo = (seq: number | undefined) => set({ seq: seq === undefined ? undefined : String(seq) })
   const where = `${place + 1} of ${stops.length}, at ${durationText(moment.ms)}: ${moment.text}`
   return (
-    <section className={css.scrubber} aria-label="The run at a moment">
+    <section className={css.scrubber} aria-label="Step through the run">
       <div className={css.line}>
         <Button
-          aria-label="One pass back"
-          title="One pass back ([)"
+          aria-label="Previous pass"
+          title="Previous pass ([)"
           onClick={() => goTo(nextStop(stretches, moment.seq, -1))}
         >
           ◂
@@ -46,15 +46,11 @@ export function Scrubber({ view, drawn }: { view: RunView; drawn: Drawn }) {
           min={0}
           max={stops.length - 1}
           value={place}
-          aria-label="Moment of the run"
+          aria-label="Position in the run"
           aria-valuetext={where}
           onChange={event => goTo(stops[Number(event.target.value)])}
         />
-        <Button
-          aria-label="One pass on"
-          title="One pass on (])"
-          onClick={() => goTo(nextStop(stretches, moment.seq, 1))}
-        >
+        <Button aria-label="Next pass" title="Next pass (])" onClick={() => goTo(nextStop(stretches, moment.seq, 1))}>
           ▸
         </Button>
         <Button onClick={() => goTo(undefined)}>Back to now</Button>
@@ -84,13 +80,13 @@ function Exchange({ view, stretch }: { view: RunView; stretch: PassStretch }) {
     <>
       <details className={css.part} onToggle={open}>
         <summary>
-          The memo that pass {stretch.number} was sent: {memo.length} {memo.length === 1 ? 'result' : 'results'}
+          Memo sent with pass {stretch.number}: {memo.length} {memo.length === 1 ? 'result' : 'results'}
         </summary>
         {isOpen && whole && <JsonTree text={memoText(memo)} label="the memo" />}
       </details>
       <details className={css.part} onToggle={open}>
         <summary>
-          Its answer: {count === 0 ? 'no step' : count === 1 ? '1 step' : `${count} steps`}
+          Answer: {count === 0 ? 'no step' : count === 1 ? '1 step' : `${count} steps`}
           {endOf(view, stretch)}
         </summary>
         {isOpen && whole && <JsonTree text={answerText(stretch, whole)} label="the answer" />}
@@ -103,8 +99,8 @@ function Exchange({ view, stretch }: { view: RunView; stretch: PassStretch }) {
 function endOf({ frames }: RunView, { lastSeq, stopSeq }: PassStretch): string {
   const end = frames.findLast(({ seq, kind }) => kind === 'run_status' && seq <= lastSeq && seq >= stopSeq)
   if (end?.kind !== 'run_status') return ''
-  if (end.status === 'succeeded') return ', and then the handler returned'
-  return end.status === 'failed' ? ', and then the run failed' : ''
+  if (end.status === 'succeeded') return ', then the handler returned'
+  return end.status === 'failed' ? ', then the run failed' : ''
 }
 
 const outcomeText = ({ data, error }: WaterfallStep) =>

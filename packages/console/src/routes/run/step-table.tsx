@@ -11,8 +11,8 @@ import type { Row } from '../../waterfall/folds.ts'
 import { attemptsText, opOf } from '../../waterfall/row-name.ts'
 import css from './step-table.module.css'
 
-const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Took'] as const
-const NUMBERS: readonly string[] = ['Attempt', 'Started at', 'Took']
+const HEADS = ['Step', 'Kind', 'Status', 'Attempt', 'Started at', 'Duration'] as const
+const NUMBERS: readonly string[] = ['Attempt', 'Started at', 'Duration']
 /** Rows of the table, or so many times more that the selected one is among them; the timeline has all. */
 const ROWS_STEP = 500
 
@@ -40,7 +40,7 @@ export function StepTable({ rows, endMs, selected, onSelect }: StepTableProps) {
         ))}
       </PlainTable>
       {rows.length > rowsMax && (
-        <p className={css.more}>{rows.length - rowsMax} rows more: filter by name to see them.</p>
+        <p className={css.more}>{rows.length - rowsMax} more rows: filter by name to see them.</p>
       )}
     </Sideways>
   )

@@ -104,9 +104,7 @@ function usePassSpans({ run, frames, originMs, isBundle = false, hasAllSteps }: 
 
 function NoSteps({ view }: { view: RunView }) {
   return (
-    <p className={css.none}>
-      {view.isLive ? 'No step has been reported yet: the line above says why.' : 'The run ended without a step.'}
-    </p>
+    <p className={css.none}>{view.isLive ? 'No steps yet: see the line above.' : 'The run ended without steps.'}</p>
   )
 }
 
@@ -118,7 +116,7 @@ function NoRows({ timeline: { filter, setFilter } }: { timeline: Timeline }) {
     ...(get('hide') === 'done' ? [{ label: 'Hide done', drop: () => set({ hide: undefined }) }] : []),
     ...(get('only') === 'failed' ? [{ label: 'Only failed', drop: () => set({ only: undefined }) }] : []),
   ]
-  if (filters.length === 0) return <p className={css.none}>No step had begun by then.</p>
+  if (filters.length === 0) return <p className={css.none}>No step had started yet.</p>
   return <FilteredEmpty what="steps" filters={filters} />
 }
 
@@ -173,7 +171,7 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
           </option>
         ))}
       </select>
-      <Button {...pressed('hide', 'done')} title="Hide steps that are done (h)">
+      <Button {...pressed('hide', 'done')} title="Hide completed steps (h)">
         Hide done
       </Button>
       <Button {...pressed('only', 'failed')}>Only failed</Button>
@@ -182,7 +180,7 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
       <Button {...pressed('as', 'table')}>As table</Button>
       <Button
         aria-pressed={get('seq') !== undefined}
-        title="Walk through the run, pass by pass ([ and ])"
+        title="Step through the run, pass by pass ([ and ])"
         onClick={() => set({ seq: get('seq') === undefined ? '1' : undefined })}
       >
         Scrub
@@ -198,13 +196,11 @@ function Tools({ timeline, view, passes, onNextFailed }: ToolsProps) {
         </Button>
       )}
       {passes && (
-        <Button title="Read the next passes and draw them, too" onClick={passes.more}>
-          The first {passes.count} passes: draw more
+        <Button title="Load the next passes" onClick={passes.more}>
+          First {passes.count} passes: load more
         </Button>
       )}
-      {!view.hasAllSteps && (
-        <Polite className={css.reading} text={`The first ${view.steps.length} steps; reading on…`} />
-      )}
+      {!view.hasAllSteps && <Polite className={css.reading} text={`First ${view.steps.length} steps; loading more…`} />}
     </div>
   )
 }
@@ -276,10 +272,10 @@ function useTimelineKeys(timeline: Timeline, { drawn, view }: { drawn: Drawn; vi
     { keys: '-', label: 'zoom out', run: () => setSpan(zoomAt(span, 2, 0.5, axis.all)) },
     {
       keys: 'h',
-      label: 'hide steps that are done',
+      label: 'hide completed steps',
       run: () => set({ hide: get('hide') === 'done' ? undefined : 'done' }),
     },
-    { keys: '[', label: 'one pass back', run: () => stepBy(-1) },
-    { keys: ']', label: 'one pass on', run: () => stepBy(1) },
+    { keys: '[', label: 'previous pass', run: () => stepBy(-1) },
+    { keys: ']', label: 'next pass', run: () => stepBy(1) },
   ])
 }

@@ -42,12 +42,12 @@ export function WhyView({ view, onAction, onStep }: WhyViewProps) {
       </span>
       <ActionView why={why} run={run} onAction={onAction} onStep={onStep} />
       {why.waitingFor?.kind === 'event' && run.status === 'waiting' && (
-        <Link target={{ to: 'events', query: { name: why.event?.name } }}>Events of that name</Link>
+        <Link target={{ to: 'events', query: { name: why.event?.name } }}>Events with that name</Link>
       )}
-      {why.passSince !== undefined && <Link target={{ to: 'runners', query: { app: run.app } }}>Its runners</Link>}
+      {why.passSince !== undefined && <Link target={{ to: 'runners', query: { app: run.app } }}>Runners</Link>}
       {how !== undefined && (
         <details className={css.how}>
-          <summary>Raise the limit: how</summary>
+          <summary>How to raise the limit</summary>
           <p>{how}</p>
         </details>
       )}
@@ -85,13 +85,13 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
     case 'runners':
       return (
         <Link className={css.action} target={{ to: 'runners', query: { app } }}>
-          Show its runners
+          Show runners
         </Link>
       )
     case 'limits':
       return (
         <Link className={css.action} target={{ to: 'limits', query: { workflow } }}>
-          Show the limit
+          Show limit
         </Link>
       )
     case 'workflow':
@@ -109,7 +109,7 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
         </WriteButton>
       )
     case 'show-step':
-      return <Button onClick={() => onStep(action.stepName)}>Show the error</Button>
+      return <Button onClick={() => onStep(action.stepName)}>Show error</Button>
     case undefined:
       return null
   }

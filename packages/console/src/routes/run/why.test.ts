@@ -69,7 +69,9 @@ it.each([
 
 it('a limit says how it is raised, and that the run keeps its own', () => {
   const how = (kind: string) => howToRaise(why({ status: 'queued', waitingFor: { kind } }))
-  expect(how('concurrency')).toMatch(/“concurrency” in the code .* This run keeps its own\. It starts when a run/)
-  expect(how('throttle')).toContain('“throttle” in the code')
+  expect(how('concurrency')).toMatch(
+    /“concurrency” in the workflow's code.* This run keeps the old one\. It starts when a run/,
+  )
+  expect(how('throttle')).toContain('“throttle” in')
   expect(how('runner')).toBeUndefined()
 })

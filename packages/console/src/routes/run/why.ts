@@ -79,7 +79,7 @@ export function howToRaise({ status, waitingFor }: RunExplanation): string | und
   if (status !== 'queued' || (policy !== 'concurrency' && policy !== 'throttle')) return undefined
   const start =
     policy === 'throttle'
-      ? 'It starts when its turn comes.'
+      ? 'It starts when the throttle allows.'
       : 'It starts when a run that holds a slot ends or is cancelled.'
-  return `The limit is “${policy}” in the code of the workflow. Raise it there and start the runner again: runs that are created from then on have the new one. This run keeps its own. ${start}`
+  return `The limit is “${policy}” in the workflow's code. Raise it there and restart the runner: runs created after that use the new limit. This run keeps the old one. ${start}`
 }

@@ -39,10 +39,16 @@ const COLUMNS: readonly Column<Runner>[] = [
     width: '12%',
     render: ({ app }) => <Link target={{ to: 'workflows', query: { app } }}>{app}</Link>,
   },
-  { id: 'seen', header: 'Seen', width: '92px', align: 'end', render: ({ lastSeenAt }) => <Moment at={lastSeenAt} /> },
+  {
+    id: 'seen',
+    header: 'Last seen',
+    width: '92px',
+    align: 'end',
+    render: ({ lastSeenAt }) => <Moment at={lastSeenAt} />,
+  },
   {
     id: 'load',
-    header: 'Under way',
+    header: 'In progress',
     width: '100px',
     align: 'end',
     render: ({ inFlight, room }) => (room === undefined ? String(inFlight) : `${inFlight} of ${inFlight + room}`),
@@ -72,8 +78,8 @@ const COLUMNS: readonly Column<Runner>[] = [
   },
   {
     id: 'serves',
-    header: 'Serves',
-    width: '72px',
+    header: 'Workflows',
+    width: '104px',
     align: 'end',
     isSecondary: true,
     render: ({ workflows = [] }) => (
@@ -138,8 +144,8 @@ export default function RunnersPage() {
             ) : filters.length > 0 ? (
               <FilteredEmpty what="runners" filters={filters} />
             ) : (
-              <Empty title="No runner yet">
-                <p>A runner is a process of yours that serves workflows. It registers by itself when it starts.</p>
+              <Empty title="No runners yet">
+                <p>A runner is your process that executes workflows. It registers when it starts.</p>
                 <FirstRunner />
               </Empty>
             )
@@ -159,7 +165,7 @@ function lookAt({ runnerId, app, url, workflows, lastFailure }: Runner): Look {
     ),
     body: (
       <>
-        <PeekPart name="Address" text={url} />
+        <PeekPart name="URL" text={url} />
         <PeekPart name="Workflows" text={workflows?.map(({ name }) => name).join(', ')} />
         <PeekPart name="Last failure" text={lastFailure?.message} />
       </>
@@ -172,7 +178,7 @@ function Disagreements({ runners }: { runners: readonly Runner[] }) {
   return disagreements(runners).map(({ app, workflow, runnerIds }) => (
     <p key={`${app}\n${workflow}`} role="note" className={css.warning}>
       ⚠ Runners of {shortName(app)} disagree on the definition of {shortName(workflow)}: {runnerIds.join(', ')}. The
-      newest counts.
+      newest one applies.
     </p>
   ))
 }
@@ -189,7 +195,7 @@ function Name({ runner }: { runner: Runner }) {
       <span className={css.detail}>
         {facts.join(' · ')}
         {keyMatches !== undefined && (
-          <span title={keyFingerprint}> · {keyMatches ? '✓ its key matches' : '✕ its key differs'}</span>
+          <span title={keyFingerprint}> · {keyMatches ? '✓ key matches' : '✕ key differs'}</span>
         )}
       </span>
     </>

@@ -65,7 +65,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       ),
     },
     { id: 'trigger', header: 'Trigger', width: '14.6%', isSecondary: true, render: run => <Trigger run={run} /> },
-    { id: 'why', header: 'At', render: run => <At run={run} /> },
+    { id: 'why', header: 'Current step', render: run => <At run={run} /> },
     {
       id: 'started',
       header: 'Created',
@@ -126,17 +126,18 @@ function atText({ waitingFor, currentStepName, error, status, position, finished
   const left = until && durationText(Math.max(0, Date.parse(until) - nowMs))
   // A limit without a key has the empty one.
   const of = key ? ` ${key}` : ''
-  const ahead = position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in line'
+  const ahead =
+    position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in queue'
   const texts: Record<string, string> = {
     sleep: left ? `sleeps, ${left} left` : 'sleeps',
     event: `event ${eventName ?? ''}`,
     child: `child ${childRunId ?? ''}`,
     retry: left ? `retries in ${left}` : 'retries',
-    runner: 'no runner is free',
+    runner: 'no runner available',
     concurrency: `slot${of}${ahead}`,
     throttle: `throttle${of}${ahead}`,
-    'workflow-paused': 'its workflow is paused',
-    failure: waitingFor.error ?? 'paused by a failure',
+    'workflow-paused': 'workflow paused',
+    failure: waitingFor.error ?? 'paused after a failure',
   }
   return texts[kind] ?? kind
 }

@@ -52,7 +52,7 @@ export default function Facets({ input, get, set }: FacetsProps) {
   const uncounted = Object.entries(UNCOUNTED).flatMap(([name, word]) => (get(name as 'q') === undefined ? [] : [word]))
   const facets: Facet[] = [
     { name: 'status', title: 'Status', counts: Object.entries(asFiltered(data.status)) },
-    { name: 'waiting', title: 'Waits for', counts: Object.entries(data.waitingFor) },
+    { name: 'waiting', title: 'Waiting for', counts: Object.entries(data.waitingFor) },
     { name: 'workflow', title: 'Workflow', counts: byName(data.workflow.map(each => [each.workflow, each.runs])) },
     { name: 'app', title: 'App', counts: data.app.map(each => [each.app, each.runs] as const) },
   ]
@@ -66,7 +66,7 @@ export default function Facets({ input, get, set }: FacetsProps) {
           onChange={value => set({ [facet.name]: value }, { push: true })}
         />
       ))}
-      {uncounted.length > 0 && <small>Counted without {uncounted.join(', ')}</small>}
+      {uncounted.length > 0 && <small>Counts ignore {uncounted.join(', ')}</small>}
     </aside>
   )
 }
@@ -90,8 +90,7 @@ interface FacetListProps {
 }
 
 function FacetList({ facet: { name: parameter, title, counts }, value, onChange }: FacetListProps) {
-  const labelOf = (name: string) =>
-    parameter === 'status' && name === 'running' ? 'running or waiting' : shortName(name)
+  const labelOf = (name: string) => (parameter === 'status' && name === 'running' ? 'active' : shortName(name))
   const shown = counts.filter(([name, runs]) => runs > 0 || name === value).sort(([, a], [, b]) => b - a)
   if (shown.length === 0) return null
   return (

@@ -21,9 +21,9 @@ export default function GoOn({ count, last, query }: GoOnProps) {
   return (
     <div className={styles.more}>
       <Polite
-        text={backTo === undefined ? `${found}.` : `Looked at runs back to ${localTime(Date.parse(backTo))}, ${found}.`}
+        text={backTo === undefined ? `${found}.` : `Searched back to ${localTime(Date.parse(backTo))}: ${found}.`}
       />
-      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Looking…' : 'Go on'}</Button>
+      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Searching…' : 'Continue'}</Button>
     </div>
   )
 }

@@ -7,7 +7,7 @@ import styles from './runs.module.css'
 
 const NAMES: Readonly<Record<(typeof OPTIONAL_COLUMNS)[number], string>> = {
   trigger: 'Trigger',
-  why: 'At: the step, or why it waits',
+  why: 'Current step, or what the run waits for',
   started: 'Created',
   duration: 'Duration',
   attempt: 'Attempt',

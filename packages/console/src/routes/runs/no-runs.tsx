@@ -19,8 +19,8 @@ export default function NoRuns({ get, set }: { get: GetFilter; set: SetFilters }
       </>
     )
   return (
-    <Empty title="No run yet">
-      <p>A run starts when an event arrives that a workflow names as its trigger. These lines make the first one.</p>
+    <Empty title="No runs yet">
+      <p>A run starts when an event matches a workflow's trigger. These commands start the first one.</p>
       <FirstRun />
     </Empty>
   )
@@ -29,17 +29,17 @@ export default function NoRuns({ get, set }: { get: GetFilter; set: SetFilters }
 /** Says where a text was searched, and offers where it was not. */
 function NotSearched({ isOfNames, set }: { isOfNames: boolean; set: SetFilters }) {
   return (
-    <Empty title="What was not searched">
+    <Empty title="Not searched">
       {isOfNames ? (
         <p>
           The search covered ids, workflows and apps.{' '}
-          <Button onClick={() => set({ deep: undefined })}>Search event names, attributes and payloads too</Button>
+          <Button onClick={() => set({ deep: undefined })}>Also search event names, attributes and payloads</Button>
         </p>
       ) : (
         <p>
           The search covered ids, names of workflows, apps and events, attributes, inputs, results and errors. It does
-          not cover results of steps and log lines. An event that started nothing is in the log of{' '}
-          <Link target={{ to: 'events' }}>events</Link> alone.
+          not cover results of steps and log lines. Events that started no runs are listed only under{' '}
+          <Link target={{ to: 'events' }}>events</Link>.
         </p>
       )}
     </Empty>

@@ -29,7 +29,7 @@ export default function Peek({ run, isPinned }: { run: Run; isPinned: boolean })
   const progress = progressOf(run) ?? (reported && sourceOf(reported.value))
   return (
     <PeekPanel
-      name="A look at the run"
+      name="Preview of the run"
       isPinned={isPinned}
       head={
         <>

@@ -39,8 +39,8 @@ export default function RowMenu({ run, anchor, onClose }: RowMenuProps) {
       onClose={onClose}
       items={[
         { label: 'Open', keys: 'Enter', onSelect: () => navigate(target) },
-        { label: 'Copy the link', onSelect: () => void copyText(link, 'Link copied') },
-        { label: 'Copy the id', keys: 'c', onSelect: () => void copyText(run.id, 'Id copied') },
+        { label: 'Copy link', onSelect: () => void copyText(link, 'Link copied') },
+        { label: 'Copy ID', keys: 'c', onSelect: () => void copyText(run.id, 'ID copied') },
         { label: 'Copy as perdure', onSelect: () => void copyCommand(read, 'perdure') },
         { label: 'Copy as curl', onSelect: () => void copyCommand(read, 'curl') },
         ...NAMES.map(action => ({
@@ -71,7 +71,7 @@ function Ask({ run, action, onClose }: { run: Run; action: Action; onClose(): vo
   return (
     <Confirm
       title={`${label} this run?`}
-      action={label}
+      action={`${label} run`}
       isDanger={isDanger}
       call={{ id: OPERATIONS[action], input: { id: run.id } }}
       onConfirm={act}

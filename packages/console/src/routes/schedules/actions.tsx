@@ -28,7 +28,6 @@ export function Actions({ schedule: { id, paused, workflow, event } }: { schedul
         <Confirm
           title="Fire now"
           action="Fire"
-          keep="Do not fire"
           call={{ id: 'fireSchedule', input: { id } }}
           onConfirm={() =>
             fire.mutate({ id }, { onSuccess: ({ runId, eventId }) => toast(`Fired: ${runId ?? eventId}`), onError })
@@ -38,21 +37,20 @@ export function Actions({ schedule: { id, paused, workflow, event } }: { schedul
           {workflow === undefined
             ? `The event ${event?.name} arrives now, at ${localTime(now)}.`
             : `A run of ${workflow} starts now, at ${localTime(now)}.`}{' '}
-          The next instants stay as they are.
+          Later runs are not affected.
         </Confirm>
       )}
       {asks === 'change' && (
         <Confirm
           title={paused ? 'Resume the schedule' : 'Pause the schedule'}
           action={paused ? 'Resume' : 'Pause'}
-          keep={paused ? 'Keep it paused' : 'Keep it going'}
           call={{ id: changing, input: { id } }}
           onConfirm={() => change.mutate({ id }, { onError })}
           onClose={close}
         >
           {paused
-            ? 'It fires again from its next instant on. Instants that passed meanwhile are not made up for.'
-            : 'It does not fire until it is resumed. Runs that it has started go on.'}
+            ? 'It fires again at its next scheduled time. Missed times are not made up.'
+            : 'It does not fire until it is resumed. Runs already started continue.'}
         </Confirm>
       )}
     </span>

@@ -53,21 +53,21 @@ const none = () => false
 const EACH: readonly EachAction<Schedule>[] = [
   {
     label: 'Pause',
-    sentence: 'They do not fire until they are resumed. Runs that they have started go on.',
+    sentence: 'They do not fire until they are resumed. Runs already started continue.',
     id: 'pauseSchedule',
     inputOf: ({ id }) => ({ id }),
     fits: ({ paused }) => !paused,
   },
   {
     label: 'Resume',
-    sentence: 'They fire again from their next instants on. Instants that passed meanwhile are not made up for.',
+    sentence: 'They fire again at their next scheduled times. Missed times are not made up.',
     id: 'resumeSchedule',
     inputOf: ({ id }) => ({ id }),
     fits: ({ paused }) => paused,
   },
   {
     label: 'Fire now',
-    sentence: 'Each starts now what it starts at its instants, which stay as they are.',
+    sentence: 'Each one fires now. Later runs are not affected.',
     id: 'fireSchedule',
     inputOf: ({ id }) => ({ id }),
   },
@@ -106,7 +106,7 @@ export default function SchedulesPage() {
             onChange: workflow => set({ workflow }),
           },
           { name: 'app', label: 'App', value: app, known: known('app'), onChange: app => set({ app }) },
-          { name: 'source', label: 'Made by', value: source, choices: SOURCES, onChange: source => set({ source }) },
+          { name: 'source', label: 'Created by', value: source, choices: SOURCES, onChange: source => set({ source }) },
           {
             name: 'state',
             label: 'State',
@@ -147,9 +147,9 @@ export default function SchedulesPage() {
 
 /** Which of the instants fire that passed while no engine could fire them. */
 const CATCH_UPS: Readonly<Record<NonNullable<Schedule['catchUp']>, string>> = {
-  one: 'the newest fires',
-  all: 'all fire, at most the oldest 999 and the newest',
-  none: 'none fires that is over a minute late',
+  one: 'latest only',
+  all: 'all, at most the oldest 999 and the latest',
+  none: 'none over a minute late',
 }
 
 /** The instants are in the time of this browser. */
@@ -160,11 +160,11 @@ function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next,
       <>
         <PeekPart name="Cron" text={cron && [cron, timezone].filter(Boolean).join(' ')} />
         <PeekPart name="Event" text={event?.name} />
-        <PeekPart name="Starts, in your time" text={startsAt && localTime(Date.parse(startsAt))} />
-        <PeekPart name="Ends, in your time" text={endsAt && localTime(Date.parse(endsAt))} />
-        <PeekPart name="Missed instants" text={catchUp && CATCH_UPS[catchUp]} />
+        <PeekPart name="Starts (local time)" text={startsAt && localTime(Date.parse(startsAt))} />
+        <PeekPart name="Ends (local time)" text={endsAt && localTime(Date.parse(endsAt))} />
+        <PeekPart name="Catch-up" text={catchUp && CATCH_UPS[catchUp]} />
         <PeekPart name="Missed" text={missed && missedLines(missed)} />
-        <PeekPart name="Next, in your time" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
+        <PeekPart name="Next (local time)" text={next.map(at => localTime(Date.parse(at))).join('\n')} />
       </>
     ),
   }
@@ -172,10 +172,8 @@ function lookAt({ id, workflow, cron, timezone, startsAt, endsAt, catchUp, next,
 
 function NoSchedules() {
   return (
-    <Empty title="No schedule yet">
-      <p>
-        A workflow with a cron trigger has one as soon as its runner registers. A program or a person can make more.
-      </p>
+    <Empty title="No schedules yet">
+      <p>A workflow with a cron trigger gets one when its runner registers. You can create more.</p>
       <Snippet text={"triggers: [{ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' }]"} />
       <Snippet text="perdure schedules put weekly-report report/weekly --cron '0 9 * * 1'" />
     </Empty>

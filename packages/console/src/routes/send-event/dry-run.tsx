@@ -37,8 +37,8 @@ export function DryRun({ body, name, onName }: DryRunProps) {
         <>
           <Polite className="visually-hidden" text={summaryOf(reply)} />
           <div className={css.form}>
-            {reply.deduped && <p>Nothing: an event with this dedupe id came before.</p>}
-            {reply.suspended && <p>Nothing would start: the namespace is suspended.</p>}
+            {reply.deduped && <p>No effect: an event with this deduplication ID exists already.</p>}
+            {reply.suspended && <p>No runs would start: the namespace is suspended.</p>}
             {reply.workflows.length === 0 && (
               <NoTrigger name={name} isAwaited={reply.waiters > 0 || reply.waited !== undefined} onName={onName} />
             )}
@@ -61,28 +61,28 @@ export function DryRun({ body, name, onName }: DryRunProps) {
 
 /** The spoken form of an answer that may be long. */
 function summaryOf({ deduped, suspended, workflows }: DryRunReply): string {
-  if (deduped || suspended) return 'The event would start nothing'
+  if (deduped || suspended) return 'No runs would start'
   const matching = workflows.filter(({ matches }) => matches).length
-  return `Workflows that the event matches: ${matching}`
+  return `Matching workflows: ${matching}`
 }
 
 function wakesOf({ waiters, waited }: DryRunReply): string {
   if (waited === undefined)
     return waiters === 0
-      ? 'No run waits for it.'
-      : `It would wake ${waiters} waiting ${waiters === 1 ? 'run' : 'runs'}.`
-  const unmet = 'with this data the condition of the wait is false'
+      ? 'No runs are waiting for it.'
+      : `It would resume ${waiters} waiting ${waiters === 1 ? 'run' : 'runs'}.`
+  const unmet = 'the condition of the wait is false for this data'
   if (waiters > 0)
-    return `It would wake ${waiters} of the ${waited} runs that wait for this name: for the others ${unmet}.`
-  if (waited === 1) return `The run that waits for this name would not wake: ${unmet}.`
-  return `None of the ${waited} runs that wait for this name would wake: ${unmet}.`
+    return `It would resume ${waiters} of the ${waited} runs waiting for this name; for the others, ${unmet}.`
+  if (waited === 1) return `The run waiting for this name would not resume: ${unmet}.`
+  return `None of the ${waited} runs waiting for this name would resume: ${unmet}.`
 }
 
 /** The runs that would wake, each with a link. */
 function Woken({ reply: { wakes = [], waiters } }: { reply: DryRunReply }) {
   if (wakes.length === 0) return null
   return (
-    <ul className={css.woken} aria-label="Runs that it would wake">
+    <ul className={css.woken} aria-label="Runs that would resume">
       {wakes.map(id => (
         <li key={id}>
           <Link target={{ to: 'run', params: { id } }}>{id}</Link>
@@ -114,11 +114,11 @@ function NoTrigger({ name, isAwaited, onName }: Pick<DryRunProps, 'name' | 'onNa
 
 const OUTCOMES: Record<NonNullable<Verdict['outcome']>, string> = {
   run: 'starts a run',
-  deduped: 'nothing: its idempotency key counted before',
-  dropped: 'nothing: a rate limit drops it',
-  skipped: 'nothing: a run of the singleton is alive',
-  debounced: 'joins a burst, which becomes one run',
-  batched: 'joins a batch, which becomes one run',
+  deduped: 'no run: idempotency key already used',
+  dropped: 'no run: dropped by a rate limit',
+  skipped: 'no run: a singleton run is active',
+  debounced: 'joins a debounce that becomes one run',
+  batched: 'joins a batch that becomes one run',
 }
 
 function WorkflowVerdict({ verdict }: { verdict: Verdict }) {
@@ -135,12 +135,12 @@ function WorkflowVerdict({ verdict }: { verdict: Verdict }) {
       <h3>
         <span aria-hidden="true">{matches ? '✓' : '✕'}</span> {workflow} <span className={css.mute}>{app}</span>
       </h3>
-      <p>{matches ? (outcome === undefined ? 'matches' : OUTCOMES[outcome]) : (reason ?? 'its filter is false')}</p>
+      <p>{matches ? (outcome === undefined ? 'matches' : OUTCOMES[outcome]) : (reason ?? 'filter is false')}</p>
       {trigger.if !== undefined && <code>{trigger.if}</code>}
       {keys.length > 0 && <p className={css.mute}>{keys.join(' · ')}</p>}
       {cancels.length > 0 && (
         <p>
-          It cancels {cancels.length === 1 ? 'the run' : `${cancels.length} runs,`} {cancels.slice(0, 3).join(', ')}.
+          Cancels {cancels.length === 1 ? 'run' : `${cancels.length} runs:`} {cancels.slice(0, 3).join(', ')}.
         </p>
       )}
     </section>

@@ -55,7 +55,8 @@ function SendToWait({ runId }: { runId: string }) {
       </Page>
     )
   const { event } = why.data
-  if (!event) return <SendEvent first={{ name: '', app: '', data: '{}' }} note="The run waits for no event any more." />
+  if (!event)
+    return <SendEvent first={{ name: '', app: '', data: '{}' }} note="The run no longer waits for an event." />
   const { eventId: id, eventName = run.data.workflow, input } = run.data
   const started = { id, name: eventName, data: isHidden ? undefined : input }
   return (
@@ -63,9 +64,9 @@ function SendToWait({ runId }: { runId: string }) {
       first={{ name: event.name, app: '', data: dataFor(event.if, started) }}
       note={
         <>
-          For run <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>, which waits
-          {why.data.waitingFor?.stepName !== undefined && ` at ${shortName(why.data.waitingFor.stepName)}`} for it
-          {event.if === undefined ? '.' : ' by the filter '}
+          For run <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>, waiting
+          {why.data.waitingFor?.stepName !== undefined && ` at ${shortName(why.data.waitingFor.stepName)}`} for this
+          event{event.if === undefined ? '.' : ' with the filter '}
           {event.if !== undefined && <code>{event.if}</code>}
         </>
       }
@@ -141,7 +142,7 @@ function SendEvent({ first, note }: { first: FirstDraft; note?: ReactNode }) {
             <Button onClick={() => set({})}>Send another</Button>
           </Panel>
         ) : (
-          <Panel title="What it would start">
+          <Panel title="Preview">
             <DryRun
               body={settled && jsonError(settled.data) === undefined ? bodyOf(settled) : undefined}
               name={draft.name}
@@ -155,9 +156,9 @@ function SendEvent({ first, note }: { first: FirstDraft; note?: ReactNode }) {
 }
 
 function whyNotSent(state: { isUsable: boolean; isPending: boolean; isSent: boolean }): string | undefined {
-  if (!state.isUsable) return 'it needs a name and JSON'
-  if (state.isPending) return 'the event is on its way'
-  return state.isSent ? 'the engine has this event: change it, or choose Send another' : undefined
+  if (!state.isUsable) return 'enter a name and valid JSON'
+  if (state.isPending) return 'sending the event'
+  return state.isSent ? 'already sent: change it, or choose Send another' : undefined
 }
 
 function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onChange(change: Partial<Draft>): void }) {
@@ -182,11 +183,11 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
       </datalist>
       <div className={css.pair}>
         <label>
-          Only workflows of this app
+          Only workflows in this app
           <input value={draft.app} spellCheck={false} onChange={event => onChange({ app: event.target.value })} />
         </label>
         <label>
-          Dedupe id: twice counts once
+          Deduplication ID
           <span className={css.withButton}>
             <input
               value={draft.dedupeId}
@@ -202,7 +203,7 @@ function Form({ draft, first, onChange }: { draft: Draft; first: FirstDraft; onC
       <div>
         <div className={css.editor}>
           <Suspense fallback={<pre>{first.data}</pre>}>
-            <JsonEditor text={first.data} label="Data of the event" onChange={data => onChange({ data })} />
+            <JsonEditor text={first.data} label="Event data" onChange={data => onChange({ data })} />
           </Suspense>
         </div>
         {problem !== undefined && <p className={css.problem}>{problem}</p>}
@@ -217,7 +218,7 @@ function Sent({ reply }: { reply: SendEventReply }) {
   if (eventId === undefined || (deduped && triggered === undefined))
     return (
       <p>
-        Dropped: an event with this dedupe id came before
+        Dropped: an event with this deduplication ID exists already
         {eventId !== undefined && ': '}
         {eventId !== undefined && <Link target={{ to: 'event', params: { id: eventId } }}>{eventId}</Link>}.
       </p>
@@ -228,7 +229,7 @@ function Sent({ reply }: { reply: SendEventReply }) {
         <Link target={{ to: 'event', params: { id: eventId } }}>{eventId}</Link>
       </p>
       <EffectChips event={{ triggered: triggered ?? [], woke: reply.woke ?? 0 }} />
-      {reply.suspended && <p>The namespace is suspended: nothing was started.</p>}
+      {reply.suspended && <p>The namespace is suspended: no runs started.</p>}
       {reply.warnings?.map(warning => (
         <p key={warning} className={css.problem}>
           {warning}
@@ -243,11 +244,14 @@ function ShareDraft({ draft }: { draft: Draft }) {
   const [, set] = useQuery('sendEvent')
   const share = () => {
     set({ name: draft.name, app: draft.app, data: draft.data, like: undefined, wait: undefined })
-    void copyText(location.href, 'The link is copied')
+    void copyText(location.href, 'Link copied')
   }
   return (
-    <Button disabledBecause={draft.data.length > DRAFT_MAX ? 'a link holds 2 KB of data' : undefined} onClick={share}>
-      Copy a link to this draft
+    <Button
+      disabledBecause={draft.data.length > DRAFT_MAX ? 'a link can hold 2 KB of data' : undefined}
+      onClick={share}
+    >
+      Copy link to draft
     </Button>
   )
 }

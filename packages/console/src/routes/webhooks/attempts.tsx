@@ -64,7 +64,7 @@ export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
           )}
           {attempt.requestHeaders !== undefined && (
             <details>
-              <summary>Headers that were sent</summary>
+              <summary>Request headers</summary>
               <pre>
                 <Visible text={headerLines(attempt.requestHeaders)} />
               </pre>
@@ -72,7 +72,7 @@ export function Attempts({ delivery: { attempts } }: { delivery: Delivery }) {
           )}
         </li>
       ))}
-      {attempts.length === 0 && <li className={css.mute}>Not tried yet.</li>}
+      {attempts.length === 0 && <li className={css.mute}>No attempts yet.</li>}
     </ol>
   )
 }

@@ -53,7 +53,13 @@ const COLUMNS: readonly Column<Delivery>[] = [
         </Link>
       ),
   },
-  { id: 'answer', header: 'Answer', width: '72px', align: 'end', render: ({ lastStatusCode }) => lastStatusCode ?? '' },
+  {
+    id: 'answer',
+    header: 'Response',
+    width: '80px',
+    align: 'end',
+    render: ({ lastStatusCode }) => lastStatusCode ?? '',
+  },
   {
     id: 'attempts',
     header: 'Attempts',
@@ -86,7 +92,7 @@ const COUNTS_RENEWAL_MS = 10_000
 const EACH: readonly EachAction<Delivery>[] = [
   {
     label: 'Redeliver',
-    sentence: 'Each is posted at once, with a new signature and a full schedule of attempts.',
+    sentence: 'Each is sent immediately, with a new signature and a full retry schedule.',
     id: 'redeliverWebhook',
     inputOf: ({ id }) => ({ id }),
     fits: ({ status }) => status !== 'delivering',
@@ -170,7 +176,7 @@ export function Deliveries() {
             disabledBecause={filters.length === 0 ? 'Choose a filter first' : undefined}
             onClick={() => setRedelivering(true)}
           >
-            Redeliver all that match…
+            Redeliver all matching…
           </KeyedButton>
         }
       >
@@ -184,8 +190,8 @@ export function Deliveries() {
           filters={filters}
           what="deliveries"
           empty={
-            <Empty title="No delivery yet">
-              <p>An endpoint gets a delivery when a run ends; a webhook step makes one by itself.</p>
+            <Empty title="No deliveries yet">
+              <p>An endpoint receives a delivery when a run ends; a webhook step creates its own.</p>
               <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
             </Empty>
           }
@@ -218,8 +224,8 @@ function lookAt({ id, status, eventKind, url, lastStatusCode, attemptCount, maxA
     body: (
       <>
         <PeekPart name={`To, attempt ${attemptCount} of ${maxAttempts}`} text={url} />
-        <PeekPart name="Last answer" text={lastStatusCode === undefined ? undefined : String(lastStatusCode)} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="Last response" text={lastStatusCode === undefined ? undefined : String(lastStatusCode)} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

@@ -25,7 +25,7 @@ export function DeliveryView({ id }: { id: string }) {
     redeliver.mutate(
       { id },
       {
-        onSuccess: () => toast('It is posted again'),
+        onSuccess: () => toast('Redelivery queued'),
         onError: error => toast(error.message, { isError: true }),
       },
     )
@@ -42,12 +42,11 @@ export function DeliveryView({ id }: { id: string }) {
               <Confirm
                 title="Redeliver"
                 action="Redeliver"
-                keep="Send nothing"
                 call={{ id: 'redeliverWebhook', input: { id } }}
                 onConfirm={again}
                 onClose={() => setAsking(false)}
               >
-                It is posted at once, with a new signature and a full schedule of attempts.
+                It is sent immediately, with a new signature and a full retry schedule.
               </Confirm>
             )}
           </>
@@ -68,7 +67,7 @@ export function DeliveryView({ id }: { id: string }) {
                   ['App', delivery.app],
                   ['Created', <Moment key="c" at={delivery.createdAt} />],
                   ['Next attempt', delivery.nextAttemptAt && <Moment at={delivery.nextAttemptAt} />],
-                  ['Id', <code key="id">{delivery.id}</code>],
+                  ['ID', <code key="id">{delivery.id}</code>],
                 ]}
               />
             </Panel>
@@ -97,7 +96,7 @@ function useLiveDelivery(id: string) {
       if (frames.some(frame => frame.id === id)) void refetch()
     },
     onGap: async () => {
-      if ((await refetch()).isError) throw new Error('the delivery could not be read')
+      if ((await refetch()).isError) throw new Error('the delivery could not be loaded')
     },
   })
   return query

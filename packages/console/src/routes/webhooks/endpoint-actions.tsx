@@ -29,7 +29,7 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
   const locked = whyNoKeyedWrite(useSession())
   const onError = (error: Error) => toast(error.message, { isError: true })
   const send = () => {
-    toast(`Posting a test to ${url}`)
+    toast(`Sending a test to ${url}`)
     test.mutate({ id }, { onSuccess: onTested, onError })
   }
   const close = () => setAsks(undefined)
@@ -41,15 +41,15 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
         label="⋯"
         name={`Actions on ${url}`}
         items={[
-          { label: 'Send a test…', disabledBecause: locked, onSelect: () => setAsks('test') },
-          { label: 'Its deliveries', onSelect: () => navigate({ to: 'deliveries', query: { endpoint: id } }) },
-          { label: 'Its audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
+          { label: 'Send test…', disabledBecause: locked, onSelect: () => setAsks('test') },
+          { label: 'Deliveries', onSelect: () => navigate({ to: 'deliveries', query: { endpoint: id } }) },
+          { label: 'Audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           {
             label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,
             onSelect: () => setAsks('change'),
           },
-          { label: 'Rotate the secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
+          { label: 'Rotate secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
           { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
         ]}
       />
@@ -64,9 +64,8 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
       )}
       {asks === 'rotate' && (
         <Confirm
-          title="Rotate the secret"
+          title="Rotate secret"
           action="Rotate"
-          keep="Keep the secret"
           call={{ id: 'updateWebhookEndpoint', input: rotation }}
           onClose={close}
           onConfirm={() =>
@@ -76,7 +75,7 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
             })
           }
         >
-          The new secret is shown once. Posts are signed with both secrets for a day, so nothing is refused meanwhile.
+          The new secret is shown once. Deliveries are signed with both secrets for a day, so none is rejected.
         </Confirm>
       )}
       {asks === 'delete' && (
@@ -88,7 +87,7 @@ export function EndpointActions({ of: { id, url, enabled }, onSecret, onTested }
           onClose={close}
           onConfirm={() => remove.mutate({ id }, { onError })}
         >
-          It gets no more posts. Its deliveries stay in the list.
+          It receives no more deliveries. Past deliveries stay in the list.
         </Confirm>
       )}
     </>
@@ -102,14 +101,8 @@ interface AskProps {
 
 function AskTest({ id, url, ...on }: AskProps & { id: string; url: string }) {
   return (
-    <Confirm
-      title="Send a test"
-      action="Send it"
-      keep="Send nothing"
-      call={{ id: 'testWebhookEndpoint', input: { id } }}
-      {...on}
-    >
-      {url} gets one signed post, which is not repeated. Its answer is shown here.
+    <Confirm title="Send test" action="Send" call={{ id: 'testWebhookEndpoint', input: { id } }} {...on}>
+      {url} receives one signed delivery, without retries. The response is shown here.
     </Confirm>
   )
 }
@@ -121,13 +114,14 @@ function AskChange({
 }: AskProps & { isEnabled: boolean; change: Input<'updateWebhookEndpoint'> }) {
   return (
     <Confirm
-      title={isEnabled ? 'Disable the endpoint' : 'Enable the endpoint'}
+      title={isEnabled ? 'Disable endpoint' : 'Enable endpoint'}
       action={isEnabled ? 'Disable' : 'Enable'}
-      keep={isEnabled ? 'Keep it enabled' : 'Keep it disabled'}
       call={{ id: 'updateWebhookEndpoint', input: change }}
       {...on}
     >
-      {isEnabled ? 'Runs that end from now on make no delivery to it.' : 'Runs that end from now on are posted to it.'}
+      {isEnabled
+        ? 'Runs that end from now on are not delivered to it.'
+        : 'Runs that end from now on are delivered to it.'}
     </Confirm>
   )
 }

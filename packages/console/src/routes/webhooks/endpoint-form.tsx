@@ -44,7 +44,7 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
       <FieldForm id={form} error={create.error} names={['url', 'app', 'eventKinds']} onSubmit={make}>
         {errorOf => (
           <>
-            <Field label="Address" error={errorOf('url')}>
+            <Field label="URL" error={errorOf('url')}>
               {control => (
                 <input
                   {...control}
@@ -56,7 +56,7 @@ export function NewEndpoint({ onSecret, onClose }: { onSecret(made: NewSecret): 
                 />
               )}
             </Field>
-            <Field label="App, when only its runs count" error={errorOf('app')}>
+            <Field label="App (optional)" error={errorOf('app')}>
               {control => <input {...control} value={app} onChange={event => setApp(event.target.value)} />}
             </Field>
             <fieldset>

@@ -21,12 +21,12 @@ export function PostsOfDay({ endpointId }: { endpointId: string }) {
   const { data: points } = useRead('getWebhookEndpointSeries', { endpointId })
   if (!points) return null
   const { succeeded, failed } = totalOf(points)
-  if (succeeded + failed === 0) return <span className={css.mute}>no post</span>
+  if (succeeded + failed === 0) return <span className={css.mute}>no deliveries</span>
   const newest = newestAnswered(points)
   const slow = newest ? `, p95 ${durationText(newest.p95Ms)} ±9 %` : ''
   return (
-    <span className={css.day} title={`${succeeded} of ${succeeded + failed} posts in 24 h succeeded`}>
-      <span>{shareText(succeeded, failed)}</span> <Sparkline label={`Durations of 24 hours${slow}`} points={points} />
+    <span className={css.day} title={`${succeeded} of ${succeeded + failed} deliveries in 24 h succeeded`}>
+      <span>{shareText(succeeded, failed)}</span> <Sparkline label={`Durations over 24 hours${slow}`} points={points} />
     </span>
   )
 }
@@ -43,7 +43,7 @@ export function LatencyOfDay({ endpointId }: { endpointId: string }) {
   const newest = points && newestAnswered(points)
   if (!newest) return null
   return (
-    <span title={`In ${latencyText(newest, 'hour')}`}>
+    <span title={latencyText(newest, 'hour')}>
       {durationText(newest.p50Ms)} / {durationText(newest.p95Ms)}
     </span>
   )
@@ -58,7 +58,7 @@ const isAnswered = (point: Point): point is Answered => point.p50Ms !== undefine
 const newestAnswered = (points: readonly Point[]) => points.filter(isAnswered).at(-1)
 
 function latencyText({ p50Ms, p95Ms }: Answered, span: string): string {
-  return `the newest ${span} with answers half of the posts took at most ${durationText(p50Ms)}, and 95 % at most ${durationText(p95Ms)} (±9 %)`
+  return `Latest ${span} with responses: median ${durationText(p50Ms)}, p95 ${durationText(p95Ms)} (±9 %)`
 }
 
 /** The posts to one endpoint in a window of time. */
@@ -73,7 +73,7 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
   }, [endpointId, since, until])
   const query = useRead('getWebhookEndpointSeries', input)
   return (
-    <Panel title="Posts">
+    <Panel title="Deliveries">
       <FilterBar
         label="Window of the chart"
         fields={[
@@ -96,7 +96,7 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
             <p className={css.share}>
               {[sentenceOf(points), ...latencySentences(points, SPANS[input.step])].join(' ')}
             </p>
-            <PostChart label="Posts to this endpoint" points={points} nowMs={engineNow()} />
+            <PostChart label="Deliveries to this endpoint" points={points} nowMs={engineNow()} />
           </>
         )}
       </Loaded>
@@ -106,8 +106,8 @@ export function EndpointPosts({ endpointId }: { endpointId: string }) {
 
 function sentenceOf(points: readonly Point[]): string {
   const { succeeded, failed } = totalOf(points)
-  if (succeeded + failed === 0) return 'No post in this window.'
-  return `${succeeded} of ${succeeded + failed} posts succeeded: ${shareText(succeeded, failed)}.`
+  if (succeeded + failed === 0) return 'No deliveries in this window.'
+  return `${succeeded} of ${succeeded + failed} deliveries succeeded: ${shareText(succeeded, failed)}.`
 }
 
 const SPANS = { '5m': 'five minutes', '1h': 'hour', '1d': 'day' } as const
@@ -118,8 +118,8 @@ function latencySentences(points: readonly Point[], span: string): string[] {
   const newest = answered.at(-1)
   if (!newest) return []
   const slowest = Math.max(...answered.map(({ p95Ms }) => p95Ms))
-  const other = slowest > newest.p95Ms ? [`In the slowest ${span} 95 % took at most ${durationText(slowest)}.`] : []
-  return [`In ${latencyText(newest, span)}.`, ...other]
+  const other = slowest > newest.p95Ms ? [`Slowest ${span}: p95 ${durationText(slowest)}.`] : []
+  return [`${latencyText(newest, span)}.`, ...other]
 }
 
 function totalOf(points: readonly Point[]): { succeeded: number; failed: number } {

@@ -76,7 +76,7 @@ export function Endpoints({ shown }: { shown: string | undefined }) {
       {isCreating && <NewEndpoint onSecret={setSecret} onClose={() => setCreating(false)} />}
       {secret !== undefined && (
         <SecretOnce
-          use={<SecretUse of={secret} use="The other side needs it to check signatures." overlap="Both secrets sign" />}
+          use={<SecretUse of={secret} use="The recipient needs it to verify signatures." overlap="Both secrets sign" />}
           title="The endpoint's secret"
           secret={secret.secret}
           onClose={() => setSecret(undefined)}
@@ -102,8 +102,8 @@ function List({ endpoints, stats, shown, outcomes }: ListProps) {
   }))
   return (
     <SettingList noun="endpoint" columns={columns} rows={rows} look={lookAt} shown={shown}>
-      <Empty title="No endpoint yet">
-        <p>An endpoint is an address that gets a signed post when a run succeeds, fails or is cancelled.</p>
+      <Empty title="No endpoints yet">
+        <p>An endpoint is a URL that receives a signed POST request when a run succeeds, fails or is cancelled.</p>
         <Snippet text="perdure webhooks endpoints create https://example.com/hook --event-kinds run.failed" />
       </Empty>
     </SettingList>
@@ -115,7 +115,7 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
     { id: 'state', header: 'State', width: '104px', render: endpoint => <State of={endpoint} /> },
     {
       id: 'url',
-      header: 'Address',
+      header: 'URL',
       render: ({ id, url }) => (
         <Link target={{ to: 'endpoint', params: { id } }} title={url}>
           {url}
@@ -127,7 +127,7 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
       header: 'Events',
       width: '132px',
       isSecondary: true,
-      render: ({ eventKinds, app }) => `${eventKinds.join(', ')}${app === undefined ? '' : ` of ${app}`}`,
+      render: ({ eventKinds, app }) => `${eventKinds.join(', ')}${app === undefined ? '' : ` in ${app}`}`,
     },
     { id: 'day', header: '24 hours', width: '138px', align: 'end', render: ({ id }) => <PostsOfDay endpointId={id} /> },
     {
@@ -140,7 +140,7 @@ function columnsWith(outcomes: Outcomes): readonly Column<Row>[] {
     { id: 'success', header: 'Delivered 30 d', width: '136px', align: 'end', render: ({ stats }) => successOf(stats) },
     {
       id: 'last',
-      header: 'Last answer',
+      header: 'Last response',
       width: '132px',
       align: 'end',
       isSecondary: true,
@@ -159,7 +159,7 @@ function State({ of: { id, enabled, disabledReason } }: { of: Row }) {
   const why = disabledReason === undefined ? '' : `: ${disabledReason}`
   const posts = usePostsOfDay(id)
   if (enabled && posts && posts.failed > 0 && posts.succeeded === 0) {
-    const all = `all ${posts.failed} posts of 24 hours failed`
+    const all = `all ${posts.failed} deliveries in 24 hours failed`
     return (
       <span title={`Enabled; ${all}`}>
         <Status status="failed" word="failing" />
@@ -186,7 +186,7 @@ function LastAnswer({ endpointId }: { endpointId: string }) {
 }
 
 function successOf(stats: Row['stats']): string {
-  if (!stats || stats.delivered === 0) return 'no delivery'
+  if (!stats || stats.delivered === 0) return 'no deliveries'
   return `${stats.succeeded} of ${stats.delivered}`
 }
 
@@ -201,12 +201,12 @@ function lookAt(row: Row): Look {
     ),
     body: (
       <>
-        <PeekPart name="Address" text={url} />
-        <PeekPart name="Why it is disabled" text={disabledReason} />
-        <PeekPart name="Events" text={`${eventKinds.join(', ')} of ${app ?? 'every app'}`} />
+        <PeekPart name="URL" text={url} />
+        <PeekPart name="Disabled because" text={disabledReason} />
+        <PeekPart name="Events" text={`${eventKinds.join(', ')} in ${app ?? 'every app'}`} />
         <PeekPart name="Delivered in 30 days" text={successOf(stats)} />
         <PeekPart name="Last delivery" text={last && exactTime(Date.parse(last))} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

@@ -34,12 +34,11 @@ export function RedeliverAll({ filter, onConfirm, onClose }: RedeliverAllProps) 
   useEffect(() => mutate({ body: { filter, dryRun: true } }), [mutate, filter])
   const found = count.data
   const queued = found?.queued ?? 0
-  const unready = found ? (queued === 0 ? 'No delivery can be posted again' : undefined) : 'They are being counted'
+  const unready = found ? (queued === 0 ? 'No delivery can be redelivered' : undefined) : 'Counting deliveries'
   return (
     <Confirm
-      title="Redeliver all that match"
+      title="Redeliver all matching"
       action={found ? `Redeliver ${queued}` : 'Redeliver'}
-      keep="Cancel"
       call={{ id: 'redeliverWebhooks', input: { body: { filter } } }}
       disabledBecause={count.error?.message ?? unready}
       onClose={onClose}
@@ -49,8 +48,8 @@ export function RedeliverAll({ filter, onConfirm, onClose }: RedeliverAllProps) 
         <p role="alert">{count.error.message}</p>
       ) : (
         <p>
-          <Polite text={found ? sentenceOf(found) : 'Counting…'} /> Each is posted at once, with a new signature and a
-          full schedule of attempts.
+          <Polite text={found ? sentenceOf(found) : 'Counting…'} /> Each is sent immediately, with a new signature and a
+          full retry schedule.
         </p>
       )}
     </Confirm>
@@ -58,6 +57,8 @@ export function RedeliverAll({ filter, onConfirm, onClose }: RedeliverAllProps) 
 }
 
 function sentenceOf({ matched, skipped, capped }: { matched: number; skipped: number; capped: boolean }): string {
-  const all = capped ? `More than ${matched} deliveries match; the newest ${matched} are taken.` : `${matched} match.`
-  return skipped === 0 ? all : `${all} ${skipped} of them are under way and are skipped.`
+  const all = capped
+    ? `More than ${matched} deliveries match; the newest ${matched} are redelivered.`
+    : `${matched} match.`
+  return skipped === 0 ? all : `${all} ${skipped} in progress and skipped.`
 }

@@ -12,7 +12,7 @@ export function TestResult({ delivery, onClose }: { delivery: TestedDelivery; on
   const { id, url, status } = delivery
   return (
     <Dialog
-      title={status === 'succeeded' ? 'The endpoint took the test' : 'The endpoint did not take the test'}
+      title={status === 'succeeded' ? 'Test delivered' : 'Test failed'}
       isWide
       onClose={onClose}
       actions={
@@ -21,7 +21,7 @@ export function TestResult({ delivery, onClose }: { delivery: TestedDelivery; on
         </Button>
       }
     >
-      <p>Posted to {url}, signed like any delivery, and not repeated.</p>
+      <p>Sent to {url}, signed like any delivery, without retries.</p>
       <p>
         <Link target={{ to: 'delivery', params: { id } }}>{id}</Link>
       </p>

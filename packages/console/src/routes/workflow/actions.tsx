@@ -38,16 +38,15 @@ export function WorkflowActions({ of: { app, name, pausedAt } }: { of: WorkflowD
       )}
       {asks === 'pause' && (
         <Confirm
-          title={isPaused ? 'Resume the workflow' : 'Pause the workflow'}
+          title={isPaused ? 'Resume workflow' : 'Pause workflow'}
           action={isPaused ? 'Resume' : 'Pause'}
-          keep={isPaused ? 'Keep it paused' : 'Let it run'}
           call={{ id: changing, input: { app, name } }}
           onConfirm={apply}
           onClose={close}
         >
           {isPaused
-            ? `The runs of ${name} that wait start, within its limits.`
-            : `New runs of ${name} stay queued until it is resumed. Runs that have started go on.`}
+            ? `Waiting runs of ${name} start, within its limits.`
+            : `New runs of ${name} stay queued until it is resumed. Runs already started continue.`}
         </Confirm>
       )}
       {asks === 'delete' && <DeleteDialog app={app} name={name} onClose={close} />}
@@ -72,7 +71,7 @@ function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClo
     )
   return (
     <Confirm
-      title="Delete the workflow"
+      title="Delete workflow"
       action="Delete"
       isDanger
       call={{ id: 'deleteWorkflow', input: { app, name, force } }}
@@ -80,10 +79,10 @@ function DeleteDialog({ app, name, onClose }: { app: string; name: string; onClo
       onClose={onClose}
     >
       <p>
-        {name} of {app} goes with its schedules and buffers. Its ended runs stay. Runs in flight prevent it.
+        {name} in {app} is deleted with its schedules and buffers. Ended runs stay. Runs in flight prevent the deletion.
       </p>
       <label>
-        <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Also while a live
+        <input type="checkbox" checked={force} onChange={event => setForce(event.target.checked)} /> Even while a live
         runner serves it: the runner loses it until it registers another definition
       </label>
     </Confirm>

@@ -56,11 +56,11 @@ export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProp
           )}
         </Loaded>
       </Panel>
-      <Panel title="How long runs took">
+      <Panel title="Run duration">
         <Loaded query={series} rows={4}>
           {points => (
             <DurationChart
-              label={`How long runs of ${workflow} took`}
+              label={`Duration of ${workflow} runs`}
               points={points}
               lines={DURATIONS}
               nowMs={nowMs}
@@ -70,11 +70,11 @@ export function Charts({ app, workflow, from, until, marks, onMark }: ChartsProp
           )}
         </Loaded>
       </Panel>
-      <Panel title="How long runs waited for their first pass">
+      <Panel title="Queue time">
         <Loaded query={series} rows={4}>
           {points => (
             <DurationChart
-              label={`How long runs of ${workflow} waited`}
+              label={`Queue time of ${workflow} runs`}
               points={points}
               lines={QUEUE_WAIT}
               nowMs={nowMs}

@@ -18,7 +18,7 @@ export function History({ changes, shown }: HistoryProps) {
   const compared = changes.flatMap(({ now, before, text }) => (before ? [{ now, before, text }] : []))
   if (compared.length === 0) return null
   return (
-    <Panel title="Changes of the definition">
+    <Panel title="Definition changes">
       <ul className={css.history}>
         {compared.map(change => (
           <li key={change.now.registeredAt}>
@@ -52,7 +52,7 @@ function Change({ change, isShown }: { change: Required<DefinitionChange>; isSho
       <DiffView
         before={definitionText(before)}
         after={definitionText(now)}
-        label={`The definition before and since ${now.registeredAt}`}
+        label={`Definition before and after ${now.registeredAt}`}
         isPublic
       />
     </details>

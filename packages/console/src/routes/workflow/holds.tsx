@@ -52,7 +52,7 @@ export function Holds({ app, workflow }: { app: string; workflow: string }) {
     <Panel
       title="Limits and buffers in use"
       isFlush
-      actions={<Link target={{ to: 'limits', query: { app, workflow } }}>All of them</Link>}
+      actions={<Link target={{ to: 'limits', query: { app, workflow } }}>All limits</Link>}
     >
       <DataTable label="Limits and buffers of the workflow" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
     </Panel>
@@ -62,7 +62,7 @@ export function Holds({ app, workflow }: { app: string; workflow: string }) {
 function ofLimit(limit: Limit): Hold {
   const { kind, scope, key, oldestAt } = limit
   const id = [kind, scope, key].join('\n')
-  const name = scope === 'workflow' ? kind : `${kind} of the ${scope}`
+  const name = scope === 'workflow' ? kind : `${scope} ${kind}`
   if (limit.kind === 'throttle') {
     const use = `${limit.limit} in ${durationText(limit.periodMs)}`
     return { id, kind: name, key, use, waiting: runs(limit.inLine), since: oldestAt, next: limit.nextStartAt }

@@ -68,7 +68,7 @@ export default function WorkflowPage() {
       actions={
         <>
           {definition && <WorkflowActions of={definition} />}
-          <Link target={{ to: 'runs', query: { app, workflow: name } }}>All its runs</Link>
+          <Link target={{ to: 'runs', query: { app, workflow: name } }}>Runs</Link>
         </>
       }
     >
@@ -89,11 +89,7 @@ export default function WorkflowPage() {
       <Panel title="Definition">
         <Loaded query={definitions}>
           {() =>
-            definition ? (
-              <Definition of={definition} />
-            ) : (
-              <p className={css.mute}>No runner has registered it, or not any more.</p>
-            )
+            definition ? <Definition of={definition} /> : <p className={css.mute}>Not registered by any runner.</p>
           }
         </Loaded>
       </Panel>
@@ -124,8 +120,7 @@ function Definition({ of }: { of: WorkflowDefinition }) {
     <ul className={css.words}>
       {of.pausedAt !== undefined && (
         <li>
-          <Status status="paused" /> It is paused since <Moment at={of.pausedAt} />: new runs stay queued until it is
-          resumed.
+          <Status status="paused" /> Paused since <Moment at={of.pausedAt} />: new runs stay queued until it is resumed.
         </li>
       )}
       {definitionWords(of).map(sentence => (
@@ -139,7 +134,7 @@ function Numbers({ of, stats }: { of: { app: string; name: string }; stats: Stat
   const { started, failed, inFlight, held, p50Ms, p95Ms, p99Ms, queueP95Ms, lastFailure } = stats
   const about = (ms: number | undefined) => (ms === undefined ? undefined : `${durationText(ms)} ±9 %`)
   return (
-    <Panel title="Its runs">
+    <Panel title="Run statistics">
       <Facts
         facts={[
           ['Started', String(started)],
@@ -149,11 +144,14 @@ function Numbers({ of, stats }: { of: { app: string; name: string }; stats: Stat
             'In flight',
             inFlight === 0 ? '0' : <RunsLink key="f" of={of} status={IN_FLIGHT} count={inFlight} what="in flight" />,
           ],
-          ['Held back', held === 0 ? '0' : <RunsLink key="h" of={of} status={HELD} count={held} what="held back" />],
-          ['Half end within', about(p50Ms)],
-          ['95 of 100 within', about(p95Ms)],
-          ['99 of 100 within', about(p99Ms)],
-          ['95 of 100 wait at most', about(queueP95Ms)],
+          [
+            'Queued by limits',
+            held === 0 ? '0' : <RunsLink key="h" of={of} status={HELD} count={held} what="queued by limits" />,
+          ],
+          ['Median', about(p50Ms)],
+          ['p95', about(p95Ms)],
+          ['p99', about(p99Ms)],
+          ['Queue time p95', about(queueP95Ms)],
           [
             'Last failure',
             lastFailure && (
@@ -170,7 +168,7 @@ function Numbers({ of, stats }: { of: { app: string; name: string }; stats: Stat
 
 function Steps({ steps }: { steps: Stats['steps'] }) {
   return (
-    <Panel title="Steps by total time, in its newest runs">
+    <Panel title="Steps by total time in the newest runs">
       <ol className={css.steps}>
         {stepRows(steps).map(({ name, percent, text }) => (
           <li key={name}>
@@ -238,7 +236,7 @@ function NewestRuns({ app, workflow }: { app: string; workflow: string }) {
       <Loaded query={query}>
         {() =>
           runs.length === 0 ? (
-            <Empty title="No run yet" />
+            <Empty title="No runs yet" />
           ) : (
             <DataTable
               label="Newest runs of the workflow"

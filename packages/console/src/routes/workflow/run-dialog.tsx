@@ -34,15 +34,13 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Start nothing</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <WriteButton disabledBecause={fault} onClick={check}>
             Check
           </WriteButton>
           <WriteButton
             kind="primary"
-            disabledBecause={
-              fault ?? (checked === text ? undefined : 'Check this input first: nothing is started by it')
-            }
+            disabledBecause={fault ?? (checked === text ? undefined : 'check the input first')}
             onClick={run}
           >
             Start
@@ -51,7 +49,7 @@ export function RunDialog({ app, name, onClose }: { app: string; name: string; o
       }
     >
       <Suspense fallback={<Waiting rows={4} />}>
-        <JsonEditor text={FIRST_INPUT} label="Input of the run" onChange={setText} />
+        <JsonEditor text={FIRST_INPUT} label="Run input" onChange={setText} />
       </Suspense>
       <p>
         <Polite

@@ -9,7 +9,7 @@ const plain = { triggers: [{ event: 'order.placed' }], retry, onFailure: false }
 test('a definition is told in sentences, and a policy that it does not have is not mentioned', () => {
   expect(definitionWords(plain)).toEqual([
     'It starts on order.placed.',
-    'A step is tried 5 times: the first wait is 1 s, each next one 2 times as long, up to 5 min.',
+    'A step is tried up to 5 times: after 1 s, doubling up to 5 min.',
   ])
   const flowControl = {
     concurrency: [
@@ -33,12 +33,12 @@ test('a definition is told in sentences, and a policy that it does not have is n
     'It starts on a if event.data.n > 1, or every day at 09:00 (UTC).',
     'At most 5 runs are active at once per event.data.userId.',
     'At most 1 run is active at once, over the whole namespace.',
-    'At most 10 runs start in 1 min, and 1 more at once after a quiet time; others wait.',
-    'It fails when it has not ended after 1 h.',
+    'At most 10 runs start in 1 min, with a burst of 1 more after idle time; others wait.',
+    'A run fails if it has not ended after 1 h.',
     'The event order.cancelled cancels it if async.data.id == event.data.id.',
-    'Its priority is event.data.rank.',
-    'A step that fails is not tried again.',
-    'A run that has spent its tries pauses, until somebody resumes it.',
+    'The run priority is event.data.rank.',
+    'Failed steps are not retried.',
+    'When all retries fail, a run is paused until it is resumed.',
   ])
 })
 
@@ -52,7 +52,7 @@ test.each([
 })
 
 test('a workflow without a trigger says who starts it; a trigger of a list is shorter', () => {
-  expect(definitionWords({ ...plain, triggers: [] })[0]).toBe('Only other workflows and people start it.')
+  expect(definitionWords({ ...plain, triggers: [] })[0]).toBe('It is started only by other workflows or by hand.')
   expect(triggerWords({ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' })).toBe('Monday to Friday at 09:00 (Europe/Berlin)')
   expect(triggerWords({ cron: '1 2 3 4 5' })).toBe('1 2 3 4 5 (UTC)')
   expect(triggerWords({ event: 'a', if: 'event.data.n > 1' })).toBe('a if event.data.n > 1')
@@ -67,12 +67,12 @@ test.each<[Record<string, unknown>, string]>([
   [{ throttle: { limit: 1, periodMs: 3_600_000, burst: 0 } }, 'At most 1 run starts in 1 h; others wait.'],
   [
     { throttle: { limit: 10, periodMs: 60_000, burst: 5, key: 'event.data.user' } },
-    'At most 10 runs start in 1 min per event.data.user, and 5 more at once after a quiet time; others wait.',
+    'At most 10 runs start in 1 min per event.data.user, with a burst of 5 more after idle time; others wait.',
   ],
-  [{ rateLimit: { limit: 1, periodMs: 60_000 } }, 'At most 1 run starts in 1 min; further events start nothing.'],
+  [{ rateLimit: { limit: 1, periodMs: 60_000 } }, 'At most 1 run starts in 1 min; further events start no runs.'],
   [
     { rateLimit: { limit: 5, periodMs: 60_000, key: 'event.data.user' } },
-    'At most 5 runs start in 1 min per event.data.user; further events start nothing.',
+    'At most 5 runs start in 1 min per event.data.user; further events start no runs.',
   ],
   [{ debounce: { periodMs: 5000, mode: 'last' } }, 'Events within 5 s of each other become one run.'],
   [
@@ -89,17 +89,20 @@ test.each<[Record<string, unknown>, string]>([
   ],
   [
     { batch: { maxSize: 100, timeoutMs: 10_000, key: 'event.data.host' } },
-    'Up to 100 events, or those of 10 s, become one run per event.data.host.',
+    'Up to 100 events, or those within 10 s, become one run per event.data.host.',
   ],
-  [{ singleton: { mode: 'skip' } }, 'While a run is alive, events start no other.'],
-  [{ singleton: { mode: 'cancel', key: 'event.data.user' } }, 'A new run cancels the one before per event.data.user.'],
+  [{ singleton: { mode: 'skip' } }, 'While a run is active, events start no other.'],
+  [
+    { singleton: { mode: 'cancel', key: 'event.data.user' } },
+    'A new run cancels the previous one per event.data.user.',
+  ],
   [
     { idempotency: { key: 'event.data.orderId', ttlMs: 86_400_000 } },
     'Each event.data.orderId starts one run within 1 d.',
   ],
   [
     { timeouts: { queueMs: 600_000, runMs: 3_600_000, invokeMs: 60_000 } },
-    'It is given up when it has not started after 10 min. It fails when it has not ended after 1 h. A pass fails without an answer after 1 min.',
+    'A run fails if it has not started after 10 min. A run fails if it has not ended after 1 h. A pass fails without a response after 1 min.',
   ],
   [{ cancelOn: [{ event: 'order.cancelled' }] }, 'The event order.cancelled cancels it.'],
 ])('the policy %o is one sentence', (flowControl, sentence) => {
@@ -108,25 +111,25 @@ test.each<[Record<string, unknown>, string]>([
 })
 
 test.each([
-  [{ maxAttempts: 1 }, 'A step that fails is not tried again.'],
-  [{ maxAttempts: 2 }, 'A step is tried 2 times, with 1 s between.'],
-  [{ maxAttempts: 4, factor: 1 }, 'A step is tried 4 times, with 1 s between.'],
+  [{ maxAttempts: 1 }, 'Failed steps are not retried.'],
+  [{ maxAttempts: 2 }, 'A step is tried up to 2 times, 1 s apart.'],
+  [{ maxAttempts: 4, factor: 1 }, 'A step is tried up to 4 times, 1 s apart.'],
   [
     { maxAttempts: 3, initialMs: 400, factor: 1.5 },
-    'A step is tried 3 times: the first wait is 400 ms, each next one 1.5 times as long, up to 5 min.',
+    'A step is tried up to 3 times: after 400 ms, growing 1.5-fold up to 5 min.',
   ],
 ])('the retries %o are one sentence', (given, sentence) => {
   expect(definitionWords({ ...plain, retry: { ...retry, ...given } }).at(-1)).toBe(sentence)
 })
 
 test.each([
-  [1, 'A pass that fails outside its steps is not tried again.'],
-  [4, 'A pass that fails outside its steps is tried 4 times.'],
-])('%d tries of a pass are one sentence', (handlerRetries, sentence) => {
+  [1, 'A pass that fails outside its steps is not retried.'],
+  [4, 'A pass that fails outside its steps is tried up to 4 times.'],
+])('%d pass retries are one sentence', (handlerRetries, sentence) => {
   expect(definitionWords({ ...plain, handlerRetries }).at(-1)).toBe(sentence)
 })
 
 test('a handler of failures is mentioned, and a policy of a newer engine is not', () => {
   const words = definitionWords({ ...plain, onFailure: true, flowControl: { later: { limit: 1 } } as never })
-  expect(words).toEqual([...definitionWords(plain), 'A handler of its own runs after a failure.'])
+  expect(words).toEqual([...definitionWords(plain), 'Has an on-failure handler.'])
 })

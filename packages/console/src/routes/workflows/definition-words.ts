@@ -34,16 +34,17 @@ function startWords(trigger: WorkflowDefinition['triggers'][number]): string {
 }
 
 function retryWords({ maxAttempts, initialMs, factor, maxMs, maxElapsedMs }: Definition['retry']): string {
-  if (maxAttempts === 1) return 'A step that fails is not tried again.'
-  const times = maxAttempts === 'unlimited' ? 'until it succeeds' : `${maxAttempts} times`
+  if (maxAttempts === 1) return 'Failed steps are not retried.'
+  const times = maxAttempts === 'unlimited' ? 'until it succeeds' : `up to ${maxAttempts} times`
   const first = `A step is tried ${times}${maxElapsedMs === undefined ? '' : `, for at most ${span(maxElapsedMs)}`}`
-  if (maxAttempts === 2 || factor === 1) return `${first}, with ${span(initialMs)} between.`
-  return `${first}: the first wait is ${span(initialMs)}, each next one ${factor} times as long, up to ${span(maxMs)}.`
+  if (maxAttempts === 2 || factor === 1) return `${first}, ${span(initialMs)} apart.`
+  const growth = factor === 2 ? 'doubling' : `growing ${factor}-fold`
+  return `${first}: after ${span(initialMs)}, ${growth} up to ${span(maxMs)}.`
 }
 
 function passWords(tries: number | undefined): string[] {
   if (tries === undefined) return []
-  return [`A pass that fails outside its steps is ${tries === 1 ? 'not tried again' : `tried ${tries} times`}.`]
+  return [`A pass that fails outside its steps is ${tries === 1 ? 'not retried' : `tried up to ${tries} times`}.`]
 }
 
 /** Sentences about a definition. What it does not have is not mentioned. */
@@ -51,15 +52,15 @@ export function definitionWords(definition: Definition): string[] {
   const { triggers, retry, flowControl = {}, onFailure, whenExhausted, handlerRetries } = definition
   const starts =
     triggers.length === 0
-      ? 'Only other workflows and people start it.'
+      ? 'It is started only by other workflows or by hand.'
       : `It starts ${triggers.map(startWords).join(', or ')}.`
   return [
     starts,
     ...Object.entries(flowControl).flatMap(([policy, value]) => policyWords(policy, value)),
     retryWords(retry),
     ...passWords(handlerRetries),
-    ...(whenExhausted === 'pause' ? ['A run that has spent its tries pauses, until somebody resumes it.'] : []),
-    ...(onFailure ? ['A handler of its own runs after a failure.'] : []),
+    ...(whenExhausted === 'pause' ? ['When all retries fail, a run is paused until it is resumed.'] : []),
+    ...(onFailure ? ['Has an on-failure handler.'] : []),
   ]
 }
 
@@ -89,23 +90,23 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
   concurrency: ({ limit, key, scope }) =>
     `At most ${limit} ${limit === 1 ? 'run is' : 'runs are'} active at once${perKey(key)}${scope === undefined || scope === 'workflow' ? '' : `, over the whole ${scope}`}.`,
   throttle: ({ limit, periodMs, burst, key }) =>
-    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}${burst ? `, and ${burst} more at once after a quiet time` : ''}; others wait.`,
+    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}${burst ? `, with a burst of ${burst} more after idle time` : ''}; others wait.`,
   rateLimit: ({ limit, periodMs, key }) =>
-    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}; further events start nothing.`,
+    `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}; further events start no runs.`,
   debounce: ({ periodMs, timeoutMs, key, mode }) =>
     `Events within ${span(periodMs)} of each other become one run${perKey(key)}${timeoutMs === undefined ? '' : `, at the latest ${span(timeoutMs)} after the first`}${mode === 'first' || mode === 'all' ? `, with the data of ${mode === 'all' ? 'all' : 'the first'}` : ''}.`,
   batch: ({ maxSize, timeoutMs, key }) =>
-    `Up to ${maxSize} events, or those of ${span(timeoutMs)}, become one run${perKey(key)}.`,
+    `Up to ${maxSize} events, or those within ${span(timeoutMs)}, become one run${perKey(key)}.`,
   singleton: ({ mode, key }) =>
     mode === 'cancel'
-      ? `A new run cancels the one before${perKey(key)}.`
-      : `While a run is alive, events start no other${perKey(key)}.`,
+      ? `A new run cancels the previous one${perKey(key)}.`
+      : `While a run is active, events start no other${perKey(key)}.`,
   idempotency: ({ key, ttlMs }) => `Each ${key} starts one run within ${span(ttlMs)}.`,
   timeouts: ({ queueMs, runMs, invokeMs }) =>
     [
-      queueMs === undefined ? undefined : `It is given up when it has not started after ${span(queueMs)}.`,
-      runMs === undefined ? undefined : `It fails when it has not ended after ${span(runMs)}.`,
-      invokeMs === undefined ? undefined : `A pass fails without an answer after ${span(invokeMs)}.`,
+      queueMs === undefined ? undefined : `A run fails if it has not started after ${span(queueMs)}.`,
+      runMs === undefined ? undefined : `A run fails if it has not ended after ${span(runMs)}.`,
+      invokeMs === undefined ? undefined : `A pass fails without a response after ${span(invokeMs)}.`,
     ]
       .filter(Boolean)
       .join(' '),
@@ -113,7 +114,7 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
 }
 
 function policyWords(name: string, value: unknown): string[] {
-  if (name === 'priority') return [`Its priority is ${String(value)}.`]
+  if (name === 'priority') return [`The run priority is ${String(value)}.`]
   const words = WORDS[name]
   if (words === undefined) return []
   return [value].flat().flatMap(policy => words(policy as Policy) || [])

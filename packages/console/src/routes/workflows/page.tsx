@@ -60,8 +60,8 @@ const COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
-  { id: 'app', header: 'App, runners', width: '128px', render: row => <ServedBy row={row} /> },
-  { id: 'triggers', header: 'Starts on', render: row => <Triggers row={row} /> },
+  { id: 'app', header: 'App, runners', width: '118px', render: row => <ServedBy row={row} /> },
+  { id: 'triggers', header: 'Triggers', render: row => <Triggers row={row} /> },
   { id: 'runs', header: 'Runs', width: '60px', align: 'end', render: ({ stats }) => stats?.started ?? '' },
   {
     id: 'trend',
@@ -89,8 +89,8 @@ const COLUMNS: readonly Column<Row>[] = [
   { id: 'flight', header: 'In flight', width: '74px', align: 'end', render: row => <InFlight of={row} /> },
   {
     id: 'held',
-    header: 'Held',
-    width: '56px',
+    header: 'Queued',
+    width: '78px',
     align: 'end',
     render: row => <Held of={row} />,
   },
@@ -115,7 +115,7 @@ function InFlight({ of: { app, name, stats } }: { of: Counted }) {
 }
 
 function Held({ of: { app, name, stats } }: { of: Counted }) {
-  return stats ? <RunsLink of={{ app, name }} status={HELD} count={stats.held} what="held back" /> : null
+  return stats ? <RunsLink of={{ app, name }} status={HELD} count={stats.held} what="queued by limits" /> : null
 }
 
 const duration = (ms: number | undefined) => (ms === undefined ? '' : durationText(ms))
@@ -182,8 +182,8 @@ export default function WorkflowsPage() {
               )
             if (filters.length > 0) return <FilteredEmpty what="workflows" filters={filters} />
             return (
-              <Empty title="No workflow yet">
-                <p>A workflow appears when a runner that serves it registers.</p>
+              <Empty title="No workflows yet">
+                <p>A workflow appears when its runner registers.</p>
                 <FirstRunner />
               </Empty>
             )
@@ -195,7 +195,7 @@ export default function WorkflowsPage() {
 }
 
 function Triggers({ row: { triggers, nextAt } }: { row: Row }) {
-  if (triggers.length === 0) return <span className={css.mute}>nothing by itself</span>
+  if (triggers.length === 0) return <span className={css.mute}>no triggers</span>
   const text = triggers.map(triggerWords).join(', ')
   return (
     <span title={text}>

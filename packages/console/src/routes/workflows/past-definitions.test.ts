@@ -23,7 +23,7 @@ test('a change names the parts that differ, also those that only one definition 
   expect(definitionChanges(list).map(({ text }) => text)).toEqual([
     'the definition changed: triggers, failure handler, flow control',
     'the definition changed: flow control',
-    'the oldest definition that is kept',
+    'the oldest stored definition',
   ])
   expect(changedParts(at(1), at(2))).toBe('')
 })

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<string, string>> = {
   retry: 'retries',
   flowControl: 'flow control',
   onFailure: 'failure handler',
-  handlerRetries: 'tries of a pass',
+  handlerRetries: 'pass retries',
   whenExhausted: 'pause on failure',
   attributes: 'attributes',
   inheritAttributes: 'inherited attributes',
@@ -43,7 +43,7 @@ export interface DefinitionChange {
 export function definitionChanges(definitions: readonly PastDefinition[]): DefinitionChange[] {
   return definitions.map((now, i) => {
     const before = definitions[i + 1]
-    if (!before) return { now, text: 'the oldest definition that is kept' }
+    if (!before) return { now, text: 'the oldest stored definition' }
     return { now, before, text: `the definition changed: ${changedParts(before, now)}` }
   })
 }

@@ -15,7 +15,7 @@ export interface BrushProps {
   onChoose(first: number, last: number): void
 }
 
-const HINT = 'Drag, or Shift and an arrow: several'
+const HINT = 'Drag, or Shift with an arrow, selects several'
 
 export function Brush({ label, count, wordsOf, onChoose }: BrushProps) {
   const [span, setSpan] = useState<Span>()
@@ -50,7 +50,7 @@ export function Brush({ label, count, wordsOf, onChoose }: BrushProps) {
     <fieldset
       ref={box}
       className={css.hits}
-      aria-label={`${label}: the times`}
+      aria-label={`${label}: time range`}
       onKeyDown={onKeyDown}
       onPointerDown={event => {
         if (event.button !== 0) return

@@ -42,6 +42,6 @@ export function countWords(counts: readonly number[], what: string): string {
   const all = counts.reduce((sum, count) => sum + count, 0)
   const busy = counts.filter(count => count > 0).length
   const most = counts.indexOf(Math.max(...counts, 0)) + 1
-  const where = all === 0 ? '' : `, most in part ${most}`
-  return `${all} ${all === 1 ? what.replace(/s$/, '') : what} in ${busy} of ${counts.length} parts of the time${where}`
+  const where = all === 0 ? '' : `, most in interval ${most}`
+  return `${all} ${all === 1 ? what.replace(/s$/, '') : what} in ${busy} of ${counts.length} intervals${where}`
 }

@@ -34,7 +34,7 @@ export function DurationChart<Point extends { at: string }>(props: DurationChart
       bars={null}
       over={
         isEmpty ? (
-          <p className={css.nothing}>No run ended in this window.</p>
+          <p className={css.nothing}>No runs ended in this window.</p>
         ) : (
           <div className={css.hits}>
             {points.map(point => (
@@ -50,5 +50,5 @@ export function DurationChart<Point extends { at: string }>(props: DurationChart
 
 function wordsOf<Point>(point: Point, lines: readonly ChartLine<Point>[]): string {
   const known = lines.flatMap(({ kind, of }) => (of(point) === undefined ? [] : `${kind} ${durationCell(of(point))}`))
-  return known.length === 0 ? 'no run ended' : `${known.join(', ')} ${ERROR_TEXT}`
+  return known.length === 0 ? 'no runs ended' : `${known.join(', ')} ${ERROR_TEXT}`
 }

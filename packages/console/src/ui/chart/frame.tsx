@@ -82,7 +82,7 @@ export function ChartFrame<Point extends TimePoint>(props: ChartFrameProps<Point
             <i data-kind="mark" aria-hidden="true" /> {title}
           </span>
         ))}
-        {marks.length > MARKS_NAMED && <span>{marks.length - MARKS_NAMED} marks more</span>}
+        {marks.length > MARKS_NAMED && <span>{marks.length - MARKS_NAMED} more marks</span>}
         <span className={css.max}>{most}</span>
       </figcaption>
       <svg

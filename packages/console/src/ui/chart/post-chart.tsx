@@ -33,7 +33,7 @@ export function PostChart({ label, points, nowMs }: { label: string; points: rea
       nowMs={nowMs}
       kinds={KINDS}
       lines={[P95]}
-      most={`up to ${maxPosts} ${maxPosts === 1 ? 'post' : 'posts'}`}
+      most={`up to ${maxPosts} ${maxPosts === 1 ? 'delivery' : 'deliveries'}`}
       bars={
         <>
           <Hatch id={hatch} />

@@ -59,10 +59,11 @@ export function TrendSpark({ started, failed }: RunTrend) {
   )
 }
 
-/** "12 runs in 3 of 24 parts of the time, most in part 20; 2 failed, in 1 part". */
+/** "12 runs in 3 of 24 intervals, most in interval 20; 2 failed, in 1 interval". */
 export function trendWords({ started, failed }: RunTrend): string {
   const failures = failed.reduce((sum, count) => sum + count, 0)
-  const parts = failed.filter(count => count > 0).length
-  const where = failures === 0 ? 'none failed' : `${failures} failed, in ${parts} ${parts === 1 ? 'part' : 'parts'}`
+  const spans = failed.filter(count => count > 0).length
+  const where =
+    failures === 0 ? 'none failed' : `${failures} failed, in ${spans} ${spans === 1 ? 'interval' : 'intervals'}`
   return `${countWords(started, 'runs')}; ${where}`
 }

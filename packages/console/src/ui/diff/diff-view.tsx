@@ -26,7 +26,7 @@ export function DiffView({ before, after, label, isJson = false, isPublic = fals
   const { isHidden } = useVeil()
   const diff = useDiff({ before, after, isJson, isVeiled: isHidden && !isPublic })
   const [most, setMost] = useState(LINES_SHOWN)
-  if (!diff) return <Polite className={css.same} text="The texts are being compared…" />
+  if (!diff) return <Polite className={css.same} text="Comparing…" />
   const { isSame, lines, left } = diff
   if (isSame) return <p className={css.same}>No difference.</p>
   const more = lines.length - most
@@ -37,7 +37,7 @@ export function DiffView({ before, after, label, isJson = false, isPublic = fals
         'skipped' in line ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
           <div key={i} className={css.skipped}>
-            {line.skipped} {line.skipped === 1 ? 'line' : 'lines'} the same
+            {line.skipped} unchanged {line.skipped === 1 ? 'line' : 'lines'}
           </div>
         ) : (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
@@ -51,8 +51,8 @@ export function DiffView({ before, after, label, isJson = false, isPublic = fals
           </div>
         ),
       )}
-      {more > 0 && <Button onClick={() => setMost(lines.length)}>Show {more} lines more</Button>}
-      {more <= 0 && left > 0 && <div className={css.skipped}>{left} lines more are not shown</div>}
+      {more > 0 && <Button onClick={() => setMost(lines.length)}>Show {more} more lines</Button>}
+      {more <= 0 && left > 0 && <div className={css.skipped}>{left} more lines are not shown</div>}
     </section>
   )
 }

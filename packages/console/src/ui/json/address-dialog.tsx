@@ -16,19 +16,19 @@ export default function AddressDialog({ address, onClose }: { address: URL; onCl
       actions={
         <>
           <Button onClick={onClose} data-autofocus="">
-            Keep closed
+            Cancel
           </Button>
           <a className={css.open} href={href} target="_blank" rel="noopener noreferrer" onClick={onClose}>
-            Open it in a new tab
+            Open in a new tab
           </a>
         </>
       }
     >
       <p>
-        This address came with the data: anybody may have written it. It leads to <strong>{host}</strong>.
+        This link comes from the data and may not be safe. It opens <strong>{host}</strong>.
       </p>
       <p className={css.address}>
-        <code>{href}</code> <CopyButton text={href} label="Copy the address" />
+        <code>{href}</code> <CopyButton text={href} label="Copy URL" />
       </p>
     </Dialog>,
     document.body,

@@ -13,7 +13,7 @@ const QUIET_MS = 300
 /** The fault of the text; undefined for JSON. */
 export function useJsonFault(text: string): string | undefined {
   const outcome = useJob('fault', text)
-  return outcome ? outcome.value : 'The text is being checked'
+  return outcome ? outcome.value : 'Checking the text'
 }
 
 /** The text with an indent; undefined until it is known. A text that is not JSON stays as it is. */

@@ -34,11 +34,11 @@ export default function CommandsView({ call }: { call: Call | readonly Call[] })
   const command = useCommands([call].flat())
   return (
     <details className={css.commands}>
-      <summary>The same as a command</summary>
+      <summary>Show CLI / curl</summary>
       {Object.entries(command ?? {}).map(([tool, text]) => (
         <div key={tool} className={css.command}>
           <code>{cutText(text, CHARS_MAX, '…')}</code>
-          <CopyButton text={text} label={`Copy the ${tool} command`} />
+          <CopyButton text={text} label={`Copy ${tool} command`} />
         </div>
       ))}
     </details>

@@ -8,6 +8,6 @@ import { toast } from './toasts.tsx'
 export async function copyCommand(call: Call, tool: 'perdure' | 'curl'): Promise<void> {
   const { commandsOf } = await import('../../data/commands/request.ts')
   const text = (await commandsOf(call))[tool]
-  if (text === undefined) toast('The command line has no such command: copy it as curl', { isError: true })
-  else await copyText(text, 'Copied the command')
+  if (text === undefined) toast('No perdure command does this: copy it as curl', { isError: true })
+  else await copyText(text, 'Command copied')
 }

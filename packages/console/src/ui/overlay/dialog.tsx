@@ -91,12 +91,15 @@ export interface ConfirmProps {
   onClose(): void
 }
 
+/** The label of the button that does nothing. Beside an action that cancels something, "Cancel" could mean either. */
+export const keepLabel = (action: string) => (/^cancel/i.test(action) ? "Don't cancel" : 'Cancel')
+
 /** Asks before an action. */
 export function Confirm({
   title,
   children,
   action,
-  keep = 'Keep',
+  keep = keepLabel(action),
   isDanger = false,
   disabledBecause,
   call,

@@ -17,10 +17,10 @@ export interface SecretOnceProps {
 export function SecretOnce({ title, secret, use, onClose }: SecretOnceProps) {
   return (
     <Dialog title={title} isKept onClose={onClose} actions={<Button onClick={onClose}>I have stored it</Button>}>
-      <p>It is shown this once. {use}</p>
+      <p>It is shown only once. {use}</p>
       <div className={styles.secret}>
         <code>{secret}</code>
-        <CopyButton text={secret} label="Copy the secret" />
+        <CopyButton text={secret} label="Copy secret" />
       </div>
     </Dialog>
   )

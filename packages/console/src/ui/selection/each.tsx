@@ -41,7 +41,7 @@ export function EachBar<Row>({ rows, nouns, actions, renews, disabledBecause, on
   const rowsOf = ({ fits = () => true }: EachAction<Row>) => rows.filter(fits)
   const whyNot = (action: EachAction<Row>) => {
     if (rows.length > EACH_MAX) return `at most ${EACH_MAX} rows at once`
-    return rowsOf(action).length > 0 ? undefined : 'no selected row is in a state for it'
+    return rowsOf(action).length > 0 ? undefined : 'not possible for any selected row'
   }
   return (
     <SelectionFrame text={`${textOf(rows.length)} selected`} onClear={onClear}>

@@ -21,7 +21,7 @@ export function Snippet({ text }: { text: string }) {
     <div className={styles.snippet}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll sideways, by keyboard too. */}
       <pre tabIndex={0}>{text}</pre>
-      <CopyButton text={text} label="Copy the commands" />
+      <CopyButton text={text} label="Copy commands" />
     </div>
   )
 }
@@ -36,10 +36,10 @@ export interface ActiveFilter {
 export function FilteredEmpty({ what, filters }: { what: string; filters: readonly ActiveFilter[] }) {
   return (
     <div className={styles.empty}>
-      <h2>No {what} with these filters</h2>
+      <h2>No matching {what}</h2>
       <div className={styles.filters}>
         {filters.map(({ label, drop }) => (
-          <Button key={label} onClick={drop} aria-label={`Drop ${label}`}>
+          <Button key={label} onClick={drop} aria-label={`Remove ${label}`}>
             {label} ✕
           </Button>
         ))}

@@ -53,8 +53,8 @@ function KeyNote({ kinds }: { kinds: readonly string[] }) {
   if (useIsOpen()) return null
   return (
     <p>
-      This engine has keys: set <code>ENGINE_API_KEY</code> first, to a key of kind <code>{kinds.join(' or ')}</code>.
-      The page of <Link target={{ to: 'keys' }}>keys</Link> makes one.
+      This engine requires a key: first set <code>ENGINE_API_KEY</code> to a <code>{kinds.join(' or ')}</code> key.
+      Create one under <Link target={{ to: 'keys' }}>keys</Link>.
     </p>
   )
 }

@@ -73,34 +73,35 @@ export function ErrorBanner({ error, isRetrying = false, onRetry }: ErrorBannerP
   const { code, requestId } = error instanceof ApiError ? error : { code: 'unreachable', requestId: undefined }
   const id = requestId === undefined ? '' : ` · ${requestId}`
   const call = callOfError(error)
+  const absent = code === 'not_found' && titled(error.message.replace(/^no such /, ''))
   return (
     <div className={styles.banner} role="alert">
       <p>
-        <strong>This could not be read.</strong>{' '}
-        {code === 'not_found'
-          ? `${error.message.replace(/\.?$/, '.')} Retention may have removed it, or it is in another namespace.`
-          : error.message}
+        <strong>{absent ? `${absent} not found.` : 'Could not load this.'}</strong>{' '}
+        {code === 'not_found' ? 'Retention may have deleted it, or it is in another namespace.' : error.message}
         <small>
           {code}
           {id}
         </small>
       </p>
-      {requestId !== undefined && <Button onClick={() => void copyText(`${code} ${requestId}`)}>Copy id</Button>}
+      {requestId !== undefined && <Button onClick={() => void copyText(`${code} ${requestId}`)}>Copy ID</Button>}
       {call && <Button onClick={() => void copyCommand(call, 'curl')}>Copy as curl</Button>}
       {onRetry && <Button onClick={onRetry}>{isRetrying ? 'Trying…' : 'Try again'}</Button>}
     </div>
   )
 }
 
+const titled = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** The kind of key that a page needs. */
 export function Forbidden({ error }: { error: ApiError }) {
   const needs = (error.details as { needs?: string[] } | undefined)?.needs
   const isLocked = !canWrite(useSession())
-  const hint = isLocked && needs?.includes('secret') ? ' Unlock, on top, takes one.' : ''
+  const hint = isLocked && needs?.includes('secret') && 'Use Unlock at the top of the page.'
   return (
     <div className={styles.empty}>
-      <h2>This needs another key</h2>
-      <p>{needs ? `It opens with a key of kind ${needs.join(' or ')}.${hint}` : error.message}</p>
+      <h2>{needs ? `${titled(needs.join(' or '))} key required` : 'Different key required'}</h2>
+      <p>{needs ? hint : error.message}</p>
     </div>
   )
 }

@@ -134,8 +134,8 @@ function Failed({ error, onClose, isWholePage, onRetry }: FailedProps) {
 }
 
 function lostText(isAway: boolean, isWholePage = false): string {
-  if (!isAway) return 'The engine does not answer, or it was updated since this page was opened.'
-  return `The engine does not answer.${isWholePage ? ' The page is loaded as soon as it does.' : ''}`
+  if (!isAway) return 'The engine is not responding, or was updated after this page was opened.'
+  return `The engine is not responding.${isWholePage ? ' The page loads as soon as it does.' : ''}`
 }
 
 /** Whether a script is lost because no engine answers. A load of the page would end in an error of the browser then. */

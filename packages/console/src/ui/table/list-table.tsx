@@ -40,7 +40,7 @@ export function ListTable<Row>({ look, menuOf, ...table }: ListTableProps<Row>) 
     <>
       <DataTable<Row> {...table} {...(look && { onPeek: peek.show, onActive: peek.follow })} onMenu={openMenu} />
       {shown && (
-        <PeekPanel name={`A look at a row of ${label}`} head={shown.head} isPinned={peek.isPinned}>
+        <PeekPanel name={`Preview of a row in ${label}`} head={shown.head} isPinned={peek.isPinned}>
           {shown.body}
         </PeekPanel>
       )}
@@ -68,7 +68,7 @@ function itemsOf(row: HTMLElement, key: string): MenuItem[] {
       disabledBecause: button.ariaDisabled === 'true' ? button.title : undefined,
       onSelect: () => button.click(),
     })),
-    ...(link ? [{ label: 'Copy the link', onSelect: () => void copyText(link.href, 'Link copied') }] : []),
-    ...(ID.test(key) ? [{ label: 'Copy the id', keys: 'c', onSelect: () => void copyText(key, 'Id copied') }] : []),
+    ...(link ? [{ label: 'Copy link', onSelect: () => void copyText(link.href, 'Link copied') }] : []),
+    ...(ID.test(key) ? [{ label: 'Copy ID', keys: 'c', onSelect: () => void copyText(key, 'ID copied') }] : []),
   ]
 }

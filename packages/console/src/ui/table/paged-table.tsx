@@ -73,8 +73,8 @@ interface GoOnProps {
 function GoOn({ count, what, query }: GoOnProps) {
   return (
     <p className={styles.more}>
-      <Polite text={`${count} ${what} are shown, and there are more.`} />
-      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Reading…' : 'Go on'}</Button>
+      <Polite text={`Showing ${count} ${what}; there are more.`} />
+      <Button onClick={() => void query.fetchNextPage()}>{query.isFetchingNextPage ? 'Loading…' : 'Load more'}</Button>
     </p>
   )
 }

@@ -27,7 +27,7 @@ function Head<Row>({ columns, rows, keyOf, selection, hasMenuButton }: HeadProps
             <th scope="col">
               <input
                 type="checkbox"
-                aria-label="Select all rows that are loaded"
+                aria-label="Select all loaded rows"
                 checked={isAll}
                 onChange={() => selection.onChange(new Set(isAll ? [] : rows.map(keyOf)))}
               />

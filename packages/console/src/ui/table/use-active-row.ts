@@ -85,13 +85,13 @@ function useRowKeys<Row>(props: DataTableProps<Row>, { table, index, move, selec
       { keys: 'k', label: 'Previous row', run: () => move(-1) },
       { keys: 'Enter', label: 'Open the row', run: () => current !== undefined && open(current) },
       ...(onPeek
-        ? [{ keys: 'Space', label: 'Look at the row', run: () => current !== undefined && onPeek(current, 'pin') }]
+        ? [{ keys: 'Space', label: 'Preview the row', run: () => current !== undefined && onPeek(current, 'pin') }]
         : []),
       ...(onMenu
         ? [{ keys: '.', label: 'Actions on the row', run: () => current !== undefined && menu(current) }]
         : []),
       ...(key !== undefined && ID.test(key)
-        ? [{ keys: 'c', label: 'Copy the id of the row', run: () => void copyText(key, 'Id copied') }]
+        ? [{ keys: 'c', label: 'Copy row ID', run: () => void copyText(key, 'ID copied') }]
         : []),
       ...(selection
         ? [

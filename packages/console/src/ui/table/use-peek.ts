@@ -15,6 +15,6 @@ export function usePeek<Row>(rows: readonly Row[], keyOf: (row: Row) => string) 
   const follow = (row: Row | undefined) => {
     if (isPinned && row) setState({ key: keyOf(row), isPinned })
   }
-  useKeys('A look', isPinned ? [{ keys: 'Escape', label: 'Close the look', run: () => setState(undefined) }] : [])
+  useKeys('Preview', isPinned ? [{ keys: 'Escape', label: 'Close the preview', run: () => setState(undefined) }] : [])
   return { row: state && rows.find(row => keyOf(row) === state.key), isPinned, show, follow }
 }

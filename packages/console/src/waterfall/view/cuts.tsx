@@ -19,7 +19,7 @@ const lengthOf = ({ fromMs, toMs }: Cut) => durationText(toMs - fromMs)
 
 export function CutMark({ cut, span }: { cut: Cut; span: Span }) {
   const place = placeOf(cut, span)
-  return place && <span className={css.cut} title={`${lengthOf(cut)} in which nothing ran`} style={place.style} />
+  return place && <span className={css.cut} title={`${lengthOf(cut)} idle`} style={place.style} />
 }
 
 export interface CutLabelsProps {

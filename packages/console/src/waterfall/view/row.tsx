@@ -61,11 +61,7 @@ export const RowView = memo(function RowView(props: RowProps) {
       <span role="gridcell" className={css.track}>
         {row.kind === 'bar' ? <BarSegments bar={row.bar} track={track} /> : <FoldStrip fold={row.fold} track={track} />}
       </span>
-      <span
-        role="gridcell"
-        className={css.took}
-        title={row.kind === 'fold' ? 'half of them within, 95 % of them within' : undefined}
-      >
+      <span role="gridcell" className={css.took} title={row.kind === 'fold' ? 'median, p95' : undefined}>
         {tookText(row, track.endMs)}
       </span>
     </div>

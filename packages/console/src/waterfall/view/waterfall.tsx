@@ -91,7 +91,7 @@ export function Waterfall(props: WaterfallProps) {
         <div role="row" aria-rowindex={1} className={css.hidden}>
           <span role="columnheader">Step</span>
           <span role="columnheader">Time</span>
-          <span role="columnheader">Took</span>
+          <span role="columnheader">Duration</span>
         </div>
         <div role="presentation" className={css.rows} style={{ height: `${rows.length * ROW_PX}px` }}>
           <Lines track={track} width={width} passes={props.passes} momentMs={props.momentMs} />

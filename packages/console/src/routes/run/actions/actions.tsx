@@ -31,7 +31,7 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
   const [refused, noNewRun] = [whyNoWrite(session), whyNoNewRun(session)]
   const hasEnded = isTerminal(run.status)
   const unseen = useVeil().isHidden ? 'payloads are hidden' : undefined
-  const notEnded = hasEnded ? undefined : 'only a finished run can be replayed'
+  const notEnded = hasEnded ? undefined : 'only finished runs can be replayed'
   useKeys('Run', [
     { keys: 'r', label: 'replay', run: () => hasEnded && noNewRun === undefined && setOpen('replay') },
     {
@@ -76,7 +76,7 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
             disabledBecause: refused ?? ended,
             onSelect: () => setOpen('cancel'),
           },
-          { label: 'Copy id', keys: 'c', onSelect: () => void copyText(run.id, 'Copied the id') },
+          { label: 'Copy ID', keys: 'c', onSelect: () => void copyText(run.id, 'ID copied') },
           { label: 'Copy as perdure', onSelect: () => void copyCommand(read, 'perdure') },
           { label: 'Copy as curl', onSelect: () => void copyCommand(read, 'curl') },
         ]}

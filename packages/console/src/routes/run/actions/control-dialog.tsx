@@ -10,8 +10,7 @@ import type { RunView } from '../model/use-run.ts'
 import { controlSentence } from './sentences.ts'
 
 const OPERATIONS = { cancel: 'cancelRun', pause: 'pauseRun', resume: 'resumeRun' } as const
-const TITLES = { cancel: 'Cancel this run', pause: 'Pause this run', resume: 'Resume this run' } as const
-const KEEPS = { cancel: 'Keep it running', pause: 'Keep it running', resume: 'Keep it paused' } as const
+const TITLES = { cancel: 'Cancel run', pause: 'Pause run', resume: 'Resume run' } as const
 
 export interface ControlDialogProps {
   view: RunView
@@ -28,8 +27,7 @@ export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
   return (
     <Confirm
       title={TITLES[action]}
-      action={TITLES[action].replace(' this run', '')}
-      keep={KEEPS[action]}
+      action={TITLES[action]}
       isDanger={action === 'cancel'}
       disabledBecause={whyNoWrite(useSession())}
       onClose={onClose}

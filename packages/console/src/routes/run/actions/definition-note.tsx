@@ -27,7 +27,7 @@ export function DefinitionNote({ view: { run } }: { view: RunView }) {
   )
   if (data === undefined) return null
   if (now === undefined)
-    return <p className={css.fault}>The workflow is not registered any more: the new run would wait for a runner.</p>
+    return <p className={css.fault}>The workflow is no longer registered: the new run would wait for a runner.</p>
   if (!hasChanged || (past.data === undefined && past.error === null)) return null
   const definitions = itemsOf(past)
   const [newest] = definitions
@@ -35,10 +35,10 @@ export function DefinitionNote({ view: { run } }: { view: RunView }) {
   // It may have changed, and changed back.
   if (then && then.hash === newest?.hash) return null
   return (
-    <section className={css.definition} aria-label="The definition, then and now">
+    <section className={css.definition} aria-label="Compare definitions">
       <p>
-        The workflow's definition has changed since this run: it was last registered otherwise at{' '}
-        {localTime(Date.parse(now.updatedAt))}. The new run goes by today's.
+        The workflow definition changed after this run, last at {localTime(Date.parse(now.updatedAt))}. The new run uses
+        the current one.
       </p>
       <div className={css.thenAndNow}>
         <Words name="Then" sentences={then ? definitionWords(then.definition) : thenWords(run as Then, now)} />
@@ -50,14 +50,7 @@ export function DefinitionNote({ view: { run } }: { view: RunView }) {
 }
 
 function Difference({ then, now }: { then: PastDefinition; now: PastDefinition }) {
-  return (
-    <DiffView
-      before={definitionText(then)}
-      after={definitionText(now)}
-      label="The difference between the definitions"
-      isPublic
-    />
-  )
+  return <DiffView before={definitionText(then)} after={definitionText(now)} label="Definition diff" isPublic />
 }
 
 function Words({ name, sentences }: { name: string; sentences: readonly string[] }) {

@@ -6,19 +6,19 @@ export type Then = Pick<Run, 'eventName' | 'cron' | 'triggerKind' | 'parentRunId
 
 /** The last sentence says what is not known. */
 export function thenWords(run: Then, { triggers }: Pick<WorkflowDefinition, 'triggers'>): string[] {
-  return [startWords(run, triggers), 'The engine does not keep the rest of that definition.']
+  return [startWords(run, triggers), 'The engine does not store the rest of that definition.']
 }
 
 function startWords({ eventName, cron, parentRunId }: Then, triggers: WorkflowDefinition['triggers']): string {
   if (cron !== undefined)
     return triggers.some(trigger => trigger.cron === cron)
-      ? `It started on the schedule ${cron}, as now.`
-      : `It started on the schedule ${cron}, which is no trigger any more.`
+      ? `Started by schedule ${cron}, still a trigger.`
+      : `Started by schedule ${cron}, no longer a trigger.`
   if (eventName !== undefined)
     return triggers.some(({ event }) => event !== undefined && matchesName(event, eventName))
-      ? `It started on ${eventName}, as now.`
-      : `It started on ${eventName}, which is no trigger any more.`
-  return parentRunId === undefined ? 'It was started directly.' : 'Another run started it.'
+      ? `Started by ${eventName}, still a trigger.`
+      : `Started by ${eventName}, no longer a trigger.`
+  return parentRunId === undefined ? 'Started directly.' : 'Started by another run.'
 }
 
 /** A trigger may name a group of events by a star at its end. */

@@ -31,7 +31,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
   const text = edited ?? before ?? ''
   const shown = useDeferredValue(text)
   const found = useJsonFault(text)
-  const fault = before === undefined ? 'The input is being read' : found
+  const fault = before === undefined ? 'Loading the input' : found
   const write = useWrite('replayRun', ['listRuns', 'listControlActions'])
   const send = () => write.mutate({ id: run.id, body: { input: new RawJson(text) } })
   return (
@@ -44,7 +44,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
           <Button onClick={onClose}>Close</Button>
         ) : (
           <>
-            <Button onClick={onClose}>Keep as it is</Button>
+            <Button onClick={onClose}>Cancel</Button>
             <WriteButton startsRuns kind="primary" disabledBecause={fault} onClick={send}>
               {text === before ? 'Replay unchanged' : 'Replay with this input'}
             </WriteButton>
@@ -58,8 +58,8 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
         ) : (
           <>
             <p>
-              A new run of “{shortName(run.workflow)}” starts from the beginning with this input. This run stays as it
-              is.
+              A new run of “{shortName(run.workflow)}” starts from the beginning with this input. This run is not
+              changed.
             </p>
             <DefinitionNote view={view} />
             <ForkCount runId={run.id} />
@@ -76,7 +76,7 @@ export function EditDialog({ view, onClose }: { view: RunView; onClose(): void }
               </p>
             )}
             {before !== undefined && shown !== before && (
-              <DiffView before={before} after={shown} label="Changes of the input" />
+              <DiffView before={before} after={shown} label="Input changes" />
             )}
             {write.error && <ErrorText error={write.error} isShort />}
             {fault === undefined && (

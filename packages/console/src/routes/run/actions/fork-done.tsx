@@ -53,7 +53,7 @@ export function ForkDone({ newRunId, onClose }: { newRunId: string; onClose(): v
       </ul>
       <p>
         <Link target={{ to: 'run', params: { id: newRunId }, query: { diff: run?.replayOf ?? '' } }} onClick={onClose}>
-          Compare it with its source
+          Compare with source
         </Link>
       </p>
     </div>

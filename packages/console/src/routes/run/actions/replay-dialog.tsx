@@ -24,7 +24,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
         ) : (
           <>
             <Button data-autofocus="" onClick={onClose}>
-              Keep as it is
+              Cancel
             </Button>
             <WriteButton startsRuns kind="primary" onClick={() => write.mutate({ id: run.id })}>
               Replay
@@ -40,7 +40,7 @@ export function ReplayDialog({ view, onClose }: { view: RunView; onClose(): void
           <>
             <p>
               A new run of “{shortName(run.workflow)}” starts from the beginning with the same input. All steps are
-              executed again. This run stays as it is.
+              executed again. This run is not changed.
             </p>
             <ForkCount runId={run.id} />
             {write.error && <ErrorText error={write.error} isShort />}
@@ -59,8 +59,8 @@ export function ForkCount({ runId }: { runId: string }) {
 
 function forkText(forks: ReturnType<typeof useForks>): string {
   if (forks === undefined) return '\u00a0'
-  if (forks === 0) return 'It has no replay.'
-  return `It has ${forks} ${forks === 1 ? 'replay' : 'replays'} already.`
+  if (forks === 0) return 'No replays yet.'
+  return `${forks} ${forks === 1 ? 'replay exists' : 'replays exist'} already.`
 }
 
 const FORKS_MAX = 30

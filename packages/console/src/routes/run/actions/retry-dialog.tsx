@@ -34,7 +34,7 @@ export function RetryDialog({ view, stepName, onClose }: { view: RunView; stepNa
         ) : (
           <>
             <Button data-autofocus="" onClick={onClose}>
-              Keep as it is
+              Cancel
             </Button>
             <WriteButton
               startsRuns

@@ -26,22 +26,22 @@ export function controlSentence(
         ...(direct > 0 ? [childrenText(direct, children)] : []),
       ]
       const with_ = also.length === 0 ? '' : `, with ${also.join(' and ')}`
-      return `The run ends as cancelled${with_}. Steps that are done stay done. This cannot be undone; the run can be replayed.`
+      return `The run is cancelled${with_}. Completed steps are not undone. You cannot reverse this, but you can replay the run.`
     }
     case 'pause':
-      return 'The step that executes now finishes and is stored; then nothing is sent to a runner until the run is resumed. Timers and events still settle.'
+      return 'The current step finishes and is stored. No further steps start until the run is resumed. Timers and events are still recorded.'
     case 'resume':
-      return 'The run is queued and continues from its next step, with the results that are stored.'
+      return 'The run is queued and continues from its next step, with the stored results.'
   }
 }
 
 function childrenText(direct: number, children: OpenChildren | undefined): string {
-  if (children === undefined) return `${count(direct, 'child run')} with all below`
+  if (children === undefined) return `${count(direct, 'child run')} and their descendants`
   return `${children.isCut ? 'at least ' : ''}${count(Math.max(children.count, direct), 'child run')}`
 }
 
 /** Says what a retry from a step keeps and executes again. */
 export function retrySentence({ carried, rerun }: RetryPlan, stepName: string): string {
   const kept = carried.length === 0 ? 'keeps no result' : `keeps the results of ${count(carried.length, 'step')}`
-  return `A new run ${kept} and executes “${stepName}” and what follows it again (${count(rerun.length, 'step')} of this run). This run stays as it is.`
+  return `A new run ${kept} and executes “${stepName}” and everything after it again (${count(rerun.length, 'step')} of this run). This run is not changed.`
 }

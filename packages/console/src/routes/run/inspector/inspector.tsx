@@ -26,7 +26,7 @@ export function Inspector({ row, view, onClose, onZoom, onRetry }: InspectorProp
         <h2>
           <Visible text={cutText(title, 300)} />
         </h2>
-        <Button kind="bare" aria-label="Zoom to the step" title="Zoom to the step (z)" onClick={onZoom}>
+        <Button kind="bare" aria-label="Zoom to step" title="Zoom to step (z)" onClick={onZoom}>
           ⤢
         </Button>
         <Button kind="bare" aria-label="Close the inspector" title="Close (Esc)" onClick={onClose}>
@@ -62,9 +62,9 @@ function FoldDetail({ row }: { row: Extract<Row, { kind: 'fold' }> }) {
       )}
       {p50Ms !== undefined && (
         <>
-          <dt>Half within</dt>
+          <dt>Median</dt>
           <dd>{durationText(p50Ms)}</dd>
-          <dt>95 % within</dt>
+          <dt>p95</dt>
           <dd>{durationText(p95Ms ?? p50Ms)}</dd>
         </>
       )}

@@ -49,7 +49,7 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
         <Status status={bar.status} />
         <span>
           {opOf(bar.op).word}
-          {bar.carried ? ', carried from the source run' : ''}
+          {bar.carried ? ', copied from the source run' : ''}
         </span>
       </p>
       {shown ? <Outcome step={shown} detail={detail} isBundle={isBundle} /> : <ErrorOfBar bar={bar} />}
@@ -62,7 +62,7 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
       {lines.length > 0 && (
         <section>
           <h3>Logs</h3>
-          <Button onClick={() => set({ tab: 'logs' })}>Show them in the log</Button>
+          <Button onClick={() => set({ tab: 'logs' })}>Show in log</Button>
           <LogLines lines={lines.slice(-LINES_MAX)} originMs={view.originMs} />
         </section>
       )}
@@ -107,10 +107,10 @@ function ErrorOfBar({ bar }: { bar: Bar }) {
 function ChildRun({ runId, stepName }: { runId: string; stepName: string }) {
   return (
     <dl className={css.facts}>
-      <dt>Of child run</dt>
+      <dt>From child run</dt>
       <dd>
         <Link target={{ to: 'run', params: { id: runId }, query: { step: stepName } }}>{runId}</Link>{' '}
-        <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'logs' } }}>its logs</Link>
+        <Link target={{ to: 'run', params: { id: runId }, query: { tab: 'logs' } }}>logs</Link>
       </dd>
     </dl>
   )
@@ -136,11 +136,11 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
     <dl className={css.facts}>
       <dt>Started</dt>
       <dd title={exactTime(startMs)}>
-        {durationText(bar.fromMs)} after the run, {localTime(startMs)}
+        {durationText(bar.fromMs)} into the run, {localTime(startMs)}
       </dd>
       {bar.toMs !== undefined && (
         <>
-          <dt>Took</dt>
+          <dt>Duration</dt>
           <dd title={exactMs(bar.toMs - bar.fromMs)}>{durationText(bar.toMs - bar.fromMs)}</dd>
         </>
       )}
@@ -164,9 +164,9 @@ function Times({ bar, view, step }: { bar: Bar; view: RunView; step: WaterfallSt
           <dd title={exactTime(Date.parse(step.nextAttemptAt))}>{localTime(Date.parse(step.nextAttemptAt))}</dd>
         </>
       )}
-      <dt>Step id</dt>
+      <dt>Step ID</dt>
       <dd>
-        <code className={css.id}>{bar.id.slice(0, 12)}…</code> <CopyButton text={bar.id} label="Copy the step id" />
+        <code className={css.id}>{bar.id.slice(0, 12)}…</code> <CopyButton text={bar.id} label="Copy step ID" />
       </dd>
     </dl>
   )
@@ -275,13 +275,15 @@ function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNulla
         {more > 0 && (
           <>
             <dt>More</dt>
-            <dd>{more} workflows: the event has them</dd>
+            <dd>{more} workflows, listed on the event</dd>
           </>
         )}
         {woke > 0 && (
           <>
-            <dt>Woke</dt>
-            <dd>{woke} waiting</dd>
+            <dt>Resumed</dt>
+            <dd>
+              {woke} {woke === 1 ? 'run' : 'runs'}
+            </dd>
           </>
         )}
       </dl>
@@ -291,11 +293,11 @@ function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNulla
 
 /** The words for a start that a policy held, before the run that it names. */
 const HELD = [
-  ['skipped', 'skipped: this run is live'],
-  ['dropped', 'dropped by its rate limit'],
-  ['debounced', 'held by its debounce'],
-  ['batched', 'held in its batch'],
-  ['deduped', 'a repeat, not started again'],
+  ['skipped', 'skipped: this run is active'],
+  ['dropped', 'dropped by a rate limit'],
+  ['debounced', 'waiting in a debounce'],
+  ['batched', 'waiting in a batch'],
+  ['deduped', 'duplicate, not started again'],
 ] as const
 
 function RunLink({ id }: { id: string | undefined }) {

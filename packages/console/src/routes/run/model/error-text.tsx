@@ -94,12 +94,12 @@ function Stack({ error }: { error: Parameters<typeof orderedStack>[0] }) {
         <pre>
           <Visible text={own.join('\n')} />
         </pre>
-        <CopyButton text={error.stack} label="Copy the stack" />
+        <CopyButton text={error.stack} label="Copy stack" />
       </div>
       {others.length > 0 && (
         <details>
           <summary>
-            {others.length} {others.length === 1 ? 'frame' : 'frames'} of libraries
+            {others.length} library {others.length === 1 ? 'frame' : 'frames'}
           </summary>
           <pre>
             <Visible text={others.join('\n')} />

@@ -10,7 +10,7 @@ import { exactTime, localTime } from '../../../ui/time.ts'
 import { Visible } from '../../../ui/visible.tsx'
 import css from './tabs.module.css'
 
-const HEADS = ['When', 'Action', 'By', 'Run', 'Detail'] as const
+const HEADS = ['Time', 'Action', 'Actor', 'Run', 'Details'] as const
 
 export function AuditTab({ runId }: { runId: string }) {
   const pages = usePages('listControlActions', { runId, limit: 100 }, { keep: false })
@@ -18,7 +18,7 @@ export function AuditTab({ runId }: { runId: string }) {
     <Loaded query={pages}>
       {() => {
         const entries = itemsOf(pages)
-        if (entries.length === 0) return <p className={css.none}>Nobody has acted on this run.</p>
+        if (entries.length === 0) return <p className={css.none}>No audit entries.</p>
         return (
           <>
             <PlainTable className={css.table} label="Actions on the run" heads={HEADS}>
@@ -26,7 +26,7 @@ export function AuditTab({ runId }: { runId: string }) {
                 <tr key={id}>
                   <td title={exactTime(Date.parse(createdAt))}>{localTime(Date.parse(createdAt))}</td>
                   <td>{action}</td>
-                  <td>{actor === undefined ? 'nobody signed in' : <Visible text={cutText(actor, 128)} />}</td>
+                  <td>{actor === undefined ? 'not signed in' : <Visible text={cutText(actor, 128)} />}</td>
                   <td>
                     <OtherRun own={runId} ids={[target, newRunId]} />
                   </td>

@@ -37,11 +37,11 @@ export function IoTab({ view }: { view: RunView }) {
 function TriggerEvent({ id }: { id: string }) {
   const { data, error } = useRead('getEvent', { id }, { keep: false })
   return (
-    <Panel title="Event that started it">
+    <Panel title="Trigger event">
       <p>
         <Link target={{ to: 'event', params: { id } }}>{id}</Link>
       </p>
-      {error && <p className={css.none}>The event is not in the log any more.</p>}
+      {error && <p className={css.none}>The event is no longer stored.</p>}
       {data && <JsonTree text={sourceOf(data)} label="the event" />}
     </Panel>
   )

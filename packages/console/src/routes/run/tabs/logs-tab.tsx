@@ -37,12 +37,12 @@ export function LogsTab({ view }: { view: RunView }) {
     if (follows && view.isLive && lines.length > 0 && step === undefined)
       end.current?.scrollIntoView({ block: 'nearest' })
   }, [follows, view.isLive, lines.length, step])
-  if (all.length === 0) return <p className={css.none}>The run has written no log line.</p>
+  if (all.length === 0) return <p className={css.none}>No log lines.</p>
   return (
     <div ref={list} className={css.tab}>
       <div className={css.tools} role="toolbar" aria-label="Log">
         <SearchField text={text} onChange={setText} />
-        <select aria-label="Least level" value={level} onChange={event => set({ level: event.target.value })}>
+        <select aria-label="Minimum level" value={level} onChange={event => set({ level: event.target.value })}>
           {LEVELS.map(one => (
             <option key={one} value={one}>
               {one === 'error' ? 'errors only' : `${one} and above`}

@@ -33,10 +33,10 @@ function EnginePasses({ view }: { view: RunView }) {
         return (
           <>
             <PassTable
-              heads={['Sent at', 'Took', 'Runner', 'Attempt', 'Steps', 'Outcome']}
+              heads={['Sent at', 'Duration', 'Runner', 'Attempt', 'Steps', 'Outcome']}
               lines={passes.map(pass => lineOf(pass, view.originMs))}
             />
-            {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>More passes</Button>}
+            {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>Load more passes</Button>}
           </>
         )
       }}
@@ -45,15 +45,15 @@ function EnginePasses({ view }: { view: RunView }) {
 }
 
 const OUTCOMES: Record<PassRecord['outcome'], readonly [string, string]> = {
-  running: ['running', 'under way'],
+  running: ['running', 'in progress'],
   steps: ['succeeded', 'reported steps'],
   returned: ['succeeded', 'the handler returned'],
   failed: ['failed', 'failed'],
-  none: ['cancelled', 'nothing that counted'],
+  none: ['cancelled', 'not counted'],
 }
 
 /** The columns of numbers. */
-const NUMBERS: readonly string[] = ['Sent at', 'Took', 'Attempt']
+const NUMBERS: readonly string[] = ['Sent at', 'Duration', 'Attempt']
 
 /** A row of the table: a cell for each head. */
 interface PassLine {
@@ -105,7 +105,7 @@ function FramePasses({ view }: { view: RunView }) {
   return (
     <>
       <PassTable
-        heads={['Sent at', 'Took', 'Attempt', 'Steps', 'Then']}
+        heads={['Sent at', 'Duration', 'Attempt', 'Steps', 'Outcome']}
         lines={passes.slice(0, PASSES_MAX).map(pass => ({
           key: pass.seq,
           cells: [
@@ -124,7 +124,7 @@ function FramePasses({ view }: { view: RunView }) {
           ],
         }))}
       />
-      {passes.length > PASSES_MAX && <p className={css.none}>{passes.length - PASSES_MAX} passes more.</p>}
+      {passes.length > PASSES_MAX && <p className={css.none}>{passes.length - PASSES_MAX} more passes.</p>}
     </>
   )
 }

@@ -49,11 +49,11 @@ export function RawTab({ view }: { view: RunView }) {
           </Button>
         ))}
         {text !== undefined && <Button onClick={() => saveJson(`perdure-${part}.json`, text)}>Save</Button>}
-        <Button disabledBecause={isBusy ? 'The engine writes it' : undefined} onClick={() => void saveBundle('1')}>
-          Save as a bundle
+        <Button disabledBecause={isBusy ? 'Written by the engine' : undefined} onClick={() => void saveBundle('1')}>
+          Save bundle
         </Button>
         {!view.isBundle && (
-          <Button disabledBecause={isBusy ? 'The engine writes it' : undefined} onClick={() => void saveBundle('0')}>
+          <Button disabledBecause={isBusy ? 'Written by the engine' : undefined} onClick={() => void saveBundle('0')}>
             Save without payloads
           </Button>
         )}

@@ -26,9 +26,7 @@ export function TreeTab({ view }: { view: RunView }) {
         {({ nodes, truncated }) => (
           <>
             <Nodes nodes={nodes} own={id} />
-            {truncated && (
-              <p className={css.mute}>It started more: a tree shows at most 8 levels and 500 runs and events.</p>
-            )}
+            {truncated && <p className={css.mute}>Truncated: a tree shows at most 8 levels and 500 runs and events.</p>}
           </>
         )}
       </Loaded>

@@ -49,11 +49,11 @@ const unescaped = (quoted: string | undefined) => quoted?.replace(/\\(["\\])/g, 
 function word(whole: string, quoted: string | undefined): string {
   if (quoted !== undefined) return unescaped(quoted) as string
   if (OPERATORS.includes(whole))
-    throw new Refusal(`All filters and words must match: ${whole} is text only in quotes, "${whole}".`)
+    throw new Refusal(`All filters and words must match. To search for ${whole} as text, write "${whole}".`)
   const name = whole.replace(/:$/, '').toLowerCase()
   // "Error: …" is the beginning of many a message that is pasted.
   if (whole.endsWith(':') && name !== 'error' && NAMES.includes(name))
-    throw new Refusal(`${whole} has no value. Write it behind the colon without a space, or the text in quotes.`)
+    throw new Refusal(`${whole} has no value. Write the value directly after the colon, or quote the text.`)
   return whole
 }
 
@@ -70,16 +70,16 @@ function add(filters: Record<string, string>, { whole, mark, name, value, isQuot
     const place = value.toLowerCase()
     if (mark !== '' || (place !== 'names' && place !== 'payload'))
       throw new Refusal(
-        `${whole} is no place to search: in:names searches ids and names alone, and without it payloads are searched too.`,
+        `${whole} is not supported: in:names searches ids and names only; without it, payloads are searched as well.`,
       )
     if (place === 'names') filters.deep = NAMES_ALONE
     return
   }
   if (!NAMES.includes(name)) throw new Refusal(unknown(whole, name))
-  if (mark !== '') throw new Refusal(`${whole} cannot be left out of a list: a filter says what is in it.`)
+  if (mark !== '') throw new Refusal(`${whole} is not supported: filters cannot be negated.`)
   const known = filters[name]
   const between = LISTS[name]
-  if (known !== undefined && between === undefined) throw new Refusal(`${name}: is given twice, and takes one value.`)
+  if (known !== undefined && between === undefined) throw new Refusal(`${name}: appears twice but takes one value.`)
   const checked = isQuoted ? value : checkedValue(name, value)
   filters[name] = known === undefined ? checked : `${known}${between}${checked}`
 }
@@ -92,13 +92,13 @@ function unknown(whole: string, name: string): string {
 
 /** The value as the engine has it. Throws a Refusal for one that it cannot be. */
 function checkedValue(name: string, value: string): string {
-  const isPattern = name === 'workflow' ? ' or the beginning of several with a star, as workflow:sync-*,' : ''
+  const isPattern = name === 'workflow' ? ' or a prefix with a star, such as workflow:sync-*,' : ''
   if ((name === 'workflow' || name === 'app') && value.includes(','))
     throw new Refusal(
-      `${name}: takes one name,${isPattern} not a list. A name with a comma is in quotes, ${name}:"${value}".`,
+      `${name}: takes one name,${isPattern} not a list. Quote a name that contains a comma, ${name}:"${value}".`,
     )
   if (TIMES.includes(name) && startOf(value, 0) === undefined)
-    throw new Refusal(`${name}:${value} is no time: write 30m, 24h or 7d ago, or a time such as 2026-01-31T12:00Z.`)
+    throw new Refusal(`${name}:${value} is not a time: write 30m, 24h or 7d ago, or a time such as 2026-01-31T12:00Z.`)
   const words = CLOSED.includes(name) ? (VALUES[name]?.({ workflows: [], apps: [] }) ?? []) : []
   if (words.length === 0) return value
   return value
@@ -108,7 +108,7 @@ function checkedValue(name: string, value: string): string {
       if (words.includes(wanted)) return wanted
       const near = nearest(wanted, words)
       throw new Refusal(
-        `${name}:${each} matches nothing: it is one of ${words.join(', ')}.${near ? ` Did you mean ${near}?` : ''}`,
+        `${name}:${each} is not valid: use one of ${words.join(', ')}.${near ? ` Did you mean ${near}?` : ''}`,
       )
     })
     .join(',')

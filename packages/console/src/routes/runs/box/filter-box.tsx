@@ -20,7 +20,7 @@ export type SetFilters = (
 
 const STATUSES = ['', 'queued', 'running', 'waiting', 'paused', 'succeeded', 'failed', 'cancelled']
 /** The engine answers runs that wait, too. */
-const LABELS: Readonly<Record<string, string>> = { '': 'All', running: 'Running or waiting' }
+const LABELS: Readonly<Record<string, string>> = { '': 'All', running: 'Active' }
 
 const FREE: readonly Name[] = ['q', 'deep']
 

@@ -8,6 +8,10 @@ export type BulkAction = 'cancel' | 'pause' | 'resume' | 'replay' | 'retry-faile
 
 interface ActionText {
   label: string
+  /** In titles, before a count of runs. */
+  verb: string
+  /** Past participle: `40 can be retried`. */
+  done: string
   /** The effect on the runs. */
   sentence: string
   isDanger: boolean
@@ -22,32 +26,42 @@ const isOver = ({ finishedAt }: Run) => finishedAt !== undefined
 export const ACTIONS: Readonly<Record<BulkAction, ActionText>> = {
   cancel: {
     label: 'Cancel',
-    sentence: 'Runs that have not ended are cancelled, with their children.',
+    verb: 'Cancel',
+    done: 'cancelled',
+    sentence: 'Unfinished runs are cancelled, with their children.',
     isDanger: true,
     fits: run => !isOver(run),
   },
   pause: {
     label: 'Pause',
-    sentence: 'Runs that have not ended pause after the step that they are at.',
+    verb: 'Pause',
+    done: 'paused',
+    sentence: 'Unfinished runs pause after their current step.',
     isDanger: false,
     fits: run => !isOver(run) && run.status !== 'paused',
   },
   resume: {
     label: 'Resume',
-    sentence: 'Paused runs continue where they were.',
+    verb: 'Resume',
+    done: 'resumed',
+    sentence: 'Paused runs continue where they stopped.',
     isDanger: false,
     fits: ({ status }) => status === 'paused',
   },
   replay: {
     label: 'Replay',
-    sentence: 'Each run that has ended starts again as a new run with the same input.',
+    verb: 'Replay',
+    done: 'replayed',
+    sentence: 'Each finished run starts again as a new run with the same input.',
     isDanger: false,
     startsRuns: true,
     fits: isOver,
   },
   'retry-failed-step': {
     label: 'Retry failed step',
-    sentence: 'Each failed run starts again as a new run from the step that failed; the results before it are kept.',
+    verb: 'Retry',
+    done: 'retried',
+    sentence: 'Each failed run starts again as a new run from its failed step; earlier results are kept.',
     isDanger: false,
     startsRuns: true,
     fits: ({ status }) => status === 'failed',

@@ -6,7 +6,7 @@ import { useEffect, useId, useState } from 'react'
 import { useWrite } from '../../../data/write.ts'
 import { Link, useNavigate } from '../../../router/router.tsx'
 import { Button, WriteButton } from '../../../ui/button.tsx'
-import { Dialog } from '../../../ui/overlay/dialog.tsx'
+import { Dialog, keepLabel } from '../../../ui/overlay/dialog.tsx'
 import { ErrorBanner, Waiting } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
@@ -25,7 +25,7 @@ export interface BulkDialogProps {
 }
 
 export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
-  const { label, sentence, isDanger } = ACTIONS[action]
+  const { verb, done, sentence, isDanger } = ACTIONS[action]
   const navigate = useNavigate()
   const { mutate: count, data, error, isPending } = useWrite('startBulk')
   const start = useWrite('startBulk', ['listBulks'])
@@ -51,23 +51,23 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
         },
       },
     )
-  const whyNot = !counted ? 'the runs are being counted' : eligible === 0 ? 'there is no such run' : undefined
+  const whyNot = !counted ? 'counting runs' : eligible === 0 ? 'no matching runs' : undefined
   return (
     <Dialog
-      title={`${label} ${counted ? runsText(eligible) : 'runs'}?`}
+      title={`${verb} ${counted ? runsText(eligible) : 'runs'}?`}
       onClose={onClose}
       call={{ id: 'startBulk', input: { body } }}
       actions={
         <>
           <Button onClick={onClose} data-autofocus="">
-            Keep
+            {keepLabel(verb)}
           </Button>
           <WriteButton
             kind={isDanger ? 'danger' : 'primary'}
             disabledBecause={whyNot ?? (isConfirmed ? undefined : `type ${grouped(eligible)} first`)}
             onClick={confirm}
           >
-            {start.isPending ? 'Starting…' : `${label} ${counted ? grouped(eligible) : ''}`}
+            {start.isPending ? 'Starting…' : `${verb} ${counted ? runsText(eligible) : ''}`}
           </WriteButton>
         </>
       }
@@ -76,25 +76,31 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
       {error && <ErrorBanner error={error} />}
       {start.error && <p role="alert">{start.error.message}</p>}
       {isPending && <Waiting rows={3} />}
-      {counted && <Counted counted={counted} />}
+      {counted && <Counted counted={counted} done={done} />}
       {mustType && <TypedNumber count={eligible} value={typed} onChange={setTyped} />}
     </Dialog>
   )
 }
 
-function Counted({ counted: { matched, eligible, skipped, replayed = 0, sample } }: { counted: BulkPreview }) {
+interface CountedProps {
+  counted: BulkPreview
+  /** Past participle of the action. */
+  done: string
+}
+
+function Counted({ counted: { matched, eligible, skipped, replayed = 0, sample }, done }: CountedProps) {
   return (
     <>
       <p>
-        {grouped(matched)} matched, {grouped(eligible)} in a state for it, {grouped(skipped)} left as they are. Only
-        runs that exist now count.
+        {grouped(matched)} matched, {grouped(eligible)} can be {done}, {grouped(skipped)} skipped. Later runs are not
+        included.
       </p>
       {replayed > 0 && (
         <p>
           <strong>
             {grouped(replayed)} of the {grouped(eligible)}
           </strong>{' '}
-          {replayed === 1 ? 'was' : 'were'} replayed before, and would start once more.
+          {replayed === 1 ? 'was' : 'were'} replayed before and would be replayed again.
         </p>
       )}
       {sample.length > 0 && (

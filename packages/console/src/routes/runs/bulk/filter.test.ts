@@ -19,5 +19,5 @@ test('texts, waits and patterns of workflows are members too', () => {
 
 test('without a member, it says why', () => {
   for (const input of [{}, { deep: true }])
-    expect(of(input)).toEqual({ because: 'give a filter first, such as a status' })
+    expect(of(input)).toEqual({ because: 'add a filter first, such as a status' })
 })

@@ -14,10 +14,10 @@ type Shared = { [Name in keyof ListInput]?: Name extends keyof JobFilter ? ListI
 /** The filter, or why all runs that match cannot be selected. */
 export function bulkFilter(input: ListInput): { filter: JobFilter } | { because: string } {
   const { limit, cursor, partial, position, sort, dir, ids, bulkId, status, q, deep, ...others } = input
-  if (bulkId !== undefined) return { because: 'the runs that a bulk job made are selected row by row' }
+  if (bulkId !== undefined) return { because: 'select runs of a bulk job row by row' }
   const filter = { ...(others satisfies Shared), ...(q ? { q, deep } : {}), status: statusesOf(status) }
   const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as JobFilter
-  return Object.keys(given).length > 0 ? { filter: given } : { because: 'give a filter first, such as a status' }
+  return Object.keys(given).length > 0 ? { filter: given } : { because: 'add a filter first, such as a status' }
 }
 
 function statusesOf(status: ListInput['status']): JobFilter['status'] {

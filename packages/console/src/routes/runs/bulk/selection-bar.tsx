@@ -45,10 +45,10 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
     )
   const tooMany = all === undefined && ids.length > IDS_MAX ? `at most ${grouped(IDS_MAX)} rows: select all` : undefined
   const whyNot = (action: BulkAction) =>
-    all !== undefined || runs.some(ACTIONS[action].fits) ? tooMany : 'no selected run is in a state for it'
+    all !== undefined || runs.some(ACTIONS[action].fits) ? tooMany : 'not possible for any selected run'
   return (
     <SelectionFrame
-      text={all ? `All ${runsText(all.count)} that match` : `${runsText(ids.length)} selected`}
+      text={all ? `All ${runsText(all.count)} matching` : `${runsText(ids.length)} selected`}
       onClear={onClear}
     >
       {all === undefined && (
@@ -57,7 +57,7 @@ export default function SelectionBar({ runs, ids, input, onClear }: SelectionBar
           disabledBecause={'because' in found ? found.because : undefined}
           onClick={() => 'filter' in found && selectAll(found.filter)}
         >
-          {count.isPending ? 'Counting…' : 'Select all that match'}
+          {count.isPending ? 'Counting…' : 'Select all matching'}
         </WriteButton>
       )}
       {BULK_ACTIONS.map(action => (

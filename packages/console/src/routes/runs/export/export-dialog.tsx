@@ -13,7 +13,7 @@ import { EXPORT_MAX, type Exported, readAll } from './read-all.ts'
 
 const FORMATS: Readonly<Record<Format, { label: string; file: string; type: string }>> = {
   csv: { label: 'CSV, for a spreadsheet', file: 'runs.csv', type: 'text/csv' },
-  ndjson: { label: 'JSON, one object a line', file: 'runs.ndjson', type: 'application/x-ndjson' },
+  ndjson: { label: 'JSON, one object per line', file: 'runs.ndjson', type: 'application/x-ndjson' },
 }
 
 type State =
@@ -55,14 +55,14 @@ export default function ExportDialog({ input, onClose }: { input: Input<'listRun
   const isReading = state.at === 'reading'
   return (
     <Dialog
-      title="Export the runs of this list"
+      title="Export runs"
       onClose={onClose}
       call={{ id: 'listRuns', input }}
       actions={
         <>
           <Button onClick={onClose}>Close</Button>
           {isReading ? (
-            <Button onClick={stopReading}>Stop, and save these</Button>
+            <Button onClick={stopReading}>Stop and save</Button>
           ) : (
             <Button kind="primary" data-autofocus="" onClick={() => void save()}>
               Save {FORMATS[format].file}
@@ -71,10 +71,7 @@ export default function ExportDialog({ input, onClose }: { input: Input<'listRun
         </>
       }
     >
-      <p>
-        All runs that match the filters, in the order of the list, at most {grouped(EXPORT_MAX)}. Inputs and results are
-        not in it.
-      </p>
+      <p>All matching runs in list order, at most {grouped(EXPORT_MAX)}, without inputs and results.</p>
       <fieldset disabled={isReading}>
         <legend>Format</legend>
         {(Object.keys(FORMATS) as Format[]).map(each => (
@@ -98,5 +95,5 @@ function textOf(state: State): string {
   if (state.at === 'reading') return `${runsText(state.count)} so far…`
   if (state.at !== 'done') return ''
   const { count, isCut } = state.found
-  return `${runsText(count)} saved${isCut ? '; more match: narrow the filters to get the others' : ''}.`
+  return `${runsText(count)} saved${isCut ? '; more match: narrow the filters to export the rest' : ''}.`
 }

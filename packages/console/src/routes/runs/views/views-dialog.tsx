@@ -90,7 +90,7 @@ function Exchange({ views, onImport }: { views: readonly View[]; onImport(views:
           <textarea ref={field} rows={3} spellCheck={false} />
         </label>
         {fault !== undefined && <p role="alert">{fault}</p>}
-        <Button onClick={add}>Add them</Button>
+        <Button onClick={add}>Import</Button>
       </div>
     </details>
   )

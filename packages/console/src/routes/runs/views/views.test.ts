@@ -15,7 +15,7 @@ test('a kept view that is too long leaves the others', () => {
 })
 
 test.each([
-  ['{', 'It is not JSON.'],
+  ['{', 'This is not JSON.'],
   ['{}', 'It must be a list'],
   ['[{"name": "a"}]', 'It must be a list'],
   ['[null]', 'It must be a list'],

@@ -33,7 +33,7 @@ export function readViews(text: string): View[] {
   const views = Array.isArray(found) && found.every(isView) ? found.map(asKept) : []
   if (!Array.isArray(found) || views.length < found.length || !views.every(isView))
     throw new Error(`It must be a list of {"name", "query"}, the query of at most ${QUERY_CHARS_MAX} characters.`)
-  if (views.length > VIEWS_MAX) throw new Error(`At most ${VIEWS_MAX} views are kept.`)
+  if (views.length > VIEWS_MAX) throw new Error(`At most ${VIEWS_MAX} views can be saved.`)
   return views
 }
 
@@ -44,7 +44,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error('It is not JSON.', { cause: error })
+    throw new Error('This is not JSON.', { cause: error })
   }
 }
 

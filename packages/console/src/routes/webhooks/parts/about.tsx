@@ -18,16 +18,13 @@ export function AboutEndpoint({ of: endpoint }: { of: Endpoint }) {
       <Facts
         facts={[
           ['State', enabled ? 'enabled' : `disabled${disabledReason === undefined ? '' : `: ${disabledReason}`}`],
-          ['Address', url],
+          ['URL', url],
           ['Events', eventKinds.join(', ')],
           ['App', app ?? 'every app'],
           ['Signature', scheme],
-          [
-            'Secrets',
-            <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="the old and the new both sign" />,
-          ],
+          ['Secrets', <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="old and new both sign" />],
           ['Created', <Moment key="at" at={createdAt} />],
-          ['Id', <code key="id">{id}</code>],
+          ['ID', <code key="id">{id}</code>],
         ]}
       />
     </Panel>
@@ -43,23 +40,23 @@ export function AboutReceiver({ of: receiver, address }: { of: Receiver; address
         facts={[
           ['State', enabled ? 'enabled' : 'disabled'],
           [
-            'Address',
+            'URL',
             <span key="address">
-              {address} <CopyButton text={address} label="Copy the address" />
+              {address} <CopyButton text={address} label="Copy URL" />
             </span>,
           ],
           ['Event', eventName],
-          ['App of its events', app],
+          ['Event app', app],
           ['For the app', targetApp ?? 'every app'],
           ['Signature', scheme],
-          ['Headers that it keeps', keepHeaders?.join(', ')],
+          ['Stored headers', keepHeaders?.join(', ')],
           ['Last accepted', lastAcceptedAt === undefined ? 'never' : <Moment key="accepted" at={lastAcceptedAt} />],
           [
             'Secrets',
-            <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="the old and the new are both taken" />,
+            <SecretsInUse key="secrets" oldUntil={oldSecretsUntil} overlap="old and new are both accepted" />,
           ],
           ['Created', <Moment key="at" at={createdAt} />],
-          ['Id', <code key="id">{id}</code>],
+          ['ID', <code key="id">{id}</code>],
         ]}
       />
     </Panel>

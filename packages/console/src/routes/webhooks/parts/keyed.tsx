@@ -8,7 +8,7 @@ import { Panel } from '../../../ui/states/page.tsx'
 
 /** Why nothing about webhooks can be changed now; undefined when it can be. */
 export function whyNoKeyedWrite(session: Session): string | undefined {
-  return session.whoami?.open ? 'needs a secret key, also on an open engine' : whyNoWrite(session)
+  return session.whoami?.open ? 'needs a secret key, even on an open engine' : whyNoWrite(session)
 }
 
 /** A button for a change of webhooks. */
@@ -23,8 +23,8 @@ export function OpenEngineNote() {
   return (
     <Panel title="This engine is open">
       <p>
-        Endpoints, receivers and redeliveries need a secret key nevertheless. The first key closes the engine: from then
-        on every program and every runner needs one.
+        Endpoints, receivers and redeliveries still need a secret key. Once a key exists, every program and every runner
+        needs one.
       </p>
       <Snippet text="perdure keys create --kind secret --label ops" />
     </Panel>

@@ -34,7 +34,7 @@ export function SettingList<Row extends { id: string }>(props: SettingListProps<
   }
   if (shown === undefined) return children
   return (
-    <Empty title={`No ${noun} has this id`}>
+    <Empty title={`No ${noun} with this ID`}>
       <p>
         It may have been deleted. <Link target={{ to: `${noun}s` }}>All {noun}s</Link>
       </p>

@@ -35,36 +35,34 @@ export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSe
         label="⋯"
         name={`Actions on ${name ?? id}`}
         items={[
-          { label: 'Refused posts', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
-          { label: 'Copy its address', onSelect: () => void copyText(addressOf(receiver)) },
-          { label: 'Its events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
-          { label: 'Its audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
+          { label: 'Rejected requests', onSelect: () => navigate({ to: 'receiver', params: { id } }) },
+          { label: 'Copy URL', onSelect: () => void copyText(addressOf(receiver)) },
+          { label: 'Events', onSelect: () => navigate({ to: 'events', query: { name: eventName } }) },
+          { label: 'Audit entries', onSelect: () => navigate({ to: 'audit', query: { target: id } }) },
           {
             label: enabled ? 'Disable…' : 'Enable…',
             disabledBecause: locked,
             onSelect: () => setAsks('change'),
           },
-          { label: 'Rotate the secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
+          { label: 'Rotate secret…', disabledBecause: locked, onSelect: () => setAsks('rotate') },
           { label: 'Delete…', disabledBecause: locked, isDanger: true, onSelect: () => setAsks('delete') },
         ]}
       />
       {asks === 'change' && (
         <Confirm
-          title={enabled ? 'Disable the receiver' : 'Enable the receiver'}
+          title={enabled ? 'Disable receiver' : 'Enable receiver'}
           action={enabled ? 'Disable' : 'Enable'}
-          keep={enabled ? 'Keep it enabled' : 'Keep it disabled'}
           call={{ id: 'updateWebhookReceiver', input: change }}
           onClose={close}
           onConfirm={() => update.mutate(change, { onError })}
         >
-          {enabled ? 'Posts to its address are refused from now on.' : 'Posts to its address become events again.'}
+          {enabled ? 'Requests to its URL are rejected from now on.' : 'Requests to its URL become events again.'}
         </Confirm>
       )}
       {asks === 'rotate' && (
         <Confirm
-          title="Rotate the secret"
+          title="Rotate secret"
           action="Rotate"
-          keep="Keep the secret"
           call={{ id: 'updateWebhookReceiver', input: rotation }}
           onClose={close}
           onConfirm={() =>
@@ -74,7 +72,7 @@ export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSe
             })
           }
         >
-          The new secret is shown once. Posts that are signed with the old one are taken for a day more.
+          The new secret is shown once. Requests signed with the old one are accepted for another day.
         </Confirm>
       )}
       {asks === 'delete' && (
@@ -86,7 +84,7 @@ export function ReceiverActions({ of: receiver, onSecret }: { of: Receiver; onSe
           onClose={close}
           onConfirm={() => remove.mutate({ id }, { onError })}
         >
-          Posts to its address are refused from then on. The events that it made stay.
+          Requests to its URL are then rejected. Its past events stay.
         </Confirm>
       )}
     </>

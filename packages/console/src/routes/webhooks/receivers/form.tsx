@@ -82,7 +82,7 @@ function Inputs(props: {
   const { values, set, errorOf } = props
   return (
     <>
-      <Field label="Name of its events" error={errorOf('eventName')}>
+      <Field label="Event name" error={errorOf('eventName')}>
         {control => (
           <input
             {...control}
@@ -103,8 +103,8 @@ function Inputs(props: {
         )}
       </Field>
       <Field
-        label="Last part of its address"
-        hint="3 to 64 of a-z 0-9 _ -; without one it is random. It cannot be changed later."
+        label="Last part of the URL"
+        hint="3 to 64 of a-z 0-9 _ -; random if empty. It cannot be changed later."
         error={errorOf('slug')}
       >
         {control => <input {...control} value={values.slug} onChange={set('slug')} />}
@@ -112,12 +112,12 @@ function Inputs(props: {
       <Field label="Label" error={errorOf('name')}>
         {control => <input {...control} value={values.name} onChange={set('name')} />}
       </Field>
-      <Field label="App of its events" error={errorOf('app')}>
+      <Field label="Event app" error={errorOf('app')}>
         {control => <input {...control} value={values.app} onChange={set('app')} />}
       </Field>
       <Field
-        label="Secret, when the provider made it"
-        hint="Without one the engine makes it, and shows it once."
+        label="Secret from the provider"
+        hint="If empty, the engine creates one and shows it once."
         error={errorOf('secret')}
       >
         {control => (

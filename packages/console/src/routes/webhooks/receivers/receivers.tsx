@@ -63,7 +63,7 @@ export function Receivers({ shown }: { shown: string | undefined }) {
       {isCreating && (
         <NewReceiver
           onMade={(receiver, isGiven) => {
-            if (isGiven) toast(`Posts are taken at ${addressOf(receiver)}`)
+            if (isGiven) toast(`Accepts requests at ${addressOf(receiver)}`)
             else if (hasSecret(receiver)) setMade({ reply: receiver, receiver })
           }}
           onClose={() => setCreating(false)}
@@ -85,9 +85,10 @@ function List({ receivers, shown, onSecret }: ListProps) {
   const columns = useMemo(() => columnsWith(onSecret), [onSecret])
   return (
     <SettingList noun="receiver" columns={columns} rows={receivers} look={lookAt} shown={shown}>
-      <Empty title="No receiver yet">
+      <Empty title="No receivers yet">
         <p>
-          A receiver takes posts of GitHub, Stripe, Slack and others, checks their signature, and makes events of them.
+          A receiver accepts webhooks from GitHub, Stripe, Slack and others, verifies their signatures, and turns them
+          into events.
         </p>
         <Snippet text="perdure webhooks receivers create github/push --scheme github" />
       </Empty>
@@ -98,14 +99,14 @@ function List({ receivers, shown, onSecret }: ListProps) {
 function MadeSecret({ of: { reply, receiver }, onClose }: { of: Made; onClose(): void }) {
   const use = receiver ? (
     <>
-      The provider signs its posts with it, and sends them to <code>{addressOf(receiver)}</code>{' '}
-      <CopyButton text={addressOf(receiver)} label="Copy the address" />
+      The provider signs requests with it and sends them to <code>{addressOf(receiver)}</code>{' '}
+      <CopyButton text={addressOf(receiver)} label="Copy URL" />
     </>
   ) : (
     <SecretUse
       of={reply}
-      use="The provider signs its posts with it."
-      overlap="Posts that are signed with either are taken"
+      use="The provider signs requests with it."
+      overlap="Requests signed with either are accepted"
     />
   )
   return <SecretOnce title="The receiver's secret" secret={reply.secret} use={use} onClose={onClose} />
@@ -129,14 +130,14 @@ function columnsWith(onSecret: (made: NewSecret) => void): readonly Column<Recei
     },
     {
       id: 'event',
-      header: 'Becomes',
+      header: 'Event name',
       width: '17%',
       render: ({ eventName }) => <Link target={{ to: 'events', query: { name: eventName } }}>{eventName}</Link>,
     },
     { id: 'scheme', header: 'Signature', width: '112px', render: ({ scheme }) => scheme },
     {
       id: 'address',
-      header: 'Address',
+      header: 'URL',
       isSecondary: true,
       render: receiver => <code title={addressOf(receiver)}>{addressOf(receiver)}</code>,
     },
@@ -175,17 +176,17 @@ function lookAt(receiver: Receiver): Look {
     ),
     body: (
       <>
-        <PeekPart name="Becomes" text={eventName} />
-        <PeekPart name="Address" text={addressOf(receiver)} />
+        <PeekPart name="Event name" text={eventName} />
+        <PeekPart name="URL" text={addressOf(receiver)} />
         <PeekPart name="Signature" text={scheme} />
         <PeekPart
           name="Last accepted"
           text={lastAcceptedAt === undefined ? 'never' : exactTime(Date.parse(lastAcceptedAt))}
         />
-        <PeekPart name="App of its events" text={app} />
+        <PeekPart name="Event app" text={app} />
         <PeekPart name="For the app" text={targetApp} />
-        <PeekPart name="Headers that it keeps" text={keepHeaders?.join(', ')} />
-        <PeekPart name="Id" text={id} />
+        <PeekPart name="Stored headers" text={keepHeaders?.join(', ')} />
+        <PeekPart name="ID" text={id} />
       </>
     ),
   }

@@ -6,7 +6,7 @@ type Refusal = Calls['listWebhookRefusals']['reply'][number]
 
 const WORDS: Readonly<Record<Refusal['reason'], string>> = {
   unsigned: 'no signature: the provider does not sign, or a proxy removes the headers',
-  other_scheme: 'signed in another scheme',
+  other_scheme: 'signed with another scheme',
   wrong_signature: 'wrong signature: the secrets differ, or a proxy changes the body',
   stale: 'stale',
   too_large: 'more than 1 MiB',
@@ -19,7 +19,7 @@ export function reasonText({ reason, offSeconds, signedAs }: Refusal): string {
   if (offSeconds !== undefined) {
     return offSeconds < 0
       ? `ahead of the engine's clock by ${-offSeconds} s: one of the clocks is wrong`
-      : `stale by ${offSeconds} s: the post was delayed, or a clock is wrong`
+      : `stale by ${offSeconds} s: the request was delayed, or a clock is wrong`
   }
   return signedAs === undefined ? WORDS[reason] : `signed as ${signedAs}, which is not this receiver's scheme`
 }

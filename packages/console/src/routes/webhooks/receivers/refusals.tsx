@@ -15,7 +15,7 @@ type Refusal = Calls['listWebhookRefusals']['reply'][number]
 type Row = Refusal & { key: string }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { id: 'at', header: 'At', width: '120px', render: ({ at }) => <Moment at={at} /> },
+  { id: 'at', header: 'Time', width: '120px', render: ({ at }) => <Moment at={at} /> },
   { id: 'reason', header: 'Reason', render: reasonText },
   {
     id: 'size',
@@ -31,17 +31,17 @@ const COLUMNS: readonly Column<Row>[] = [
 export function Refusals({ receiverId }: { receiverId: string }) {
   const query = useRead('listWebhookRefusals', { id: receiverId }, { staleMs: 0 })
   return (
-    <Panel title="Refused posts" isFlush actions={<Button onClick={() => void query.refetch()}>Read again</Button>}>
+    <Panel title="Rejected requests" isFlush actions={<Button onClick={() => void query.refetch()}>Refresh</Button>}>
       <Loaded query={query}>
         {refusals =>
           refusals.length === 0 ? (
-            <Empty title="No refused post">
-              <p>This engine has refused no post to this receiver since it started. It keeps the last 20.</p>
+            <Empty title="No rejected requests">
+              <p>This engine has rejected no requests to this receiver since it started. It keeps the last 20.</p>
             </Empty>
           ) : (
             <WholeRows count={refusals.length}>
               <DataTable
-                label="Refused posts"
+                label="Rejected requests"
                 columns={COLUMNS}
                 rows={refusals.map((refusal, i) => ({ ...refusal, key: `${refusal.at} ${i}` }))}
                 keyOf={({ key }) => key}

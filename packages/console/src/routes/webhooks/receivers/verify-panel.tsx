@@ -19,19 +19,19 @@ export function VerifyPanel({ scheme }: { scheme: Scheme }) {
     void verifyPost({ scheme, secret, headers, body, nowMs: engineNow() }).then(setVerdict)
   }
   return (
-    <Panel title="Verify a post">
+    <Panel title="Verify a request">
       <form className={css.form} onSubmit={check}>
-        <p className={css.hint}>Checked in this tab, as {scheme} signs. Nothing of it is sent anywhere.</p>
+        <p className={css.hint}>Checked in this tab with the {scheme} scheme. Nothing is sent.</p>
         <label>
           Secret
           <input type="password" autoComplete="off" value={secret} onChange={({ target }) => setSecret(target.value)} />
         </label>
         <label>
-          Headers, one a line
+          Headers, one per line
           <textarea rows={4} value={headers} onChange={({ target }) => setHeaders(target.value)} />
         </label>
         <label>
-          Body, to the letter
+          Exact body
           <textarea rows={4} value={body} onChange={({ target }) => setBody(target.value)} />
         </label>
         <div>

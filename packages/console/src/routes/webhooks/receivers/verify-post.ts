@@ -67,12 +67,12 @@ export async function verifyPost({ scheme, secret, headers, body, nowMs }: PostT
   if (!key) return { isRight: false, text: 'The secret must be whsec_ and base64.' }
   const expected = await sign(key, claim.prefix + body, claim.encoding)
   if (!claim.signatures.includes(expected)) {
-    return { isRight: false, text: 'The signature is wrong: this secret did not sign this body, to the letter.' }
+    return { isRight: false, text: 'The signature is wrong: this secret did not sign exactly this body.' }
   }
   const offSeconds = claim.seconds === undefined ? 0 : Math.round(nowMs / 1000) - Number(claim.seconds)
   if (Math.abs(offSeconds) <= STALE_SECONDS_MAX) return { isRight: true, text: 'The signature is right.' }
   const off = `${Math.abs(offSeconds)} s ${offSeconds < 0 ? 'ahead' : 'ago'}`
-  return { isRight: false, text: `The signature is right, but was made ${off}: 300 s is the most.` }
+  return { isRight: false, text: `The signature is right, but was made ${off}; the limit is 300 s.` }
 }
 
 function headersOf(lines: string): Get {

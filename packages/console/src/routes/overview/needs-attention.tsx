@@ -30,7 +30,7 @@ const MISSED_READ = 100
 /** Error groups, workflows and limits that are read: the engine answers no more. */
 const READ_MAX = 200
 
-export function NeedsALook(props: LookWindow) {
+export function NeedsAttention(props: LookWindow) {
   return props.window.until === undefined ? <LooksOfNow {...props} /> : <LooksOfThen {...props} />
 }
 
@@ -54,11 +54,10 @@ function LooksOfThen(props: LookWindow) {
     ...scheduleLooks({ soonest: [], missed: itemsOf(past['missed schedules']), areMore: false }, props),
   ]
   return (
-    <Panel title="Needs a look">
-      <Looks parts={past} looks={looks} none="Nothing. No run failed then, and no delivery spent its attempts." />
+    <Panel title="Needs attention">
+      <Looks parts={past} looks={looks} none="Nothing. No runs failed and no deliveries gave up in this window." />
       <p className={`${css.mute} ${css.sentences} ${css.note}`}>
-        This is of then. How limits, runners, schedules and lanes were is not known:{' '}
-        <Link target={{ to: 'overview' }}>see how they are now</Link>.
+        Limits, runners, schedules and lanes have no history: <Link target={{ to: 'overview' }}>show them now</Link>.
       </p>
     </Panel>
   )
@@ -100,8 +99,8 @@ function LooksOfNow(props: LookWindow) {
     ...laneLooks(engines.data ?? []),
   ]
   return (
-    <Panel title="Needs a look">
-      <Looks parts={parts} looks={looks} none="Nothing. No run failed, no runner is silent, nothing is late." />
+    <Panel title="Needs attention">
+      <Looks parts={parts} looks={looks} none="Nothing. No failed runs, no silent runners, nothing late." />
     </Panel>
   )
 }
@@ -109,7 +108,7 @@ function LooksOfNow(props: LookWindow) {
 interface LooksProps {
   parts: Readonly<Record<string, Part>>
   looks: readonly Look[]
-  /** The sentence when all was read and nothing needs a look. */
+  /** The sentence when all was read and nothing needs attention. */
   none: string
 }
 
@@ -124,7 +123,7 @@ function Looks({ parts, looks, none }: LooksProps) {
 
 type Part = Pick<UseQueryResult<unknown>, 'error' | 'data' | 'isFetching' | 'refetch'>
 
-/** The parts that could not be read: what needs a look there is not known. */
+/** The parts that could not be read: what needs attention there is not known. */
 function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
   const failed = Object.entries(parts).filter(([, { error }]) => error !== null)
   const [first] = failed
@@ -137,7 +136,7 @@ function Faults({ parts }: { parts: Readonly<Record<string, Part>> }) {
         isRetrying={failed.some(([, { isFetching }]) => isFetching)}
         onRetry={() => failed.map(([, { refetch }]) => refetch())}
       />
-      <p className={css.mute}>Not looked at: {failed.map(([name]) => name).join(', ')}.</p>
+      <p className={css.mute}>Not checked: {failed.map(([name]) => name).join(', ')}.</p>
     </>
   )
 }
@@ -157,9 +156,9 @@ function Sentences({ looks }: { looks: readonly Look[] }) {
     const at = links.indexOf(document.activeElement as HTMLAnchorElement)
     links[at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + by))]?.focus()
   }
-  useKeys('Needs a look', [
-    { keys: 'j', label: 'Next sentence', run: () => move(1) },
-    { keys: 'k', label: 'Previous sentence', run: () => move(-1) },
+  useKeys('Needs attention', [
+    { keys: 'j', label: 'Next item', run: () => move(1) },
+    { keys: 'k', label: 'Previous item', run: () => move(-1) },
   ])
   return (
     <ul ref={list} className={`${css.list} ${css.sentences}`}>
