@@ -10,8 +10,6 @@ const CHAR_UNITS = 0.1
 const ELEMENT_UNITS = 5
 /** An element of a list that is joined. */
 const JOINED_UNITS = 40
-/** A list or map whose type the library looks up. */
-const TYPE_UNITS = 30
 /** Maximum number of parts of a split. */
 const PARTS_MAX = 1000
 /** Maximum length of a text that becomes a duration: parsing takes the cube of its length. */
@@ -19,6 +17,8 @@ const DURATION_CHARS_MAX = 64
 /** A time in a zone: the formatter of the zone is made anew for each call. */
 const ZONED_UNITS = 15_000
 const ZONE_CHARS_MAX = 64
+
+const TIME_PARTS = 'Date DayOfMonth DayOfWeek DayOfYear FullYear Hours Milliseconds Minutes Month Seconds'.split(' ')
 
 type Values = readonly unknown[]
 /** Charges a call with these arguments, the receiver first. May compute the result; undefined leaves that to the library. */
@@ -62,20 +62,7 @@ export const FUNCTION_COSTS: Readonly<Record<string, Cost>> = {
   dyn: () => {},
   type: () => {},
   has: () => {},
-  ...Object.fromEntries(
-    [
-      'Date',
-      'DayOfMonth',
-      'DayOfWeek',
-      'DayOfYear',
-      'FullYear',
-      'Hours',
-      'Milliseconds',
-      'Minutes',
-      'Month',
-      'Seconds',
-    ].map(part => [`get${part}`, chargeTime]),
-  ),
+  ...Object.fromEntries(TIME_PARTS.map(part => [`get${part}`, chargeTime])),
 }
 
 function chargeTexts(unitsPerChar: number, ...texts: Values): undefined {
@@ -117,7 +104,7 @@ function sizeOf(value: unknown): bigint | undefined {
     }
     return BigInt(value.length - pairs)
   }
-  charge(keyCount(value) * KEY_UNITS)
+  chargeKeys(value)
   return undefined
 }
 
@@ -129,8 +116,6 @@ function chargeTime(_: unknown, zone?: unknown): undefined {
 
 /** Charges a binary operator by its operands. */
 export function chargeOperator(operator: string, left: unknown, right: unknown): void {
-  chargeTypeOf(left)
-  chargeTypeOf(right)
   switch (operator) {
     case '==':
     case '!=':
@@ -151,19 +136,9 @@ export function chargeOperator(operator: string, left: unknown, right: unknown):
   }
 }
 
-/** The library looks at the first element of a list or map, at every depth, to find the type of an operand. */
-export function chargeTypeOf(value: unknown): void {
-  for (let inner = value; typeof inner === 'object' && inner !== null; ) {
-    charge(TYPE_UNITS + keyCount(inner) * KEY_UNITS)
-    inner = Array.isArray(inner) ? inner[0] : firstMember(inner)
-  }
-}
-
-function firstMember(object: object): unknown {
-  if (object instanceof Map) return object.values().next().value
-  if (!isPlain(object)) return undefined
-  for (const key in object) return (object as Record<string, unknown>)[key]
-  return undefined
+/** Charges the enumeration of a map's keys. */
+export function chargeKeys(value: unknown): void {
+  charge(keyCount(value) * KEY_UNITS)
 }
 
 /** Charges the search of a list, or the look-up in a map. */
@@ -193,16 +168,12 @@ function isEqualSoFar(left: unknown, right: unknown): boolean {
     charge(Math.min(lengthOf(left), lengthOf(right)))
     return true
   }
-  const members = keyCount(left)
-  charge((members + keyCount(right)) * KEY_UNITS)
-  if (members !== keyCount(right)) return false
-  return keysOf(left).every(key => isEqualSoFar(memberOf(left, key), memberOf(right, key)))
-}
-
-/** The keys that a comprehension over a map visits. */
-export function keysOf(object: object): unknown[] {
-  charge(keyCount(object) * KEY_UNITS)
-  return object instanceof Map ? [...object.keys()] : Object.keys(object)
+  chargeKeys(left)
+  chargeKeys(right)
+  if (keyCount(left) !== keyCount(right)) return false
+  chargeKeys(left)
+  const keys: unknown[] = left instanceof Map ? [...left.keys()] : Object.keys(left)
+  return keys.every(key => isEqualSoFar(memberOf(left, key), memberOf(right, key)))
 }
 
 function memberOf(object: object, key: unknown): unknown {

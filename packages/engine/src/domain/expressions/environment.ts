@@ -2,6 +2,7 @@
 // CEL's integers and the doubles of JSON, and bounds on the size of an expression.
 
 import { Environment } from '@marcbachmann/cel-js'
+import { meterEvaluator } from './metering.ts'
 
 /** Maximum number of nodes of an expression's tree. */
 export const NODES_MAX = 250
@@ -46,6 +47,7 @@ base.registerOperator('double % double: double', ARITHMETIC['%'])
 export const EVENT_ENVIRONMENT = base.clone()
 /** Has the variables `event`, the event that began the run, and `async`, the event that arrived. */
 export const WAIT_ENVIRONMENT = base.clone().registerVariable('async', 'dyn')
+for (const environment of [EVENT_ENVIRONMENT, WAIT_ENVIRONMENT]) meterEvaluator(environment)
 
 /** Whether both are whole and one is too large for a double. */
 function isExact(a: number | bigint, b: number | bigint): boolean {

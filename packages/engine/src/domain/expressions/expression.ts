@@ -7,15 +7,7 @@ import { EVENT_ENVIRONMENT, NODES_MAX, WAIT_ENVIRONMENT } from './environment.ts
 import { type Evaluated, takeTurn } from './evaluations.ts'
 import { hintFor } from './hints.ts'
 import { addWork, charge, Meter, metered } from './meter.ts'
-import {
-  BINARY_OPERATORS,
-  meterCall,
-  meterComprehension,
-  meterMap,
-  meterOperator,
-  type Node,
-  unitsOf,
-} from './metering.ts'
+import { meterCall, meterComprehension, meterMap, meterOperator, type Node } from './metering.ts'
 import { AUTOMATON_BYTES_MAX, literalPattern, type Pattern } from './pattern.ts'
 
 /** The use of an expression, which decides its type: a condition, the key of a policy, a number or an attribute. */
@@ -67,7 +59,6 @@ type Compiled = ReturnType<typeof EVENT_ENVIRONMENT.parse>
 export class Expression {
   readonly source: string
   readonly #run: Compiled
-  readonly #nodes: number
   /** About the memory it takes while it is kept compiled, in bytes. */
   readonly bytes: number
 
@@ -78,13 +69,14 @@ export class Expression {
       throw new ExpressionError(`must not have more than ${EXPRESSION_CHARS_MAX} characters`, EXPRESSION_CHARS_MAX)
     }
     this.#run = compile(source, inWait)
-    const shape: Shape = { nodes: 0, patterns: 0 }
-    meterTree(this.#run.ast as unknown as Node, shape, 0)
-    this.#nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
-    this.bytes = this.#nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
+    const shape: Shape = { nodes: 0, patterns: 0, metered: [] }
+    readTree(this.#run.ast as unknown as Node, shape, 0)
+    const nodes = Math.min(Math.max(1, shape.nodes), NODES_MAX)
+    this.bytes = nodes * NODE_BYTES + shape.patterns * (AUTOMATON_BYTES_MAX + PATTERN_BYTES)
     checkType(this.#run, source, { purpose, inWait })
     // The check has refused what is no function, so this one is unknown to the engine only.
     if (shape.unpriced) throw new ExpressionError(`calls ${shape.unpriced.name}, which has no cost`, shape.unpriced.at)
+    for (const meter of shape.metered) meter()
   }
 
   /** Whether the condition holds. */
@@ -127,7 +119,6 @@ export class Expression {
   #evaluate(scope: Scope, meter: Meter): Evaluated<unknown> {
     try {
       const value: unknown = metered(meter, () => {
-        charge(unitsOf(this.#nodes))
         const result: unknown = this.#run(scope)
         // A long key is digested.
         if (typeof result === 'string') charge(result.length)
@@ -169,35 +160,37 @@ function notCompiled(error: unknown, source: string, inWait: boolean): Expressio
 interface Shape {
   nodes: number
   patterns: number
+  /** Makes the nodes charge their work, once their types are checked. */
+  metered: (() => void)[]
   /** The first function that has no cost, by which the evaluation could not be bounded. */
   unpriced?: { name: string; at: number }
 }
 
-/** Checks the tree and makes it charge its work. Adds its nodes and patterns to `shape`. */
-function meterTree(node: unknown, shape: Shape, nesting: number): void {
+/** Checks the tree. Adds its nodes and patterns to `shape`. */
+function readTree(node: unknown, shape: Shape, nesting: number): void {
   if (Array.isArray(node)) {
-    for (const part of node) meterTree(part, shape, nesting)
+    for (const part of node) readTree(part, shape, nesting)
     return
   }
   if (!isNode(node)) return
   shape.nodes++
-  if (node.op === 'map') meterMap(node)
-  if (node.op === '[]' || BINARY_OPERATORS.has(node.op)) meterOperator(node)
+  if (node.op === 'map') shape.metered.push(() => meterMap(node))
   const call = (node.op === 'rcall' || node.op === 'call') && Array.isArray(node.args) ? node.args : undefined
   const name: unknown = call?.[0]
   if (typeof name !== 'string') {
-    meterTree(node.args, shape, nesting)
+    shape.metered.push(() => meterOperator(node))
+    readTree(node.args, shape, nesting)
     return
   }
   if (COMPREHENSIONS.has(name)) nesting++
   if (nesting > NESTING_MAX) throw new ExpressionError(`nests more than ${NESTING_MAX} comprehensions`, node.start)
-  const before = shape.nodes
-  meterTree(node.args, shape, nesting)
-  if (node.meta.alternate) meterComprehension(node.meta.alternate, shape.nodes - before)
+  readTree(node.args, shape, nesting)
+  const { alternate } = node.meta
+  if (alternate) shape.metered.push(() => meterComprehension(alternate))
   else if (!node.meta.macro) {
     const pattern = name === 'matches' ? patternOf(call as unknown[]) : undefined
     if (pattern) shape.patterns++
-    if (Object.hasOwn(FUNCTION_COSTS, name)) meterCall(node, name, pattern)
+    if (Object.hasOwn(FUNCTION_COSTS, name)) shape.metered.push(() => meterCall(node, name, pattern))
     else shape.unpriced ??= { name, at: node.start }
   }
 }

@@ -19,11 +19,6 @@ export class Meter {
     if (this.#left < 0) throw EXHAUSTED
   }
 
-  /** Throws when the evaluation has no work left, for evaluators that go on after an error. */
-  check(): void {
-    if (this.#left < 0) throw EXHAUSTED
-  }
-
   /** Units of work so far; more than `WORK_MAX` when the evaluation was ended. */
   get spent(): number {
     return WORK_MAX - this.#left
@@ -43,7 +38,7 @@ export function addWork(units: number): void {
   done += units
 }
 
-/** Runs an evaluation, whose functions charge `meter`. Throws also if the evaluation went on after it had no work left. */
+/** Runs an evaluation, whose functions charge `meter`. */
 export function metered<T>(meter: Meter, evaluate: () => T): T {
   const outer = current
   const { stackTraceLimit } = Error
@@ -51,9 +46,7 @@ export function metered<T>(meter: Meter, evaluate: () => T): T {
   // An error in each turn of a loop costs five times as much with a stack trace, which nobody sees.
   Error.stackTraceLimit = 0
   try {
-    const value = evaluate()
-    meter.check()
-    return value
+    return evaluate()
   } finally {
     current = outer
     done += Math.min(meter.spent, WORK_MAX)

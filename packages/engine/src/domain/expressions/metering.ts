@@ -1,7 +1,8 @@
-// Makes the tree of an expression charge its work (meter.ts): replaces how calls, operators, comprehensions and map literals
-// are evaluated by functions that charge first. Called once per expression, when it is compiled.
+// Makes evaluations charge their work (meter.ts). The library's evaluator runs every node of a tree, so it charges for each one;
+// calls, operators and comprehensions charge by the values that they read, after these are evaluated.
 
-import { chargeOperator, chargeTypeOf, FUNCTION_COSTS, keysOf, lengthOf } from './cost.ts'
+import type { Environment } from '@marcbachmann/cel-js'
+import { chargeKeys, chargeOperator, FUNCTION_COSTS, lengthOf } from './cost.ts'
 import { charge } from './meter.ts'
 import { eventPattern, matches, type Pattern } from './pattern.ts'
 
@@ -10,65 +11,100 @@ export interface Node {
   op: string
   args: unknown
   start: number
-  left: Node
-  right: Node
-  receiverWithArgs: Node[]
   meta: { alternate?: Node; macro?: unknown }
-  handle(...args: unknown[]): unknown
+  /** Computes a call, an operator or a comprehension from the values that it reads. Exists once the types are checked. */
+  handle: Handle
   setMeta(key: 'evaluate', value: Evaluate): void
 }
 
 type Context = unknown
+type Handle = (...args: unknown[]) => unknown
+type Evaluate = (evaluator: Evaluator, node: Node, context: Context) => unknown
 
 interface Evaluator {
   run(node: Node, context: Context): unknown
   tryEval(node: Node, context: Context): unknown
+  debugTypeDeep(value: unknown): unknown
 }
-
-type Evaluate = (evaluator: Evaluator, node: Node, context: Context) => unknown
 
 /** Units of work of a node, and what the calls and operators among them cost more; of an error, with its stack trace. */
 const NODE_UNITS = 10
 const CALL_UNITS = 60
 const OPERATOR_UNITS = 40
 const ERROR_UNITS = 2000
+/** A list or map whose type the library looks up. */
+const TYPE_UNITS = 30
 
-export const BINARY_OPERATORS = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='])
+const BINARY_OPERATORS = new Set(['==', '!=', 'in', '+', '-', '*', '/', '%', '<', '<=', '>', '>='])
 
-/** Makes a call charge. `pattern`: the compiled literal of `matches`. */
-export function meterCall(node: Node, name: string, pattern?: Pattern): void {
-  const cost = FUNCTION_COSTS[name] as ((...args: unknown[]) => unknown) | undefined
-  node.setMeta('evaluate', (evaluator, { op, args, receiverWithArgs, handle }, context) => {
-    charge(CALL_UNITS)
-    const values = valuesOf(op === 'rcall' ? receiverWithArgs : ((args as unknown[])[1] as Node[]), evaluator, context)
-    for (const value of values) chargeTypeOf(value)
-    if (name === 'matches') {
-      const [text, source] = values
-      if (typeof text === 'string' && typeof source === 'string') return matches(text, pattern ?? eventPattern(source))
-    } else {
-      const value = cost?.(...values)
-      if (value !== undefined) return value
+/** Makes the evaluator of the environment charge for each node, each error, and each value whose type it looks up. */
+export function meterEvaluator(environment: Environment): void {
+  const probe = environment.parse('true')
+  const node = probe.ast as unknown as Node
+  node.setMeta('evaluate', evaluator => {
+    const { run, debugTypeDeep } = evaluator
+    evaluator.run = (node, context) => {
+      charge(NODE_UNITS)
+      return run.call(evaluator, node, context)
     }
-    return op === 'rcall' ? handle.call(node, values, evaluator, node) : handle.call(node, values, node, evaluator)
+    evaluator.tryEval = (node, context) => {
+      try {
+        return evaluator.run(node, context)
+      } catch (error) {
+        // Throws when no work is left: that ends the loop too.
+        charge(ERROR_UNITS)
+        return error
+      }
+    }
+    evaluator.debugTypeDeep = value => {
+      if (typeof value === 'object' && value !== null) {
+        charge(TYPE_UNITS)
+        // The library reads the first member, and collects the keys of all for it.
+        chargeKeys(value)
+      }
+      return debugTypeDeep.call(evaluator, value)
+    }
+    return true
   })
+  probe()
 }
 
-/** The arguments, evaluated from the last to the first, as the library does. */
-function valuesOf(nodes: readonly Node[], evaluator: Evaluator, context: Context): unknown[] {
-  const values = new Array<unknown>(nodes.length)
-  for (let i = nodes.length - 1; i >= 0; i--) values[i] = evaluator.run(nodes[i] as Node, context)
-  return values
+/** Makes a call charge. `pattern`: the compiled literal of `matches`. Its types are checked already, as in all functions below. */
+export function meterCall(node: Node, name: string, pattern?: Pattern): void {
+  const { handle } = node
+  const cost = FUNCTION_COSTS[name] as ((...values: unknown[]) => unknown) | undefined
+  const compute = name === 'matches' ? matchWith(pattern) : cost
+  node.handle = (values, ...rest) => {
+    charge(CALL_UNITS)
+    return compute?.(...(values as unknown[])) ?? handle(values, ...rest)
+  }
 }
 
+function matchWith(pattern: Pattern | undefined): (...values: unknown[]) => boolean | undefined {
+  return (text, source) =>
+    typeof text === 'string' && typeof source === 'string' ? matches(text, pattern ?? eventPattern(source)) : undefined
+}
+
+/** Makes an operator or the look-up of a member charge. Does nothing with other nodes. */
 export function meterOperator(node: Node): void {
-  node.setMeta('evaluate', (evaluator, { op, left, right }, context) => {
+  const { op, handle } = node
+  if (op !== '[]' && !BINARY_OPERATORS.has(op)) return
+  node.handle = (left, right, ...rest) => {
     charge(OPERATOR_UNITS)
-    const [a, b] = [evaluator.run(left, context), evaluator.run(right, context)]
     // The look-up of a member reads its name once; the other operators read through their operands.
-    if (op === '[]') charge(lengthOf(b) / 10)
-    else if (typeof a !== 'number' || typeof b !== 'number') chargeOperator(op, a, b)
-    return node.handle(a, b, node, evaluator)
-  })
+    if (op === '[]') charge(lengthOf(right) / 10)
+    else if (typeof left !== 'number' || typeof right !== 'number') chargeOperator(op, left, right)
+    return handle(left, right, ...rest)
+  }
+}
+
+/** Makes a comprehension charge for the keys of a map, which it collects. Its steps are nodes, and charged as such. */
+export function meterComprehension(node: Node): void {
+  const { handle } = node
+  node.handle = (over, ...rest) => {
+    chargeKeys(over)
+    return handle(over, ...rest)
+  }
 }
 
 /**
@@ -86,70 +122,4 @@ export function meterMap(node: Node): void {
     }
     return members
   })
-}
-
-/** The form in which the library has `all`, `exists`, `exists_one`, `map` and `filter`. */
-interface Comprehension {
-  iterable: Node
-  init: Node
-  step: Node
-  errorsAreFatal: boolean
-  condition?(result: unknown): boolean
-  result(result: unknown): unknown
-  iterCtx: { reuse(outer: Context): Loop }
-}
-
-interface Loop {
-  accuValue: unknown
-  setIterValue(value: unknown, evaluator: Evaluator): Loop
-}
-
-/** Makes a comprehension charge for each element. `nodes`: the size of what it evaluates each time. */
-export function meterComprehension(node: Node, nodes: number): void {
-  const units = OPERATOR_UNITS + nodes * NODE_UNITS
-  node.setMeta('evaluate', (evaluator, { args }, context) => {
-    const comprehension = args as Comprehension
-    evaluator.tryEval = tryToEvaluate
-    const over = evaluator.run(comprehension.iterable, context)
-    // Anything else is an error, in the library's words.
-    if (typeof over !== 'object' || over === null) return node.handle(over, comprehension, evaluator, context)
-    return iterate(comprehension, Array.isArray(over) ? over : keysOf(over), { evaluator, context, units })
-  })
-}
-
-/** As the library does it, except that an error which ends the whole evaluation ends the loop. */
-function iterate(
-  { init, step, errorsAreFatal, condition, result, iterCtx }: Comprehension,
-  items: readonly unknown[],
-  { evaluator, context, units }: { evaluator: Evaluator; context: Context; units: number },
-): unknown {
-  const loop = iterCtx.reuse(context)
-  let value = evaluator.run(init, loop)
-  let error: Error | undefined
-  loop.accuValue = value
-  for (const item of items) {
-    if (condition && !condition(value)) return result(value)
-    charge(units)
-    loop.setIterValue(item, evaluator)
-    const next = errorsAreFatal ? evaluator.run(step, loop) : evaluator.tryEval(step, loop)
-    if (next instanceof Error) error ??= next
-    else value = next
-  }
-  if (error && condition?.(value)) throw error
-  return result(value)
-}
-
-/** The library's `tryEval`, except that it charges for the error. */
-function tryToEvaluate(this: Evaluator, node: Node, context: Context): unknown {
-  try {
-    return this.run(node, context)
-  } catch (error) {
-    charge(ERROR_UNITS)
-    return error
-  }
-}
-
-/** Units of work of a tree that is evaluated once. */
-export function unitsOf(nodes: number): number {
-  return nodes * NODE_UNITS
 }
