@@ -2,18 +2,22 @@
 
 import { expect, it } from 'vitest'
 import { PLANTED_BUGS } from './core/planted.ts'
+import { PLANTED_IN_CALLBACKS } from './core/planted-callbacks.ts'
 import { PLANTED_IN_REPORTS } from './core/planted-reports.ts'
 import { simulate } from './core/simulate.ts'
 
 const SEEDS_MAX = 60
 const NOTHING_OFF: ReadonlySet<string> = new Set()
 
-it.each([...PLANTED_BUGS, ...PLANTED_IN_REPORTS])('$name', async ({ name, from = 1, ...bug }) => {
-  for (let seed = from; seed <= SEEDS_MAX; seed++) {
-    const { failure } = await simulate({ seed, off: NOTHING_OFF, ...bug })
-    if (!failure) continue
-    console.info(`${name}: seed ${seed}, "${failure.violation.invariant}"`)
-    return
-  }
-  expect.unreachable(`${SEEDS_MAX} seeds did not notice: ${name}`)
-})
+it.each([...PLANTED_BUGS, ...PLANTED_IN_CALLBACKS, ...PLANTED_IN_REPORTS])(
+  '$name',
+  async ({ name, from = 1, ...bug }) => {
+    for (let seed = from; seed <= SEEDS_MAX; seed++) {
+      const { failure } = await simulate({ seed, off: NOTHING_OFF, ...bug })
+      if (!failure) continue
+      console.info(`${name}: seed ${seed}, "${failure.violation.invariant}"`)
+      return
+    }
+    expect.unreachable(`${SEEDS_MAX} seeds did not notice: ${name}`)
+  },
+)

@@ -35,6 +35,7 @@ export const ROUTES = {
   resumeRun: 'POST /runs/{id}/resume',
   replayRun: 'POST /runs/{id}/replay',
   retryRunFromStep: 'POST /runs/{id}/retry-from-step',
+  completeCallback: 'POST /callbacks/{token}',
   eraseRun: 'DELETE /runs/{id}',
   bulkReplayRuns: 'POST /runs/bulk-replay',
   startBulk: 'POST /bulk',

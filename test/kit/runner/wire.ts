@@ -1,7 +1,7 @@
 // The messages that a runner reads and writes, written from docs/wire-protocol.md alone and shared with no code of the
 // engine.
 
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 
 export interface StepError {
   message: string
@@ -29,7 +29,15 @@ export interface InvokeRequest {
     traceparent?: string
     checkpointToken?: string
     checkpointUrl?: string
+    callbackUrl?: string
+    callbackKey?: string
   }
+}
+
+/** The URL of a callback of the run that an invoke was for (docs/wire-protocol.md#callbacks). */
+export function callbackUrl({ callbackUrl = '', callbackKey = '' }: InvokeRequest['ctx'], name: string): string {
+  const id = stepId(name)
+  return `${callbackUrl}${id}.${createHmac('sha256', callbackKey).update(id).digest('hex')}`
 }
 
 export interface LogLine {

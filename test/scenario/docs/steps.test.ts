@@ -60,6 +60,20 @@ test('waitForEvent: the event that meets its condition, or null', async () => {
   expect(await resultOf(late)).toEqual({ status: 'expired' })
 })
 
+test('callback: the posted JSON, once, or null', async () => {
+  const runId = await start('docs-callback')
+  await waitsFor(api, runId, 'callback')
+  const [link = ''] = /http\S+/.exec(calls.join()) ?? []
+  const { pathname } = new URL(link)
+  expect((await api.post(pathname, { approved: true })).status).toBe(202)
+  expect(await resultOf(runId)).toBe(true)
+  expect((await api.post(pathname, { approved: false })).code).toBe('callback_used')
+
+  const late = await start('docs-callback')
+  expect(await skipWait(api, clock, late, 'callback')).toBe(7 * 86_400_000)
+  expect(await resultOf(late)).toBe('forgotten')
+})
+
 test('waitForEvent and emit with a typed event', async () => {
   const runId = await start('docs-typed')
   await waitsFor(api, runId, 'event')

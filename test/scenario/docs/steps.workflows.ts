@@ -68,6 +68,13 @@ export const wait = createWorkflow({ name: 'docs-wait' }, async ({ step }: Workf
   return { status: 'paid', by: paid.data.by }
 })
 
+export const callback = createWorkflow({ name: 'docs-callback' }, async ({ event, step, ctx }: WorkflowArgs<Order>) => {
+  const approval = ctx.callback<{ approved: boolean }>('approval', { timeout: '7d' })
+  await step.run('ask', () => mail(event.data.email, `Approve: ${approval.url}`))
+  const answer = await approval.wait()
+  return answer === null ? 'forgotten' : answer.approved
+})
+
 const orderPaid = defineEvent('order/settled', z.object({ orderId: z.string(), cents: z.number().int() }))
 
 export const typed = createWorkflow({ name: 'docs-typed' }, async ({ event, step }: WorkflowArgs<Order>) => {
@@ -223,6 +230,7 @@ export const all = [
   run,
   sleep,
   wait,
+  callback,
   typed,
   shipOrder,
   child,

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { expectToFit } from '../../kit/http/fits.ts'
 import {
   flow,
+  type Invoke,
   openDestination,
   PlainRunner,
   readSse,
@@ -18,6 +19,7 @@ import {
   until,
   wait,
 } from '../../kit/index.ts'
+import { callbackUrl } from '../../kit/runner/wire.ts'
 
 const KEY = 'a-secret-key-of-the-examples'
 const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
@@ -49,11 +51,13 @@ const shop = new PlainRunner({
 beforeAll(() => shop.listen())
 
 /** Replacements for the examples' own ids, by prefix, for a receiver's slug and secret, and for the key of the request. */
-type Ids = Partial<Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'blk' | 'slug' | 'secret' | 'token', string>>
+type Ids = Partial<
+  Record<'run' | 'evt' | 'dlv' | 'whe' | 'whr' | 'key' | 'blk' | 'slug' | 'secret' | 'token' | 'callback', string>
+>
 
 async function order(data: Record<string, unknown> = {}): Promise<{ run: string; evt: string }> {
   // The example of `register` replaces the address.
-  await shop.register(api)
+  await shop.register(api, { features: ['callbacks'] })
   const { runId, eventId } = await api.send({ name: 'order/placed', data: { orderId: '4711', ...data } })
   return { run: runId, evt: eventId }
 }
@@ -74,6 +78,13 @@ async function paused(): Promise<Ids> {
   const placed = await waiting()
   await api.post(`/runs/${placed.run}/pause`)
   return placed
+}
+
+/** An order that has not asked for the callback yet. */
+async function callback(): Promise<Ids> {
+  const { run: runId } = await waiting()
+  const url = callbackUrl((shop.record.of(runId)[0] as Invoke).ctx, 'approval')
+  return { callback: url.slice(url.lastIndexOf('/') + 1) }
 }
 
 /** An order whose webhook has reached the warehouse. */
@@ -178,6 +189,7 @@ async function bulk(): Promise<Ids> {
 const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
   cancelRun: waiting,
+  completeCallback: callback,
   pauseRun: waiting,
   resumeRun: paused,
   getWebhookDelivery: delivered,
@@ -215,6 +227,7 @@ function asHere(example: Example, ids: Ids): Example {
   )
   const here = JSON.parse(text.replace('pdk_secret_...', KEY)) as Example
   if (ids.token !== undefined) here.headers = { authorization: `Bearer ${ids.token}` }
+  if (ids.callback !== undefined && here.path) here.path.token = ids.callback
   if (ids.slug !== undefined && here.path?.slug) here.path.slug = ids.slug
   if (ids.secret === undefined || !here.headers) return here
   const [messageId, now] = [unique('msg'), new Date()]

@@ -78,6 +78,7 @@ describe('GET /runs/{id}/steps', () => {
         step('Emit', 'd', { eventName: event }),
         wait('e', event),
         step('RunWorkflow', 'f', { childName: kid }),
+        step('WaitForCallback', 'h', { timeoutMs: 1 }),
         step('Webhook', 'g', { webhookUrl: 'http://127.0.0.1:9/' }),
       ]),
     )
@@ -100,7 +101,7 @@ describe('GET /runs/{id}/steps', () => {
     const [emittedEventId, childRunId, deliveryId] = [
       steps[3]?.emittedEventId,
       steps[5]?.childRunId,
-      steps[6]?.deliveryId,
+      steps[7]?.deliveryId,
     ]
     expect(steps).toEqual([
       { ...common('a', 'StepRun', 0), data: 1 },
@@ -113,7 +114,8 @@ describe('GET /runs/{id}/steps', () => {
         data: { id: emittedEventId, name: event, receivedAt: TIME },
       },
       { ...common('f', 'RunWorkflow', 5), childRunId, data: 'grown' },
-      { ...common('g', 'Webhook', 6), deliveryId, data: expect.anything() },
+      { ...common('h', 'WaitForCallback', 6), wakeAt: TIME, timedOut: true, data: null },
+      { ...common('g', 'Webhook', 7), deliveryId, data: expect.anything() },
     ])
     // Every opcode that there is.
     expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))

@@ -58,6 +58,9 @@ export function newRecord(options: Pick<RunRecord, 'namespace' | 'id' | 'earlier
 const TERMINAL = ['succeeded', 'failed', 'cancelled']
 const SETTLED = ['succeeded', 'failed', 'cancelled']
 
+/** Kinds of steps that somebody else than the run's engine settles. */
+export const SETTLED_OUTSIDE: ReadonlySet<Step['op']> = new Set(['WaitForEvent', 'WaitForCallback', 'RunWorkflow'])
+
 /** Statuses that never change again. */
 export function isEnded(run: { status: string } | undefined): boolean {
   return run !== undefined && TERMINAL.includes(run.status)

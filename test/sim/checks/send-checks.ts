@@ -8,7 +8,7 @@ import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck, MemoEntry } from '../workload/wire.ts'
-import { isDone, isSpent, type RunRecord } from './record.ts'
+import { isDone, isSpent, type RunRecord, SETTLED_OUTSIDE } from './record.ts'
 
 /** A pass may be sent just before its run ends elsewhere, but no later than a lease lasts. */
 const CROSSING_MS = 20_000
@@ -92,7 +92,7 @@ function checkMemo(record: RunRecord, pass: Pass): void {
       [id],
     )
     if (entry?.pending && isDone(step)) {
-      const byOutsiders = step.op === 'WaitForEvent' || step.op === 'RunWorkflow'
+      const byOutsiders = SETTLED_OUTSIDE.has(step.op)
       ensure(byOutsiders, 'a settled step is carried with its result', detail, [id])
     }
   }
@@ -186,6 +186,7 @@ function dueAt(pass: Pass, stepId: string, entry: MemoEntry, wallTimesFrom?: num
   const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return wallTimesFrom === undefined ? undefined : wallTimesFrom + node.atMs
-  if (node?.kind === 'wait' && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
+  const waits = node?.kind === 'wait' || node?.kind === 'callback'
+  if (waits && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
   return undefined
 }

@@ -5,7 +5,7 @@ import type { StoredFrame } from '../../../packages/engine/src/domain/view/timel
 import type { Reads } from '../../../packages/engine/src/ports/store-reads.ts'
 import type { Rng } from '../core/random.ts'
 import { ensure, same } from '../core/violation.ts'
-import { isEnded, type RunRecord } from './record.ts'
+import { isEnded, type RunRecord, SETTLED_OUTSIDE } from './record.ts'
 
 /** The documented status changes (docs/state-machine.md#status-changes). '' is the status before the first frame. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
@@ -133,5 +133,5 @@ function statuses(frames: readonly StoredFrame[]): string[] {
 function isTimely({ steps }: RunRecord, frame: StoredFrame): boolean {
   if (frame.kind === 'run_status') return frame.status !== 'queued'
   const step = frame.kind === 'step_status' ? steps[frame.index ?? -1] : undefined
-  return !step?.carried && step?.op !== 'WaitForEvent' && step?.op !== 'RunWorkflow'
+  return !step?.carried && !(step && SETTLED_OUTSIDE.has(step.op))
 }

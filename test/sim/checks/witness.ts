@@ -10,7 +10,7 @@ import { ensure, Violation } from '../core/violation.ts'
 import type { StoreTap } from '../ports/faulty-store.ts'
 import type { Wall } from '../ports/life.ts'
 import type { SendTap } from '../ports/sim-transport.ts'
-import type { ControlCall, PostedEvent } from '../workload/journal.ts'
+import type { ControlCall, PostedCallback, PostedEvent } from '../workload/journal.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck } from '../workload/wire.ts'
@@ -143,6 +143,17 @@ export class Witness implements StoreTap, SendTap {
       const forked = call.status === 200 && (call.action === 'replay' || call.action === 'retry-from-step')
       const fork = this.records.get(call.answeredRunId ?? '')?.run
       ensure(!forked || fork?.replayOf === call.runId, 'an acknowledged fork exists', detail, [call.runId])
+    })
+  }
+
+  /** Looks at the callback after its answer. */
+  calledBack(posted: PostedCallback): void {
+    this.later(() => {
+      const { clock, wall } = this.#deps
+      const { run, steps = [] } = this.records.get(posted.runId) ?? {}
+      const { timedOut, wakeAt = Infinity } = steps.find(({ id }) => id === posted.stepId) ?? {}
+      const isOutOfTime = timedOut === true || wakeAt <= (wall.wasSet ? Number.MAX_VALUE : clock.now())
+      posted.isOver = isEnded(run) || isOutOfTime
     })
   }
 

@@ -129,7 +129,7 @@ function afterTheEnd(takeLate: (pass: ReportingPass, payload: string) => Promise
 }
 
 /** Replaces a method, and answers how to restore it. */
-function replace<Target extends object, Name extends keyof Target>(
+export function replace<Target extends object, Name extends keyof Target>(
   target: Target,
   name: Name,
   make: (original: Target[Name]) => Target[Name],

@@ -20,7 +20,8 @@ const ACTIONS = [
   'runnerGone',
 ] as const
 export type ActionKind = (typeof ACTIONS)[number]
-export const ACTION_KINDS: readonly string[] = ACTIONS
+/** Posts to callbacks follow what the runners do. */
+export const ACTION_KINDS: readonly string[] = [...ACTIONS, 'callbacks']
 
 /** A seed sends no further events after this many runs: the simulation is about variety, not load. */
 const RUNS_MAX = 60
@@ -213,9 +214,10 @@ export class Script {
 
   /** Ends all faults, and lets everything happen that can happen on its own: then nothing is due or held. */
   async #calm(): Promise<void> {
-    const { faults, host, bounds, clock, runners, trace, witness, client } = this.#world
+    const { callbackPosts, faults, host, bounds, clock, runners, trace, witness, client } = this.#world
     trace.addGlobal('calm')
     faults.pause()
+    callbackPosts.stop()
     for (const runner of runners.values()) {
       runner.up = true
       client.register(runner)
@@ -228,9 +230,9 @@ export class Script {
     checkSlots(witness.lastRequested, host.current?.life.no ?? 0, bounds)
   }
 
-  /** Resumes every paused run and sends every signal until nothing is left, then drains the engine. */
+  /** Resumes every paused run, and sends every signal and callback, until nothing is left, then drains the engine. */
   async #ending(): Promise<void> {
-    const { bounds, client, clock, witness, host, trace, wall } = this.#world
+    const { bounds, callbackPosts, client, clock, witness, host, trace, wall } = this.#world
     trace.addGlobal('the ending')
     const open = () => [...witness.records.values()].filter(({ run }) => run && isOpen(run.status))
     for (let round = 0; round < ENDING_ROUNDS_MAX && open().length > 0; round++) {
@@ -242,11 +244,14 @@ export class Script {
           client.post(token, namespace, { name, targetApp: 'nobody', data: { token, targetApp: 'nobody' } })
         }
       }
+      for (const { id, steps } of open()) callbackPosts.postWaiting(id, steps)
       await clock.advance(5000)
       if (bounds.passesMax > RUNS_MAX) checkPrompt(witness.records.values(), clock.now() + wall.aheadMs)
       await this.#rest()
     }
     checkAllEnded(witness.records.values())
+    callbackPosts.postAll()
+    await clock.advance(1000)
     await host.drain()
   }
 

@@ -1,6 +1,7 @@
 // Runs one seed from beginning to end and checks it. When it fails, looks for a smaller simulation that fails in the
 // same way.
 
+import { checkCallbacks } from '../checks/callback-checks.ts'
 import { checkDeliveries } from '../checks/delivery-checks.ts'
 import { checkEffects } from '../checks/effect-checks.ts'
 import { checkEvents } from '../checks/event-checks.ts'
@@ -67,6 +68,7 @@ async function judge(world: World): Promise<void> {
   checkDeliveries(all)
   checkFailures(all)
   checkLogs(all)
+  checkCallbacks(all)
 }
 
 /** Switches off one kind of fault or action after the other for as long as the same check fails. */

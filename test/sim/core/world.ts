@@ -11,6 +11,7 @@ import { Wall } from '../ports/life.ts'
 import { SimReports } from '../ports/sim-reports.ts'
 import { type Post, SimSender } from '../ports/sim-sender.ts'
 import { SimTransport } from '../ports/sim-transport.ts'
+import { CallbackPosts } from '../workload/callback-posts.ts'
 import { Client } from '../workload/client.ts'
 import { generateWorkflows } from '../workload/generate.ts'
 import { Journal } from '../workload/journal.ts'
@@ -60,6 +61,7 @@ export interface World {
   wall: Wall
   bounds: Bounds
   client: Client
+  callbackPosts: CallbackPosts
   startedAt: number
 }
 
@@ -79,7 +81,21 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt })
   clock.settled.onSettled = () => witness.look()
   const specs = generateWorkflows(rng.fork('workflows'))
-  const runners = createRunners({ specs, faults, runnerRecord, startedAt, planted: runner, rng: rng.fork('runners') })
+  const callbackPosts = new CallbackPosts({
+    clock,
+    rng: rng.fork('callbacks'),
+    client: () => client,
+    isOff: off.has('callbacks'),
+  })
+  const runners = createRunners({
+    specs,
+    faults,
+    runnerRecord,
+    callbackPosts,
+    startedAt,
+    planted: runner,
+    rng: rng.fork('runners'),
+  })
   const wire = rng.fork('wire')
   const shared = { clock, faults, trace, rng: wire }
   const reports = new SimReports({
@@ -109,7 +125,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
   })
-  const client = new Client({ host, clock, trace, journal, witness })
+  const client: Client = new Client({ host, clock, trace, journal, witness })
   return {
     rng,
     clock,
@@ -127,6 +143,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     wall,
     bounds,
     client,
+    callbackPosts,
     startedAt,
   }
 }
@@ -136,6 +153,7 @@ function createRunners(options: {
   specs: readonly WorkflowSpec[]
   faults: Faults
   runnerRecord: RunnerRecord
+  callbackPosts: CallbackPosts
   startedAt: number
   planted: PlantedInRunner | undefined
   rng: Rng

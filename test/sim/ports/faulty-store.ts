@@ -295,6 +295,8 @@ function describe({ changes, guards }: Unit): string {
         return `${change.type} ${change.delivery.id} ${change.delivery.status}`
       case 'control.recorded':
         return `${change.action.action} ${change.action.runId}`
+      case 'flow.saved':
+        return `${change.type} ${change.row.policy} ${change.row.key}`
       case 'log.written':
         return `log ${change.line.runId} ${change.line.dedupe.slice(-8)}`
       default:

@@ -2,6 +2,7 @@
 // request leaves the caller without an answer, like a reset connection.
 
 import type { SendEvent, SendEventReply } from '../../../packages/protocol/src/index.ts'
+import { isEnded } from '../checks/record.ts'
 import type { Witness } from '../checks/witness.ts'
 import { apiKey, type EngineHost } from '../core/engine-host.ts'
 import type { SimClock } from '../core/sim-clock.ts'
@@ -9,7 +10,8 @@ import { type HttpAnswer, inject } from '../core/sim-engine.ts'
 import type { Trace } from '../core/trace.ts'
 import { ensure } from '../core/violation.ts'
 import type { Life } from '../ports/life.ts'
-import type { ControlAction, ControlCall, Journal, PostedEvent } from './journal.ts'
+import type { SharedCallback } from './callback-posts.ts'
+import type { ControlAction, ControlCall, Journal, PostedCallback, PostedEvent } from './journal.ts'
 import type { SimRunner } from './runner.ts'
 
 export interface ClientDeps {
@@ -50,7 +52,7 @@ export class Client {
       runner: runnerId,
       url,
       protocolVersion: 1,
-      features: ['step-policy', 'end-with-steps', 'http-checkpoints'],
+      features: ['step-policy', 'end-with-steps', 'http-checkpoints', 'callbacks'],
       workflows: registrations,
     }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))
@@ -89,15 +91,32 @@ export class Client {
     })
   }
 
+  /** Posts to a callback. `wrongUrl`: with a token that is not valid. */
+  callback(token: string, { runId, stepId, url }: SharedCallback, wrongUrl?: string): void {
+    const { journal, trace, witness } = this.#deps
+    const isLate = isEnded(witness.records.get(runId)?.run)
+    const posted: PostedCallback = { token, runId, stepId, isValid: wrongUrl === undefined, isLate }
+    journal.callbacks.push(posted)
+    const sentTo = wrongUrl ?? url
+    trace.add(`client posts ${token} to ${wrongUrl === undefined ? 'the' : 'a wrong'} callback ${runId} ${stepId}`)
+    this.#request(undefined, sentTo.slice(sentTo.indexOf('/callbacks/')), { token }, ({ status, body }) => {
+      this.#expect({ status, body }, [202, 404, 409, 410, 500], `callback ${token}`)
+      posted.status = status
+      trace.add(`client gets ${status} of ${token}: ${(body as { error?: { code: string } }).error?.code}`)
+      if (status < 500) witness.calledBack(posted)
+    })
+  }
+
   /** Sends a request to the engine that serves now, and passes its answer on if one comes. */
-  #request(namespace: string, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
+  #request(namespace: string | undefined, url: string, body: unknown, onAnswer: (answer: HttpAnswer) => void): void {
     const { host, clock, witness } = this.#deps
     const incarnation = host.current
     if (!incarnation) return
     const { life, engine } = incarnation
     const owed = { life }
     this.#owing.add(owed)
-    const answered = inject(engine, { method: 'POST', url, body, key: apiKey(namespace) })
+    const key = namespace === undefined ? {} : { key: apiKey(namespace) }
+    const answered = inject(engine, { method: 'POST', url, body, ...key })
     clock.activity.sign()
     void answered
       .then(answer => {

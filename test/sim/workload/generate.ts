@@ -58,6 +58,11 @@ function policyOf(rng: Rng): Pick<RunNode, 'retry'> {
   return { retry: { maxAttempts: rng.int(1, 4), initialMs: rng.pick([0, 50, 1000]) } }
 }
 
+function timeoutOf(rng: Rng): { timeoutMs?: number } {
+  const timeoutMs = rng.pick([undefined, 0, 10, 1000, rng.int(1, 30_000), 30_000])
+  return timeoutMs === undefined ? {} : { timeoutMs }
+}
+
 class Grower {
   readonly #rng: Rng
   readonly #level: number
@@ -83,6 +88,7 @@ class Grower {
       sleep: 1.5,
       sleepUntil: 0.5,
       wait: 1.5,
+      callback: 1.5,
       webhook: 0.7,
       emit: startsMore ? 1.2 : 0,
       child: startsMore && this.#level < LEVELS - 1 ? 0.8 : 0,
@@ -134,15 +140,10 @@ class Grower {
         return { kind, ...leaf, ms: rng.pick([0, 1, 100, 1000, rng.int(1, 20_000), 40_000]) }
       case 'sleepUntil':
         return { kind, ...leaf, atMs: rng.int(-10_000, 60_000) }
-      case 'wait': {
-        const timeoutMs = rng.pick([undefined, 0, 10, 1000, rng.int(1, 30_000), 30_000])
-        return {
-          kind,
-          ...leaf,
-          eventName: rng.pick(SIGNALS),
-          ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        }
-      }
+      case 'wait':
+        return { kind, ...leaf, ...timeoutOf(rng), eventName: rng.pick(SIGNALS) }
+      case 'callback':
+        return { kind, ...leaf, ...timeoutOf(rng) }
       case 'emit':
         return { kind, ...leaf, eventName: this.#emitted() }
       case 'child':

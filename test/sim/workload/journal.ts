@@ -30,7 +30,25 @@ export interface ControlCall {
   errorCode?: string
 }
 
+/** A post to the callback of a run. */
+export interface PostedCallback {
+  /** Unique; part of the data. */
+  token: string
+  runId: string
+  /** Hashed. */
+  stepId: string
+  /** Whether the token of its URL is the callback's. */
+  isValid: boolean
+  /** Whether the run was known to have ended before. */
+  isLate: boolean
+  /** HTTP status; absent when no answer came. */
+  status?: number
+  /** Whether the run had ended, or the step was out of time, when the engine was idle after the answer. */
+  isOver?: boolean
+}
+
 export class Journal {
   readonly events: PostedEvent[] = []
   readonly controls: ControlCall[] = []
+  readonly callbacks: PostedCallback[] = []
 }

@@ -9,6 +9,7 @@ interface NodeOfOpcode {
   Sleep: 'sleep'
   SleepUntil: 'sleepUntil'
   WaitForEvent: 'wait'
+  WaitForCallback: 'callback'
   RunWorkflow: 'child'
   Emit: 'emit'
   Webhook: 'webhook'
@@ -39,6 +40,7 @@ export type Node =
   /** Absolute, counted from the start of the simulation; the time may have passed. */
   | (Leaf & { kind: 'sleepUntil'; atMs: number })
   | (Leaf & { kind: 'wait'; eventName: string; timeoutMs?: number })
+  | (Leaf & { kind: 'callback'; timeoutMs?: number })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
   | (Leaf & { kind: 'webhook'; url: string })

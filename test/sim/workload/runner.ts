@@ -1,8 +1,11 @@
 // A runner: it answers invokes by following the workflow and executing new steps, and misbehaves when the faults say
 // so. Every execution and every return makes a new token, so that two results can always be distinguished.
 
+import { createHmac } from 'node:crypto'
 import type { Faults } from '../core/faults.ts'
 import { unitOf } from '../core/random.ts'
+import { ensure } from '../core/violation.ts'
+import type { CallbackPosts, SharedCallback } from './callback-posts.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
 import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
@@ -16,6 +19,7 @@ export interface RunnerDeps {
   workflows: readonly WorkflowSpec[]
   faults: Faults
   runnerRecord: RunnerRecord
+  callbackPosts: CallbackPosts
   /** Epoch ms from which `sleepUntil` steps count. */
   startedAt: number
   /** A planted bug. */
@@ -38,6 +42,7 @@ export class SimRunner {
   checkpoint(pass: Pass, seq: number, now: number): Checkpoint | undefined {
     const body = this.#body(pass)
     if (!body) return undefined
+    this.#shareCallbacks(pass, body)
     const walked = walk(body, pass.memo)
     if (walked.flow.state !== 'suspended' || walked.found.length === 0) return undefined
     const lines = new Lines(walked.lines)
@@ -62,6 +67,7 @@ export class SimRunner {
     const spec = this.#spec(pass)
     const body = this.#body(pass)
     if (!spec || !body) return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
+    this.#shareCallbacks(pass, body)
     const walked = walk(body, pass.memo)
     const lines = new Lines(walked.lines)
     pass.rootLines = lines.all.slice()
@@ -134,6 +140,12 @@ export class SimRunner {
     return pass.request.ctx.onFailure ? spec?.failureBody : spec?.body
   }
 
+  /** The handler gives all its callbacks away when it starts. */
+  #shareCallbacks(pass: Pass, body: Sequence): void {
+    for (const node of leaves(body))
+      if (node.kind === 'callback') this.deps.callbackPosts.shared(callbackOf(pass, node))
+  }
+
   #report(pass: Pass, walked: Walked, lines: Lines, now: number): Opcode[] {
     const opcodes = this.#chosen(walked).map(node => this.#carryOutOnce(pass, node, lines, now))
     if (this.deps.faults.strikes('repeatedOpcodes')) opcodes.push(...this.#repeats(pass, opcodes))
@@ -143,6 +155,7 @@ export class SimRunner {
   #carryOutOnce(pass: Pass, node: Found, lines: Lines, now: number): Opcode {
     const id = hashId(node.id)
     if (!pass.reported.has(id)) pass.reported.set(id, { node, at: now })
+    if (node.kind === 'callback') this.deps.callbackPosts.reported(callbackOf(pass, node))
     return this.#carryOut(pass, node, lines)
   }
 
@@ -238,6 +251,12 @@ function directive(node: Exclude<Found, RunNode>, runId: string, startedAt: numb
         eventName: node.eventName,
         ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
       }
+    case 'callback':
+      return {
+        op: 'WaitForCallback',
+        ...head,
+        ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
+      }
     case 'emit':
       return { op: 'Emit', ...head, eventName: node.eventName, data }
     case 'child':
@@ -251,6 +270,16 @@ function directive(node: Exclude<Found, RunNode>, runId: string, startedAt: numb
     case 'webhook':
       return { op: 'Webhook', ...head, webhookUrl: node.url, data }
   }
+}
+
+/** The URL of a callback is derived as docs/wire-protocol.md#callbacks says. */
+function callbackOf({ namespace, request }: Pass, { id }: Found): SharedCallback {
+  const { runId, callbackUrl, callbackKey } = request.ctx
+  const given = callbackUrl !== undefined && callbackKey !== undefined
+  ensure(given, 'an invoke has the key of the callbacks', () => JSON.stringify(request.ctx), [runId])
+  const stepId = hashId(id)
+  const url = `${callbackUrl}${stepId}.${createHmac('sha256', callbackKey).update(stepId).digest('hex')}`
+  return { namespace, runId, stepId, url }
 }
 
 /** Every step of the tree. */

@@ -28,6 +28,8 @@ export interface InvokeRequest {
     onFailure?: boolean
     error?: StepError
     checkpointToken?: string
+    callbackUrl?: string
+    callbackKey?: string
   }
 }
 
@@ -39,7 +41,7 @@ export interface LogLine {
 }
 
 export interface Opcode {
-  op: 'StepRun' | 'Sleep' | 'SleepUntil' | 'WaitForEvent' | 'RunWorkflow' | 'Emit' | 'Webhook'
+  op: 'StepRun' | 'Sleep' | 'SleepUntil' | 'WaitForEvent' | 'WaitForCallback' | 'RunWorkflow' | 'Emit' | 'Webhook'
   id: string
   name: string
   data?: unknown

@@ -1,8 +1,8 @@
 // Types of the middleware that changes values on their way from and to the engine. The SDK's middleware extends it.
 
-/** Origin of a value: the run's event, or the result of a step, a wait or a child. */
+/** Origin of a value: the run's event, or the result of a step, a wait, a callback or a child. */
 export interface InputPlace {
-  readonly kind: 'event' | 'step' | 'wait' | 'child'
+  readonly kind: 'event' | 'step' | 'wait' | 'callback' | 'child'
   /** The step's name; for kind `event`, the event's name. */
   readonly name: string
   /** The event's name, for kind `wait` only. */

@@ -77,6 +77,7 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
   Sleep: 'sleep',
   SleepUntil: 'sleep',
   WaitForEvent: 'wait',
+  WaitForCallback: 'wait',
   RunWorkflow: 'wait',
   Emit: 'point',
   Webhook: 'point',

@@ -10,6 +10,7 @@ export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
   Sleep: { word: 'sleep', glyph: '☾' },
   SleepUntil: { word: 'sleep until', glyph: '☾' },
   WaitForEvent: { word: 'wait for event', glyph: '⚑' },
+  WaitForCallback: { word: 'callback', glyph: '⚑' },
   RunWorkflow: { word: 'child run', glyph: '↳' },
   Emit: { word: 'emit', glyph: '◆' },
   Webhook: { word: 'webhook', glyph: '➚' },

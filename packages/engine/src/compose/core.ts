@@ -12,6 +12,7 @@ import { Announcer } from '../services/commit/announce.ts'
 import { faultLog } from '../services/event/fault-log.ts'
 import { Live } from '../services/live/live.ts'
 import { LiveShare } from '../services/live/live-share.ts'
+import { CallbackTokens } from '../services/support/callback-tokens.ts'
 import { PassTokens } from '../services/support/pass-tokens.ts'
 import type { Backends, BackendsOptions } from './backends.ts'
 
@@ -38,6 +39,7 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
   // Absent where this engine is alone.
   const liveShare = bus && new LiveShare({ bus, live, store, clock })
   const metrics = new PrometheusMetrics()
+  const tokenKey = await store.tokenKey()
   return {
     store,
     limiter,
@@ -49,7 +51,8 @@ export async function createCore({ config, log, owner, ports }: CoreOptions, bac
     owner,
     log,
     metrics,
-    passTokens: new PassTokens(await store.tokenKey()),
+    passTokens: new PassTokens(tokenKey),
+    callbackTokens: new CallbackTokens(tokenKey),
     tracing: openTelemetry(),
     report: faultLog(clock, log),
     backends,

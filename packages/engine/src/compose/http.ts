@@ -20,6 +20,7 @@ import type { MessagePermits } from '../services/pass/permits/message-permits.ts
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { Bulk } from '../services/run/bulk.ts'
+import { Callbacks } from '../services/run/callbacks.ts'
 import { Control } from '../services/run/control.ts'
 import { Erasure } from '../services/run/erase.ts'
 import { Passes } from '../services/run/passes.ts'
@@ -105,6 +106,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     redrive: new Redrive({ ...core, assertActive }),
     starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
+    callbacks: new Callbacks(core),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     engines,

@@ -27,7 +27,7 @@ export function createRuns(
   const isLive = registry.isLive.bind(registry)
   const onRoom = () => queue.wake('runs', clock.now())
   const anotherPass = new AnotherPass({ ...core, untilParked: runId => driver.untilParked(runId) })
-  const { httpCheckpoints, reachedAt } = createHttpCheckpoints(core, anotherPass)
+  const { httpCheckpoints, engineUrl, reachedAt } = createHttpCheckpoints(core, anotherPass)
   const driver: Driver = new Driver({
     ...core,
     transport,
@@ -40,6 +40,7 @@ export function createRuns(
     isShared,
     bus,
     httpCheckpoints,
+    engineUrl,
   })
   /** Answers a function that acts on this engine and on every other: whichever drives the run. */
   const everywhere = (topic: 'interrupt' | 'recall', act: (runId: string) => void) => {
@@ -95,6 +96,7 @@ function createHttpCheckpoints(
   })
   return {
     httpCheckpoints,
+    engineUrl: () => baseUrl(),
     reachedAt(address: () => string) {
       baseUrl = address
     },

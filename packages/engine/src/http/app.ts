@@ -22,6 +22,7 @@ import { sendProblem } from './response/problem.ts'
 import { PROTECTIVE_HEADERS } from './response/protective-headers.ts'
 import { rawResponse } from './response/raw-response.ts'
 import { bundleRoutes } from './routes/bundle/bundle.ts'
+import { callbackRoutes } from './routes/event/callbacks.ts'
 import { eventRoutes } from './routes/event/events.ts'
 import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
 import { redriveRoutes } from './routes/event/redrive.ts'
@@ -88,6 +89,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   namespaceStreamRoutes(app, context)
   topicStreamRoute(app, context, runFeeds)
   controlRoutes(app, context)
+  callbackRoutes(app, context)
   bulkRoutes(app, context)
   registryRoutes(app, context)
   limitRoutes(app, context)
@@ -120,7 +122,8 @@ function newFastify({ deps, limits }: HttpContext): FastifyInstance {
       // Node would refuse without our error body; `addEntryHooks` refuses with it.
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength: 256 },
+    // The token of a callback names the namespace, the run and the step.
+    routerOptions: { maxParamLength: 1024 },
     // The drain refuses with our error body, and cuts the remaining sockets after the requests in flight.
     return503OnClosing: false,
     forceCloseConnections: true,
@@ -162,7 +165,8 @@ function addEntryHooks(app: FastifyInstance, { log, corsOrigins }: HttpDeps): ()
   // them.
   addCors(app, corsOrigins)
   app.addHook('onRoute', ({ url, method, config }) => {
-    if (!config?.refused) table.add(url, method)
+    // A preflight is no method of its path.
+    if (!config?.refused && method !== 'OPTIONS') table.add(url, method)
   })
   app.addHook('onRequest', (request, reply, done) => {
     done(request.is404 || request.routeOptions.config.refused ? refusal(request, reply) : undefined)

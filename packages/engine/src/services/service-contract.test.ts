@@ -31,6 +31,7 @@ import { Driver } from './pass/driver.ts'
 import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
 import { MessagePermits } from './pass/permits/message-permits.ts'
+import { CallbackTokens } from './support/callback-tokens.ts'
 import { LaneLoop } from './support/lane.ts'
 import { PassTokens } from './support/pass-tokens.ts'
 import { Permits } from './support/permits.ts'
@@ -119,6 +120,8 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
         again: async () => {},
         isShared: false,
       }),
+      callbackTokens: new CallbackTokens('secret'),
+      engineUrl: () => 'http://engine.test',
     }),
   Deliverer: setting =>
     new Deliverer({

@@ -21,6 +21,7 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   delivery_in_flight: 'the delivery is being posted right now',
   slug_taken: 'another receiver has that slug',
   already_running: 'the workflow is a singleton, and `details.liveRunId` is its live run: nothing was started',
+  callback_used: 'the callback was used before; nothing was changed',
   gone: 'what the token stood for is over',
   payload_too_large: 'the body is over its bound',
   unsupported_media_type: 'the body is not `application/json`',

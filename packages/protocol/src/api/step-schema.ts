@@ -24,7 +24,16 @@ export const MaxAttemptsSchema = Type.Optional(
   }),
 )
 
-export const OpSchema = text('StepRun', 'Sleep', 'SleepUntil', 'WaitForEvent', 'RunWorkflow', 'Emit', 'Webhook')
+export const OpSchema = text(
+  'StepRun',
+  'Sleep',
+  'SleepUntil',
+  'WaitForEvent',
+  'WaitForCallback',
+  'RunWorkflow',
+  'Emit',
+  'Webhook',
+)
 
 export const StepRecordSchema = Type.Object({
   id: Type.String({ description: 'Hashed step id' }),

@@ -10,6 +10,7 @@ export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
 export const WAITING_KINDS = [
   'sleep',
   'event',
+  'callback',
   'child',
   'retry',
   'runner',

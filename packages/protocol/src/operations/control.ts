@@ -1,5 +1,6 @@
 // Operations that act on runs, and the audit log of such actions.
 
+import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { control as queries } from '../queries/control.ts'
 import { type Operation, ok, page } from './operation.ts'
@@ -70,6 +71,30 @@ export const control = {
         path: { id: sample.RUN_ID },
         body: { step: 'charge-card' },
         reply: sample.FORK,
+      },
+    ],
+  },
+
+  completeCallback: {
+    method: 'POST',
+    path: '/callbacks/{token}',
+    summary: 'Complete a step that waits for its callback',
+    description:
+      'The token is the key: no API key is needed, and pages of every origin may post. A callback counts once. One that comes before its step waits is kept; at most 1,000 of a run, of 32 MiB in all. Without a body, or with `null`, the step gets `{}`. A paused run and a suspended namespace take it. At most 10 posts a second for each token.',
+    access: 'public',
+    body: { schema: Type.Unknown({ description: 'Any JSON, up to 1 MiB: the result of the step' }), required: false },
+    reply: {
+      status: 202,
+      description: 'The callback is on disk',
+      schema: Type.Object({ ok: Type.Literal(true) }),
+    },
+    errors: ['not_found', 'callback_used', 'gone', 'conflict', 'rate_limited'],
+    examples: [
+      {
+        summary: 'Approve an expense',
+        path: { token: sample.CALLBACK_TOKEN },
+        body: { approved: true, by: 'ada' },
+        reply: { ok: true },
       },
     ],
   },

@@ -1,5 +1,7 @@
 // Sample values for the examples of the operations: one order of a shop, from the event to the audit log.
 
+export const CALLBACK_TOKEN =
+  'ZGVmYXVsdCBydW5fMDFKRDhaNVE0TTdWOVgySzNONlA4UjBUMVc.5b1f.9c1d2e3f405162738495a6b7c8d9eafb0c1d2e3f405162738495a6b7c8d9eafb'
 export const RUN_ID = 'run_01JD8Z5Q4M7V9X2K3N6P8R0T1W'
 export const FORK_ID = 'run_01JD90H2C5E8G1J4M7P0S3V6Y9'
 export const EVENT_ID = 'evt_01JD8Z5Q4K2B5D8F1H4K7N0R3T'

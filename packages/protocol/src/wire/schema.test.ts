@@ -23,6 +23,7 @@ describe('an opcode', () => {
     { op: 'SleepUntil', ...id, sleepUntilMs: -1 },
     { op: 'WaitForEvent', ...id, eventName: 'paid', timeoutMs: 5 },
     { op: 'WaitForEvent', ...id, eventName: 'paid' },
+    { op: 'WaitForCallback', ...id, timeoutMs: 5 },
     { op: 'RunWorkflow', ...id, childName: 'pack', childData: null },
     { op: 'Emit', ...id, eventName: 'paid', data: 7 },
     { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },

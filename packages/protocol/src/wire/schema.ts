@@ -212,6 +212,7 @@ export const OpcodeSchema = Type.Union([
       Type.Object({ settled: Type.Integer({ minimum: 0 }), except: Type.Optional(Type.Array(Type.String())) }),
     ),
   }),
+  Type.Object({ op: Type.Literal('WaitForCallback'), ...opcode, timeoutMs: Type.Optional(DelayMs) }),
   Type.Object({
     op: Type.Literal('RunWorkflow'),
     ...opcode,
@@ -258,6 +259,10 @@ export const InvokeContextSchema = Type.Object({
   ),
   checkpointToken: optionalText('Opens `POST /invokes/{token}/checkpoints` for this pass'),
   checkpointUrl: optionalText('The URL of that route, with the token'),
+  callbackUrl: optionalText(
+    'The beginning of the URL of every callback of the run, for a runner that knows `callbacks`',
+  ),
+  callbackKey: optionalText('The key that the rest of such a URL is derived with; a secret'),
 })
 
 export const MemoEntrySchema = Type.Object({

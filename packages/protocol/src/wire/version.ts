@@ -54,6 +54,9 @@ export const RUNNING_STEPS_FEATURE = 'running-steps'
 /** The feature of `given` and `since` in a WaitForEvent (`docs/wire-protocol.md#waits`). */
 export const WAIT_ORDER_FEATURE = 'wait-order'
 
+/** The feature of WaitForCallback, and of `callbackUrl` and `callbackKey` (`docs/wire-protocol.md#callbacks`). */
+export const CALLBACKS_FEATURE = 'callbacks'
+
 /** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 

@@ -72,6 +72,7 @@ export const OPCODE_RULES = {
   Sleep: { hasResult: false, isUrgent: false, outlivesReturn: false },
   SleepUntil: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForEvent: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  WaitForCallback: { hasResult: false, isUrgent: false, outlivesReturn: false },
   RunWorkflow: { hasResult: false, isUrgent: false, outlivesReturn: true },
   Emit: { hasResult: false, isUrgent: true, outlivesReturn: true },
   Webhook: { hasResult: false, isUrgent: true, outlivesReturn: true },

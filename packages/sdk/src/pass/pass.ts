@@ -49,10 +49,9 @@ export class Pass {
   readonly #memo: Memo
   readonly #checkpoints: Checkpoints | undefined
   readonly #handsOver: boolean
-  readonly #ids = new StepIds()
+  readonly ids = new StepIds()
   readonly #discoveries = new Discoveries()
   readonly #discovered: string[] = []
-  /** Names of the new steps that were called after the handler had returned. */
   readonly #lost: string[] = []
   /** Whether the branches that the handler did not await have got their results. */
   #branches: 'behind' | 'following' | 'followed' = 'behind'
@@ -111,12 +110,12 @@ export class Pass {
     return this.#lost
   }
 
-  /** Called with the name of a step that is called after the pass has ended, and without one if the handler settles then. */
+  /** Called with the name of a step that is called after the end, and without one if the handler settles then. */
   onLate: ((step?: string) => void) | undefined
 
   get at(): Position {
     const { lastReleased: after, turn } = this.#memo
-    return { after, open: this.unawaited.lastCalled, position: this.#ids.count + turn }
+    return { after, open: this.unawaited.lastCalled, position: this.ids.count + turn }
   }
 
   /** Whether the engine has stored steps that the handler has yet to call. */
@@ -172,21 +171,22 @@ export class Pass {
   }
 
   /**
-   * Handles one step call. The returned promise settles as the step did, or never in this pass. `discover` is called
-   * when the engine has not stored the step. An error that it throws reports wrong arguments and rejects the call.
+   * Handles one step call, by the step's name, or by an id that was taken before. The returned promise settles as the step did, or never in this
+   * pass. `discover` is called if the engine has not stored the step; an error that it throws rejects the call.
    */
-  step(name: string, op: EncodedOpcode['op'], discover: (id: StepId) => Discovery): StepPromise<unknown> {
-    // Above the limit the pass ends. A rejected promise would not do: the handler might catch it in an endless loop.
-    if (this.#ids.count >= STEPS_MAX) this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
+  step(called: string | StepId, op: EncodedOpcode['op'], discover: (id: StepId) => Discovery): StepPromise<unknown> {
+    const name = typeof called === 'object' ? called.name : called
+    // Above the limit the pass ends: the handler might catch a rejection in an endless loop.
+    if (this.ids.count >= STEPS_MAX) this.#threw(new NonRetriableError(`A run has at most ${STEPS_MAX} steps`))
     if (this.ended) {
       this.onLate?.(name)
       return never()
     }
     try {
       refuseNesting(this, name)
-      // The handler has settled or the pass is stopped: only a later pass may execute this step.
-      if (this.#settled || this.#stopped) return this.#calledTooLate(name)
-      const id = this.#ids.next(name)
+      // Only a later pass may execute this step.
+      if (this.#settled || this.#stopped) return this.#calledTooLate(called)
+      const id = typeof called === 'object' ? called : this.ids.next(name)
       const stored = this.#memo.opOf(id.hashedId)
       if (stored !== undefined && stored !== op) {
         this.#threw(new NondeterminismError(name, { stored, called: op }))
@@ -209,9 +209,10 @@ export class Pass {
     }
   }
 
-  #calledTooLate(name: string): StepPromise<never> {
-    const isNew = this.#settled?.kind === 'returned' && !this.#memo.knows(this.#ids.next(name).hashedId)
-    if (isNew && !this.#lost.includes(name)) this.#lost.push(name)
+  #calledTooLate(called: string | StepId): StepPromise<never> {
+    const { name, hashedId } = typeof called === 'object' ? called : this.ids.next(called)
+    if (this.#settled?.kind !== 'returned' || this.#memo.knows(hashedId)) return never()
+    if (!this.#lost.includes(name)) this.#lost.push(name)
     return never()
   }
 

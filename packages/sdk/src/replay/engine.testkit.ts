@@ -33,6 +33,9 @@ export interface TestRunOptions {
   maxAttempts?: number
 }
 
+/** Members of every invoke, for callbacks. */
+export const CALLBACKS = { callbackUrl: 'https://engine.test/callbacks/run.', callbackKey: 'key of the run' }
+
 export class TestRun {
   memo: InvokeRequest['steps'] = {}
   readonly passes: PassRecord[] = []
@@ -66,6 +69,7 @@ export class TestRun {
         attempt: 1,
         app: 'tests',
         runner: '',
+        ...CALLBACKS,
         ...ctx,
       },
     }
@@ -125,9 +129,11 @@ export function runOf<R>(handler: (args: WorkflowArgs) => R | Promise<R>, option
   return new TestRun(createWorkflow({ name: 'flow' }, handler), options)
 }
 
+const NEEDS_OUTSIDE: ReadonlySet<Opcode['op']> = new Set(['WaitForEvent', 'WaitForCallback', 'RunWorkflow'])
+
 function settleDefault(opcode: Opcode, settle: Settle | undefined): MemoEntry | undefined {
   if (settle) return settle(opcode)
-  return opcode.op === 'WaitForEvent' || opcode.op === 'RunWorkflow' ? undefined : { data: null }
+  return NEEDS_OUTSIDE.has(opcode.op) ? undefined : { data: null }
 }
 
 export { deferred as signal } from '../run/deferred.ts'

@@ -11,6 +11,7 @@ interface CallOfOpcode {
   Sleep: 'sleep'
   SleepUntil: 'sleepUntil'
   WaitForEvent: 'wait'
+  WaitForCallback: 'callback'
   RunWorkflow: 'child'
   Emit: 'emit'
   Webhook: 'webhook'
@@ -40,6 +41,7 @@ const OFTEN: Record<StepOp, number> = {
   sleep: 1,
   sleepUntil: 1,
   wait: 1,
+  callback: 1,
   child: 1,
   emit: 1,
   webhook: 1,
@@ -133,6 +135,11 @@ async function callStep(node: StepNode, path: string, { step, ctx, runCallback }
     sleep: () => step.sleep(name, 1000).then(() => path),
     sleepUntil: () => step.sleepUntil(name, 1000).then(() => path),
     wait: () => step.waitForEvent(name, { event: path }).then(event => event?.name ?? 'nothing'),
+    callback: () =>
+      ctx
+        .callback(name)
+        .wait()
+        .then(posted => (posted === null ? 'nothing' : path)),
     child: () => step.runWorkflow<string>(name, { workflow: 'child', data: { path, fails: node.failures === ALWAYS } }),
     emit: () => step.emit(name, { event: path }).then(() => path),
     webhook: () => ctx.webhook.send(name, { url: `https://example.com/${path}` }).then(() => path),

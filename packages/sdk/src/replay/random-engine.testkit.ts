@@ -15,6 +15,7 @@ import { Cancellation } from '../run/cancellation.ts'
 import { createHandler, type Handler } from '../runner/handler.ts'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { Answer } from './answer.ts'
+import { CALLBACKS } from './engine.testkit.ts'
 import { type Node, opsOf, play, type StepNode } from './program.testkit.ts'
 
 /** Whether the passes know `end-with-steps`. */
@@ -209,7 +210,7 @@ export class RandomRun {
     const rows = [...this.#steps.values()].sort((a, b) => a.seq - b.seq)
     for (const { id, state, entry } of rows) if (state === 'settled') steps[id] = entry
     for (const { id, state } of rows) if (state === 'parked' || state === 'backoff') steps[id] = { pending: true }
-    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features }
+    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '', features, ...CALLBACKS }
     return { event: { name: 'flow' }, steps, ctx }
   }
 
@@ -361,7 +362,7 @@ export class RandomRun {
   }
 }
 
-const SETTLED_OUTSIDE: ReadonlySet<StepNode['op']> = new Set(['sleep', 'sleepUntil', 'wait', 'child'])
+const SETTLED_OUTSIDE: ReadonlySet<StepNode['op']> = new Set(['sleep', 'sleepUntil', 'wait', 'callback', 'child'])
 
 function isSettling(opcode: Opcode): boolean {
   if (opcode.op !== 'StepRun') return opcode.op === 'Emit' || opcode.op === 'Webhook'
@@ -369,6 +370,7 @@ function isSettling(opcode: Opcode): boolean {
 }
 
 function outcomeOf(opcode: Opcode): MemoEntry {
+  if (opcode.op === 'WaitForCallback') return { data: { posted: true } }
   if (opcode.op === 'WaitForEvent') return { data: { id: 'evt_1', name: opcode.eventName, data: null } }
   if (opcode.op !== 'RunWorkflow') return { data: null }
   const { path, fails } = opcode.childData as { path: string; fails: boolean }

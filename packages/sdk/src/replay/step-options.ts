@@ -19,6 +19,7 @@ const OPTIONS = {
   waitForEvent: { event: true, timeout: true, if: true, since: true } satisfies OptionNames<WaitForEventOptions>,
   runWorkflow: { workflow: true, data: true, app: true },
   emit: { event: true, data: true },
+  callback: { timeout: true },
   'webhook.send': { url: true, data: true },
 }
 

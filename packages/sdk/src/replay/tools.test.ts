@@ -37,6 +37,12 @@ describe('opcodes', () => {
       step => step.waitForEvent('s', { event: 'paid', timeout: '2h', if: 'async.data.id == event.data.id' }),
       { op: 'WaitForEvent', eventName: 'paid', timeoutMs: 7_200_000, if: 'async.data.id == event.data.id' },
     ],
+    ['callback', (_, ctx) => ctx.callback('s').wait(), { op: 'WaitForCallback' }],
+    [
+      'callback with a timeout',
+      (_, ctx) => ctx.callback('s', { timeout: '7d' }).wait(),
+      { op: 'WaitForCallback', timeoutMs: 604_800_000 },
+    ],
     ['child by name', step => step.runWorkflow('s', { workflow: 'child' }), { op: 'RunWorkflow', childName: 'child' }],
     [
       'child by value, in another app',

@@ -10,14 +10,15 @@ import {
   type OutputPlace,
 } from '@perdure/client'
 import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import { NAME_CHARS_MAX, WAIT_ORDER_FEATURE } from '@perdure/protocol'
+import { CALLBACKS_FEATURE, NAME_CHARS_MAX, WAIT_ORDER_FEATURE } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
-import { scopeWithin } from '../pass/pass-scope.ts'
+import { refuseNesting, scopeWithin } from '../pass/pass-scope.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
-import type { ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
+import type { Callback, ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
 import { CONTEXT_ELSEWHERE, STEP_TOOLS_ELSEWHERE } from '../schema/elsewhere.ts'
+import { callbackUrlOf } from '../wire/callback-url.ts'
 import { encodePayload } from '../wire/json.ts'
 import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
 import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
@@ -106,6 +107,8 @@ export function createRunContext(environment: PassEnvironment): RunContext {
       else if (report.isKnown) pass.progressed()
       else warnOfUnknownReport(logs)
     },
+    callback: (name: string, options?: { timeout?: Duration }) =>
+      createCallback(environment, name, options) as Callback<never>,
     webhook: {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
@@ -135,6 +138,26 @@ function ownStep<T extends number | string>(environment: PassEnvironment, name: 
     return encodeOpcode('StepRun', id, measured(environment, startedAt), { field: 'data', text })
   })
   return made.mapped(data => middleware.input(data, { kind: 'step', name }) as T)
+}
+
+/** @throws NonRetriableError for bad arguments, inside the callback of a step, or if the engine does not know callbacks. */
+function createCallback(environment: PassEnvironment, name: string, options: { timeout?: Duration } = {}): Callback {
+  const { ctx, pass, middleware } = environment
+  refuseNesting(pass, name)
+  const id = pass.ids.next(name)
+  const url = callbackUrlOf(ctx, id.hashedId)
+  if (url === undefined)
+    throw new NonRetriableError(`Step "${name}": this engine does not know callbacks (${CALLBACKS_FEATURE})`)
+  checkStepOptions(name, 'callback', options)
+  const timeoutMs = options.timeout === undefined ? undefined : durationMs(name, options.timeout)
+  let waited: Promise<unknown> | undefined
+  const wait = () => {
+    waited ??= pass
+      .step(id, 'WaitForCallback', () => encodeOpcode('WaitForCallback', id, { timeoutMs }))
+      .mapped(data => (data === null ? null : middleware.input(data, { kind: 'callback', name })))
+    return waited
+  }
+  return { url, wait }
 }
 
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }

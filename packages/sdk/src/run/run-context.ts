@@ -1,5 +1,6 @@
 // Types of a handler's argument that do not depend on workflows: the event, `ctx`, and the context of a step callback.
 
+import type { Duration } from '@perdure/client'
 import type { Logger } from './logger.ts'
 
 /**
@@ -38,6 +39,17 @@ export interface StepContext {
 /** Attributes to set, by key; null removes one, and undefined changes nothing. */
 export type AttributeValues = Readonly<Record<string, string | number | boolean | null | undefined>>
 
+/** A step that the outside completes. */
+export interface Callback<Data = unknown> {
+  /**
+   * Post JSON there to complete the step; no API key is needed. The URL is a secret that works once. It can be given away before
+   * anything waits: an early post is kept.
+   */
+  readonly url: string
+  /** Parks the run until the post. Resolves with the posted JSON, `{}` if there was none, or null when the wait timed out. */
+  wait(): Promise<Data | null>
+}
+
 /** The run's identity, its logger, and steps whose names the SDK chooses. */
 export interface RunContext {
   readonly runId: string
@@ -71,6 +83,11 @@ export interface RunContext {
    * of the pass. A call that a replay repeats reports nothing.
    */
   progress(value: unknown): void
+  /**
+   * Makes a step that somebody outside completes by a post to its URL, such as an approval by a link in a mail. The URL is
+   * the same in every pass. `timeout` counts from when the run parks at `wait()`; without it there is no limit.
+   */
+  callback<Data = unknown>(name: string, options?: { timeout?: Duration }): Callback<Data>
   readonly webhook: {
     /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>

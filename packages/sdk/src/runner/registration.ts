@@ -7,6 +7,7 @@ import { connectionOf, exchange, type OptionNames, readEnvironment, requestOf } 
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  CALLBACKS_FEATURE,
   END_WITH_STEPS_FEATURE,
   type EngineList,
   HTTP_CHECKPOINTS_FEATURE,
@@ -235,6 +236,7 @@ export function registerRequest(
       ATTRIBUTES_FEATURE,
       WAIT_ORDER_FEATURE,
       ANOTHER_PASS_FEATURE,
+      CALLBACKS_FEATURE,
     ],
     workflows: handler.workflows,
   }

@@ -138,6 +138,17 @@ export class TestRun<Output = unknown> {
     return Promise.all(started.map(id => openRun(this.#host, id)))
   }
 
+  /**
+   * Posts `data` to the callback of this name (`name:n` from the second use of a name on), as somebody outside would. Rejects when
+   * the callback was used, has timed out, or the run has ended.
+   */
+  async callback(name: string, data?: unknown): Promise<void> {
+    this.#host.steps.names.asked('callback', name)
+    const url = this.#host.callbackUrl(this.id, hashStepId(name))
+    const token = url.slice(url.lastIndexOf('/') + 1)
+    await this.#host.command(api => api.completeCallback({ token, ...(data === undefined ? {} : { body: data }) }))
+  }
+
   /** Cancels the run. */
   async cancel(): Promise<void> {
     await this.#host.command(api => api.cancelRun({ id: this.id }))

@@ -16,6 +16,8 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   // Never called: the timers have their slices worked off.
   bulk: () => undefined,
   bulkInput: () => undefined,
+  // Never due.
+  callbacks: () => undefined,
 }
 
 /** The guarded changes of a due row; undefined when the row is not due, or is due no longer. */

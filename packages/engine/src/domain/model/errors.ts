@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   delivery_in_flight: 'conflict',
   slug_taken: 'conflict',
   already_running: 'conflict',
+  callback_used: 'conflict',
   gone: 'conflict',
   rate_limited: 'overloaded',
   overloaded: 'overloaded',

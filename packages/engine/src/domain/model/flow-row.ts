@@ -1,5 +1,5 @@
 // The durable state of flow control: one row per workflow, policy and key. Its `state` belongs to the policy. An event that
-// arrives later, and a bulk action, are such rows too, of no workflow. Its version
+// arrives later, a bulk action, and the early callbacks of a run are such rows too, of no workflow. Its version
 // guards it, so that of two concurrent events only one can be the first (ARCHITECTURE.md#how-races-are-settled).
 
 import { createHash } from 'node:crypto'
@@ -7,9 +7,18 @@ import type { JsonText } from '../text/json-text.ts'
 
 /**
  * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, a
- * schedule of the API, a bulk action with what it was given.
+ * schedule of the API, a bulk action with what it was given, the callbacks that a run got before it waited for them.
  */
-export type FlowPolicy = 'idempotency' | 'debounce' | 'batch' | 'cron' | 'event' | 'schedule' | 'bulk' | 'bulkInput'
+export type FlowPolicy =
+  | 'idempotency'
+  | 'debounce'
+  | 'batch'
+  | 'cron'
+  | 'event'
+  | 'schedule'
+  | 'bulk'
+  | 'bulkInput'
+  | 'callbacks'
 
 export interface FlowRow {
   id: string

@@ -14,6 +14,7 @@ import {
   sleeps,
   sleepsUntil,
   waitsFor,
+  waitsForCallback,
   workflow,
 } from '../testkit/nouns.testkit.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
@@ -24,6 +25,7 @@ const ONE_OF_EACH = {
   Sleep: sleeps('a', SECOND),
   SleepUntil: sleepsUntil('a', NOW + SECOND),
   WaitForEvent: waitsFor('a', 'order.paid', { timeoutMs: SECOND }),
+  WaitForCallback: waitsForCallback('a', { timeoutMs: SECOND }),
   RunWorkflow: runsChild('a', 'pack'),
   Emit: emits('a', 'order.sent'),
   Webhook: sends('a', 'https://partner.test/hook'),

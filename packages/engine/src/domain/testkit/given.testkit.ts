@@ -6,6 +6,7 @@ import type { Change } from '../model/change.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import { type Endpoint, isSubscribed } from '../model/endpoint.ts'
 import type { Event, Waiter, Watcher } from '../model/event.ts'
+import type { FlowRow } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { advance } from '../pass/advance.ts'
@@ -107,6 +108,11 @@ export class Given {
     const known = new Map(this.#world.assumptions.events).set(name, { events: logged, after })
     const assumptions = { ...this.#world.assumptions, events: known }
     return this.#in({ assumptions })
+  }
+
+  /** The store has the row of callbacks that came before the run waited for them. */
+  early(row: FlowRow): Given {
+    return this.#in({ assumptions: { ...this.#world.assumptions, flow: new Map([[row.id, row]]) } })
   }
 
   /** These steps wait for an event name, oldest first. */

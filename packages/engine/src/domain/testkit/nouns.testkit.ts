@@ -128,6 +128,12 @@ export const waitsFor = (
   fields: Partial<PassOpcodeOf<'WaitForEvent'>> = {},
 ): PassOpcode => ({ op: 'WaitForEvent', ...opcode(name), eventName, ...fields })
 
+export const waitsForCallback = (name: string, fields: Partial<PassOpcodeOf<'WaitForCallback'>> = {}): PassOpcode => ({
+  op: 'WaitForCallback',
+  ...opcode(name),
+  ...fields,
+})
+
 export const runsChild = (
   name: string,
   childName: string,

@@ -214,6 +214,7 @@ function queuedSentence(facts: Facts): string {
     case undefined:
     case 'sleep':
     case 'event':
+    case 'callback':
     case 'child':
     case 'retry':
     case 'failure':
@@ -264,6 +265,8 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return `${step} sleeps until ${optionalTimestamp(waiting.until) ?? 'it is woken'}.${more}`
     case 'event':
       return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts)}${more}`
+    case 'callback':
+      return `${step} waits for its callback, ${deadlineText(waiting)}.${more}`
     case 'child': {
       const status = facts.childStatuses.get(waiting.childRunId ?? '')
       return `${step} waits for run ${waiting.childRunId}${status ? `, which is ${status}` : ''}.${more}`

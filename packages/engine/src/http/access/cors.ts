@@ -2,7 +2,14 @@
 // origins nothing is installed, and browsers refuse every page of another origin.
 
 import fastifyCors from '@fastify/cors'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route has hooks of its own for pages of other origins. */
+    cors?: false
+  }
+}
 
 /** How long a browser may cache the answer to a preflight. */
 const PREFLIGHT_MAX_AGE_S = 600
@@ -21,6 +28,31 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
   // Called, not registered: its hook must run between ours, and registering is asynchronous.
   fastifyCors(app, options, error => {
     if (error) throw error
+  })
+}
+
+/** Lets pages of every origin call a route, and read its refusals. Never with credentials. A hook, to run first. */
+export const openToPages: onRequestHookHandler = (_request, reply, done) => {
+  reply.header('access-control-allow-origin', '*')
+  done()
+}
+
+/** Answers the preflights of a route that is open to all pages. */
+export function answerPreflights(app: FastifyInstance, url: string): void {
+  app.route({
+    method: 'OPTIONS',
+    url,
+    config: { cors: false },
+    onRequest: openToPages,
+    handler: async (_request, reply) =>
+      reply
+        .headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'Content-Type',
+          'access-control-max-age': PREFLIGHT_MAX_AGE_S,
+        })
+        .code(204)
+        .send(),
   })
 }
 

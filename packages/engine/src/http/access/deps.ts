@@ -26,6 +26,7 @@ import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
+import type { Callbacks } from '../../services/run/callbacks.ts'
 import type { Control } from '../../services/run/control.ts'
 import type { Erasure } from '../../services/run/erase.ts'
 import type { Passes } from '../../services/run/passes.ts'
@@ -62,6 +63,7 @@ export interface HttpDeps {
   deletion: Deletion
   control: Control
   bulk: Bulk
+  callbacks: Callbacks
   erasure: Erasure
   starts: Starts
   redrive: Redrive

@@ -13,6 +13,7 @@ import { readQuery } from '../request/query.ts'
 import { refuseUnknownMembers, refuseUnknownParameters } from '../request/unknown.ts'
 import { authorizeRequest } from './authorize.ts'
 import type { HttpContext } from './context.ts'
+import { answerPreflights, openToPages } from './cors.ts'
 import { namesRuns, resolveRunIds } from './run-ids.ts'
 
 declare module 'fastify' {
@@ -33,6 +34,8 @@ export type Handler<Op extends Operation> = (
 
 export interface MountOptions {
   bodyLimit?: number
+  /** Pages of every origin may call the route. */
+  isOpenToPages?: true
   /** Refuses by throwing, before the body and the query are read. */
   refuseEarly?: (request: FastifyRequest) => void
   /** Members that the body must not have, by name, with the reason. */
@@ -47,19 +50,22 @@ export function mount<const Op extends Operation>(
   context: HttpContext,
   operation: Op,
   handler: Handler<Op>,
-  { refuseEarly, fixed = {}, ...options }: MountOptions = {},
+  { refuseEarly, fixed = {}, isOpenToPages, ...options }: MountOptions = {},
 ): void {
   const { method, path, reply, query = {} } = operation as Operation
   const resolvesRunIds = namesRuns(operation)
   const url = path.replace(/\{(\w+)\}/g, ':$1')
+  if (isOpenToPages) answerPreflights(app, url)
+  const authorize = authorizeRequest(context, operation)
   app.route({
     method,
     url,
-    onRequest: authorizeRequest(context, operation),
+    onRequest: isOpenToPages ? [openToPages, authorize] : authorize,
     ...(refuseEarly ? { preParsing: async (request: FastifyRequest) => refuseEarly(request) } : {}),
     // A HEAD request would hold open a stream without a body.
     exposeHeadRoute: method === 'GET' && !reply.stream,
     ...options,
+    ...(isOpenToPages && { config: { ...options.config, cors: false } }),
     handler: (request, answer) => {
       refuseUnknownParameters(request, operation)
       refuseUnknownMembers(request, operation, fixed)

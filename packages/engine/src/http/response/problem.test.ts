@@ -35,6 +35,7 @@ const STATUS_OF: Record<ErrorCode, number> = {
   delivery_in_flight: 409,
   slug_taken: 409,
   already_running: 409,
+  callback_used: 409,
   gone: 410,
   rate_limited: 429,
   overloaded: 503,

@@ -70,9 +70,10 @@ export class Announcer {
     this.#interrupt = interrupt
   }
 
-  announce(changes: readonly Change[]): void {
+  /** `of`: the namespace, where no change of an event or a run has it. */
+  announce(changes: readonly Change[], of?: string): void {
     // `step.woken` does not contain the namespace: it comes with the event, or the end of the child, that caused it.
-    const namespace = firstNamespace(changes)
+    const namespace = of ?? firstNamespace(changes)
     for (const change of changes) {
       countChange(change, this.#deps.metrics)
       this.#notify(change, namespace)

@@ -56,4 +56,6 @@ export interface Envelope {
   ctx: string
   /** Whether its context offers that steps come with the end. */
   endWithSteps: boolean
+  /** Whether its context has the URL and the key of the run's callbacks. */
+  callbacks: boolean
 }

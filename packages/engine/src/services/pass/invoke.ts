@@ -5,6 +5,7 @@
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  CALLBACKS_FEATURE,
   END_WITH_STEPS_FEATURE,
   ENGINE_REFUSED,
   HTTP_CHECKPOINTS_FEATURE,
@@ -30,6 +31,7 @@ import type { InvokeCall, Transport } from '../../ports/transport.ts'
 import type { RunnerHealth } from '../catalog/runner-health.ts'
 import type { RunnerLoad } from '../catalog/runner-load.ts'
 import type { Core } from '../commit/core.ts'
+import type { CallbackTokens } from '../support/callback-tokens.ts'
 import { OncePerMinute } from '../support/once-per-minute.ts'
 import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spans.ts'
 import type { ActiveRun, Envelope } from './active-run.ts'
@@ -48,6 +50,9 @@ export interface InvokerDeps extends Core {
   invokeTimeoutMs?: number | undefined
   runnerPermits: RunnerPermits
   httpCheckpoints: HttpCheckpoints
+  callbackTokens: CallbackTokens
+  /** The URL under which the engine is reached from outside, without a slash at its end. */
+  engineUrl(): string
 }
 
 /** The ways by which the runner of a pass reports steps while the pass goes on. */
@@ -114,7 +119,8 @@ export class Invoker {
       const deadline: Deadline = { restart: () => {} }
       const opened = this.#openFor(runner, active, { reports, deadline })
       const { timeoutMs, invokeTimeoutMs } = this.#timeouts(active.state.run, runner, startedAt)
-      const body = invokeBody(active, runner, { now, traceparent, invokeTimeoutMs, opened })
+      const envelope = this.#envelopeOf(active, runner)
+      const body = invokeBody(active, runner, { envelope, now, traceparent, invokeTimeoutMs, opened })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
@@ -160,6 +166,22 @@ export class Invoker {
       if (reply.kind !== 'refused' || !reply.isSilent) health.refused(runner)
       tried = new Set([...tried, runner])
     }
+  }
+
+  #envelopeOf(active: ActiveRun, runner: Runner): Envelope {
+    const { callbackTokens, engineUrl } = this.#deps
+    const { run } = active.state
+    const endWithSteps = knows(runner, END_WITH_STEPS_FEATURE)
+    const callbacks = knows(runner, CALLBACKS_FEATURE)
+    const { envelope } = active
+    if (envelope?.endWithSteps === endWithSteps && envelope.callbacks === callbacks) return envelope
+    const { namespace, id } = run
+    const urls = callbacks && {
+      callbackUrl: `${engineUrl()}/callbacks/${callbackTokens.prefixOf(namespace, id)}`,
+      callbackKey: callbackTokens.keyOf(namespace, id),
+    }
+    active.envelope = envelopeOf(run, { endWithSteps, callbacks, ...(urls && { urls }) })
+    return active.envelope
   }
 
   /** Adds to the outcome of a lost pass which others were lost with it, and the steps that it ran. */
@@ -287,7 +309,7 @@ interface Sent {
 
 function envelopeOf(
   { id: runId, workflow, app, runner = '', trigger, input, failure }: Run,
-  endWithSteps: boolean,
+  { endWithSteps, callbacks, urls }: Pick<Envelope, 'endWithSteps' | 'callbacks'> & { urls?: object },
 ): Envelope {
   const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
   const data = input === undefined ? '' : `,"data":${input}`
@@ -298,17 +320,20 @@ function envelopeOf(
     app,
     runner,
     features,
+    ...urls,
     ...(failure && { onFailure: true, error: failure }),
   }
   return {
     event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}},"steps":`,
     ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,
     endWithSteps,
+    callbacks,
   }
 }
 
 /** The parts of an invoke request that differ from pass to pass. */
 interface InvokeBody {
+  envelope: Envelope
   now: number
   traceparent: string
   invokeTimeoutMs: number | undefined
@@ -319,12 +344,9 @@ interface InvokeBody {
 function invokeBody(
   active: ActiveRun,
   runner: Runner,
-  { now, traceparent, invokeTimeoutMs, opened }: InvokeBody,
+  { envelope: { event, ctx }, now, traceparent, invokeTimeoutMs, opened }: InvokeBody,
 ): string {
   const { run } = active.state
-  const endWithSteps = knows(runner, END_WITH_STEPS_FEATURE)
-  if (active.envelope?.endWithSteps !== endWithSteps) active.envelope = envelopeOf(run, endWithSteps)
-  const { event, ctx } = active.envelope
   const memo = active.state.memo(now, { withOps: knows(runner, MEMO_OP_FEATURE) })
   const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
   const attempts = hasAttempts ? active.state.attempts(now) : ''

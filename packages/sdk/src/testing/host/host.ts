@@ -3,9 +3,11 @@
 
 import type { Client } from '@perdure/client'
 import type { Engine, Random, Store, VirtualClock } from '@perdure/engine'
+import type { InvokeContext } from '@perdure/protocol'
 import type { AskForPass } from '../../replay/late-handler.ts'
 import type { Handler } from '../../runner/handler.ts'
 import { registerRequest } from '../../runner/registration.ts'
+import { callbackUrlOf } from '../../wire/callback-url.ts'
 import { API_KEY, type HttpAnswer, type HttpRequest, injectedClient } from './api.ts'
 import type { EnginePackage } from './engine-package.ts'
 import { TestingError } from './errors.ts'
@@ -49,6 +51,8 @@ export class Host {
   readonly #options: HostOptions
   readonly #random: Random
   readonly #handlers = new Map<string, Handler>()
+  /** The context of the newest invoke of each run, by its id. */
+  readonly #contexts = new Map<string, InvokeContext>()
   #store: Store | undefined
   /** Virtual time of the last command. */
   #commandedAt: number | undefined
@@ -99,6 +103,14 @@ export class Host {
     return reply
   }
 
+  /** The URL of a callback of a run that has had a pass. */
+  callbackUrl(runId: string, hashedId: string): string {
+    const ctx = this.#contexts.get(runId)
+    const url = ctx && callbackUrlOf(ctx, hashedId)
+    if (url === undefined) throw new TestingError(`Run ${runId} has had no pass, so it has no callback yet`)
+    return url
+  }
+
   get isUp(): boolean {
     return this.#current !== undefined
   }
@@ -113,7 +125,16 @@ export class Host {
     const lifetime = new EngineLifetime()
     const now = () => this.clock.now()
     const ask: AskForPass = asked => this.#askForPass(asked)
-    const transport = new InProcessTransport({ handlers: this.#handlers, quiescence, lifetime, checkpoints, now, ask })
+    const contexts = this.#contexts
+    const transport = new InProcessTransport({
+      handlers: this.#handlers,
+      quiescence,
+      lifetime,
+      checkpoints,
+      now,
+      contexts,
+      ask,
+    })
     const keys = [{ label: 'testing', namespace: 'default', kind: 'secret', key: API_KEY }]
     const config = readConfig({
       ENGINE_STORE: 'sqlite::memory:',

@@ -2,7 +2,7 @@
 // behaves like a Connect runner: finished steps become durable while the pass continues. Created by the host.
 
 import type { InvokeCall, InvokeReply, Transport } from '@perdure/engine'
-import { type CheckpointAck, RESPONSE_BYTES_MAX } from '@perdure/protocol'
+import { type CheckpointAck, type InvokeContext, RESPONSE_BYTES_MAX } from '@perdure/protocol'
 import type { Checkpointer } from '../../pass/checkpoints.ts'
 import { checkpointPayload } from '../../pass/checkpoints.ts'
 import type { Answer } from '../../replay/answer.ts'
@@ -29,6 +29,8 @@ interface InProcessOptions {
   quiescence: Quiescence
   lifetime: EngineLifetime
   checkpoints: boolean
+  /** The context of the newest invoke of each run, by its id. */
+  contexts: Map<string, InvokeContext>
   /** Asks the engine for another pass. */
   ask: AskForPass
   /** The virtual time, which `ctx.now()` gives. */
@@ -70,7 +72,8 @@ export class InProcessTransport implements Transport {
   #pass(handler: Handler, call: InvokeCall, resolve: (reply: InvokeReply) => void): void {
     const { quiescence, checkpoints, now, ask } = this.#options
     const { onCheckpoint, signal } = call
-    const request = JSON.parse(call.body) as { ctx: { runId: string; workflow: string } }
+    const request = JSON.parse(call.body) as { ctx: InvokeContext }
+    this.#options.contexts.set(request.ctx.runId, request.ctx)
     const cancellation = new Cancellation()
     const ended = quiescence.begin()
     const end = (reply?: InvokeReply) => {

@@ -5,6 +5,7 @@ import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retent
 import type { Pruning } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
 import { KEEP_ENDS } from '../tables/ended-runs.ts'
+import { EARLY_CALLBACKS } from '../tables/flow-rows.ts'
 import { IDLE, LEASED } from '../tables/runs.ts'
 import { query, type Work } from './transaction-work.ts'
 
@@ -113,6 +114,7 @@ function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<nu
     if (ids.length === 0) break
     for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes', 'given_run_ids'])
       yield* remove(table, 'run_id', ids)
+    yield* forIds(`DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key IN`, ids)
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)
     yield* remove('runs', 'id', ids)

@@ -1,4 +1,4 @@
-// The table of flow control: schedules, open buffers, claimed idempotency keys, and events that arrive later.
+// The table of flow control: schedules, open buffers, claimed idempotency keys, events that arrive later, and early callbacks.
 
 import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
@@ -7,6 +7,9 @@ import { table } from '../description/table.ts'
 
 /** Schedules with a next instant. A lease moves it by some seconds. */
 export const SCHEDULES = "policy IN ('cron', 'schedule') AND available_at IS NOT NULL"
+
+/** The rows of the callbacks that runs got before they waited for them; the key is the run's id. */
+export const EARLY_CALLBACKS = "policy = 'callbacks'"
 
 export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
   key: ['id'],
@@ -33,6 +36,8 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
     flow_rows_schedules: { on: 'namespace, key', where: "policy = 'schedule'", since: 2 },
     flow_rows_next: { on: 'namespace, available_at, id', where: SCHEDULES, since: 2 },
     flow_rows_missed: { on: 'namespace, missed_until, id', where: 'missed_until IS NOT NULL', since: 2 },
+    // Early callbacks go with their run, by its id.
+    flow_rows_callbacks: { on: 'key', where: EARLY_CALLBACKS, since: 3 },
     // Retention finds rows that are over by it.
     flow_rows_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
   },

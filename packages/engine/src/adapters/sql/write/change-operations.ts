@@ -61,6 +61,7 @@ const ERASE_OWN = [
   'erase.logs',
   'erase.frames',
   'watch.delete',
+  'erase.callbacks',
   'erase.input',
   'erase.run',
 ] as const

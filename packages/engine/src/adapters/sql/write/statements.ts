@@ -14,7 +14,7 @@ import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { COUNT_POST } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
-import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { EARLY_CALLBACKS, FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
@@ -104,6 +104,7 @@ export const OPERATIONS = {
   'erase.attributes': 'DELETE FROM run_attributes WHERE run_id = ?',
   'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
+  'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
   // Attributes are values of the sender, as the data is.

@@ -7,6 +7,7 @@ import type { OpcodeRules } from './opcode.ts'
 import { runWorkflow } from './run-workflow.ts'
 import { sleep, sleepUntil } from './sleep.ts'
 import { stepRun } from './step-run.ts'
+import { waitForCallback } from './wait-for-callback.ts'
 import { waitForEvent } from './wait-for-event.ts'
 import { webhook } from './webhook.ts'
 
@@ -15,6 +16,7 @@ export const OPCODES = {
   Sleep: sleep,
   SleepUntil: sleepUntil,
   WaitForEvent: waitForEvent,
+  WaitForCallback: waitForCallback,
   RunWorkflow: runWorkflow,
   Emit: emit,
   Webhook: webhook,
