@@ -42,6 +42,7 @@ test('the program has all commands', () => {
       ' retry',
       ' bulk-replay',
       ' errors',
+      ' callback',
       ' erase',
       ' export',
     ].map(verb => `runs${verb}`),

@@ -15,7 +15,7 @@ const LANES = 3
 /** Texts that each example must print; the slow ones go first. */
 const shown: Record<string, readonly string[]> = {
   'nightly-report': ['nextRunAt', '"revenue"', 'night of'],
-  approval: ['waiting   decision of ada', 'woke 0', 'succeeded remind ada', 'ask grace', 'data.amount'],
+  approval: ['waiting   decision of ada', '409', 'callback_used', 'succeeded remind ada', 'ask grace', 'data.amount'],
   onboarding: ['{"deduped":true}', 'cancelled until day', 'mail of day 14'],
   'checkout-saga': ['"status":"shipped"', 'retrying  ship', 'succeeded refund', 'succeeded release'],
   'import-rows': ['held', '"batches":40,"imported":980,"rejected":20'],

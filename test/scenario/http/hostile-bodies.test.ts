@@ -12,6 +12,8 @@ const writing = all.filter(({ method, rawBody }) => method !== 'GET' && !rawBody
 const isList = ({ path }: Operation) => path === operations.sendEvents.path
 /** Operations whose body, if they take one, is an object. */
 const ofObjects = writing.filter(operation => !isList(operation))
+/** A callback takes any JSON. */
+const withMembers = ofObjects.filter(({ path }) => path !== operations.completeCallback.path)
 const raw = all.filter(({ rawBody }) => rawBody)
 
 describe('bodies', () => {
@@ -45,7 +47,7 @@ describe('bodies', () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined()
   })
 
-  test.each(ofObjects)(
+  test.each(withMembers)(
     '$id: an unknown member is refused by name, where the operation does not take any',
     async operation => {
       const answer = await attacked.attack(operation, {

@@ -42,6 +42,7 @@ const FEATURES = [
   'running-steps',
   'wait-order',
   'another-pass',
+  'callbacks',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

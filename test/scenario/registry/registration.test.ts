@@ -34,6 +34,7 @@ describe('the answer', () => {
         'running-steps',
         'wait-order',
         'another-pass',
+        'callbacks',
       ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,

@@ -96,6 +96,6 @@ test('one step has its attempts; a step or a run that is not there is 404', asyn
     attempts: [],
   })
   expect(await api.get(`/runs/${runId}/steps/none`)).toMatchObject({ status: 404, code: 'step_not_found' })
-  for (const path of [`run_none/steps/${stepId('nap')}`, `${runId}/steps/${'x'.repeat(600)}`])
+  for (const path of [`run_none/steps/${stepId('nap')}`, `${runId}/steps/${'x'.repeat(1100)}`])
     expect(await api.get(`/runs/${path}`)).toMatchObject({ status: 404, code: 'not_found' })
 })

@@ -138,7 +138,8 @@ async function pathOf<Id extends OperationId>(
 ): Promise<Path<Id>> {
   const isCompleted = COMPLETED.test(ROUTES[operation])
   const entries = names.map(async (name, i) => {
-    const text = given[i] ?? ''
+    // A URL of the engine stands for its last part.
+    const text = (given[i] ?? '').replace(/^https?:.*\//, '')
     return [name, isCompleted ? await wholeId(session, text) : text] as const
   })
   return Object.fromEntries(await Promise.all(entries)) as Path<Id>

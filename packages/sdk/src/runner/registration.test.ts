@@ -105,6 +105,7 @@ describe('a registration', () => {
         'attributes',
         'wait-order',
         'another-pass',
+        'callbacks',
         'marked-answers',
         'http-checkpoints',
       ],

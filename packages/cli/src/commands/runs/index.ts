@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { group } from '../../command-line/session.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
+import { callbackCommand } from './callback.ts'
 import { controlCommands } from './control.ts'
 import { eraseCommand } from './erase.ts'
 import { errorsCommand } from './errors.ts'
@@ -33,6 +34,7 @@ export function runsCommands(program: Command): void {
   controlCommands(runs)
   bulkReplayCommand(runs)
   errorsCommand(runs)
+  callbackCommand(runs)
   eraseCommand(runs)
   exportCommand(runs)
 }
