@@ -165,6 +165,8 @@ export const ENTRIES: Record<string, Entry> = {
   deleteWebhookReceiver: { id: 'receiver' },
   listWebhookRefusals: { id: 'receiver' },
   receiveWebhook: { common: true },
+  // Tested in event/callbacks.test.ts: the token names the namespace.
+  completeCallback: { common: true },
   whoami: { elsewhere: { namespace: 'south' } },
   // Tested in sessions.test.ts: the body's key decides the namespace.
   openSession: { common: true, body: { key: 'unknown-key-of-nobody' }, letIn: 401 },
