@@ -84,6 +84,7 @@ const project = (name: string, include: string[], { env = {}, exclude = [] as st
  */
 const OVER_CONNECT = [
   'admin/suspended',
+  'event/callbacks',
   'event/intake',
   'event/matching',
   // The scenarios of PostgreSQL open their own runners and stores.
@@ -114,6 +115,7 @@ const OVER_CONNECT = [
  * runs all of them there.
  */
 const ON_POSTGRES = [
+  'event/callbacks',
   'event/intake',
   'flow/concurrency',
   'flow/cron',
