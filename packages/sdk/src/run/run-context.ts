@@ -85,7 +85,7 @@ export interface RunContext {
   progress(value: unknown): void
   /**
    * Makes a step that somebody outside completes by a post to its URL, such as an approval by a link in a mail. The URL is
-   * the same in every pass. `timeout` counts from when the run parks at `wait()`; without it there is no limit.
+   * the same in every pass. The timeout starts when the run parks at `wait()`; by default there is none.
    */
   callback<Data = unknown>(name: string, options?: { timeout?: Duration }): Callback<Data>
   readonly webhook: {

@@ -113,7 +113,7 @@ export function roomContract(open: OpenStore): void {
       expect(await claim({ limit: 500 })).toHaveLength(loud.length - 7)
     })
 
-    it('goes by the permits of the engine: a namespace that holds all gets none while another one does', async () => {
+    it('shares permits of the engine: a namespace that holds all of them gets none while another one waits', async () => {
       await add(80, { namespace: 'loud', availableAt: NOW - 5000 })
       const quiet = await add(2, { namespace: 'quiet' })
       const permits = { max: 10, taken: [{ namespace: 'loud', app: 'shop', taken: 10 }] }
