@@ -2,7 +2,7 @@
 // step asks. Called by http/routes/event/callbacks.ts.
 
 import { earlyCallbacks, earlyCallbacksId, keepCallback } from '../../domain/arrival/callback/early-callbacks.ts'
-import type { Unit } from '../../domain/model/change.ts'
+import type { Guard, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { isTerminal } from '../../domain/model/run.ts'
@@ -74,22 +74,20 @@ export class Callbacks {
     refuseUsed(step, row, stepId)
     if (isTerminal(run.status) || run.cancelRequested) throw gone('the run has ended')
     if (step && isTimedOut(step, now)) throw gone('the callback has timed out')
+    const guards: Guard[] = [
+      { type: 'run', runId, fence: run.fence },
+      { type: 'steps', runId, seq: lastStepSeq },
+    ]
     if (step) {
       const woken = { type: 'step.woken', runId, stepIndex: step.index, status: 'succeeded', data, at: now } as const
-      return { guards: [{ type: 'steps', runId, seq: lastStepSeq }, runGuard(run)], changes: [woken] }
+      return { guards, changes: [woken] }
     }
     return {
-      guards: [
-        { type: 'steps', runId, seq: lastStepSeq },
-        runGuard(run),
-        { type: 'flow', id: rowId, version: row?.version ?? 0 },
-      ],
+      guards: [...guards, { type: 'flow', id: rowId, version: row?.version ?? 0 }],
       changes: [keepCallback({ namespace, id: runId }, row, { stepId, data, now })],
     }
   }
 }
-
-const runGuard = ({ id: runId, fence }: RunState['run']) => ({ type: 'run', runId, fence }) as const
 
 function refuseUsed(step: Step | undefined, row: FlowRow | undefined, stepId: string): void {
   const isUsed = step
