@@ -33,7 +33,7 @@ const JOURNEYS = ['bulk', 'flow', 'lists', 'run', 'sign-in', 'webhooks'].map(
  * that start many processes.
  */
 const REST = [
-  'packages/sdk/src/replay/exactness.test.ts',
+  'packages/sdk/src/replay/exactness/exactness.test.ts',
   'test/conformance/**/*.test.ts',
   'test/console/**/!(*.browser).test.ts',
   'test/contract/store/runs/paging-walks.test.ts',
@@ -84,6 +84,8 @@ const project = (name: string, include: string[], { env = {}, exclude = [] as st
  */
 const OVER_CONNECT = [
   'admin/suspended',
+  'chain/wait-for-run-servers',
+  'cleanup/cleanup-servers',
   'event/callbacks',
   'event/intake',
   'event/matching',

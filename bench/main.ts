@@ -16,6 +16,7 @@ import { bulk, idle, schedules } from './workloads/resting.ts'
 import { runsOf } from './workloads/runs.ts'
 import { w4 } from './workloads/sleepers.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
+import { turns } from './workloads/turns.ts'
 import { d1, d2 } from './workloads/webhooks.ts'
 
 /** The workloads by id. */
@@ -43,6 +44,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   SCHEDULES: schedules,
   BULK: bulk,
   CLAIMS: claims,
+  TURNS: turns,
   IDLE: idle,
   ISOLATION: isolation,
   CONSOLE: consoleBudgets,

@@ -1,7 +1,7 @@
 // Waits for the decision of a person: sends a mail with a link, a reminder later, then a mail to the next person, and expires
 // after the last one. A waiting run needs no process: it is only a row in the engine's store, for minutes or for weeks.
 
-import { createWorkflow, defineEvent } from 'perdure'
+import { createWorkflow, type Duration, defineEvent } from 'perdure'
 import { z } from 'zod'
 import { mail } from './mail.ts'
 
@@ -15,8 +15,8 @@ const submitted = defineEvent(
   }),
 )
 
-const REMIND_AFTER = process.env.REMIND_AFTER ?? '1d'
-const ESCALATE_AFTER = process.env.ESCALATE_AFTER ?? '3d'
+const REMIND_AFTER = (process.env.REMIND_AFTER ?? '1d') as Duration
+const ESCALATE_AFTER = (process.env.ESCALATE_AFTER ?? '3d') as Duration
 
 export const approveExpense = createWorkflow(
   { name: 'approve-expense', triggers: submitted },

@@ -28,7 +28,7 @@ function firstModules(modules: Modules): ReadonlySet<string> {
 /** Modules of the query library that its index names, and that the first page does not use. */
 const LATER = /\/(useQueries|queriesObserver)\.js$/
 
-/** Parts of the query library that are left out: what imports them, their names, and what stands for them. */
+/** Parts of the query library and of the client that are left out: what imports them, their names, and what stands for them. */
 const LEFT_OUT = [
   // Its client makes a cache of mutations whether or not it is used.
   [/\/query-core\/build\/modern\/queryClient\.js$/, /^\.\/mutationCache\.js$/, 'no-mutation-cache.ts'],
@@ -39,6 +39,7 @@ const LEFT_OUT = [
     /^\.\/(suspense|errorBoundaryUtils|QueryErrorResetBoundary|IsRestoringProvider)\.js$/,
     'no-suspense.ts',
   ],
+  [/\/client\/src\/operations\.ts$/, /^\.\/http\/stream\.ts$/, 'no-streams.ts'],
 ] as const
 
 const leftOut: Plugin = {

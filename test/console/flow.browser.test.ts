@@ -14,7 +14,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   const [name, free] = [unique('sync'), unique('free')]
   const handler = flow([run('begin'), wait('w', free)])
   const registration = {
-    concurrency: { limit: 1, key: 'event.data.account' },
+    concurrency: { limit: 1, key: 'event.data.account', hold: 'run' },
     singleton: { mode: 'skip', key: 'event.data.lane' },
   }
   await engine.runner({
@@ -37,6 +37,7 @@ test('a held run names its holder, and the line moves live when that ends', asyn
   await page.goto(pageOf('limits'))
   const row = page.getByRole('row', { name: /acct-17/ })
   await row.getByText('1 of 1').waitFor()
+  await row.getByTitle('A run keeps its slot until it ends').waitFor()
   const singletons = page.getByRole('table', { name: 'Singletons' })
   await singletons.getByRole('row', { name: new RegExp(`${name}.*lane-4.*${first}`) }).waitFor()
   // Another key of the same workflow has a line of its own.

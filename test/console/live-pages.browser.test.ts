@@ -84,6 +84,56 @@ async function openEvents(name: string) {
   return { page, rows }
 }
 
+test('events that come while the list is read are read next, though that answer lacks them', async () => {
+  const name = unique('order.between')
+  const { page, rows } = await openEvents(name)
+  const answered = gate()
+  const release = gate()
+  await page.route(
+    address => address.pathname === '/events' && address.searchParams.get('limit') !== '20',
+    async route => {
+      const response = await route.fetch()
+      answered.open()
+      await release.opened
+      await route.fulfill({ response })
+    },
+    { times: 1 },
+  )
+  await api.send({ name })
+  await answered.opened
+  for (let i = 0; i < 2; i++) await api.send({ name })
+  await page.getByRole('button', { name: '▲ 2 new' }).waitFor()
+  release.open()
+  await expect.poll(() => rows.count()).toBe(4)
+})
+
+test('a run that ends while the list is read is shown ended, though that answer has it waiting', async () => {
+  const name = unique('order')
+  await engine.runner({ workflows: { [name]: flow([run('a', () => 1), wait('w', `${name}.go`)]) } })
+  const page = await openPage(url)
+  await page.goto(at(`runs?workflow=${name}`))
+  await live(page)
+  const [answered, release] = [gate(), gate()]
+  await page.route(
+    address => address.pathname === '/runs',
+    async route => {
+      const response = await route.fetch()
+      if (!(await response.text()).includes(name)) return route.fulfill({ response })
+      answered.open()
+      await release.opened
+      await route.fulfill({ response })
+    },
+  )
+  const { runId } = await api.send({ name })
+  await answered.opened
+  await api.send({ name: `${name}.go` })
+  await api.succeeded(runId)
+  await api.send({ name })
+  await page.getByRole('button', { name: '▲ 2 new' }).waitFor()
+  release.open()
+  await page.getByRole('row', { name: /succeeded/ }).waitFor()
+})
+
 test('a hidden tab reads nothing for new events, and once when it is shown', async () => {
   const name = unique('order.unseen')
   const { page, rows } = await openEvents(name)

@@ -229,7 +229,7 @@ test('a walk by pass shows memo, answer and status, and the same from a file wit
   const page = await openPage(url)
   await page.goto(pageOf(ids[0] as string))
   await page.getByRole('row', { name: /^store/ }).waitFor()
-  await page.locator('[title^="pass 2 on "]').waitFor({ state: 'attached' })
+  await page.locator('[title^="pass"]').first().waitFor({ state: 'attached' })
   const walk = async (page: Page) => {
     const scrubber = page.getByRole('region', { name: 'Step through the run' })
     // The frames of the run may not have come yet.

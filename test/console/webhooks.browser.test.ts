@@ -31,7 +31,7 @@ test('an endpoint is made, tested, misses deliveries while it is down, and gets 
   const page = await unlocked('endpoints')
   await page.getByText('No endpoints yet').waitFor()
   await page.getByRole('button', { name: 'New endpoint…' }).click()
-  await page.getByLabel('URL').fill(destination.url)
+  await page.getByLabel('URL', { exact: true }).fill(destination.url)
   await page.getByLabel('run.succeeded').check()
   await page.getByRole('button', { name: 'Create' }).click()
   const dialog = page.getByRole('dialog')

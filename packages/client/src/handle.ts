@@ -7,9 +7,6 @@ import { type OptionNames, refuseUnknownOptions } from './schema/known-options.t
 import type { CallOptions, OperationMethods } from './types.ts'
 import type { ValueChain } from './values/value-chain.ts'
 
-/** Milliseconds, or a text with a number and one of the units `ms s m h d`, such as `"30s"`. */
-export type Duration = number | string
-
 declare const sent: unique symbol
 
 /** A workflow as a client knows it. `Sent` is the type of the data that starts it, before validation. */

@@ -1,7 +1,7 @@
 // The operations of the HTTP interface: one method per route of the table, all built by the same code. Called by client.ts
 // and the console.
 
-import { parseDurationMs, withFirstSent } from '@perdure/protocol/portable'
+import { parseTextMs, withFirstSent } from '@perdure/protocol/portable'
 import { type Connection, connectionOf, exchange, type JsonCodec, type RawInput, requestOf } from './http/exchange.ts'
 import { type Frame, follow, type Source, type StreamSettings } from './http/stream.ts'
 import { ROUTES } from './routes.ts'
@@ -116,7 +116,7 @@ class Caller {
 
   #send(route: Route, input: RawInput, call: CallOptions) {
     // The deadline is for an engine that is silent. The engine may take the time that the caller has it wait.
-    const waitMs = parseDurationMs((input.wait as number | string | undefined) ?? 0) ?? 0
+    const waitMs = parseTextMs(String(input.wait ?? 0)) ?? 0
     return exchange(this.#connection, requestOf(this.#connection, route, input), {
       timeoutMs: call.timeoutMs ?? this.#timeoutMs + waitMs,
       waitMs,

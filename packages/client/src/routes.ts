@@ -35,6 +35,8 @@ export const ROUTES = {
   resumeRun: 'POST /runs/{id}/resume',
   replayRun: 'POST /runs/{id}/replay',
   retryRunFromStep: 'POST /runs/{id}/retry-from-step',
+  settleStep: 'POST /runs/{id}/steps/{stepId}/settle',
+  setRunBudget: 'POST /runs/{id}/budget',
   completeCallback: 'POST /callbacks/{token}',
   eraseRun: 'DELETE /runs/{id}',
   bulkReplayRuns: 'POST /runs/bulk-replay',
@@ -101,6 +103,7 @@ export const ROUTES = {
   revokeApiKey: 'DELETE /keys/{id}',
   getHealth: 'GET /healthz',
   getReadiness: 'GET /readyz',
+  releaseEngine: 'POST /engine/release',
   listEngines: 'GET /engines',
   getOpenapi: 'GET /openapi.json',
 } as const satisfies { readonly [Id in keyof Operations]?: Route<Operations[Id]> }

@@ -3,19 +3,12 @@
 import {
   type Attributes,
   DURATION_FORMS,
+  type Duration,
   parseDurationMs,
   type SendEvent,
   type SendEventReply,
 } from '@perdure/protocol/portable'
-import {
-  type Duration,
-  type Engine,
-  handleOf,
-  type RunHandle,
-  type StartOptions,
-  starter,
-  type WorkflowRef,
-} from './handle.ts'
+import { type Engine, handleOf, type RunHandle, type StartOptions, starter, type WorkflowRef } from './handle.ts'
 import type { Json } from './json.ts'
 import {
   type DataArguments,
@@ -95,17 +88,23 @@ export interface RunMethods {
   /**
    * Starts a run of a workflow, whatever its triggers are. Resolves when the engine has stored the run. With `runId` a repeat
    * starts nothing and resolves with the handle of the same run. It needs an API key of kind `secret`. The run validates its
-   * input itself.
+   * input itself. By name, `start<typeof order>('order', data)` has the types of the workflow without its code.
    */
   start<Sent, Output>(
     workflow: WorkflowRef<Output, Sent>,
     ...rest: DataArguments<NoInfer<Sent>, StartOptions>
   ): Promise<RunHandle<Json<Output>>>
-  start<Output = unknown>(workflow: string, input?: unknown, options?: StartOptions): Promise<RunHandle<Output>>
+  start<Of = unknown>(
+    workflow: string,
+    ...rest: Of extends WorkflowRef<unknown, infer Sent> ? DataArguments<Sent, StartOptions> : [unknown?, StartOptions?]
+  ): Promise<RunHandle<ResultOf<Of>>>
   /** Returns the handle of a run of the workflow, for example of one that an event started. It calls nothing yet. */
   run<Output>(workflow: WorkflowRef<Output, never>, runId: string): RunHandle<Json<Output>>
-  run<Output = unknown>(workflow: string, runId: string): RunHandle<Output>
+  run<Of = unknown>(workflow: string, runId: string): RunHandle<ResultOf<Of>>
 }
+
+/** The type of the result, given the type of the workflow or of the result itself. */
+type ResultOf<Of> = Of extends WorkflowRef<infer Output, never> ? Json<Output> : Of
 
 /** Returns the methods. */
 export function runMethodsOf(engine: Engine): RunMethods {

@@ -35,6 +35,7 @@ test('an operation is called with the values of path and query side by side, and
     client.listRuns(),
     client.listRuns({ status: 'failed', deep: true, since: new Date(), limit: 5 }),
     client.listRuns({ since: '2026-01-01T00:00:00Z' }),
+    client.cancelRun({ id: 'run_1', body: { cleanup: false } }),
     client.replayRun({ id: 'run_1' }),
     client.replayRun({ id: 'run_1', body: { input: null } }),
     // @ts-expect-error a status that does not exist
@@ -46,7 +47,7 @@ test('an operation is called with the values of path and query side by side, and
     // @ts-expect-error there is no such parameter
     client.getRun({ id: 'run_1', deep: true }),
     // @ts-expect-error the operation takes no body
-    client.cancelRun({ id: 'run_1', body: {} }),
+    client.pauseRun({ id: 'run_1', body: {} }),
     // @ts-expect-error the list has no pages
     client.pages.listApps(),
   ]

@@ -11,7 +11,9 @@ export {
   CONTROL_ACTIONS,
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
+  ENGINE_EVENT_PREFIX,
   EVENT_SOURCES,
+  FOLLOW_ON_KINDS,
   HOLDING_WAITS,
   KEY_KINDS,
   LIFECYCLE_KINDS,
@@ -64,7 +66,14 @@ export {
 } from './settings.ts'
 export { hintFor, nearestName, nearestNames, quoteName } from './unknown-name.ts'
 export * from './wire/bounds.ts'
-export { DURATION_FORMS, durationText, elapsedText, parseDurationMs } from './wire/duration.ts'
+export {
+  DURATION_FORMS,
+  type Duration,
+  durationText,
+  elapsedText,
+  parseDurationMs,
+  parseTextMs,
+} from './wire/duration.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'
 export {
@@ -73,8 +82,11 @@ export {
   BEATS_FEATURE,
   BEATS_HEADER,
   BEATS_STEP_HEADER,
+  BUDGETS_FEATURE,
   CALLBACKS_FEATURE,
+  CLEANUP_FEATURE,
   CONNECT_SUBPROTOCOL,
+  CONTINUE_AS_FEATURE,
   DIALLED_HOST_HEADER,
   END_WITH_STEPS_FEATURE,
   ENGINE_REFUSED,
@@ -92,5 +104,6 @@ export {
   SIGNATURE_HEADER,
   STEP_POLICY_FEATURE,
   STEP_TIMES_FEATURE,
+  WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
 } from './wire/version.ts'

@@ -53,6 +53,7 @@ export const ENGINE_SETTINGS = [
   'ENGINE_CONSOLE',
   'ENGINE_CONSOLE_PAYLOADS',
   'ENGINE_PUBLIC_URL',
+  'ENGINE_HOLD',
 ] as const
 
 /** A setting of the engine that is never secret. */

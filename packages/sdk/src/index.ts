@@ -1,7 +1,10 @@
 // `@perdure/sdk`: defines workflows and answers invokes; with the client, which sends events and starts runs. Each framework is served by `@perdure/sdk/<name>`.
 
 export * from '@perdure/client'
+export { type CurrentRun, currentRun } from './ambient/current-run.ts'
+export { log } from './ambient/log.ts'
 export type * from './middleware/middleware.ts'
+export type { RaceBranch, RaceResult } from './run/branch.ts'
 export { Cancellation } from './run/cancellation.ts'
 export type { Logger } from './run/logger.ts'
 export type * from './run/run-context.ts'
@@ -23,6 +26,7 @@ export {
 export { createFetchHandler, type FetchHandler } from './serve/fetch.ts'
 export { RetryAfterError, type RunFailure, StepFailedError, StepTimeoutError } from './wire/errors.ts'
 export {
+  type Budget,
   type CollectingWorkflowOptions,
   createWorkflow,
   type EventWorkflowOptions,
@@ -30,12 +34,15 @@ export {
   type WorkflowOptions,
 } from './workflow/create-workflow.ts'
 export type * from './workflow/flow-control.ts'
-export type { AnyTrigger, CronData, WorkflowTrigger } from './workflow/triggers.ts'
+export type { AnyTrigger, CronData, RunEndedData, WorkflowTrigger } from './workflow/triggers.ts'
 export type {
+  CancelArgs,
   DataOf,
   FailureArgs,
   InputOf,
   OutputOf,
+  Rollback,
+  StepMapOptions,
   StepRunOptions,
   StepTools,
   WaitForDefinedOptions,

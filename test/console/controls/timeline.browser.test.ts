@@ -182,11 +182,15 @@ test('numbers of a part say that there is more: replays of a run, and the passes
   await page.goto(`${url}/console/n/default/runs/${replayed}`)
   await page.locator('dl > div').filter({ hasText: 'Replays' }).getByText('30+', { exact: true }).waitFor()
   // The run goes on while its further passes are read.
-  await page.route(/passes\?.*cursor=/, async route => {
-    await api.send({ name: approved })
-    await page.getByText(/^It succeeded/).waitFor()
-    await route.continue()
-  })
+  await page.route(
+    /passes\?.*cursor=/,
+    async route => {
+      await api.send({ name: approved })
+      await page.getByText(/^It succeeded/).waitFor()
+      await route.continue()
+    },
+    { times: 1 },
+  )
   await page.goto(`${url}/console/n/default/runs/${runId}`)
   await page.getByRole('button', { name: 'First 200 passes: load more' }).click()
   await expect.poll(() => page.getByRole('button', { name: /passes: load more/ }).count()).toBe(0)

@@ -53,6 +53,7 @@ test('the rows of steps have their numbers in one line, and bars that can be com
   }
   await page.setViewportSize({ width: 1280, height: 900 })
   const newest = page.getByRole('table', { name: 'Newest runs of the workflow' })
+  await newest.waitFor()
   const heads = await newest.getByRole('columnheader').allTextContents()
   expect(heads).toEqual(['Status', 'Run', 'Trigger', 'Current step', 'Created', 'Duration'])
   expect(await axeViolations(page)).toEqual([])

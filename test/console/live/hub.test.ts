@@ -73,6 +73,19 @@ test('a change of topics opens the next stream before the last one closes, and l
   expect(one.got.filter(({ type }) => type === 'gap')).toHaveLength(1)
 })
 
+test('a tab that follows a list whose stream is open has a gap of it, once: it read the list before', async () => {
+  const { tab, streams, tick } = await openHub()
+  const [one, two] = [tab(), tab()]
+  const gaps = ({ got }: typeof one) => got.filter(({ type }) => type === 'gap').length
+  one.follow(['runs'])
+  await until(() => streams.length === 1 && gaps(one) === 1)
+  two.follow(['runs'])
+  expect(gaps(two)).toBe(1)
+  two.follow(['runs'])
+  tick()
+  expect([gaps(one), gaps(two), streams.length]).toEqual([1, 1, 1])
+})
+
 test('after an interruption a timeline resumes after its last frame, and lists have one gap', async () => {
   const { tab, streams, tick, now } = await openHub()
   const one = tab()

@@ -22,6 +22,7 @@ import { runListsContract } from './runs/run-lists.ts'
 import { slotsContract } from './runs/slots.ts'
 import { startQueuesContract } from './runs/start-queues.ts'
 import { timelineContract } from './runs/timeline.ts'
+import { turnsContract } from './runs/turns.ts'
 import type { OpenStore } from './samples.ts'
 import { commitContract } from './units/commit.ts'
 import { longNamesContract } from './units/long-names.ts'
@@ -37,6 +38,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     roomContract(open)
     slotsContract(open)
     startQueuesContract(open)
+    turnsContract(open)
     timelineContract(open)
     rollupsContract(open)
     eventsContract(open)

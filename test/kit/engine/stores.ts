@@ -17,6 +17,17 @@ export const PLACES = [
   ['postgres, two engines', freshSchema, 2],
 ] as const
 
+/** The secret key of engines that are opened by `openKeyed`; its label is `ops`. */
+const OPS_KEY = 'secret-key-of-ops'
+
+/** An engine on a new store with one key, and its API with that key. */
+export async function openKeyed(freshStore: () => Promise<string>): Promise<{ engine: OpenEngine; api: Api }> {
+  const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: OPS_KEY }]
+  const env = { ENGINE_API_KEYS: JSON.stringify(keys) }
+  const engine = await openEngine({ storeFile: await freshStore(), env })
+  return { engine, api: engine.api.as(OPS_KEY) }
+}
+
 interface OpenEngines {
   storeFile: string
   engines: OpenEngine[]

@@ -9,11 +9,12 @@ import { unique } from '../temp.ts'
 
 const dist = fileURLToPath(new URL('../../../packages/sdk/dist', import.meta.url))
 const PROGRAM = `
+  import { appendFileSync, readFileSync } from 'node:fs'
   import { setTimeout as pause } from 'node:timers/promises'
-  import { createWorkflow } from '${dist}/index.js'
+  import { createWorkflow, NonRetriableError } from '${dist}/index.js'
   import { connect } from '${dist}/connect.js'
   import { serve } from '${dist}/node.js'
-  const { app, transport, engineUrl, port, handlerRetries, crashMs, longMs } = JSON.parse(process.argv[1])
+  const { app, transport, engineUrl, port, handlerRetries, crashMs, longMs, undone } = JSON.parse(process.argv[1])
   const step = (name, run) => createWorkflow({ name: app + '-' + name, handlerRetries }, ({ step }) => step.run(name, run))
   const workflows = [
     step('crash', async () => {
@@ -22,6 +23,18 @@ const PROGRAM = `
       await pause(60_000)
     }),
     step('long', () => pause(longMs, 'done')),
+    createWorkflow({ name: app + '-saga', handlerRetries }, async ({ step }) => {
+      for (const name of ['car', 'hotel', 'flight'])
+        await step.run(name, () => name, {
+          rollback: async () => {
+            appendFileSync(undone, name + ' ')
+            if (name !== 'hotel' || readFileSync(undone, 'utf8').split('hotel').length > 2) return
+            process.kill(process.pid, 'SIGKILL')
+            await pause(60_000)
+          },
+        })
+      throw new NonRetriableError('nothing is left')
+    }),
   ]
   const options = { app, workflows, engineUrl, log: () => {} }
   if (transport === 'connect') connect(options)
@@ -32,9 +45,11 @@ export interface MortalRunnerOptions {
   engineUrl: string
   /** Tries of a pass of each workflow. */
   handlerRetries: number
-  /** How long the step \`crash\` runs before it ends the process. */
+  /** How long the step `crash` runs before it ends the process. */
   crashMs: number
   longMs: number
+  /** The file with the names of the steps of the saga whose rollbacks began. Its rollback of `hotel` ends the process, once. */
+  undone?: string
   /** For HTTP. */
   port?: number
 }
@@ -43,6 +58,7 @@ export class MortalRunner {
   readonly app = unique('mortal')
   readonly crash = `${this.app}-crash`
   readonly long = `${this.app}-long`
+  readonly saga = `${this.app}-saga`
   /** How often the process has ended. */
   deaths = 0
   readonly #options: MortalRunnerOptions

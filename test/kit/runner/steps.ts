@@ -33,7 +33,11 @@ export class StepFailure extends Error {
 type Body = (invoke: Invoke, results: Results) => unknown
 
 /** A StepRun: executes `body` and reports its result. */
-export function run(name: string, body: Body = () => name, options: { catchable?: boolean } = {}): Step {
+export function run(
+  name: string,
+  body: Body = () => name,
+  options: { catchable?: boolean; rollback?: true } = {},
+): Step {
   return {
     name,
     async make(invoke, results) {

@@ -26,6 +26,13 @@ export interface InvokeRequest {
     runner: string
     onFailure?: boolean
     error?: StepError
+    /** Only for a cleanup run. */
+    cleanup?: {
+      runId: string
+      status: 'failed' | 'cancelled'
+      error?: StepError
+      steps: Record<string, MemoEntry & { op: string; name: string; rollback?: true }>
+    }
     traceparent?: string
     checkpointToken?: string
     checkpointUrl?: string

@@ -17,7 +17,7 @@ const shown: Record<string, readonly string[]> = {
   'nightly-report': ['nextRunAt', '"revenue"', 'night of'],
   approval: ['waiting   decision of ada', '409', 'callback_used', 'succeeded remind ada', 'ask grace', 'data.amount'],
   onboarding: ['{"deduped":true}', 'cancelled until day', 'mail of day 14'],
-  'checkout-saga': ['"status":"shipped"', 'retrying  ship', 'succeeded refund', 'succeeded release'],
+  'checkout-saga': ['"status":"shipped"', 'retrying  ship', 'succeeded rollback:charge', 'succeeded rollback:reserve'],
   'import-rows': ['held', '"batches":40,"imported":980,"rejected":20'],
   agent: ['The model is overloaded', 'turn 2: approval', 'out of turns'],
   'webhook-bridge': ['verified run.succeeded', 'forged: 401', 'repeated: 202 {"deduped":true}'],

@@ -21,6 +21,7 @@ import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '..
 
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
+  'docs/budgets.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/steps.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',
@@ -175,6 +176,20 @@ const CHECKS: Record<string, Check[]> = {
     },
     async block => block({ createWorkflow, handler }),
     async block => {
+      const pages: string[] = []
+      const { alert } = (await block({ createWorkflow, page: (text: string) => pages.push(text) })) as {
+        alert: Workflow
+      }
+      const pay = createWorkflow({ name: 'pay', retry: { maxAttempts: 1 } }, async ({ step }) =>
+        step.run('charge', () => Promise.reject(new Error('declined'))),
+      )
+      await using test = await testEngine({ workflows: [pay, alert], app: 'shop' })
+      const paid = await test.start(pay)
+      await paid.failure()
+      await test.settled()
+      expect(pages).toEqual([`pay failed: declined (${paid.id})`])
+    },
+    async block => {
       const waits = createWorkflow({ name: 'waits', triggers: { event: 'order/placed' } }, async ({ event, step }) => {
         void event
         return (await block({ step, cancelOrder: () => 'cancelled' })).paid
@@ -205,7 +220,7 @@ const CHECKS: Record<string, Check[]> = {
   ],
   'docs/flow-control.md': [
     async block => block({ createWorkflow, handler }),
-    ...[0, 1].map(
+    ...[0, 1, 2, 3].map(
       (): Check =>
         async (_, { code }) => {
           // Each line is the policy of a registration.

@@ -60,6 +60,15 @@ test('waitForEvent: the event that meets its condition, or null', async () => {
   expect(await resultOf(late)).toEqual({ status: 'expired' })
 })
 
+test('continueAs: the next run has the data, and the result is that of the last', async () => {
+  let runId: string | undefined = await start('docs-continue', { page: 1 })
+  const first = runId
+  for (; runId !== undefined; runId = (await api.succeeded(runId)).continuedAs)
+    expect(await skipWait(api, clock, runId, 'sleep')).toBe(3_600_000)
+  expect(calls).toEqual(['sync 1', 'sync 2', 'sync 3'])
+  expect((await api.get(`/runs/${first}/result`)).json).toMatchObject({ status: 'succeeded', result: 3 })
+})
+
 test('callback: the posted JSON, once, or null', async () => {
   const runId = await start('docs-callback')
   await waitsFor(api, runId, 'callback')
@@ -95,6 +104,21 @@ test('now, random and uuid: the same on every pass', async () => {
     ['ctx.now', result.startedMs],
     ['ctx.uuid', result.reference],
   ])
+})
+
+test('currentRun, log: a helper finds its run', async () => {
+  const runId = await start('docs-ambient')
+  await api.succeeded(runId)
+  expect(calls).toEqual([`mail sales: A-1 of run ${runId}`])
+  const [line] = await api.logs(runId)
+  expect(line).toMatchObject({ scope: 'tell', message: 'telling sales', fields: { orderId: 'A-1' } })
+})
+
+test('budgets: what an attempt spent is on the run', async () => {
+  const runId = await start('docs-research', { question: 'tea' })
+  expect(await resultOf(runId)).toBe('About tea')
+  const { budget } = await api.run(runId)
+  expect(budget).toMatchObject({ usd: { limit: 5, spent: 0.01824 }, tokens: { spent: 912 }, steps: { spent: 1 } })
 })
 
 test('runWorkflow: the result of the child', async () => {
@@ -141,7 +165,7 @@ test('race: the first one wins', async () => {
 test('race: a child has a time limit beside it, a step.run has not', async () => {
   const late = await start('docs-limits')
   expect(await skipWait(api, clock, late, 'sleep')).toBe(600_000)
-  expect(await resultOf(late)).toEqual({ rate: 2, parcel: 'too late' })
+  expect(await resultOf(late)).toEqual({ rate: 2, parcel: 'late' })
   const early = await start('docs-limits')
   await until(async () => (await api.runs('?q=docs-book&status=waiting')).length > 0, { what: 'the child' })
   await api.send({ name: 'parcel/booked' })
@@ -171,6 +195,23 @@ test('failures: a step that is caught, and a run that is followed by onFailure',
 
   const closed = await start('docs-failures', { amount: 9001 })
   expect(await skipWait(api, clock, closed, 'retry')).toBe(8 * 3_600_000)
+})
+
+test('rollbacks: a failed run is undone, and a cancelled one after its onCancel', async () => {
+  const cleanedUp = async (runId: string) => {
+    const runs = async () => api.runs(`?parentRunId=${runId}`)
+    await until(async () => (await runs())[0]?.status === 'succeeded', { what: 'the cleanup run' })
+  }
+  const failed = await start('docs-rollbacks', { amount: -1 })
+  await api.failed(failed)
+  await cleanedUp(failed)
+  expect(calls).toEqual(['refund ch_-1', 'release shelf of A-1'])
+
+  const cancelled = await start('docs-rollbacks')
+  await waitsFor(api, cancelled, 'event')
+  await api.post(`/runs/${cancelled}/cancel`)
+  await cleanedUp(cancelled)
+  expect(calls).toEqual(['mail ada: Cancelled after reserve, pay', 'refund ch_10', 'release shelf of A-1'])
 })
 
 test('over Connect the same code gives the same', async () => {

@@ -2,7 +2,9 @@
 
 import {
   createWorkflow,
+  currentRun,
   defineEvent,
+  log,
   NonRetriableError,
   RetryAfterError,
   StepFailedError,
@@ -29,6 +31,16 @@ const payments = {
     if (options.signal.aborted || chargesThatFail-- > 0) throw new Error('The provider timed out')
     return { chargeId: `ch_${amount}`, at: new Date(0) }
   },
+  async pay(amount: number, _key: string) {
+    return { chargeId: `ch_${amount}` }
+  },
+  async refund(chargeId: string, _key: string) {
+    calls.push(`refund ${chargeId}`)
+  },
+}
+const warehouse = {
+  reserve: async (orderId: string) => ({ shelf: `shelf of ${orderId}` }),
+  release: async (shelf: string) => void calls.push(`release ${shelf}`),
 }
 const mail = async (to: string, text: string) => {
   calls.push(`mail ${to}: ${text}`)
@@ -74,6 +86,22 @@ export const callback = createWorkflow({ name: 'docs-callback' }, async ({ event
   const answer = await approval.wait()
   return answer === null ? 'forgotten' : answer.approved
 })
+
+const syncPage = (page: number) => {
+  calls.push(`sync ${page}`)
+  return page < 3
+}
+
+export const continues = createWorkflow(
+  { name: 'docs-continue' },
+  async ({ event, step, ctx }: WorkflowArgs<{ page: number }>) => {
+    const { page } = event.data
+    const more = await step.run('sync', () => syncPage(page))
+    await step.sleep('pause', '1h')
+    if (more) return ctx.continueAs({ page: page + 1 })
+    return page
+  },
+)
 
 const orderPaid = defineEvent('order/settled', z.object({ orderId: z.string(), cents: z.number().int() }))
 
@@ -123,6 +151,31 @@ export const parts = createWorkflow({ name: 'docs-parts' }, async ({ step, ctx }
   }
 })
 
+const tellSales = async (orderId: string) => {
+  const run = currentRun() // { ctx, step, event, log, attributes, progress }, or undefined outside of runs
+  log.info('telling sales', { orderId })
+  await mail('sales', `${orderId} of run ${run?.ctx.runId ?? 'none'}`)
+}
+
+export const ambient = createWorkflow({ name: 'docs-ambient' }, ({ event, step }: WorkflowArgs<Order>) =>
+  step.run('tell', () => tellSales(event.data.orderId)),
+)
+
+interface Question {
+  question: string
+}
+const model = async (question: string) => ({ text: `About ${question}`, tokens: 912 })
+
+export const research = createWorkflow(
+  { name: 'docs-research', budget: { usd: 5, tokens: 200_000, steps: 500, runs: 50 } },
+  ({ event, step }: WorkflowArgs<Question>) =>
+    step.run('ask', async ({ spend }) => {
+      const { text, tokens } = await model(event.data.question)
+      spend({ usd: tokens * 0.00002, tokens })
+      return text
+    }),
+)
+
 let passes = 0
 /** Breaks the rule: its step's name depends on what no engine stores. */
 export const drift = createWorkflow({ name: 'docs-drift' }, async ({ step }: WorkflowArgs<Order>) => {
@@ -140,14 +193,15 @@ export const repeats = createWorkflow({ name: 'docs-repeats' }, async ({ step }:
 
 export const together = createWorkflow({ name: 'docs-together' }, async ({ step }: WorkflowArgs<Order>) => {
   const carriers = ['ups', 'dhl', 'post']
-  const quotes = await Promise.all(carriers.map(name => step.run(`quote of ${name}`, () => quote(name))))
+  const quotes = await step.map('quote', carriers, carrier => quote(carrier), { concurrency: 2 })
 
-  const answer = await Promise.race([
-    step.waitForEvent('yes', { event: 'quote/accepted' }).then(() => 'accepted'),
-    step.waitForEvent('no', { event: 'quote/declined' }).then(() => 'declined'),
-    step.sleep('patience', '7d').then(() => 'forgotten'),
-  ])
-  return { quotes: quotes.length, answer }
+  const answer = await step.race({
+    accepted: () => step.waitForEvent('yes', { event: 'quote/accepted' }),
+    declined: () => step.waitForEvent('no', { event: 'quote/declined' }),
+    forgotten: () => step.sleep('patience', '7d'),
+  })
+  const outcome = answer.winner
+  return { quotes: quotes.length, answer: outcome }
 })
 
 const askForRate = async ({ signal }: { signal: AbortSignal }) => (signal.aborted ? 0 : 2)
@@ -156,14 +210,12 @@ export const bookParcel = createWorkflow({ name: 'docs-book' }, async ({ step }:
   return 'booked'
 })
 export const limits = createWorkflow({ name: 'docs-limits' }, async ({ step }) => {
-  const rate = await step.run('ask for the rate', ({ signal }) =>
-    askForRate({ signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]) }),
-  )
-  const parcel = await Promise.race([
-    step.runWorkflow('book', { workflow: bookParcel, data: { rate } }),
-    step.sleep('time to book', '10m').then(() => 'too late'),
-  ])
-  return { rate, parcel }
+  const rate = await step.run('ask for the rate', ({ signal }) => askForRate({ signal }), { timeout: '5s' })
+  const parcel = await step.race({
+    booked: () => step.runWorkflow('book', { workflow: bookParcel, data: { rate } }),
+    late: () => step.sleep('time to book', '10m'),
+  })
+  return { rate, parcel: parcel.winner }
 })
 const database = {
   stockOf: async (item: string) => {
@@ -218,6 +270,25 @@ export const failures = createWorkflow(
   },
 )
 
+export const rollbacks = createWorkflow(
+  {
+    name: 'docs-rollbacks',
+    onCancel: async ({ event, step, steps }) => {
+      await step.run('say what ends', () => mail(event.data.email, `Cancelled after ${Object.keys(steps).join(', ')}`))
+    },
+  },
+  async ({ event, step }: WorkflowArgs<Order>) => {
+    const stock = await step.run('reserve', () => warehouse.reserve(event.data.orderId), {
+      rollback: ({ shelf }) => warehouse.release(shelf),
+    })
+    const { chargeId } = await step.run('pay', ({ idempotencyKey: key }) => payments.pay(event.data.amount, key), {
+      rollback: ({ chargeId }, { idempotencyKey: key }) => payments.refund(chargeId, key),
+    })
+    if (event.data.amount < 0) throw new NonRetriableError(`Nobody fetches ${stock.shelf} for ${chargeId}`)
+    await step.waitForEvent('fetched', { event: 'order/fetched' })
+  },
+)
+
 export const policies = createWorkflow(
   {
     name: 'docs-policies',
@@ -231,11 +302,14 @@ export const all = [
   sleep,
   wait,
   callback,
+  continues,
   typed,
   shipOrder,
   child,
   tell,
   own,
+  ambient,
+  research,
   drift,
   repeats,
   together,
@@ -244,5 +318,6 @@ export const all = [
   between,
   beside,
   failures,
+  rollbacks,
   policies,
 ]

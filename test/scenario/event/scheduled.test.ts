@@ -63,6 +63,18 @@ describe('an event with a delay', () => {
     expect((await listed()).map(({ id }) => id)).not.toContain(eventId)
   })
 
+  test('joins the buffer that another event has opened', async () => {
+    const name = unique('batched')
+    const registration = { batch: { maxSize: 3, timeout: '1d' } }
+    const runner = await openRunner({ workflows: { [name]: { handler: flow([]), registration } } })
+    await runner.register(api)
+    await api.send({ name })
+    const later = await Promise.all([1, 2].map(() => send({ name, delay: '2h' })))
+    clock.jump(2 * HOUR)
+    for (const { eventId } of later) await arrived(eventId as string)
+    expect(await api.runs(`?workflow=${name}`)).toHaveLength(1)
+  })
+
   test('meets the flow control of its arrival, and the runner that it names', async () => {
     const name = unique('limited')
     const runner = await openRunner({

@@ -74,6 +74,20 @@ async function waiting(): Promise<Ids & { run: string }> {
   return placed
 }
 
+/** A run with a budget. */
+async function budgeted(): Promise<Ids> {
+  const handler = flow([hold])
+  const runner = await new PlainRunner({
+    app: 'shop',
+    runner: 'shop-3',
+    workflows: { budgeted: { handler, registration: { budget: { usd: 5 } } } },
+  }).listen()
+  await runner.register(api)
+  const { runId: run } = await api.send({ name: 'budgeted' })
+  await api.reaches(run, 'waiting')
+  return { run }
+}
+
 async function paused(): Promise<Ids> {
   const placed = await waiting()
   await api.post(`/runs/${placed.run}/pause`)
@@ -190,6 +204,8 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   explainRun: waiting,
   cancelRun: waiting,
   completeCallback: callback,
+  settleStep: waiting,
+  setRunBudget: budgeted,
   pauseRun: waiting,
   resumeRun: paused,
   getWebhookDelivery: delivered,

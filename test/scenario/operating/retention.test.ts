@@ -105,3 +105,41 @@ test('a dedupe id still counts within its window after its event has expired', a
   clock.jump(DAY)
   expect((await api.send({ name: done, dedupeId })).runId).toBeDefined()
 })
+
+test('a workflow keeps its own runs longer or shorter than the engine', async () => {
+  const { engine, api, status, doneId, pass, violations } = await start('1d')
+  const [short, long] = [unique('short'), unique('long')]
+  await engine.runner({
+    app: unique('app'),
+    workflows: {
+      [short]: { handler: flow([]), registration: { retention: { succeeded: '10s' } } },
+      [long]: { handler: flow([]), registration: { retention: { succeeded: '30d', failed: 1000 } } },
+    },
+  })
+  const { runId: shortId } = await api.send({ name: short })
+  const { runId: longId } = await api.send({ name: long })
+  for (const runId of [shortId, longId]) await api.reaches(runId, 'succeeded')
+  await pass(MINUTE, async () => (await status(`/runs/${shortId}`)) === 404)
+  expect(await status(`/runs/${doneId}`)).toBe(200)
+  await pass(DAY, async () => (await status(`/runs/${doneId}`)) === 404)
+  expect(await status(`/runs/${longId}`)).toBe(200)
+  await pass(30 * DAY, async () => (await status(`/runs/${longId}`)) === 404)
+  expect(await violations()).toEqual([])
+})
+
+test('a retention of a workflow keeps its bounds', async () => {
+  const { api } = await start(undefined)
+  const register = (retention: unknown) =>
+    api.post('/register', { app: 'shop', url: 'http://127.0.0.1:1', workflows: [{ name: 'order', retention }] })
+  for (const failed of [0, '0s', -1, '101 years', 'soon'])
+    expect(await register({ failed })).toMatchObject({
+      status: 400,
+      json: { error: { code: 'invalid_request', message: expect.stringContaining('retention') } },
+    })
+  expect(await register({ failed: '1h', expired: '1h' })).toMatchObject({
+    status: 200,
+    json: { warnings: [expect.stringContaining('expired')] },
+  })
+  const { json } = await api.get('/workflows')
+  expect(json).toContainEqual(expect.objectContaining({ name: 'order', retention: { failed: 3_600_000 } }))
+})

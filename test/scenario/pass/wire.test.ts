@@ -43,6 +43,10 @@ const FEATURES = [
   'wait-order',
   'another-pass',
   'callbacks',
+  'continue-as',
+  'cleanup',
+  'wait-for-run',
+  'budgets',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

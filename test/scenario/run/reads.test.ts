@@ -70,6 +70,8 @@ describe('GET /runs/{id}/steps', () => {
   test("every opcode's record, in execution order", async () => {
     const [event, kid] = [unique('event'), unique('kid')]
     await engine.runner({ workflows: { [kid]: () => returned('grown') } })
+    const { runId: awaitedRunId } = await api.send({ name: kid })
+    await api.succeeded(awaitedRunId)
     const { send } = await workflow(
       flow([
         run('a', () => 1),
@@ -80,6 +82,7 @@ describe('GET /runs/{id}/steps', () => {
         step('RunWorkflow', 'f', { childName: kid }),
         step('WaitForCallback', 'h', { timeoutMs: 1 }),
         step('Webhook', 'g', { webhookUrl: 'http://127.0.0.1:9/' }),
+        step('WaitForRun', 'i', { runId: awaitedRunId }),
       ]),
     )
     const { runId } = await send()
@@ -116,6 +119,11 @@ describe('GET /runs/{id}/steps', () => {
       { ...common('f', 'RunWorkflow', 5), childRunId, data: 'grown' },
       { ...common('h', 'WaitForCallback', 6), wakeAt: TIME, timedOut: true, data: null },
       { ...common('g', 'Webhook', 7), deliveryId, data: expect.anything() },
+      {
+        ...common('i', 'WaitForRun', 8),
+        awaitedRunId,
+        data: { runId: awaitedRunId, status: 'succeeded', result: 'grown' },
+      },
     ])
     // Every opcode that there is.
     expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))

@@ -145,6 +145,7 @@ test('counts over time and by workflow, of runs that are there, and the same whe
     app: 'shop',
     heldBy: { concurrency: 0, throttle: 0, runner: 0, 'workflow-paused': 0 },
     onFailure: { succeeded: 0, failed: 0, cancelled: 0, inFlight: 0 },
+    cleanup: { succeeded: 0, failed: 0, cancelled: 0, inFlight: 0 },
     workflow: 'order',
     ...orders,
     queueP95Ms: expect.any(Number),

@@ -143,4 +143,5 @@ const CONFIG: Config = {
   logLevel: 'error',
   console: false,
   consolePayloads: true,
+  hold: false,
 }

@@ -6,6 +6,8 @@ import type { InvokeCall, InvokeReply } from '../../../packages/engine/src/ports
 export interface HeldPass {
   runId: string
   memo: Record<string, { data?: unknown; error?: unknown; pending?: boolean }>
+  /** The steps of the run that a cleanup run follows; absent of any other run. */
+  followed?: Record<string, { name: string; rollback?: true }> | undefined
   answer(status: number, body: unknown): void
   /** Reports during the pass. Undefined: the pass is obsolete. Never settles if the engine dies. */
   checkpoint(payload: unknown): Promise<string | undefined>
@@ -26,7 +28,10 @@ export class HeldPasses extends Set<HeldPass> {
   /** Holds an invoke until it is answered, aborted or expired. */
   hold({ body, signal, onCheckpoint }: InvokeCall, options: HoldOptions = {}): Promise<InvokeReply> {
     const { deadline = () => () => {}, isDead = () => false } = options
-    const { ctx, steps } = JSON.parse(body) as { ctx: { runId: string }; steps: HeldPass['memo'] }
+    const { ctx, steps } = JSON.parse(body) as {
+      ctx: { runId: string; cleanup?: { steps: HeldPass['followed'] } }
+      steps: HeldPass['memo']
+    }
     return new Promise(resolve => {
       const end = (reply: InvokeReply) => {
         if (isDead()) return
@@ -37,6 +42,7 @@ export class HeldPasses extends Set<HeldPass> {
       const pass: HeldPass = {
         runId: ctx.runId,
         memo: steps,
+        followed: ctx.cleanup?.steps,
         answer: (status, body) => end({ kind: 'answered', status, body: JSON.stringify(body) }),
         checkpoint: async payload => onCheckpoint?.(JSON.stringify(payload)),
       }

@@ -5,6 +5,7 @@ export interface Limit {
   limit: number
   key?: 'event.data.a' | 'event.data.b'
   scope: 'workflow' | 'app' | 'namespace'
+  hold?: 'run'
 }
 
 export interface Policies {
@@ -12,6 +13,7 @@ export interface Policies {
   concurrency?: Limit[]
   throttle?: { limit: number; period: number; burst: number; key?: 'event.data.a' }
   priority?: string
+  fairness?: { key: 'event.data.a'; weight?: string }
   timeouts?: { queue?: number; run?: number }
 }
 
@@ -30,6 +32,18 @@ export function slotsOf({ name, concurrency = [] }: Policies, data: Payload): Ma
     slots.set(slot, Math.min(limit, slots.get(slot) ?? limit))
   }
   return slots
+}
+
+/** The slots that a run holds: while it is driven all of them, and from its start to its end those of limits with `hold: "run"`. */
+export function heldSlotsOf(
+  policies: Policies,
+  data: Payload,
+  { isDriven, isBetween }: { isDriven: boolean; isBetween: boolean },
+): string[] {
+  const { concurrency = [] } = policies
+  if (isDriven) return [...slotsOf(policies, data).keys()]
+  const kept = isBetween ? concurrency.filter(({ hold }) => hold === 'run') : []
+  return [...slotsOf({ ...policies, concurrency: kept }, data).keys()]
 }
 
 export function priorityOf({ priority }: Policies, data: Payload): number {

@@ -1,13 +1,15 @@
-// Concurrency, priorities, throttle and timeouts over random histories, with crashes between any two writes: the
-// engine and a reference model must agree whenever the engine is idle. `PERDURE_SEEDS=1000` plays more of them,
+// Concurrency, kept slots over sleeps and links, priorities, throttle and timeouts over random histories, with crashes between any two
+// writes: the engine and a reference model must agree whenever the engine is idle. `PERDURE_SEEDS=1000` plays more of them,
 // `PERDURE_SEED=n` only that one; a failure names its seed.
 
 import { expect, it } from 'vitest'
 import { isTerminal, type Run } from '../../../packages/engine/src/domain/model/run.ts'
 import type { HeldPass } from '../core/held-passes.ts'
 import { Rng } from '../core/random.ts'
-import { CrashingEngine } from './crashing-engine.ts'
+import type { CrashingEngine, Tamper } from './crashing-engine.ts'
+import { expectNoticed, type History, playHistory } from './histories.ts'
 import {
+  heldSlotsOf,
   type Limit,
   nextStart,
   type Payload,
@@ -26,30 +28,69 @@ it(`runs are held as the model says in ${HISTORIES} histories`, {
   timeout: 180_000 + HISTORIES * 500,
 }, async () => {
   let runs = 0
+  let links = 0
   const seeds = ONLY === undefined ? Array.from({ length: HISTORIES }, (_, i) => i + 1) : [Number(ONLY)]
   for (const seed of seeds) {
-    const engine = await CrashingEngine.open()
-    const history = new History(engine, new Rng(seed, 'holds'))
-    await history.play().catch(error => {
-      throw new Error(`seed ${seed}: ${error.message}\n${history.transcript.join('\n')}`, { cause: error })
-    })
-    runs += history.runCount
-    await engine.close()
+    const { runCount, linkCount } = await play(seed)
+    runs += runCount
+    links += linkCount
   }
-  console.info(`${seeds.length} histories, ${runs} runs`)
+  console.info(`${seeds.length} histories, ${runs} runs, ${links} links`)
   expect(runs).toBeGreaterThan(seeds.length * 3)
+  if (ONLY === undefined) expect(links).toBeGreaterThan(5)
 })
+
+const PLANTED: readonly { name: string; tamper: Tamper }[] = [
+  {
+    name: 'a slot leaked by a cancel',
+    tamper: ({ guards, changes }) => {
+      const isCancel = changes.some(change => change.type === 'run.moved' && change.run.status === 'cancelled')
+      return [{ guards, changes: changes.filter(({ type }) => !isCancel || type !== 'slots.freed') }]
+    },
+  },
+  {
+    name: 'two in a slot after a sleep',
+    tamper: ({ guards, changes }) => {
+      const slots = (run: Run) => run.holds?.slots?.map(({ kept: _, ...slot }) => slot)
+      const forgetful = changes.map(change =>
+        change.type === 'run.created' && change.run.holds?.slots
+          ? { ...change, run: { ...change.run, holds: { ...change.run.holds, slots: slots(change.run) } } }
+          : change,
+      )
+      return [{ guards, changes: forgetful as typeof changes }]
+    },
+  },
+  {
+    name: 'a link that lost its slot',
+    tamper: ({ guards, changes }) => {
+      const lost = changes.map(change => {
+        if (change.type !== 'run.created' || change.run.continuedFrom === undefined) return change
+        const { fromBirth: _, ...holds } = change.run.holds ?? {}
+        return { ...change, run: { ...change.run, holds } }
+      })
+      return [{ guards, changes: lost as typeof changes }]
+    },
+  },
+]
+
+it.each(PLANTED)('notices $name', { timeout: 180_000 }, ({ tamper }) => expectNoticed(seed => play(seed, tamper)))
+
+const play = (seed: number, tamper?: Tamper) =>
+  playHistory(seed, engine => new Chronicle(engine, new Rng(seed, 'holds')), { tamper })
 
 function workflowsOf(rng: Rng): Policies[] {
   // Workflows that share a slot have the same limit: with different limits each run uses its own.
   const shared = { app: rng.int(1, 3), namespace: rng.int(1, 4) }
-  const limits = (count: number) =>
-    Array.from({ length: count }, (): Limit => {
+  const limits = (count: number) => {
+    // A run that kept one slot and waited for another could wait for ever, so all limits of a workflow hold alike.
+    const hold = rng.chance(0.4) ? { hold: 'run' as const } : {}
+    return Array.from({ length: count }, (): Limit => {
       const scope = rng.pick(['workflow', 'app', 'namespace'] as const)
       const key = rng.pick(['event.data.a', 'event.data.b', undefined] as const)
       const limit = scope === 'workflow' ? rng.int(1, 3) : shared[scope]
-      return { limit, scope, ...(key === undefined ? {} : { key }) }
+      return { limit, scope, ...(key === undefined ? {} : { key }), ...hold }
     })
+  }
   const timeouts = { queue: rng.int(5, 60) * SECOND, run: rng.int(5, 60) * SECOND }
   const throttle = (): NonNullable<Policies['throttle']> => ({
     limit: rng.int(1, 3),
@@ -80,9 +121,10 @@ interface Seen {
   position: number
 }
 
-class History {
+class Chronicle implements History {
   readonly transcript: string[] = []
   runCount = 0
+  linkCount = 0
   readonly #engine: CrashingEngine
   readonly #rng: Rng
   readonly #workflows: Policies[]
@@ -97,7 +139,8 @@ class History {
 
   async play(): Promise<void> {
     const workflows = this.#workflows.map(workflow => ({ ...workflow, triggers: [{ event: workflow.name }] }))
-    await this.#engine.request('POST', '/register', { app: 'app', url: 'http://runner/', workflows })
+    const features = ['continue-as']
+    await this.#engine.request('POST', '/register', { app: 'app', url: 'http://runner/', workflows, features })
     for (let step = 0; step < STEPS; step++) await this.#step()
     await this.#finishAll()
   }
@@ -107,7 +150,8 @@ class History {
     const before = await this.#runs()
     const kind = this.#rng.weighted({
       send: 40,
-      end: 22,
+      end: 18,
+      continue: 8,
       park: 10,
       fail: 4,
       pass: 10,
@@ -149,6 +193,8 @@ class History {
         }))
       case 'end':
         return this.#answer(pass, 200, { data: 1, logs: [] })
+      case 'continue':
+        return this.#continue(pass, seen)
       case 'park':
         return this.#answer(pass, 206, { opcodes: [sleep(pass, rng.int(1, 20) * SECOND)], logs: [] })
       case 'fail':
@@ -170,11 +216,19 @@ class History {
     await this.#engine.settle()
   }
 
+  /** A link of a chain that keeps a slot is never held: it has no position in the log by which others would go before it. */
+  async #continue(pass: HeldPass | undefined, seen: readonly Seen[]): Promise<void> {
+    const found = seen.find(({ run }) => run.id === pass?.runId)
+    if (!found?.policies.concurrency?.[0]?.hold || found.policies.throttle) return
+    await this.#answer(pass, 200, { continueAs: { data: found.data }, logs: [] })
+  }
+
   async #runs(): Promise<Seen[]> {
     const { store } = this.#engine
     const page = await store.in('default').runs({ limit: 1000, dir: 'asc' })
     const loaded = await Promise.all(page.map(async ({ id }) => (await store.loadRun(id))?.run as Run))
     this.runCount = loaded.length
+    this.linkCount = loaded.filter(({ continuedFrom }) => continuedFrom !== undefined).length
     const log = await store.in('default').events({ limit: 1000 })
     const positions = new Map(log.map(({ event, position }) => [event.id, position]))
     return loaded.map(run => ({
@@ -189,17 +243,23 @@ class History {
     const now = this.#engine.clock.now()
     const driven = new Set([...this.#engine.held].map(({ runId }) => runId))
     const taken = new Map<string, number>()
+    const own = new Map<string, string[]>()
     for (const { run, policies, data } of seen) {
-      if (driven.has(run.id))
-        for (const slot of slotsOf(policies, data).keys()) taken.set(slot, (taken.get(slot) ?? 0) + 1)
+      const hasBegun = run.startedAt !== undefined || run.continuedFrom !== undefined
+      const isBetween = hasBegun && !isTerminal(run.status)
+      const held = heldSlotsOf(policies, data, { isDriven: driven.has(run.id), isBetween })
+      own.set(run.id, held)
+      for (const slot of held) taken.set(slot, (taken.get(slot) ?? 0) + 1)
       expect(run.leaseOwner !== undefined, `${run.id} is leased while it is driven`).toBe(driven.has(run.id))
     }
     for (const { run, policies, data } of seen) {
       const slots = [...slotsOf(policies, data)]
-      if (driven.has(run.id)) {
-        for (const [slot, limit] of slots) expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
-      } else if (run.status === 'queued') {
-        const isFull = slots.some(([slot, limit]) => (taken.get(slot) ?? 0) >= limit)
+      const held = new Set(own.get(run.id))
+      for (const [slot, limit] of slots)
+        if (held.has(slot)) expect(taken.get(slot), `runs in ${slot}`).toBeLessThanOrEqual(limit)
+      if (driven.has(run.id)) continue
+      if (run.status === 'queued') {
+        const isFull = slots.some(([slot, limit]) => !held.has(slot) && (taken.get(slot) ?? 0) >= limit)
         const { kind } = run.waitingFor ?? {}
         // A run needs no slot to wait in a throttle's start queue.
         const isInLine = policies.throttle !== undefined && kind === 'throttle'

@@ -164,6 +164,14 @@ export class FaultyStore implements Store {
     return this.#read(() => this.#deps.inner.flowRow(id))
   }
 
+  budgets(ids: readonly string[]) {
+    return this.#read(() => this.#deps.inner.budgets(ids))
+  }
+
+  waitingForBudget(query: Parameters<Store['waitingForBudget']>[0]) {
+    return this.#read(() => this.#deps.inner.waitingForBudget(query))
+  }
+
   dedupeClaim(key: Parameters<Store['dedupeClaim']>[0]) {
     return this.#read(() => this.#deps.inner.dedupeClaim(key))
   }

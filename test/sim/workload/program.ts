@@ -14,7 +14,8 @@ interface NodeOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-export type StepKind = NodeOfOpcode[Opcode['op']]
+/** Workloads do not wait for runs. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForRun'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {

@@ -15,19 +15,28 @@ export interface UnparsedCommand {
   run(args: readonly string[], engine: typeof import('@perdure/engine/serve')): Promise<number>
 }
 
-/** The flags as name -> value. Throws UsageError for an unknown name, with the nearest flag or switch, a missing value or an argument without a flag. */
+/** The names of flags. */
+export interface FlagNames {
+  known: readonly string[]
+  /** Flags among `known` that are on or off, and on without a value. */
+  switches?: readonly string[]
+  /** Flags that are parsed elsewhere: an unknown one may be a misspelling of them. */
+  others?: readonly string[]
+}
+
+/** The flags as name -> value. Throws UsageError for an unknown name, with the nearest one, a missing value or an argument without a flag. */
 export function parseFlags(
   args: readonly string[],
-  known: readonly string[],
-  switches: readonly string[] = [],
+  { known, switches = [], others = [] }: FlagNames,
 ): Record<string, string> {
   const flags: Record<string, string> = {}
   for (let i = 0; i < args.length; i++) {
     const arg = args[i] as string
     if (!arg.startsWith('--')) throw new UsageError(`"${arg}" is not a flag`)
     const [name, inline] = split(arg.slice(2))
-    if (!known.includes(name)) throw new UsageError(unknownFlag(name, [...known, ...switches]))
-    const value = inline ?? args[++i]
+    if (!known.includes(name)) throw new UsageError(unknownFlag(name, [...known, ...others]))
+    const isBare = switches.includes(name) && (args[i + 1]?.startsWith('--') ?? true)
+    const value = inline ?? (isBare ? '1' : args[++i])
     if (value === undefined) throw new UsageError(`--${name} needs a value`)
     flags[name] = value
   }

@@ -19,6 +19,13 @@ async function followRun(
   return client.getRun({ id }, { signal })
 }
 
+/** The same to the end of the last run, if the run continues as others. */
+async function followChain(...[session, id, onFrame]: Parameters<typeof followRun>): Promise<Run> {
+  let run = await followRun(session, id, onFrame)
+  while (run.continuedAs !== undefined) run = await followRun(session, run.continuedAs, onFrame)
+  return run
+}
+
 /** Throws a UsageError where `--timeout` has nothing to bound. */
 export function checkWait({ wait, timeout }: WaitOptions & { wait?: true }): void {
   if (timeout !== undefined && !wait) throw new UsageError('--timeout needs --wait')
@@ -34,7 +41,7 @@ export async function waitForRuns(session: Session<WaitOptions>, ids: readonly s
   for (const id of ids) {
     const lineOf = frameLines(terminal.paint)
     const run = await untilTimeout(limited, () =>
-      followRun(limited, id, async frame => {
+      followChain(limited, id, async frame => {
         if (!json) await terminal.out(lineOf(frame))
       }),
     )

@@ -140,7 +140,7 @@ async function pathOf<Id extends OperationId>(
   const entries = names.map(async (name, i) => {
     // A URL of the engine stands for its last part.
     const text = (given[i] ?? '').replace(/^https?:.*\//, '')
-    return [name, isCompleted ? await wholeId(session, text) : text] as const
+    return [name, isCompleted && name === 'id' ? await wholeId(session, text) : text] as const
   })
   return Object.fromEntries(await Promise.all(entries)) as Path<Id>
 }

@@ -49,7 +49,7 @@ const TIMEOUT_MS_MAX = 24 * 86_400_000
 export const timeoutOption = (what = 'with --wait, ') =>
   new Option('--timeout <duration>', `${what}stop after this time, such as 30s or 5m, with exit code 4`).argParser(
     text => {
-      const ms = /\D$/.test(text) ? parseDurationMs(text) : undefined
+      const ms = parseDurationMs(text)
       if (ms === undefined || ms <= 0 || ms > TIMEOUT_MS_MAX)
         throw new InvalidArgumentError('It must be a duration such as 30s, 5m or 1h, up to 24d.')
       return ms

@@ -22,12 +22,12 @@ Exit codes: 0 no error was found (warnings do not count), 1 an error was found, 
 Examples:
   perdure doctor
   perdure doctor --store postgres://engine@db/perdure --json | jq -r 'select(.verdict == "error") | .message'`,
-  async run(args, { FLAGS }) {
+  async run(args, { FLAGS, SWITCHES }) {
     const { examine } = await import('@perdure/engine')
     const json = args.includes('--json')
     const flags = parseFlags(
       args.filter(arg => arg !== '--json'),
-      FLAGS,
+      { known: FLAGS, switches: SWITCHES },
     )
     const paint = painter(wantsColour(process.stdout, process.env))
     let errors = 0

@@ -1,10 +1,11 @@
-// `perdure engines`: the engines that use the store, and how much each has under way.
+// `perdure engines`: the engines that use the store, and how much each has under way. `perdure engine release`.
 
 import type { Engine } from '@perdure/protocol'
 import type { Command } from 'commander'
-import { listCommand } from '../command-line/operation.ts'
+import { listCommand, showCommand } from '../command-line/operation.ts'
+import { group } from '../command-line/session.ts'
 
-/** Adds `perdure engines` to the program. */
+/** Adds `perdure engines` and `perdure engine` to the program. */
 export function enginesCommand(program: Command): void {
   listCommand(program, 'engines', {
     operation: 'listEngines',
@@ -13,7 +14,10 @@ export function enginesCommand(program: Command): void {
     columns: [
       { field: 'id', title: 'ENGINE' },
       'version',
-      { title: 'STATE', cell: ({ draining, self }) => (draining ? 'draining' : self ? 'answers' : 'works') },
+      {
+        title: 'STATE',
+        cell: ({ draining, held, self }) => (draining ? 'draining' : held ? 'held' : self ? 'answers' : 'works'),
+      },
       'host',
       { field: 'pid', leave: 3 },
       { field: 'startedAt', leave: 2 },
@@ -23,6 +27,16 @@ export function enginesCommand(program: Command): void {
       { title: 'TIMERS', cell: engine => share(engine, 'timers'), leave: 6 },
       { title: 'LAG', cell: lagOf, leave: 4 },
     ],
+  })
+  const engine = group(program, 'engine', {
+    description: 'act on the engine that answers',
+    examples: ['perdure engine release'],
+  })
+  showCommand(engine, 'release', {
+    operation: 'releaseEngine',
+    description: 'let an engine work that was started with --hold',
+    examples: ['perdure engine release', 'perdure engine release --url http://127.0.0.1:4778'],
+    lines: () => ['the engine claims, fires and delivers from now on'],
   })
 }
 

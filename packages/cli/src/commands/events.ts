@@ -1,6 +1,6 @@
 // `perdure events`: sends events, lists the event log, and follows it live.
 
-import { cutText, type EventRecord, type SendEventReply } from '@perdure/protocol'
+import { cutText, type Duration, type EventRecord, type SendEventReply } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { pageUrl } from '../command-line/console-url.ts'
 import { EXIT } from '../command-line/exit.ts'
@@ -27,7 +27,7 @@ interface SendOptions extends WaitOptions {
   runner?: string
   targetApp?: string
   at?: string
-  delay?: string
+  delay?: Duration
   attribute?: string[]
   wait?: true
 }

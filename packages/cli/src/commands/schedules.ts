@@ -1,6 +1,6 @@
 // `perdure schedules`: list the schedules of workflows and of the API, make, change, pause and fire them.
 
-import { CATCH_UPS, type ScheduleEntry } from '@perdure/protocol'
+import { CATCH_UPS, type Duration, type ScheduleEntry } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { doneCommand, listCommand, showCommand } from '../command-line/operation.ts'
 import { jsonOption } from '../command-line/options.ts'
@@ -58,7 +58,7 @@ export function schedulesCommands(program: Command): void {
 
 interface PutOptions {
   cron?: string
-  every?: string
+  every?: Duration
   timezone?: string
   data?: string
   app?: string

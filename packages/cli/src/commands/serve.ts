@@ -17,7 +17,7 @@ Examples:
   run: (args, engine) =>
     engine.serve({
       env: process.env,
-      flags: parseFlags(args, engine.FLAGS),
+      flags: parseFlags(args, { known: engine.FLAGS, switches: engine.SWITCHES }),
       print: line => void process.stdout.write(`${line}\n`),
     }),
 }

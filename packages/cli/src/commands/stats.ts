@@ -25,7 +25,8 @@ export function statsCommands(program: Command): void {
       ...TALLY_COLUMNS,
       'inFlight',
       { field: 'held', leave: 1 },
-      { title: 'ON FAILURE', cell: ({ onFailure }) => onFailureCell(onFailure), leave: 6 },
+      { title: 'ON FAILURE', cell: ({ onFailure }) => followOnCell(onFailure), leave: 6 },
+      { title: 'CLEANUP', cell: ({ cleanup }) => followOnCell(cleanup), leave: 7 },
       { title: 'TREND', cell: ({ trend }) => trend?.started.join(' '), leave: 5 },
       { title: 'LAST FAILURE', cell: ({ lastFailure }) => lastFailure && relative(lastFailure.at), leave: 4 },
     ],
@@ -65,8 +66,8 @@ const TALLY_COLUMNS = [
   { field: 'queueP95Ms', leave: 2 },
 ] as const
 
-/** Runs of the failure handler, and how many of them failed; nothing without one. */
-function onFailureCell({ succeeded, failed, cancelled, inFlight }: WorkflowStats['onFailure']) {
+/** Runs that follow others, and how many of them failed; nothing without one. */
+function followOnCell({ succeeded, failed, cancelled, inFlight }: WorkflowStats['onFailure']) {
   const runs = succeeded + failed + cancelled + inFlight
   if (runs === 0) return undefined
   return failed === 0 ? String(runs) : { text: `${runs}, ${failed} failed`, colour: 'red' as const }
@@ -106,6 +107,6 @@ function rowsOf({ status, app, workflow, waitingFor, kind }: RunFacets): Facet[]
       ({ app, workflow, runs }) => ({ facet: 'workflow', value: `${workflow} of ${app}`, runs }) as const,
     ),
     ...present('waitingFor', waitingFor),
-    ...(kind.onFailure ? present('kind', kind) : []),
+    ...(kind.onFailure || kind.cleanup ? present('kind', kind) : []),
   ]
 }

@@ -61,9 +61,10 @@ function cellOf(field: string, value: string | number | undefined): Cell | strin
   return field === 'at' || field.endsWith('At') ? relative(value) : value
 }
 
-/** The workflow, and whether the run is one of its failure handler. */
+/** The workflow, and whether the run is one of its failure handler, or a cleanup. */
 export function workflowCell({ workflow, kind }: { workflow: string; kind?: string }): string {
-  return kind === 'onFailure' ? `${workflow} (on failure)` : workflow
+  if (kind === undefined) return workflow
+  return `${workflow} (${kind === 'onFailure' ? 'on failure' : kind})`
 }
 
 /** The cell of a record's status, in the colour of the status. */

@@ -39,6 +39,6 @@ export function parseSince(text: string, now: number): string | undefined {
   if (/^\d{4}-\d\d-\d\d[Tt ]/.test(text)) {
     return Number.isNaN(Date.parse(text)) ? undefined : text
   }
-  const ms = /\D/.test(text) ? parseDurationMs(text) : undefined
+  const ms = parseDurationMs(text)
   return ms === undefined || ms > now ? undefined : new Date(now - ms).toISOString()
 }

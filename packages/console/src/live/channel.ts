@@ -113,6 +113,12 @@ export class Channel {
     else this.#narrow(this.#current, target, now)
   }
 
+  /** Whether frames of the topic come already: its next connection announces no gap of it. */
+  streams(topic: ListTopic): boolean {
+    const isOpen = this.#current?.isOpen && this.#current.lists.has(topic)
+    return isOpen || this.#last?.lists.has(topic) === true
+  }
+
   /** Tries again at once. */
   wake(): void {
     if (this.retryAt !== undefined) this.retryAt = this.#options.now()

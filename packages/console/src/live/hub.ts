@@ -4,7 +4,7 @@
 import { Channel, type Gap, type Wanted } from './channel.ts'
 import type { Text } from './coalescer.ts'
 import { CountReader } from './counts.ts'
-import { type Interest, type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './messages.ts'
+import { type ListTopic, runOf, type ToHub, type Topic, type ToTab } from './messages.ts'
 
 export const FLUSH_MS = 250
 const HIDDEN_MS_MAX = 60_000
@@ -111,20 +111,29 @@ export class Hub {
       missed: 0,
       isSignedIn,
     })
-    this.#catchUp(tab, namespace, topics)
+    this.#catchUp(tab, before, { namespace, topics })
     const known = this.#counts.get(namespace)
     if (!before && known) tab.send({ type: 'counts', namespace, counts: known.counts })
     this.#states.delete(namespace)
     if (!isHidden) this.#channels.get(namespace)?.wake()
   }
 
-  /** A tab that was forgotten has missed frames of lists. Those of timelines come after its position. */
-  #catchUp(tab: Tab, namespace: string, topics: readonly Interest[]): void {
-    const heardAt = this.#forgotten.get(tab)
-    if (heardAt === undefined) return
+  /**
+   * A tab has missed frames of lists from its read to its announcement, where the stream had them already, and a tab that was
+   * forgotten since it was heard. Those of timelines come after its position.
+   */
+  #catchUp(
+    tab: Tab,
+    before: Following | undefined,
+    { namespace, topics }: Pick<ToHub & { type: 'topics' }, 'namespace' | 'topics'>,
+  ): void {
+    const lostAt = this.#forgotten.get(tab)
     this.#forgotten.delete(tab)
+    const channel = this.#channels.get(namespace)
     const lists = topics.flatMap(({ topic }) => (runOf(topic) === undefined ? [topic as ListTopic] : []))
-    if (lists.length > 0) this.#sendGap(tab, namespace, { topics: lists, lostAt: heardAt })
+    const missed =
+      lostAt === undefined ? lists.filter(topic => !before?.topics.has(topic) && channel?.streams(topic)) : lists
+    if (missed.length > 0) this.#sendGap(tab, namespace, { topics: missed, ...(lostAt !== undefined && { lostAt }) })
   }
 
   #sendGap(tab: Tab, namespace: string, { topics, lostAt }: Gap): void {

@@ -43,3 +43,8 @@ export function shortName(name: string, charsMax = 80): string {
 function codeOf(char: string): string {
   return `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`
 }
+
+/** The kind of a run that follows another, in words. */
+export function kindWords(kind: string): string {
+  return kind === 'onFailure' ? 'on failure' : kind
+}

@@ -55,6 +55,7 @@ export function barsOf(steps: readonly WaterfallStep[], frames: FrameIndex, orig
       attempt: step.attempt,
       ...(step.maxAttempts === undefined ? {} : { maxAttempts: step.maxAttempts }),
       carried: step.carried === true,
+      ...(step.rollback === true ? { rollback: true as const } : {}),
       segments,
       fromMs: first.fromMs,
       // The last segment of a step that is tried again ends with the next attempt, and the step does not.
@@ -78,6 +79,7 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
   SleepUntil: 'sleep',
   WaitForEvent: 'wait',
   WaitForCallback: 'wait',
+  WaitForRun: 'wait',
   RunWorkflow: 'wait',
   Emit: 'point',
   Webhook: 'point',

@@ -53,6 +53,8 @@ export interface Bar {
   /** Absent while no attempt failed. */
   maxAttempts?: number
   carried: boolean
+  /** A rollback undoes the step when the run fails or is cancelled. */
+  rollback?: true
   segments: readonly Segment[]
   fromMs: number
   /** Absent while the step is open. */

@@ -11,6 +11,7 @@ export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
   SleepUntil: { word: 'sleep until', glyph: '☾' },
   WaitForEvent: { word: 'wait for event', glyph: '⚑' },
   WaitForCallback: { word: 'callback', glyph: '⚑' },
+  WaitForRun: { word: 'run', glyph: '⧗' },
   RunWorkflow: { word: 'child run', glyph: '↳' },
   Emit: { word: 'emit', glyph: '◆' },
   Webhook: { word: 'webhook', glyph: '➚' },
@@ -30,6 +31,7 @@ export function attemptsText({ attempt, maxAttempts }: Pick<Bar, 'attempt' | 'ma
 export function barName(bar: Bar): string {
   const parts = [bar.label, bar.op === 'StepRun' ? '' : opOf(bar.op).word, bar.carried ? 'carried' : '', bar.status]
   if (bar.attempt > 1 || bar.status === 'retrying') parts.push(`attempt ${attemptsText(bar)}`)
+  if (bar.rollback) parts.push('has a rollback')
   if (!bar.carried) parts.push(`started at ${inWords(durationText(bar.fromMs))}`)
   if (!bar.carried && bar.toMs !== undefined && bar.op !== 'Emit' && bar.op !== 'Webhook')
     parts.push(`took ${inWords(durationText(bar.toMs - bar.fromMs))}`)

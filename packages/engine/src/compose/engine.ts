@@ -69,7 +69,7 @@ export interface Engine {
   store: Store
   /** The API keys that count now. */
   keys: Pick<KeyRing, 'open' | 'size'>
-  /** Starts to claim and drive. */
+  /** Starts to claim and drive, now or when the engine is released. */
   start(): void
   /**
    * How many passes, deliveries and timers are under way, and whether a lane is claiming more: at 0 and false nothing
@@ -104,7 +104,8 @@ export async function createEngine(
   const { core, admin, runs, webhooks, timers } = parts
   const app = createHttp(config, parts, bounds.http)
   runs.reachedAt(addressOf(config, app))
-  const background = backgroundServices(config, parts)
+  const { always, acting } = backgroundServices(config, parts)
+  const background = [...always, ...acting]
   const working = [runs, webhooks, timers]
   let stopping: Promise<void> | undefined
   return {
@@ -116,8 +117,10 @@ export async function createEngine(
       return { underWay, isLooking: working.some(({ lane }) => !lane.isWaiting) }
     },
     start() {
-      for (const { lane } of working) lane.start()
-      for (const service of background) service.start()
+      for (const service of always) service.start()
+      core.hold.whenReleased(() => {
+        for (const service of [...working.map(({ lane }) => lane), ...acting]) service.start()
+      })
     },
     stop() {
       stopping ??= stopAll(config, parts, background, app)
@@ -170,11 +173,11 @@ function setupOf(config: Config, { bus }: Pick<EngineCore['backends'], 'bus'>): 
   return { queue: bus ? shared : 'memory', limiter: limiter.kind, settings: shownSettings(config) }
 }
 
-/** The services beside the lanes, in the order in which they stop. */
+/** The services beside the lanes, in the order in which they stop. Those that act on the store by themselves wait in an engine that is held. */
 function backgroundServices(
   { retention }: Config,
   { core, admin, runners, runs, webhooks, engines }: HttpParts,
-): Service[] {
+): { always: Service[]; acting: Service[] } {
   const pruner = new Pruner({ ...core, retention })
   const endCounter = new EndCounter(core)
   const { silentRunners, catalogWatch, load } = runners
@@ -182,18 +185,8 @@ function backgroundServices(
   const sharedLoad = core.backends.bus && load
   // An engine that is alone lists itself without a report.
   const reports = core.store.engines && engines
-  return [
-    runs.leases,
-    admin.watch,
-    webhooks.accepted,
-    pruner,
-    endCounter,
-    silentRunners,
-    catalogWatch,
-    core.liveShare,
-    sharedLoad,
-    reports,
-  ].filter(service => service !== undefined)
+  const always = [runs.leases, admin.watch, webhooks.accepted, catalogWatch, core.liveShare, sharedLoad, reports]
+  return { always: always.filter(service => service !== undefined), acting: [pruner, endCounter, silentRunners] }
 }
 
 /** The order of closing: what takes in work stops before what does it, and that before what it stands on. */

@@ -9,6 +9,7 @@ import { consoleFiles } from '../http/response/console-files.ts'
 import type { Engines } from '../services/admin/engines.ts'
 import { readGauges } from '../services/admin/gauges.ts'
 import type { Health } from '../services/admin/health.ts'
+import { Release } from '../services/admin/release.ts'
 import { Buffers } from '../services/event/buffers.ts'
 import { DryRun } from '../services/event/dry-run.ts'
 import type { Ingest } from '../services/event/ingest.ts'
@@ -19,6 +20,7 @@ import { EventWhy } from '../services/event/why.ts'
 import type { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
+import { Budgets } from '../services/run/budgets.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Callbacks } from '../services/run/callbacks.ts'
 import { Control } from '../services/run/control.ts'
@@ -26,6 +28,7 @@ import { Erasure } from '../services/run/erase.ts'
 import { Passes } from '../services/run/passes.ts'
 import { RunResults } from '../services/run/results.ts'
 import { RunningSteps } from '../services/run/running-steps.ts'
+import { Settlements } from '../services/run/settle.ts'
 import { Starts } from '../services/run/start.ts'
 import { Trees } from '../services/run/tree.ts'
 import { RunWhy } from '../services/run/why.ts'
@@ -57,7 +60,7 @@ export function permitsOf({ runs, webhooks, timers }: Pick<HttpParts, 'runs' | '
 export function createHttp(config: Config, parts: HttpParts, limits?: Partial<HttpLimits>): FastifyInstance {
   const { core, admin, messages, runners, runs, webhooks, timers, ingest, schedules, health, engines } = parts
   const { registry, connections, load, transport } = runners
-  const { driver, interrupt, withdraw, httpCheckpoints, anotherPass } = runs
+  const { driver, giveUp, interrupt, withdraw, httpCheckpoints, anotherPass } = runs
   const { bulkReplayLimit, signingKeys: keys, corsOrigins } = config
   const runWhy = new RunWhy({
     ...core,
@@ -77,6 +80,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
   }
   const gauges = { ...core, memory, permits: permitsOf({ runs, webhooks, timers }), connections, health }
   const dryRun = new DryRun(core)
+  const runningSteps = new RunningSteps({ ...core, bus: core.backends.bus, here: runId => driver.runningOf(runId) })
   return createApp({
     ...core,
     ...webhooks,
@@ -94,7 +98,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     }),
     runWhy,
     trees: new Trees(core),
-    runningSteps: new RunningSteps({ ...core, bus: core.backends.bus, here: runId => driver.runningOf(runId) }),
+    runningSteps,
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
@@ -107,9 +111,12 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     starts: new Starts({ ...core, driver, assertActive }),
     bulk: new Bulk({ ...core, assertActive }),
     callbacks: new Callbacks(core),
+    settlements: new Settlements({ ...core, runningSteps, giveUp }),
+    budgets: new Budgets(core),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     engines,
+    release: new Release(core),
     metrics: async namespace =>
       core.metrics.text(namespace, await readGauges(gauges, namespace), core.catalog.view(namespace).workflows()),
     connections,

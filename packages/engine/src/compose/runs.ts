@@ -62,6 +62,11 @@ export function createRuns(
     reachedAt,
     /** Aborts the run's invoke in flight. */
     interrupt,
+    /** For a run whose lease was taken away: the pass in flight is aborted, at whichever engine it is. */
+    giveUp: (runId: string) => {
+      driver.giveUp(runId)
+      interrupt(runId)
+    },
     /** Takes the run's pass out of the queue for runner room. */
     withdraw: everywhere('recall', runId => driver.withdraw(runId)),
     leases: new LeaseKeeper({ ...core, driver, onError: err => log.error({ err }, 'leases not extended') }),

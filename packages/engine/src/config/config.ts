@@ -4,12 +4,13 @@
 import {
   ENGINE_SECRET_FILES,
   ENGINE_SETTINGS,
-  parseDurationMs,
+  parseTextMs,
   SECRET_KEY_BYTES_MIN,
   unknownSetting,
 } from '@perdure/protocol'
 import { type ApiKey, KEY_KINDS, type KeyKind, nameFault } from '../domain/model/api-key.ts'
-import { parseRetention, type Retention } from '../domain/run/retention.ts'
+import type { Retention } from '../domain/model/workflow.ts'
+import { parseRetention } from '../domain/run/retention.ts'
 import { AddressList } from '../domain/text/address-list.ts'
 import { withoutPassword } from '../domain/text/service-url.ts'
 import { DEFAULT_DELIVERY_SCHEDULE_MS, parseDeliverySchedule } from '../domain/webhook/delivery-attempt.ts'
@@ -63,6 +64,8 @@ export interface Config {
   consolePayloads: boolean
   /** The address in front of the engine, for links; its path is the prefix that a proxy takes off. */
   publicUrl?: string | undefined
+  /** Whether the engine begins nothing until it is released. */
+  hold: boolean
 }
 
 /** A setting that cannot be used. Its message is the one line that `perdure serve` prints. */
@@ -80,6 +83,11 @@ export function flagOf(setting: string): string {
 
 /** Every flag `perdure serve` takes. */
 export const FLAGS: readonly string[] = [...ENGINE_SETTINGS, ...ENGINE_SECRET_FILES].map(flagOf)
+
+/** The flags whose value may be left out: `--hold` is `--hold 1`. */
+export const SWITCHES: readonly string[] = (
+  ['ENGINE_WEBHOOK_ALLOW_PRIVATE', 'ENGINE_CONSOLE', 'ENGINE_CONSOLE_PAYLOADS', 'ENGINE_HOLD'] satisfies Setting[]
+).map(flagOf)
 
 /** Reads and checks the whole configuration, except for the rules that depend on the store. Throws ConfigError. */
 export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string> = {}): Config {
@@ -115,6 +123,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: Record<string, string>
     console: read('ENGINE_CONSOLE', true, readBoolean),
     consolePayloads: read('ENGINE_CONSOLE_PAYLOADS', true, readBoolean),
     publicUrl: read('ENGINE_PUBLIC_URL', undefined, readPublicUrl),
+    hold: read('ENGINE_HOLD', false, readBoolean),
   }
 }
 
@@ -225,7 +234,7 @@ function readService(text: string, setting: Setting): ServiceAddress {
 }
 
 function readDuration(text: string, setting: Setting): number {
-  const ms = parseDurationMs(text)
+  const ms = parseTextMs(text)
   if (ms === undefined) bad(setting, `must be milliseconds or a duration such as "30s", not "${text}"`)
   if (ms <= 0) bad(setting, `must be more than 0, not "${text}"`)
   return ms

@@ -1,7 +1,7 @@
 // The settings of an engine that are not secret, for `GET /engines` (docs/postgresql.md#engines-of-a-store).
 
 import { durationText, type ShownSetting } from '@perdure/protocol'
-import type { Retention } from '../domain/run/retention.ts'
+import type { Retention } from '../domain/model/workflow.ts'
 import type { Config } from './config.ts'
 import { LIMIT_SETTINGS, type LimitName } from './limits.ts'
 
@@ -28,6 +28,7 @@ const TEXTS: {
   ENGINE_CONSOLE: ({ console }) => console,
   ENGINE_CONSOLE_PAYLOADS: ({ consolePayloads }) => consolePayloads,
   ENGINE_PUBLIC_URL: ({ publicUrl }) => publicUrl,
+  ENGINE_HOLD: ({ hold }) => hold,
 }
 
 /** By name; the engine would read the same configuration from them. */

@@ -29,6 +29,7 @@ export interface EngineReport extends EngineSetup {
   /** When it was written. */
   seenAt: number
   isDraining: boolean
+  isHeld?: true
   lanes: readonly LaneLoad[]
   /** Sockets of Connect runners. */
   sockets: number

@@ -69,6 +69,7 @@ export interface Gauges {
   streams: { run: number; runs: number; events: number; topics: number }
   dependencies: Record<string, 'ok' | 'unavailable'>
   draining: boolean
+  held: boolean
   memory: MemoryGauges
   /** How many numbers a limiter in memory keeps. */
   limiterEntries?: number | undefined

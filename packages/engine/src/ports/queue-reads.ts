@@ -3,7 +3,7 @@
 import type { Run } from '../domain/model/run.ts'
 
 /** The fields that decide the place of a held run in its queue. */
-export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority'>
+export type HeldRun = Pick<Run, 'id' | 'waitsForSlot' | 'startQueue' | 'priority' | 'holds'>
 
 /** Most held runs of a queue that are counted to find the places of runs in it. */
 export const HELD_COUNTED_MAX = 10_000
@@ -17,7 +17,10 @@ export interface HeldBefore {
 }
 
 export interface QueueReads {
-  /** How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. */
+  /**
+   * How many runs come before this one in its queue, of a slot or of a throttle; it counts up to `HELD_COUNTED_MAX`. With a fairness key
+   * those of its key alone.
+   */
   heldBefore(run: HeldRun): Promise<number>
   /**
    * The same of each run, by id. A run that is not in its queue any more is left out. Each queue is read once, up to
@@ -26,7 +29,8 @@ export interface QueueReads {
   heldBeforeEach(runs: readonly HeldRun[], signal?: AbortSignal): Promise<Map<string, HeldBefore>>
   /**
    * Whether the first run in the start queue of the throttle is ahead of this one: of a higher priority, else earlier in the log. A run
-   * that is bound for another runner does not count, since that runner may have no room.
+   * that is bound for another runner does not count, since that runner may have no room. With a fairness key: whether the next turn is of
+   * an earlier run of the key, or of a key with an earlier turn.
    */
-  isBehindStartQueue(throttleId: string, runId: string): Promise<boolean>
+  isBehindStartQueue(throttleId: string, run: Pick<Run, 'id' | 'holds'>): Promise<boolean>
 }

@@ -10,6 +10,7 @@ import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { LogLine } from '../domain/model/log-line.ts'
 import type { Run, RunFilter, RunKind, RunProgress, RunStatus } from '../domain/model/run.ts'
 import type { Step, StepStatus } from '../domain/model/step.ts'
+import type { Cleanups } from '../domain/run/cleanup/begun.ts'
 import type { PassReport, RunOfPasses } from '../domain/view/passes.ts'
 import type { RunPosition, RunSort, SortDir } from '../domain/view/run-order.ts'
 import type { AttemptFrame } from '../domain/view/step-attempts.ts'
@@ -270,6 +271,10 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   /** Whether a run with this id was erased. */
   isErased(runId: string): Promise<boolean>
   run(id: string): Promise<RunView | undefined>
+  /** The newest run of the chain that the run began. Undefined if no run continues it, or the newest was removed. */
+  newestOfChain(firstRunId: string): Promise<RunView | undefined>
+  /** The runs that clean up after the run, and the names of the rollbacks that have a record in them. A light read. */
+  cleanups(runId: string): Promise<Cleanups>
   /** The run_status frame of the run's present status: a light read, without payloads. */
   status(runId: string): Promise<RunStatusNow | undefined>
   /**

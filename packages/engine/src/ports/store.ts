@@ -1,6 +1,7 @@
 // The Store port: the one place of all durable state. Services commit units, claim rows and load what decisions need; the
 // reads of one namespace are in store-reads.ts. Implemented by adapters/sql.
 
+import type { BudgetLine } from '../domain/model/budget/budget.ts'
 import type { Guard, Unit } from '../domain/model/change.ts'
 import type { Delivery } from '../domain/model/delivery.ts'
 import type { Endpoint } from '../domain/model/endpoint.ts'
@@ -135,6 +136,10 @@ export interface Store {
   loadRun(runId: string): Promise<LoadedRun | undefined>
   /** A flow-control row, if it exists. */
   flowRow(id: string): Promise<FlowRow | undefined>
+  /** The lines of the budgets, in the order of their names. */
+  budgets(ids: readonly string[]): Promise<BudgetLine[]>
+  /** Ids of paused runs that wait for the budget, in their order, behind `after`. */
+  waitingForBudget(query: { budgetId: string; after: string; limit: number }): Promise<string[]>
   /** The claim of the dedupe id, unless it is over, and the event that claimed it, if that is known. */
   dedupeClaim(key: DedupeKey): Promise<{ eventId?: string } | undefined>
   /** Ids of the live runs with the singleton key. */

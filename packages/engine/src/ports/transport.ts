@@ -28,6 +28,11 @@ export interface InvokeCall {
   onCheckpoint?(checkpoint: string): Promise<string | undefined>
   /** Whether another runner would take the call now. Then one whose machine fell silent before it confirmed the call is passed over. */
   mayMove?(): boolean
+  /**
+   * Called once, at the begin, with a function that notifies the runner of the end of the run, and goes on: it may still answer. A transport
+   * without a message for that never calls it.
+   */
+  onCancellable?(cancel: () => void): void
   /** Called once, at the begin, with a function that starts the deadline anew: the runner has reported by another way. */
   onDeadline?(restart: () => void): void
 }

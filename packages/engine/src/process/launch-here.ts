@@ -81,6 +81,7 @@ function bannerOf(config: Config, engine: Engine, port: number): string[] {
     `  store  ${storeName(config.store)}`,
     `  auth   ${authMode(engine.keys)}`,
     `  invokes are ${config.signingKeys.length > 0 ? 'signed' : 'not signed (ENGINE_SIGNING_KEY is not set)'}`,
+    ...(config.hold ? ['  held: nothing is claimed, fired or delivered until `perdure engine release`'] : []),
   ]
 }
 

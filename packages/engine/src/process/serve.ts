@@ -4,7 +4,7 @@ import { heapProblem } from '../base/heap.ts'
 import { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 import { launchInThread, runsInThread } from './launch-in-thread.ts'
 
-export { FLAGS } from '../config/config.ts'
+export { FLAGS, SWITCHES } from '../config/config.ts'
 export { LaunchError, type LaunchedEngine, type LaunchOptions } from './launch.ts'
 
 export interface ServeOptions extends LaunchOptions {

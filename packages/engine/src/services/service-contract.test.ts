@@ -32,6 +32,7 @@ import { HttpCheckpoints } from './pass/http-checkpoints.ts'
 import { LeaseKeeper } from './pass/leases.ts'
 import { MessagePermits } from './pass/permits/message-permits.ts'
 import { CallbackTokens } from './support/callback-tokens.ts'
+import { Hold } from './support/hold.ts'
 import { LaneLoop } from './support/lane.ts'
 import { PassTokens } from './support/pass-tokens.ts'
 import { Permits } from './support/permits.ts'
@@ -67,7 +68,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       isShared: false,
       claim: claim => store.claimRuns(claim),
     }),
-  LeaseKeeper: setting => new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),
+  LeaseKeeper: setting => new LeaseKeeper({ ...setting, driver: { activeRuns: [], abort: () => {} }, onError }),
   AdminWatch: setting =>
     new AdminWatch({
       ...setting,
@@ -97,7 +98,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       permits: { runs: new Permits(1), deliveries: new Permits(1), timers: new Permits(1) },
       connections: { size: 0 },
       streams: () => 0,
-      health: { isDraining: false, checks: async () => ({}), services: async () => ({}) },
+      health: { isDraining: false, isHeld: false, checks: async () => ({}), services: async () => ({}) },
     }),
   LiveShare: setting => new LiveShare(setting),
   RunnerLoad: ({ clock, bus }) => new RunnerLoad({ clock, bus }),
@@ -108,6 +109,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       health: new RunnerHealth(setting.clock),
       load: new RunnerLoad({ clock: setting.clock, bus: undefined }),
       passesMax: 10,
+      hold: new Hold(false),
       stateBytesMax: 1024,
       messages: new MessagePermits({ max: 1024, clock: setting.clock }),
       onRoom: () => {},

@@ -1,6 +1,8 @@
 // Schemas of the caller, its sessions, the API keys of its namespace, and the engines.
 
 import Type from 'typebox'
+import { DURATION_CHARS_MAX } from '../wire/bounds.ts'
+import type { Duration } from '../wire/duration.ts'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { KEY_KINDS, SESSION_KINDS } from './values.ts'
 
@@ -34,9 +36,11 @@ export const OpenSessionSchema = Type.Object({
   code: Type.Optional(name(SECRET_CHARS_MAX, 'A code of `POST /session/codes`')),
   kind: Type.Optional(SessionKindSchema),
   ttl: Type.Optional(
-    Type.Union([Type.String({ maxLength: 32 }), Type.Number()], {
-      description: 'How long the session lasts: 1 minute to 12 hours, 12 hours by default',
-    }),
+    Type.Unsafe<Duration>(
+      Type.Union([Type.String({ maxLength: DURATION_CHARS_MAX }), Type.Number()], {
+        description: 'How long the session lasts: 1 minute to 12 hours, 12 hours by default',
+      }),
+    ),
   ),
 })
 
@@ -79,6 +83,9 @@ export const EngineSchema = Type.Object({
   startedAt: timestamp(),
   seenAt: timestamp('The time of its last report; the numbers are of that time'),
   draining: Type.Boolean({ description: 'It shuts down, and takes no new work' }),
+  held: Type.Optional(
+    Type.Literal(true, { description: 'It is held: it begins nothing by itself until it is released' }),
+  ),
   inFlight: count('Runs that it drives'),
   lanes: Type.Array(
     Type.Object({

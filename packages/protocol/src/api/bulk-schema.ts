@@ -86,6 +86,9 @@ export const BulkRequestSchema = Type.Object({
     }),
   ),
   input: Type.Optional(Type.Unknown({ description: 'Input of every new run; only with `replay`' })),
+  cleanup: Type.Optional(
+    Type.Boolean({ description: 'With `false` no cleanup runs follow; only with `cancel`. Default: true' }),
+  ),
   dryRun: Type.Optional(Type.Boolean({ description: 'Counts the runs, and changes nothing' })),
 })
 

@@ -3,8 +3,8 @@
 import Type, { type TSchema } from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
-import { RunStatusSchema } from './run-schema.ts'
-import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName } from './values.ts'
+import { RunBudgetSchema, RunStatusSchema } from './run-schema.ts'
+import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName, SETTLE_REASON_CHARS_MAX } from './values.ts'
 
 export const ReplayRequestSchema = Type.Object({
   input: Type.Optional(
@@ -14,8 +14,42 @@ export const ReplayRequestSchema = Type.Object({
   ),
 })
 
+export const CancelRequestSchema = Type.Object({
+  cleanup: Type.Optional(
+    Type.Boolean({ description: 'With `false` no cleanup run follows: nothing is rolled back. Default: true' }),
+  ),
+})
+
 export const RetryFromStepRequestSchema = Type.Object({
   step: Type.String({ minLength: 1, description: "A step's name, with `:n` for repeats, or its hashed id" }),
+})
+
+export const SettleStepRequestSchema = Type.Object({
+  data: Type.Optional(Type.Unknown({ description: 'Result of the step. Either this or `error`' })),
+  error: Type.Optional(
+    Type.Object(
+      {
+        message: Type.String(),
+        name: Type.Optional(Type.String()),
+        stack: Type.Optional(Type.String()),
+        code: Type.Optional(Type.String()),
+        fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      },
+      { description: 'Error of the step, which the handler can catch' },
+    ),
+  ),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: SETTLE_REASON_CHARS_MAX,
+    description: 'Kept with the step and in the audit log',
+  }),
+})
+
+/** Reply of `POST /runs/{id}/budget`. */
+export const SetBudgetReplySchema = Type.Object({
+  runId: Type.String({ description: 'The first run of the chain, with which the budget began' }),
+  budget: RunBudgetSchema,
+  resumed: count('Number of runs that were paused for the budget and are resumed'),
 })
 
 /** The filters of the list that a bulk replay lacks: the action `replay` of `POST /bulk` has them. */

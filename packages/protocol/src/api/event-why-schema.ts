@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
 const OUTCOMES = ['run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
-const UNTRIGGERED = ['filter', 'other-app', 'suspended', 'no-trigger'] as const
+const UNTRIGGERED = ['filter', 'other-app', 'suspended', 'no-trigger', 'own-end'] as const
 
 /** The effect of an event at one workflow. */
 export const EventVerdictSchema = Type.Object({
@@ -13,7 +13,7 @@ export const EventVerdictSchema = Type.Object({
   outcome: {
     ...text(...OUTCOMES, ...UNTRIGGERED),
     description:
-      '`filter`: the event did not pass the filter; `other-app`: it was limited to another app; `suspended`: the namespace was; `no-trigger`: the workflow got its trigger later',
+      '`filter`: the event did not pass the filter; `other-app`: it was limited to another app; `suspended`: the namespace was; `no-trigger`: the workflow got its trigger later; `own-end`: the event is of the end of a run of the workflow which an event of that name started',
   },
   sentence: Type.String({ description: 'The same for people; the wording may change' }),
   runId: optionalText('The run that the event started, or that its burst or batch became'),

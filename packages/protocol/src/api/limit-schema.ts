@@ -20,6 +20,7 @@ export const LimitStatusSchema = Type.Union([
     kind: Type.Literal('concurrency'),
     scope: text('workflow', 'app', 'namespace'),
     ...common,
+    hold: Type.Optional(Type.Literal('run', { description: 'Runs keep their places until they end' })),
     held: count('Runs that have one of the places'),
     waiting: waiting('Runs that wait for a place'),
     releasedPerMin: Type.Number({

@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
+import { BudgetSchema } from '../wire/budget-schema.ts'
 import { TriggerSchema } from '../wire/schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DryRunWorkflowSchema } from './event-schema.ts'
@@ -61,8 +62,13 @@ const DEFINED = {
   triggers: Type.Array(TriggerSchema),
   flowControl: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   onFailure: Type.Boolean(),
+  cleanup: optionalFlag('The workflow has a handler for cancelled runs'),
   handlerRetries: Type.Optional(Type.Integer()),
   whenExhausted: Type.Optional(text('fail', 'pause')),
+  retention: Type.Optional(
+    Type.Record(Type.String(), Type.Number(), { description: 'How long ended runs are kept, in ms by status' }),
+  ),
+  budget: Type.Optional(BudgetSchema),
   attributes: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'Expressions over the event of a new run' }),
   ),

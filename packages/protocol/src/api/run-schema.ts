@@ -5,13 +5,14 @@ import { AttributesSchema } from '../wire/attributes-schema.ts'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { count, countOrMore, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { MaxAttemptsSchema, StepStatusSchema } from './step-schema.ts'
-import { RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
+import { FOLLOW_ON_KINDS, RUN_STATUSES, RUN_TYPES, WAITING_KINDS } from './values.ts'
 
 export const RunStatusSchema = text(...RUN_STATUSES)
 
 export const FollowOnKindSchema = Type.Optional(
-  Type.Literal('onFailure', {
-    description: 'Absent for a run of the handler; `onFailure` for a run of the failure handler',
+  Type.Enum([...FOLLOW_ON_KINDS], {
+    description:
+      'Absent for a run of the handler; `onFailure` for a run of the failure handler; `cleanup` for a run that undoes steps and calls the handler of cancelled runs',
   }),
 )
 
@@ -26,6 +27,7 @@ export const RunErrorCodeSchema = text(
   'invalid_response',
   'timeout',
   'limit_exceeded',
+  'budget_exceeded',
 )
 
 export const RunErrorSchema = Type.Object({
@@ -40,6 +42,10 @@ export const WaitingForSchema = Type.Object({
   until: Type.Optional(timestamp('When the wait ends by itself')),
   eventName: optionalText('The event that the run waits for'),
   childRunId: optionalText('The child run that the run waits for'),
+  runId: optionalText('The run whose end the run waits for, or whose budget is exceeded'),
+  name: optionalText('The name in the budget that is exceeded'),
+  limit: Type.Optional(Type.Number({ description: 'The limit that was exceeded' })),
+  spent: Type.Optional(Type.Number({ description: 'The amount that was spent when the limit was found exceeded' })),
   key: optionalText('The flow-control key that holds the run back'),
   error: optionalText('Why the last pass failed, when the whole pass is repeated, or why the run is paused'),
   attempt: Type.Optional(
@@ -59,8 +65,10 @@ export const RunSummarySchema = Type.Object({
   eventId: optionalText('Id of the event that started the run'),
   cron: optionalText('The cron expression that started the run'),
   replayOf: optionalText('The run that this run was forked from'),
+  continuedFrom: optionalText('The run that this run continues'),
+  continuedAs: optionalText('The run that continues this one, which has no result of its own'),
   parentRunId: optionalText(
-    'The run that started this run as a child, or the failed run that this `onFailure` run handles',
+    'The run that started this run as a child, the failed run that this `onFailure` run handles, or the run that this `cleanup` run follows',
   ),
   runner: optionalText('Id of the runner that the run is pinned to'),
   attempt: Type.Integer({
@@ -101,6 +109,11 @@ export const RunProgressSchema = Type.Object({
   at: timestamp('When the engine stored it'),
 })
 
+/** The budget that began with the chain of a run. */
+export const RunBudgetSchema = Type.Record(Type.String(), Type.Object({ limit: Type.Number(), spent: Type.Number() }), {
+  description: 'The limits of the run and all its descendants, by name, with what they have spent',
+})
+
 export const RunSchema = Type.Object({
   ...RunSummarySchema.properties,
   eventIds: Type.Optional(
@@ -110,6 +123,7 @@ export const RunSchema = Type.Object({
     }),
   ),
   progress: Type.Optional(RunProgressSchema),
+  budget: Type.Optional(RunBudgetSchema),
   generation: GenerationSchema,
   input: Type.Optional(Type.Unknown()),
   result: Type.Optional(Type.Unknown()),

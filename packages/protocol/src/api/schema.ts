@@ -36,4 +36,5 @@ export const ReadinessSchema = Type.Object({
   status: text('ready', 'not_ready'),
   checks: Type.Record(Type.String(), text('ok', 'unavailable')),
   draining: optionalFlag(),
+  held: optionalFlag(),
 })

@@ -41,6 +41,10 @@ export const WorkflowStatsSchema = Type.Object({
     { succeeded: count(), failed: count(), cancelled: count(), inFlight: count() },
     { description: 'Runs of the failure handler that ended or are in flight; no other number counts them' },
   ),
+  cleanup: Type.Object(
+    { succeeded: count(), failed: count(), cancelled: count(), inFlight: count() },
+    { description: 'Cleanup runs that ended or are in flight; no other number counts them' },
+  ),
   lastFailure: Type.Optional(
     Type.Object({
       runId: Type.String(),

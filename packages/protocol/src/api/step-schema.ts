@@ -30,9 +30,20 @@ export const OpSchema = text(
   'SleepUntil',
   'WaitForEvent',
   'WaitForCallback',
+  'WaitForRun',
   'RunWorkflow',
   'Emit',
   'Webhook',
+)
+
+/** The author and the reason of an end that a step was given by hand. */
+export const SettledBySchema = Type.Object(
+  {
+    actor: optionalText('Label of the API key'),
+    reason: Type.String(),
+    at: timestamp(),
+  },
+  { description: 'Who settled the step by hand' },
 )
 
 export const StepRecordSchema = Type.Object({
@@ -53,6 +64,7 @@ export const StepRecordSchema = Type.Object({
   wakeAt: Type.Optional(timestamp('When the sleep or the wait ends, or the tries of a step by `maxElapsed`')),
   eventName: optionalText('Name of the event that the step waits for or emitted'),
   childRunId: optionalText('The run that the step started'),
+  awaitedRunId: optionalText('The run whose end the step waits for: the first of its chain'),
   deliveryId: optionalText('The webhook delivery that the step requested'),
   emittedEventId: optionalText('The event that the step emitted'),
   effects: Type.Optional(
@@ -67,6 +79,8 @@ export const StepRecordSchema = Type.Object({
   ),
   carried: optionalFlag('Copied from the run that this run was forked from'),
   timedOut: optionalFlag('The wait ended without an event'),
+  settledBy: Type.Optional(SettledBySchema),
+  rollback: optionalFlag('The step has a rollback, which undoes it when the run fails or is cancelled'),
 })
 
 /** An attempt of a step that has ended. */

@@ -11,6 +11,7 @@ export const WAITING_KINDS = [
   'sleep',
   'event',
   'callback',
+  'run',
   'child',
   'retry',
   'runner',
@@ -18,6 +19,7 @@ export const WAITING_KINDS = [
   'throttle',
   'failure',
   'workflow-paused',
+  'budget',
 ] as const
 
 /** The orders of `GET /schedules`. */
@@ -34,20 +36,27 @@ export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'fa
 export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 
 /** How the parent of a node of a tree made it. */
-export const TREE_RELATIONS = ['root', 'child', 'onFailure', 'fork', 'trigger', 'emit'] as const
+export const TREE_RELATIONS = ['root', 'child', 'onFailure', 'cleanup', 'fork', 'trigger', 'emit'] as const
 
 /** How much of each step a list shows: `summary` leaves out results and stacks. */
 export const STEP_FIELDS = ['all', 'summary'] as const
 
-/** Where an event came from: a caller or a webhook, a run, or a schedule of the API. */
-export const EVENT_SOURCES = ['api', 'emit', 'schedule'] as const
+/** Where an event came from: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. */
+export const EVENT_SOURCES = ['api', 'emit', 'schedule', 'engine'] as const
+
+/** Only the engine sends events whose names begin with this. */
+export const ENGINE_EVENT_PREFIX = 'perdure/'
+
 export const RUN_TYPES = ['event', 'cron'] as const
 
 /** A queued run that waits for one of these is held back. */
 export const HOLDING_WAITS = ['concurrency', 'throttle', 'runner', 'workflow-paused'] as const
 
-/** A run executes the handler of its workflow, or the failure handler. */
-export const RUN_KINDS = ['run', 'onFailure'] as const
+/** The kinds of runs that follow a run which has failed or was cancelled. */
+export const FOLLOW_ON_KINDS = ['onFailure', 'cleanup'] as const
+
+/** A run executes the handler of its workflow, or follows a run that has failed or was cancelled. */
+export const RUN_KINDS = ['run', ...FOLLOW_ON_KINDS] as const
 
 /** The sort keys of `GET /runs`. */
 export const RUN_SORT_KEYS = ['started', 'workflow', 'status', 'app', 'duration'] as const
@@ -57,12 +66,16 @@ export const SERIES_STEPS = ['5m', '1h', '1d'] as const
 
 export const SORT_DIRECTIONS = ['asc', 'desc'] as const
 
+/** Longest reason of a step that is settled by hand. */
+export const SETTLE_REASON_CHARS_MAX = 1000
+
 export const CONTROL_ACTIONS = [
   'cancel',
   'pause',
   'resume',
   'replay',
   'retry_from_step',
+  'step.settle',
   'bulk_replay',
   'bulk.cancel',
   'bulk.pause',
@@ -75,6 +88,7 @@ export const CONTROL_ACTIONS = [
   'workflow.delete',
   'app.delete',
   'run.erase',
+  'run.budget',
   'event.redrive',
   'scheduled_event.delete',
   'schedule.put',
@@ -92,6 +106,7 @@ export const CONTROL_ACTIONS = [
   'receiver.delete',
   'key.create',
   'key.revoke',
+  'engine.release',
 ] as const
 
 /** The policies of flow control that buffer events. */

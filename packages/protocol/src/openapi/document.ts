@@ -12,7 +12,7 @@ import {
   type Reply,
 } from '../operations/index.ts'
 import { accessText, TAGS } from '../operations/texts.ts'
-import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTES_MAX } from '../wire/bounds.ts'
+import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTES_MAX, DURATION_CHARS_MAX } from '../wire/bounds.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
@@ -143,7 +143,7 @@ function parameterSchema(param: QueryParam): JsonSchema {
     case 'timestamp':
       return { type: 'string', format: 'date-time' }
     case 'duration':
-      return { type: 'string', maxLength: 32, default: String(param.default) }
+      return { type: 'string', maxLength: DURATION_CHARS_MAX, default: String(param.default) }
     case 'flag':
       return { type: 'string', enum: ['0', '1'], default: '0' }
   }

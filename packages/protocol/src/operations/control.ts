@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import * as api from '../api/schema.ts'
 import { control as queries } from '../queries/control.ts'
+import { BudgetChangesSchema } from '../wire/budget-schema.ts'
 import { type Operation, ok, page } from './operation.ts'
 import * as sample from './samples.ts'
 
@@ -12,9 +13,18 @@ export const control = {
     path: '/runs/{id}/cancel',
     summary: 'Cancel a run, its running steps and its children',
     access: 'secret',
+    body: { schema: api.CancelRequestSchema, required: false },
     reply: ok('The run, cancelled', api.RunSummarySchema),
     errors: ['not_found', 'run_terminal'],
-    examples: [{ summary: 'Cancel an order', path: { id: sample.RUN_ID }, reply: sample.CANCELLED }],
+    examples: [
+      { summary: 'Cancel an order', path: { id: sample.RUN_ID }, reply: sample.CANCELLED },
+      {
+        summary: 'Cancel an order and undo nothing',
+        path: { id: sample.RUN_ID },
+        body: { cleanup: false },
+        reply: sample.CANCELLED,
+      },
+    ],
   },
 
   pauseRun: {
@@ -71,6 +81,46 @@ export const control = {
         path: { id: sample.RUN_ID },
         body: { step: 'charge-card' },
         reply: sample.FORK,
+      },
+    ],
+  },
+
+  settleStep: {
+    method: 'POST',
+    path: '/runs/{id}/steps/{stepId}/settle',
+    summary: 'Give an outstanding step its end by hand, and let the run go on',
+    description:
+      'For a step that waits, sleeps, is to be tried again or runs now. The step is named by its id, or by its name with `:n` for repeats. A later result of it is dropped; a child that it started goes on until its parent ends. Steps that run in the same pass as the step start again. 409 when the step is settled or the run has ended.',
+    access: 'secret',
+    body: { schema: api.SettleStepRequestSchema, required: true },
+    reply: ok('The step, settled', api.StepRecordSchema),
+    errors: ['not_found', 'step_not_found', 'conflict'],
+    examples: [
+      {
+        summary: 'Go on without the event',
+        path: { id: sample.RUN_ID, stepId: 'parcel-left' },
+        body: { data: null, reason: 'The carrier confirmed it by phone' },
+        reply: sample.SETTLED_STEP,
+      },
+    ],
+  },
+
+  setRunBudget: {
+    method: 'POST',
+    path: '/runs/{id}/budget',
+    summary: 'Set limits of the budget of a run, and resume the runs that wait for it',
+    description:
+      'For a run with a budget of its own, or any run of its chain. `null` removes a limit; limits that are not named stay. A name that is new counts from then on. The runs of the tree that are paused for this budget are resumed; those that are still beyond a limit are paused again. The call may be repeated. 409 for a run without a budget of its own, which names the runs above it that have one, and for one that has ended.',
+    access: 'secret',
+    body: { schema: BudgetChangesSchema, required: true },
+    reply: ok('The budget as it is now', api.SetBudgetReplySchema),
+    errors: ['not_found', 'conflict', 'run_terminal'],
+    examples: [
+      {
+        summary: 'Let an order spend up to ten dollars and any number of tokens',
+        path: { id: sample.RUN_ID },
+        body: { usd: 10, tokens: null },
+        reply: { runId: sample.RUN_ID, budget: { usd: { limit: 10, spent: 5.013 } }, resumed: 1 },
       },
     ],
   },

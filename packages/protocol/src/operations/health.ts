@@ -26,7 +26,7 @@ export const health = {
     reply: ok('The engine is ready', api.ReadinessSchema),
     otherwise: {
       status: 503,
-      description: 'The engine is not ready; `draining` is true while it shuts down',
+      description: 'The engine is not ready; `draining` is true while it shuts down, `held` until it is released',
       schema: api.ReadinessSchema,
     },
     examples: [{ summary: 'Ready', reply: { status: 'ready', checks: { store: 'ok' } } }],
@@ -85,6 +85,17 @@ export const health = {
         ],
       },
     ],
+  },
+
+  releaseEngine: {
+    method: 'POST',
+    path: '/engine/release',
+    summary: 'Release an engine that was started held: it claims, fires and delivers from now on',
+    description:
+      'Acts on the engine that answers alone. Needs a key of the namespace `default`. The engine takes it when it is not held too, and changes nothing.',
+    access: 'secret',
+    reply: ok('The engine works', Type.Object({ held: Type.Literal(false) })),
+    examples: [{ summary: 'Release the engine', reply: { held: false } }],
   },
 } as const satisfies Record<string, Operation>
 

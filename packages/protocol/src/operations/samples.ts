@@ -109,6 +109,23 @@ export const RUN = {
 /** The end of {@link RUN}. */
 export const RUN_RESULT = { runId: RUN_ID, status: RUN.status, result: RUN.result } as const
 
+/** A wait that somebody settled. */
+export const SETTLED_STEP = {
+  id: 'f3f2a1d0f1f24a4aa3ad9b6de2ce3df0c5f3c4a1c1a1bb1f3a55e3f6e9f0b7d2',
+  name: 'parcel-left',
+  op: 'WaitForEvent',
+  index: 1,
+  status: 'succeeded',
+  attempt: 1,
+  startedAt: '2025-03-01T09:00:00.120Z',
+  finishedAt: '2025-03-02T08:30:00.000Z',
+  durationMs: 84_599_880,
+  data: null,
+  wakeAt: '2025-03-04T09:00:00.120Z',
+  eventName: 'parcel/left',
+  settledBy: { actor: 'ops', reason: 'The carrier confirmed it by phone', at: '2025-03-02T08:30:00.000Z' },
+} as const
+
 export const STEPS = [
   {
     id: '39d6dc8e67d88ac5733d668adaf0503a340b0ef0007cad09481f74de8d8ec3fe',

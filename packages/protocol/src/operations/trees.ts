@@ -17,7 +17,7 @@ const RUN_NODE = {
 } as const
 
 const DESCRIPTION =
-  'The root comes first, then each level after the one above, each node with the id of its parent. `via` says how the parent made it: `child` and `onFailure` of a run, `fork` by replay or retry from a step, `emit` by a step, `trigger` of an event. At most 8 levels and 500 nodes.'
+  'The root comes first, then each level after the one above, each node with the id of its parent. `via` says how the parent made it: `child`, `onFailure` and `cleanup` of a run, `fork` by replay or retry from a step, `emit` by a step, `trigger` of an event. At most 8 levels and 500 nodes.'
 
 export const trees = {
   getRunTree: {

@@ -36,7 +36,7 @@ const FROM_PARAM = {
 const KIND_PARAM = {
   kind: 'enum',
   values: RUN_KINDS,
-  description: 'Only runs of handlers (`run`), or only runs of failure handlers (`onFailure`)',
+  description: 'Only runs of handlers (`run`), of failure handlers (`onFailure`), or cleanup runs (`cleanup`)',
 } as const
 
 /** Steps in one page without their results; with them, 200. */
@@ -76,7 +76,7 @@ export const runs = {
       kind: 'name',
       ofRun: true,
       maxLength: ID_CHARS_MAX,
-      description: 'Only children of this run, and the `onFailure` run that handles its failure',
+      description: 'Only children of this run, and the `onFailure` and `cleanup` runs that follow it',
     },
     waitingFor: {
       kind: 'enum',

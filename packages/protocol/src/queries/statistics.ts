@@ -50,7 +50,7 @@ export const statistics = {
       kind: 'enum',
       values: RUN_KINDS,
       description:
-        'Only runs of handlers (`run`) or of failure handlers (`onFailure`), in all counts but those by kind',
+        'Only runs of handlers (`run`), of failure handlers (`onFailure`) or cleanup runs (`cleanup`), in all counts but those by kind',
     },
   },
 } as const satisfies Record<string, QueryParams>

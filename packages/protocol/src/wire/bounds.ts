@@ -62,6 +62,13 @@ export const ATTRIBUTES_MAX = 32
 export const ATTRIBUTE_KEY_CHARS_MAX = 64
 export const ATTRIBUTE_VALUE_CHARS_MAX = 256
 
+/** Names of a budget besides `steps` and `runs` (`docs/budgets.md`). */
+export const BUDGET_NAMES_MAX = 16
+/** The highest limit, and the most that one attempt may report of a name. */
+export const BUDGET_AMOUNT_MAX = 1e9
+/** The names of a budget that the engine counts itself. */
+export const COUNTED_NAMES = ['steps', 'runs'] as const
+
 /** Maximum size of the progress that a run reports, in bytes of its JSON. */
 export const PROGRESS_BYTES_MAX = 16 * 1024
 
@@ -71,3 +78,5 @@ export const FEATURE_CHARS_MAX = 64
 
 /** Most events of one `POST /events/batch`. */
 export const EVENTS_OF_BATCH_MAX = 1000
+/** Longest text of a duration. */
+export const DURATION_CHARS_MAX = 64

@@ -1,8 +1,8 @@
 // The parser and the texts of durations.
 
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { durationText, elapsedText, parseDurationMs } from './duration.ts'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { type Duration, durationText, elapsedText, parseDurationMs, parseTextMs } from './duration.ts'
 
 describe('a duration', () => {
   it.each([
@@ -11,7 +11,13 @@ describe('a duration', () => {
     ['2h', 7_200_000],
     ['7d', 604_800_000],
     ['250ms', 250],
-    ['250', 250],
+    ['2w', 1_209_600_000],
+    ['30 days', 2_592_000_000],
+    ['1 day', 86_400_000],
+    ['1h30m', 5_400_000],
+    ['1 hour 30 minutes', 5_400_000],
+    ['2d 1.5h', 178_200_000],
+    ['1w2d3h4m5s6ms', 788_645_006],
     [' 1.5 h ', 5_400_000],
     ['0.0001s', 0],
     [0, 0],
@@ -20,21 +26,51 @@ describe('a duration', () => {
     expect(parseDurationMs(text)).toBe(ms)
   })
 
-  it.each(['', 's', 'soon', '-5s', '5 weeks', '1e3', '5S', '1,5s', '1h30m', '0x10', -1, NaN, Infinity])(
-    '%s is not a duration',
-    value => {
-      expect(parseDurationMs(value)).toBeUndefined()
-    },
-  )
+  it.each([
+    ...[
+      '',
+      's',
+      'soon',
+      '-5s',
+      '250',
+      ' 1.5 ',
+      '1h30',
+      '30m1h',
+      '1h1h',
+      '5 ws',
+      '5 mss',
+      '1 month',
+      '1e3',
+      '5S',
+      '1,5s',
+      '0x10',
+    ],
+    ...['1 constructor', `${'0'.repeat(70)}1s`, '1h and 30m', -1, NaN, Infinity],
+  ])('%s is not a duration', value => {
+    expect(parseDurationMs(value)).toBeUndefined()
+  })
 
   it('is the number times its unit', () => {
-    const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+    const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, weeks: 604_800_000 }
     const unit = fc.constantFrom(...(Object.keys(units) as (keyof typeof units)[]))
     fc.assert(
       fc.property(fc.nat(), unit, (count, unit) => {
         expect(parseDurationMs(`${count}${unit}`)).toBe(count * units[unit])
       }),
     )
+  })
+
+  it('of a query string, a command line or the environment may be a number of milliseconds', () => {
+    expect(['250', '1.5', '1h30m', 'soon', ''].map(parseTextMs)).toEqual([250, 1.5, 5_400_000, undefined, undefined])
+  })
+
+  it('is a type that refuses what is none', () => {
+    const good = ['250ms', '1.5 h', '30 days', '1 minute', '1h30m', '1h 30m', '1w2d3h', '1 hour 30 minutes'] as const
+    const bad = ['250', 'soon', '', '5 S', '1h30', '1 month', 'h'] as const
+    expectTypeOf<(typeof good)[number]>().toExtend<Duration>()
+    expectTypeOf<Extract<(typeof bad)[number], Duration>>().toBeNever()
+    expect(good.filter(one => parseDurationMs(one) === undefined)).toEqual([])
+    expect(bad.filter(one => parseDurationMs(one) !== undefined)).toEqual([])
   })
 
   it.each([

@@ -1,27 +1,70 @@
-// Durations as registrations and settings write them: milliseconds, or "30s", "10m", "2h", "7d". And as people read them.
+// Durations as people write them: milliseconds, "30s", "1h30m", "2 days". And as people read them.
+
+import { DURATION_CHARS_MAX } from './bounds.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const UNIT_MS: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY }
+const UNITS = [
+  ['ms', 'millisecond', 1],
+  ['s', 'second', SECOND],
+  ['m', 'minute', MINUTE],
+  ['h', 'hour', HOUR],
+  ['d', 'day', DAY],
+  ['w', 'week', 7 * DAY],
+] as const
+/** By the unit, its word and the word's plural. */
+const UNIT_MS = new Map<string, number>(
+  UNITS.flatMap(([unit, word, ms]) => [unit, word, `${word}s`].map(text => [text, ms] as const)),
+)
+
+type Unit = (typeof UNITS)[number][0 | 1] | `${(typeof UNITS)[number][1]}s`
+type Term = `${number}${'' | ' '}${Unit}`
+/** The last letters of units: a sum ends in one of them. */
+type UnitEnd = 's' | 'm' | 'h' | 'd' | 'w' | 'e' | 'r' | 'y' | 'k'
+
+/**
+ * Milliseconds, or a text of numbers with the units `ms s m h d w` or their English words, such as `"30s"`, `"1h30m"` or
+ * `"2 days"`. The text of a number without a unit is none.
+ */
+export type Duration = number | Term | `${Term}${'' | ' '}${number}${string}${UnitEnd}`
 
 /** The accepted forms of a duration, for error messages. */
-export const DURATION_FORMS = 'milliseconds, or a number with ms, s, m, h or d: "30s"'
+export const DURATION_FORMS = 'milliseconds, or numbers with ms, s, m, h, d, w or their words: "30s", "1h30m", "2 days"'
 
-/** The duration in its largest unit that leaves no fraction: `30s`. */
+/** The duration in its largest unit up to days that leaves no fraction: `30s`. */
 export function durationText(ms: number): string {
-  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1]
+  const [unit, , unitMs] = UNITS.findLast(([unit, , unitMs]) => unit !== 'w' && ms % unitMs === 0) ?? UNITS[0]
   return `${ms / unitMs}${unit}`
 }
 
-/** Milliseconds of a duration (a number of ms, or a number with ms, s, m, h or d); undefined if `value` is not one. */
+const TERM = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/y
+
+/**
+ * Milliseconds of a duration (its forms: {@link Duration}); undefined if `value` is not one. A unit stands once in a sum, and the larger one
+ * first.
+ */
 export function parseDurationMs(value: number | string): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : undefined
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?\s*$/.exec(value)
-  if (!match) return undefined
-  const ms = Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 'ms'] as number))
-  return Number.isFinite(ms) ? ms : undefined
+  const text = value.trim()
+  if (text === '' || text.length > DURATION_CHARS_MAX) return undefined
+  let ms = 0
+  let last = Number.POSITIVE_INFINITY
+  TERM.lastIndex = 0
+  while (TERM.lastIndex < text.length) {
+    const [, count, unit = ''] = TERM.exec(text) ?? []
+    const unitMs = UNIT_MS.get(unit)
+    if (unitMs === undefined || unitMs >= last) return undefined
+    ms += Number(count) * unitMs
+    last = unitMs
+  }
+  return Number.isFinite(ms) ? Math.round(ms) : undefined
+}
+
+/** The same for a text of a query string, a command line or the environment, where a number without a unit is milliseconds. */
+export function parseTextMs(text: string): number | undefined {
+  return parseDurationMs(/^\s*\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text)
 }
 
 /** "850ms", "1.2s", "3m 12s", "2h 5m", "4d 3h": what took this long, for people: two units at most. */

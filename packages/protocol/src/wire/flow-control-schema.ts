@@ -2,10 +2,13 @@
 // milliseconds or a text such as "30s"; every `key`, `if` and `priority` is a CEL expression over `event`.
 
 import Type from 'typebox'
-import { EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
+import { DURATION_CHARS_MAX, EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
+import type { Duration } from './duration.ts'
 import { name, text } from './schema-parts.ts'
 
-export const DurationSchema = Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: 32 })])
+export const DurationSchema = Type.Unsafe<Duration>(
+  Type.Union([Type.Number({ minimum: 0 }), Type.String({ maxLength: DURATION_CHARS_MAX })]),
+)
 
 const Expression = name(EXPRESSION_CHARS_MAX)
 const Key = Type.Optional(Expression)
@@ -16,6 +19,8 @@ const ConcurrencySchema = Type.Object({
   limit: Limit,
   key: Key,
   scope: Type.Optional(text('workflow', 'app', 'namespace')),
+  // `run`: the run keeps the slot until it ends.
+  hold: Type.Optional(text('pass', 'run')),
 })
 /** Maximum number of concurrency limits of one workflow. */
 const CONCURRENCY_MAX = 3
@@ -59,6 +64,9 @@ const TimeoutsSchema = Type.Object({
   invoke: Type.Optional(DurationSchema),
 })
 
+/** Keys that take turns where a concurrency limit or a throttle holds runs back; `weight` is a key's share. */
+const FairnessSchema = Type.Object({ key: Expression, weight: Type.Optional(Expression) })
+
 /** Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. */
 const CancelOnSchema = Type.Object({
   event: name(NAME_CHARS_MAX),
@@ -77,6 +85,7 @@ export const flowControlMembers = {
   singleton: Type.Optional(SingletonSchema),
   idempotency: Type.Optional(IdempotencySchema),
   priority: Type.Optional(Expression),
+  fairness: Type.Optional(FairnessSchema),
   timeouts: Type.Optional(TimeoutsSchema),
   cancelOn: Type.Optional(Type.Array(CancelOnSchema, { maxItems: 20 })),
 }

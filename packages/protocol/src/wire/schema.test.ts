@@ -24,6 +24,7 @@ describe('an opcode', () => {
     { op: 'WaitForEvent', ...id, eventName: 'paid', timeoutMs: 5 },
     { op: 'WaitForEvent', ...id, eventName: 'paid' },
     { op: 'WaitForCallback', ...id, timeoutMs: 5 },
+    { op: 'WaitForRun', ...id, runId: 'run_1', timeoutMs: 5 },
     { op: 'RunWorkflow', ...id, childName: 'pack', childData: null },
     { op: 'Emit', ...id, eventName: 'paid', data: 7 },
     { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },
@@ -47,6 +48,7 @@ describe('an opcode', () => {
     { op: 'StepRun', ...id, error: 'no' },
     { op: 'StepRun', ...id, retryAfterMs: -1 },
     { op: 'WaitForEvent', ...id, eventName: '' },
+    { op: 'WaitForRun', ...id },
     { op: 'RunWorkflow', ...id },
     { op: 'Webhook', ...id },
   ])('does not pass: %j', opcode => {

@@ -18,6 +18,7 @@ import {
   STEP_NAME_CHARS_MAX,
   URL_CHARS_MAX,
 } from './bounds.ts'
+import { BudgetSchema, SpentSchema } from './budget-schema.ts'
 import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
 import { name, optionalFlag, optionalText } from './schema-parts.ts'
 
@@ -57,6 +58,7 @@ export const WorkflowRegistrationSchema = Type.Object({
   triggers: Type.Optional(Type.Array(TriggerSchema, { maxItems: 100 })),
   retry: Type.Optional(RetryPolicySchema),
   onFailure: optionalFlag(),
+  cleanup: optionalFlag('The workflow has a handler for cancelled runs, which a run of kind `cleanup` calls.'),
   handlerRetries: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -70,6 +72,19 @@ export const WorkflowRegistrationSchema = Type.Object({
       description: 'What a run does that has spent the tries of a step or of a pass; it fails by default.',
     }),
   ),
+  retention: Type.Optional(
+    Type.Object(
+      {
+        succeeded: Type.Optional(DurationSchema),
+        failed: Type.Optional(DurationSchema),
+        cancelled: Type.Optional(DurationSchema),
+      },
+      {
+        description: "How long ended runs of the workflow are kept, in place of the engine's retention of that status.",
+      },
+    ),
+  ),
+  budget: Type.Optional(BudgetSchema),
   ...attributeMembers,
   ...flowControlMembers,
 })
@@ -196,6 +211,10 @@ export const OpcodeSchema = Type.Union([
     retryAfterMs: Type.Optional(DelayMs),
     catchable: optionalFlag(),
     retry: Type.Optional(StepRetrySchema),
+    rollback: optionalFlag(
+      'The step can be undone: a run of kind `cleanup` follows a failed or cancelled run with it.',
+    ),
+    spent: Type.Optional(SpentSchema),
     offsetMs: Type.Optional(MeasuredMs),
     durationMs: Type.Optional(MeasuredMs),
   }),
@@ -213,6 +232,12 @@ export const OpcodeSchema = Type.Union([
     ),
   }),
   Type.Object({ op: Type.Literal('WaitForCallback'), ...opcode, timeoutMs: Type.Optional(DelayMs) }),
+  Type.Object({
+    op: Type.Literal('WaitForRun'),
+    ...opcode,
+    runId: name(NAME_CHARS_MAX),
+    timeoutMs: Type.Optional(DelayMs),
+  }),
   Type.Object({
     op: Type.Literal('RunWorkflow'),
     ...opcode,
@@ -234,6 +259,28 @@ export const OpcodeSchema = Type.Union([
   }),
 ])
 
+export const MemoEntrySchema = Type.Object({
+  data: Type.Optional(Type.Unknown()),
+  error: Type.Optional(StepErrorSchema),
+  pending: optionalFlag(),
+  op: optionalText('Kind of the step, for a runner that knows `memo-op`'),
+})
+
+/** A step of the run that a cleanup run follows. */
+export const FollowedStepSchema = Type.Object({
+  ...MemoEntrySchema.properties,
+  name: Type.String({ description: 'Name of the step' }),
+  rollback: optionalFlag('The step can be undone'),
+})
+
+/** The failed or cancelled run that a cleanup run follows. */
+export const CleanupContextSchema = Type.Object({
+  runId: Type.String({ description: 'The run that is cleaned up after' }),
+  status: Type.Enum(['failed', 'cancelled']),
+  error: Type.Optional(StepErrorSchema),
+  steps: Type.Record(Type.String(), FollowedStepSchema, { description: 'Its memo, in the order of the settlements' }),
+})
+
 export const InvokeContextSchema = Type.Object({
   runId: Type.String(),
   workflow: Type.String(),
@@ -242,6 +289,7 @@ export const InvokeContextSchema = Type.Object({
   runner: Type.String({ description: 'The runner that the run is pinned to; empty for an anycast run.' }),
   onFailure: optionalFlag(),
   error: Type.Optional(StepErrorSchema),
+  cleanup: Type.Optional(CleanupContextSchema),
   traceparent: optionalText(),
   features: EngineFeatures,
   invokeTimeoutMs: Type.Optional(
@@ -263,13 +311,6 @@ export const InvokeContextSchema = Type.Object({
     'The beginning of the URL of every callback of the run, for a runner that knows `callbacks`',
   ),
   callbackKey: optionalText('The key that the rest of such a URL is derived with; a secret'),
-})
-
-export const MemoEntrySchema = Type.Object({
-  data: Type.Optional(Type.Unknown()),
-  error: Type.Optional(StepErrorSchema),
-  pending: optionalFlag(),
-  op: optionalText('Kind of the step, for a runner that knows `memo-op`'),
 })
 
 export const InvokeRequestSchema = Type.Object({

@@ -57,6 +57,18 @@ export const WAIT_ORDER_FEATURE = 'wait-order'
 /** The feature of WaitForCallback, and of `callbackUrl` and `callbackKey` (`docs/wire-protocol.md#callbacks`). */
 export const CALLBACKS_FEATURE = 'callbacks'
 
+/** The feature of WaitForRun (`docs/wire-protocol.md#waiting-for-runs`). */
+export const WAIT_FOR_RUN_FEATURE = 'wait-for-run'
+
+/** The feature of `continueAs` in a 200 (`docs/wire-protocol.md#continue-as`). */
+export const CONTINUE_AS_FEATURE = 'continue-as'
+
+/** The feature of `rollback` in a StepRun, of `cleanup` in a registration, and of runs of that kind (`docs/wire-protocol.md#features`). */
+export const CLEANUP_FEATURE = 'cleanup'
+
+/** The feature of `spent` in a StepRun (`docs/wire-protocol.md#budgets`). */
+export const BUDGETS_FEATURE = 'budgets'
+
 /** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 

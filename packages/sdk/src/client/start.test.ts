@@ -68,11 +68,20 @@ describe('start', () => {
     const plain = createWorkflow({ name: 'plain' }, () => 5)
     expectTypeOf(client.start(plain, undefined, { app: 'a' })).resolves.toEqualTypeOf<RunHandle<number>>()
     expectTypeOf(client.start<string>('any', { n: 1 }, { app: 'a' })).resolves.toEqualTypeOf<RunHandle<string>>()
+    const parts = client.start<typeof ship>('ship it', { orderId: '4711' }, { app: 'a' })
+    expectTypeOf(parts).resolves.toEqualTypeOf<RunHandle<{ parcel: string; at: string }>>()
+    expectTypeOf(client.run<typeof ship>('ship it', 'run_1')).toEqualTypeOf<RunHandle<{ parcel: string; at: string }>>()
+    // @ts-expect-error the input is required, and has a type
+    void (() => client.start<typeof ship>('ship it'))
+    // @ts-expect-error the type of the input
+    void (() => client.start<typeof ship>('ship it', { orderId: 4711 }))
+    void (() => client.start<typeof plain>('plain'))
     await client.start(parsed, { at: '2026-01-01' }, { app: 'b' })
-    await engine.called(3)
+    await engine.called(4)
     expect(engine.calls.map(({ path }) => path).sort()).toEqual([
       '/workflows/a/any/runs',
       '/workflows/a/plain/runs',
+      '/workflows/a/ship%20it/runs',
       '/workflows/b/parsed/runs',
     ])
   })
@@ -135,7 +144,9 @@ describe('an event that waits', () => {
       ['/events?wait=5000', { name: 'e' }],
       ['/events?wait=1500', { name: 'e', data: {} }],
     ])
-    await expect(client.send({ name: 'e' }, { wait: 'soon' })).rejects.toThrow('`wait` is not a duration: soon')
+    await expect(client.send({ name: 'e' }, { wait: 'soon' as never })).rejects.toThrow(
+      '`wait` is not a duration: soon',
+    )
   })
 
   test('passes the result through the middleware, as the kind that a handle has', async () => {

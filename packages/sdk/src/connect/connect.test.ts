@@ -204,6 +204,22 @@ describe('passes', () => {
   })
 })
 
+test('a cancelled pass of an engine that cleans up is answered with what succeeds', async () => {
+  const engine = await open()
+  const { ready, started, release } = start(engine)
+  await ready
+  engine.last.invoke('i1', 'held', {}, { features: ['cleanup'] })
+  await until(() => started.includes('held'))
+  engine.last.send('invoke.cancel', 'i1')
+  await until(() => started.includes('aborted: The engine cancelled the invoke'))
+  expect(engine.last.of('invoke.result')).toEqual([])
+  release()
+  expect((await resultOf(engine.last, 'i1')).payload).toMatchObject({
+    status: 206,
+    body: { opcodes: [{ op: 'StepRun', name: 'wait' }] },
+  })
+})
+
 test('an invoke that is cancelled before its runner has read it runs nothing: the engine has sent it elsewhere', async () => {
   const engine = await open()
   const runner = start(engine)

@@ -52,8 +52,8 @@ export class Connection {
     this.socket.send(JSON.stringify({ type, id, payload }))
   }
 
-  invoke(id: string, workflow: string, steps: object = {}): void {
-    const ctx = { runId: `run-${id}`, workflow, attempt: 1, onFailure: false }
+  invoke(id: string, workflow: string, steps: object = {}, more: object = {}): void {
+    const ctx = { runId: `run-${id}`, workflow, attempt: 1, onFailure: false, ...more }
     this.send('invoke', id, { ctx, event: { name: 'e', data: { id } }, steps, deadlineMs: 60_000 })
   }
 }

@@ -1,6 +1,6 @@
 // `Passes`: frames are kept until the engine acknowledges them. The test controls the handler.
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Answer } from '../replay/answer.ts'
 import type { InvokeOptions } from '../replay/invoke.ts'
 import type { Handler } from '../runner/handler.ts'
@@ -36,8 +36,8 @@ function play(checkpoints = true) {
     passes,
     sent,
     outlet,
-    start(id: string): Played {
-      passes.start(id, {}, outlet, checkpoints)
+    start(id: string, request: object = {}): Played {
+      passes.start(id, request, outlet, checkpoints)
       return played.at(-1) as Played
     },
   }
@@ -96,6 +96,33 @@ test('a cancelled pass rejects its checkpoints and drops its result', async () =
   expect(sent).toHaveLength(1)
   expect(passes.unacknowledged(outlet)).toEqual([])
   await passes.idle(outlet)
+})
+
+test('an engine that cleans up takes the result of a cancelled pass, until it cancels again', async () => {
+  const { passes, sent, start } = play()
+  const request = { ctx: { features: ['cleanup'] } }
+  const pass = start('i1', request)
+  passes.cancel('i1')
+  expect(pass.options.cancellation?.cancelled).toBe(true)
+  void pass.options.checkpoint?.(report)
+  await pass.end()
+  expect(sent).toEqual([checkpoint('i1', 1), result('i1')])
+  const other = start('i2', request)
+  passes.cancel('i2')
+  passes.cancel('i2')
+  await other.end()
+  expect(sent).toHaveLength(2)
+})
+
+test('a cancelled pass is given up when the engine takes no late result any more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { passes, sent, start } = play()
+  const pass = start('i1', { ctx: { features: ['cleanup'] } })
+  passes.cancel('i1')
+  vi.advanceTimersByTime(10_000)
+  await pass.end()
+  expect(sent).toEqual([])
 })
 
 test('an id that is used again names a new pass: another engine counts from the start', async () => {

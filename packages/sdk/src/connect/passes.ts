@@ -1,6 +1,7 @@
 // The passes in flight on a runner, and their frames that the engine has not acknowledged yet. A pass outlives the socket
 // of its invoke: when the link has connected again, it sends the `unacknowledged` frames again. Called by the links.
 
+import { CLEANUP_FEATURE } from '@perdure/protocol'
 import type { Checkpointer, CheckpointReceipt, CheckpointReport } from '../pass/checkpoints.ts'
 import type { Answer } from '../replay/answer.ts'
 import type { AskForPass } from '../replay/late-handler.ts'
@@ -16,6 +17,9 @@ const UNACKNOWLEDGED_CHARS_MAX = 64 * 1024 * 1024
 /** A callback that runs for longer is reported to the engine. */
 const RUNNING_AFTER_MS = 500
 
+/** How long the engine takes an answer after the end of a run, to undo what has succeeded by then. */
+const LATE_MS = 10_000
+
 interface PendingCheckpoint {
   readonly frame: string
   resolve(receipt: CheckpointReceipt): void
@@ -29,6 +33,10 @@ interface PassUnderWay {
   /** By seq, in ascending order. */
   readonly checkpoints: Map<number, PendingCheckpoint>
   checkpointCount: number
+  /** The engine takes an answer after the end of the run. */
+  readonly mayBeLate: boolean
+  /** Set while the pass is cancelled, and may still answer. */
+  late?: ReturnType<typeof setTimeout>
 }
 
 /** The result of an ended pass that the engine has not acknowledged. */
@@ -56,7 +64,8 @@ export class Passes {
 
   /** Starts a pass, whose result is sent by `outlet`. A pass with the same id is cancelled and its result dropped. */
   start(id: string, request: unknown, outlet: Outlet, checkpoints: boolean): void {
-    this.cancel(id, new Error('The engine gave the id of this invoke to another one'))
+    const earlier = this.#running.get(id)
+    if (earlier) this.#stop(earlier, new Error('The engine gave the id of this invoke to another one'))
     this.acknowledged(id)
     const pass: PassUnderWay = {
       id,
@@ -64,6 +73,7 @@ export class Passes {
       cancellation: new Cancellation(),
       checkpoints: new Map(),
       checkpointCount: 0,
+      mayBeLate: knowsCleanup(request),
     }
     this.#running.set(id, pass)
     const checkpoint = (report: CheckpointReport) => this.#checkpoint(pass, report)
@@ -85,10 +95,18 @@ export class Passes {
     return ask
   }
 
-  /** Cancels a pass: the engine no longer expects its result. */
-  cancel(id: string, reason?: unknown): void {
+  /** Cancels a pass: its run has ended, or the engine no longer expects its result. */
+  cancel(id: string): void {
     const pass = this.#running.get(id)
-    if (pass) this.#stop(pass, reason ?? new Error('The engine cancelled the invoke'))
+    if (!pass) return
+    const reason = new Error('The engine cancelled the invoke')
+    const stop = () => this.#stop(pass, reason)
+    if (!pass.mayBeLate || pass.late) stop()
+    else {
+      pass.late = setTimeout(stop, LATE_MS)
+      pass.late.unref?.()
+      pass.cancellation.cancel(reason, true)
+    }
   }
 
   /** The engine has made a checkpoint durable. */
@@ -158,6 +176,7 @@ export class Passes {
 
   #ended(pass: PassUnderWay, answer: Answer): void {
     if (!this.#runs(pass)) return
+    clearTimeout(pass.late)
     this.#running.delete(pass.id)
     const frame = resultText(pass.id, answer)
     const frames = [...[...pass.checkpoints.values()].map(pending => pending.frame), frame]
@@ -173,6 +192,7 @@ export class Passes {
   }
 
   #stop(pass: PassUnderWay, reason: unknown): void {
+    clearTimeout(pass.late)
     this.#running.delete(pass.id)
     pass.cancellation.cancel(reason)
     for (const { reject } of pass.checkpoints.values()) reject(reason)
@@ -191,6 +211,11 @@ export class Passes {
   #notifyIdle(): void {
     for (const [outlet, resolve] of this.#idleWaiters) if (this.#isIdle(outlet)) resolve()
   }
+}
+
+function knowsCleanup(request: unknown): boolean {
+  const features = fieldOf(fieldOf(request, 'ctx'), 'features')
+  return Array.isArray(features) && features.includes(CLEANUP_FEATURE)
 }
 
 /** Sends fields alone. The receipt has nothing for the pass, and without one the pass learns of it by its next report. */

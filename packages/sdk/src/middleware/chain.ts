@@ -3,7 +3,7 @@
 import { NonRetriableError } from '@perdure/client'
 import { isThenable, ValueChain } from '@perdure/client/internal'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
-import type { Middleware, PassEnd } from './middleware.ts'
+import type { Middleware, PassEnd, StepCall } from './middleware.ts'
 
 /** A list of middleware, outermost first. */
 export class MiddlewareChain extends ValueChain {
@@ -38,10 +38,9 @@ export class MiddlewareChain extends ValueChain {
   }
 
   /** Runs the callback of a step inside every `wrapStep`. */
-  step(call: { name: string; ctx: RunContext }, callback: () => unknown): Promise<unknown> {
-    const { name, ctx } = call
+  step(call: Omit<StepCall, 'next'>, callback: () => unknown): Promise<unknown> {
     const around = this.#steps.reduce((next, one) => {
-      return async () => one.wrapStep?.({ step: { name, op: 'StepRun' }, ctx, next })
+      return async () => one.wrapStep?.({ ...call, next })
     }, inPromise(callback))
     return around()
   }

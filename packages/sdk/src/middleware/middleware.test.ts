@@ -23,8 +23,8 @@ const noting = (name: string): Middleware => ({
     journal.push(`${name}: run gives ${result}`)
     return result
   },
-  async wrapStep({ step, ctx, next }) {
-    journal.push(`${name}: ${step.op} ${step.name} of ${ctx.workflow} begins`)
+  async wrapStep({ step, ctx, event, next }) {
+    journal.push(`${name}: ${step.op} ${step.name} (${step.attempt}) of ${ctx.workflow} for ${event.name} begins`)
     const result = await next()
     journal.push(`${name}: step gives ${result}`)
     return result
@@ -39,8 +39,8 @@ describe('wrapRun and wrapStep', () => {
     const begin = ['a: run run_1 of test begins', 'b: run run_1 of test begins']
     expect(journal).toEqual([
       ...begin,
-      'a: StepRun s of w begins',
-      'b: StepRun s of w begins',
+      'a: StepRun s (1) of w for test begins',
+      'b: StepRun s (1) of w for test begins',
       'b: step gives 1',
       'a: step gives 1',
       ...begin,

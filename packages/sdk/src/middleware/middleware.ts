@@ -19,8 +19,11 @@ export interface RunCall {
 
 /** The argument of {@link Middleware.wrapStep}. */
 export interface StepCall {
-  readonly step: { readonly name: string; readonly op: 'StepRun' }
+  /** `id` identifies the step in the HTTP API. `attempt` counts the attempts of this step, from 1. */
+  readonly step: { readonly name: string; readonly id: string; readonly op: 'StepRun'; readonly attempt: number }
   readonly ctx: RunContext
+  /** The event of the handler. */
+  readonly event: WorkflowEvent
   /** Runs the inner middleware and the callback. Settles with what the callback returns or throws. */
   next(): Promise<unknown>
 }

@@ -1,76 +1,10 @@
 // Passes with checkpoints: what is reported when, which calls a receipt settles, and how such a pass ends.
 
 import { NonRetriableError } from '@perdure/client'
-import { hashStepId, type MemoEntry, type Opcode, type RunnerLogLine } from '@perdure/protocol'
+import { hashStepId, type Opcode, type RunnerLogLine } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
 import { signal } from '../replay/engine.testkit.ts'
-import { Cancellation } from '../run/cancellation.ts'
-import { createHandler } from '../runner/handler.ts'
-import { createWorkflow } from '../workflow/create-workflow.ts'
-import type { WorkflowArgs } from '../workflow/workflow.ts'
-import type { CheckpointReceipt, CheckpointReport } from './checkpoints.ts'
-
-interface Report {
-  opcodes: Opcode[]
-  logs: RunnerLogLine[]
-  bytes: number
-  acknowledge(receipt?: Partial<CheckpointReceipt>): void
-  fail(): void
-}
-
-/** One pass whose reports a test reads and acknowledges one by one. */
-class CheckpointedPass {
-  readonly reports: Report[] = []
-  readonly cancellation = new Cancellation()
-  readonly ended: Promise<{
-    status: number
-    body: { data?: unknown; opcodes?: Opcode[]; logs: RunnerLogLine[] }
-  }>
-  #next: (report: Report) => void = () => undefined
-  #read = 0
-
-  constructor(
-    handler: (args: WorkflowArgs) => unknown,
-    acknowledgesAll = false,
-    steps: Record<string, MemoEntry> = {},
-  ) {
-    const workflow = createWorkflow({ name: 'flow' }, handler as (args: WorkflowArgs) => Promise<unknown>)
-    const ctx = { runId: 'run_1', workflow: 'flow', attempt: 1, app: 'tests', runner: '' }
-    const checkpoint = (report: CheckpointReport) =>
-      new Promise<CheckpointReceipt>((resolve, reject) => {
-        const opcodes: Opcode[] = JSON.parse(report.opcodes)
-        const bytes = Buffer.byteLength(report.opcodes) + Buffer.byteLength(report.logs)
-        const asReported = opcodes.map(({ id, op }) => (parks(op) ? { id, pending: true } : { id }))
-        const read: Report = {
-          opcodes,
-          logs: JSON.parse(report.logs),
-          bytes,
-          acknowledge: receipt => resolve({ steps: asReported, ...receipt }),
-          fail: () => reject(new Error('The socket is lost')),
-        }
-        this.reports.push(read)
-        if (acknowledgesAll) read.acknowledge()
-        this.#next(read)
-      })
-    this.ended = createHandler({ app: 'tests', workflows: [workflow], signingKey: [] })
-      .invoke({ event: { name: 'flow' }, steps, ctx }, { checkpoint, cancellation: this.cancellation })
-      .then(({ status, body }) => ({ status, body: JSON.parse(body) }))
-  }
-
-  /** Returns the next report. Each report is returned once. */
-  async report(): Promise<Report> {
-    const at = this.#read++
-    const known = this.reports[at]
-    if (known) return known
-    return new Promise(resolve => {
-      this.#next = resolve
-    })
-  }
-}
-
-function parks(op: Opcode['op']): boolean {
-  return op === 'Sleep' || op === 'SleepUntil' || op === 'WaitForEvent' || op === 'RunWorkflow'
-}
+import { CheckpointedPass } from '../replay/exactness/checkpointed-pass.testkit.ts'
 
 const names = (opcodes: Opcode[] = []) => opcodes.map(({ name }) => name)
 const turn = () => new Promise(resolve => setImmediate(resolve))

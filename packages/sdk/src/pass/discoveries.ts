@@ -25,6 +25,14 @@ export interface RunningCallback {
   readonly opcode: Promise<EncodedOpcode>
   /** Gives the attempt up: the opcode of its failure. */
   giveUp(error: Error): EncodedOpcode
+  /** Aborts the attempt, whose result nobody wants. */
+  abort(reason: Error): void
+}
+
+/** A callback that has not started. */
+interface DeferredCallback {
+  readonly id: StepId
+  readonly start: StartOfCallback
 }
 
 /** How much the handler may get before it is stored: an answer or a checkpoint must have room for it. */
@@ -35,10 +43,16 @@ export class Discoveries {
   readonly #handed: EncodedOpcode[] = []
   #handedChars = 0
   readonly #running = new Set<RunningCallback>()
+  #deferred: DeferredCallback[] = []
 
   /** How many step callbacks are running. */
   get running(): number {
     return this.#running.size
+  }
+
+  /** Whether callbacks are to start later. */
+  get hasDeferred(): boolean {
+    return this.#deferred.length > 0
   }
 
   /** The callbacks that are running, in the order of their start. */
@@ -83,18 +97,35 @@ export class Discoveries {
     })
   }
 
+  /** Keeps a callback that is to start later. `nextTurn` gets all of them, in the next turn of the event loop. */
+  defer(id: StepId, start: StartOfCallback, nextTurn: (deferred: readonly DeferredCallback[]) => void): void {
+    if (this.#deferred.push({ id, start: inScopeOfCaller(start) }) === 1)
+      setImmediate(() => nextTurn(this.#deferred.splice(0)))
+  }
+
   /** Gives up the running callbacks: their attempts have failed with the error. */
   giveUp(error: Error): void {
     for (const callback of this.#running) this.#found.push(callback.giveUp(error))
     this.#running.clear()
   }
 
+  /** Aborts the running callbacks of these steps. Nothing of them is reported. */
+  abort(isUnwanted: (id: StepId) => boolean, reason: Error): void {
+    for (const callback of this.#running) {
+      if (!isUnwanted(callback.id)) continue
+      this.#running.delete(callback)
+      callback.abort(reason)
+    }
+  }
+
   /**
    * Returns the steps that the handler may have before they are stored, in the order in which they will be: all that were
-   * found, `count` of them, if each is sure to settle with its result and no callback runs. Otherwise undefined.
+   * found, if each is sure to settle with its result, `count` of them are outstanding, and no callback runs. Otherwise undefined.
+   * A step of a branch that was cut off may be among them, and is not outstanding.
    */
-  handOver(count: number): EncodedOpcode[] | undefined {
-    if (this.#running.size > 0 || this.#found.length !== count || !this.#found.every(({ settles }) => settles)) return
+  handOver(count: number, isOutstanding: (id: string) => boolean): EncodedOpcode[] | undefined {
+    if (this.#running.size > 0 || this.#found.length < count || !this.#found.every(({ settles }) => settles)) return
+    if (this.#found.filter(({ id }) => isOutstanding(id)).length !== count) return
     const chars = this.#found.reduce((sum, { text }) => sum + text.length, this.#handedChars)
     if (chars > HANDED_CHARS_MAX) return undefined
     this.#handedChars = chars

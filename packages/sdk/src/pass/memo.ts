@@ -8,6 +8,7 @@
 // empty. Receipts continue that order, so a handler that continues after a checkpoint sees what every later replay sees.
 
 import type { InvokeRequest, MemoEntry } from '@perdure/protocol'
+import type { Branch } from '../run/branch.ts'
 import { StepFailedError } from '../wire/errors.ts'
 import type { StepId } from './step-ids.ts'
 import { StepPromise } from './step-promise.ts'
@@ -17,6 +18,10 @@ interface Call {
   readonly name: string
   /** How many calls had been settled before it. */
   readonly turn: number
+  /** The branch that made it, if one did. */
+  branch: Branch | undefined
+  /** Whether it still counts as outstanding. */
+  isOutstanding: boolean
   readonly resolve: (data: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -145,6 +150,10 @@ export class Memo {
     return this.#outstanding
   }
 
+  isOutstanding(hashedId: string): boolean {
+    return this.#steps.get(hashedId)?.call?.isOutstanding === true
+  }
+
   /** From now on settles only the calls that were made since the last one settled. */
   keepNewestCalls(): void {
     this.#keptTurn = this.#turn
@@ -163,8 +172,30 @@ export class Memo {
     return call !== undefined && !isSettled(entry) && this.#maySettle(call)
   }
 
+  /** Gives the call of a step to a branch. */
+  adopt(hashedId: string, branch: Branch): void {
+    const { call } = this.#stepOf(hashedId)
+    if (call) call.branch ??= branch
+  }
+
+  /** Whether a branch called the step that has been cut off. */
+  isCutOff(hashedId: string): boolean {
+    return this.#steps.get(hashedId)?.call?.branch?.isCutOff === true
+  }
+
+  /** The handler waits no longer for the calls of branches that have been cut off. */
+  forgetCutOff(): void {
+    for (const { call, entry } of this.#steps.values()) {
+      if (call?.isOutstanding && call.branch?.isCutOff && !isSettled(entry)) this.#isOver(call)
+    }
+  }
+
   /** Returns the promise of a step call, which settles in the order of the memo. Called once for each step. */
-  promiseOf({ hashedId, name }: StepId, op: string, onSubscribe: () => void): StepPromise<unknown> {
+  promiseOf(
+    { hashedId, name }: StepId,
+    op: string,
+    { branch, onSubscribe }: { branch?: Branch | undefined; onSubscribe: () => void },
+  ): StepPromise<unknown> {
     const step = this.#stepOf(hashedId)
     step.op ??= op
     this.#calledTurn = this.#turn
@@ -174,7 +205,8 @@ export class Memo {
         promise.silenced()
         reject(error)
       }
-      step.call = { name, turn: this.#turn, resolve, reject: rejectSilenced }
+      const isOutstanding = !isSettled(step.entry)
+      step.call = { name, turn: this.#turn, branch, isOutstanding, resolve, reject: rejectSilenced }
     }
     const promise: StepPromise<unknown> = new StepPromise(executor, onSubscribe, hashedId)
     if (isSettled(step.entry)) this.#settleCallLater(step)
@@ -195,7 +227,7 @@ export class Memo {
       if (isRepeat || !isSettled(entry)) continue
       step.order = this.#nextOrder++
       if (!step.call) continue
-      this.#outstanding--
+      if (step.call.isOutstanding) this.#isOver(step.call)
       this.#settleCallLater(step)
     }
   }
@@ -239,9 +271,14 @@ export class Memo {
     return this.#keptTurn === undefined || turn === this.#keptTurn
   }
 
+  #isOver(call: Call): void {
+    call.isOutstanding = false
+    this.#outstanding--
+  }
+
   #settleCallLater(step: KnownStep): void {
     const { order, entry, call, event } = step
-    if (!entry || !call || this.#closed || !this.#maySettle(call)) return
+    if (!entry || !call || this.#closed || !this.#maySettle(call) || call.branch?.isCutOff) return
     insert(this.#ready, { order, entry, call, event })
     // Drops the result from the memo: a long pass must not keep every result in memory.
     step.entry = entry.error ? FAILED : SUCCEEDED
@@ -257,7 +294,7 @@ export class Memo {
 
   readonly #settleNextCall = (): void => {
     this.#scheduled = false
-    const next = this.#closed ? undefined : this.#ready.shift()
+    const next = this.#nextReady()
     if (!next) return
     const { call, entry, event } = next
     if (this.#released) this.#released.ledToNothing = this.#calledTurn !== this.#turn
@@ -268,6 +305,14 @@ export class Memo {
     if (entry.error) call.reject(new StepFailedError(call.name, entry.error))
     else call.resolve(entry.data)
     if (this.#ready.length > 0) this.#schedule()
+  }
+
+  /** A result that comes to a branch after it was cut off comes to nobody, in every pass. */
+  #nextReady(): ReadyCall | undefined {
+    for (;;) {
+      const next = this.#closed ? undefined : this.#ready.shift()
+      if (!next?.call.branch?.isCutOff) return next
+    }
   }
 }
 

@@ -73,6 +73,7 @@ export const OPCODE_RULES = {
   SleepUntil: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForEvent: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForCallback: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  WaitForRun: { hasResult: false, isUrgent: false, outlivesReturn: false },
   RunWorkflow: { hasResult: false, isUrgent: false, outlivesReturn: true },
   Emit: { hasResult: false, isUrgent: true, outlivesReturn: true },
   Webhook: { hasResult: false, isUrgent: true, outlivesReturn: true },

@@ -1,15 +1,37 @@
 // How a pass ends, and which of its steps are reported then. Used by the pass; answer.ts builds the answer from it.
 
 import type { MemoEntry } from '@perdure/protocol'
+import { encodePayload } from '../wire/json.ts'
+import { lossOf } from '../wire/lossy.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
 
-/** How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. */
+/**
+ * How a pass ended. `data` is the handler's result as JSON text, `loss` says what that does not keep. With `continues` it is the data of the
+ * run that goes on.
+ */
 export type Outcome =
-  | { kind: 'returned'; data: string | undefined; loss?: string; opcodes?: EncodedOpcode[] }
+  | { kind: 'returned'; data: string | undefined; continues?: true; loss?: string; opcodes?: EncodedOpcode[] }
   | { kind: 'threw'; error: unknown; fatal: boolean }
   /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
   | { kind: 'cancelled' }
+
+/** The value of `ctx.continueAs`: a handler that returns it ends its run, and a new run has the data, which is JSON text. */
+export class Continuation {
+  readonly data: string | undefined
+
+  constructor(data: string | undefined) {
+    this.data = data
+  }
+}
+
+/** The end of a pass whose handler returned the value. @throws NonRetriableError if that is no JSON. */
+export function returnedWith(result: unknown): Settled {
+  if (result instanceof Continuation) return { kind: 'returned', data: result.data, continues: true }
+  const data = encodePayload(result, 'The result of the workflow')
+  const loss = lossOf(result)
+  return { kind: 'returned', data, ...(loss === undefined ? {} : { loss }) }
+}
 
 export type Settled = Extract<Outcome, { kind: 'returned' | 'threw' }>
 

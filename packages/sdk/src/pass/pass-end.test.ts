@@ -173,7 +173,7 @@ describe('stored errors', () => {
     const run = runOf(async ({ step }) => {
       const late = [
         step.waitForEvent('bad', { event: 'e' }),
-        step.sleep('misused', 'soon'),
+        step.sleep('misused', 'soon' as never),
         step.run('misused too', undefined as never),
       ]
       await step.run('other', () => 2)
@@ -204,7 +204,7 @@ describe('misuse', () => {
 
   test('more than 10,000 steps end the run, even when the handler catches every rejection', async () => {
     const run = runOf(async ({ step }) => {
-      for (;;) await step.sleep('again', 'no duration').catch(() => undefined)
+      for (;;) await step.sleep('again', 'no duration' as never).catch(() => undefined)
     })
     expect(await run.pass()).toMatchObject({
       status: 400,

@@ -19,21 +19,20 @@
 
 import { NonRetriableError } from '@perdure/client'
 import { type MemoEntry, STEPS_MAX } from '@perdure/protocol'
-import type { PassHold, Position } from '../run/pass-hold.ts'
+import type { Branch } from '../run/branch.ts'
+import type { Hold, Position } from '../run/pass-hold.ts'
 import { isFatal, NondeterminismError } from '../wire/errors.ts'
-import { encodePayload } from '../wire/json.ts'
-import { lossOf } from '../wire/lossy.ts'
+import { CalledSteps } from './called-steps.ts'
 import { asReported, type Checkpoints, UnreportedError } from './checkpoints.ts'
 import { Discoveries, type Discovery, inScopeOfCaller, type StartOfCallback } from './discoveries.ts'
 import type { Memo, Settlement } from './memo.ts'
 import type { EncodedOpcode } from './opcode.ts'
-import { isKept, isSame, type Outcome, type Settled } from './outcome.ts'
-import { refuseNesting } from './pass-scope.ts'
+import { isKept, isSame, type Outcome, returnedWith, type Settled } from './outcome.ts'
+import { branchWithin, refuseNesting } from './pass-scope.ts'
 import { PassTimeoutError, PassTimers, type TimersOptions } from './pass-timers.ts'
 import { ProgressTimer } from './progress-timer.ts'
 import { type StepId, StepIds } from './step-ids.ts'
 import { never, StepPromise } from './step-promise.ts'
-import { UnawaitedSteps } from './unawaited-steps.ts'
 import { Waits } from './waits.ts'
 
 interface PassOptions extends TimersOptions {
@@ -41,7 +40,7 @@ interface PassOptions extends TimersOptions {
   /** Whether the engine takes the last steps of a run together with its end. */
   handsOver?: boolean
   /** Keeps the pass open where handlers of its workflow have gone on late. */
-  hold?: PassHold | undefined
+  hold?: Hold | undefined
 }
 
 /** The state machine of one pass. Step tools call `step()`; `invoke.ts` calls `run()`. */
@@ -51,17 +50,12 @@ export class Pass {
   readonly #handsOver: boolean
   readonly ids = new StepIds()
   readonly #discoveries = new Discoveries()
-  readonly #discovered: string[] = []
-  readonly #lost: string[] = []
   /** Whether the branches that the handler did not await have got their results. */
   #branches: 'behind' | 'following' | 'followed' = 'behind'
-  /** The steps whose promise nobody has awaited. */
-  readonly unawaited = new UnawaitedSteps()
+  readonly called = new CalledSteps()
   #waits: Waits | undefined
   /** Number of steps called, callbacks settled and receipts received: shows whether a turn of the event loop had any. */
   #activityCount = 0
-  /** Name of the step whose promise the handler awaited last. */
-  lastAwaited: string | undefined
   /** Callbacks that wait until what the handler has got is stored. Without checkpoints only a later pass starts them. */
   #held: StartOfCallback[] = []
   /** The results that the handler got before they were stored, by step id. */
@@ -69,7 +63,7 @@ export class Pass {
   #checkIsScheduled = false
   #progress: ProgressTimer | undefined
   readonly #timers: PassTimers
-  readonly #hold: PassHold | undefined
+  readonly #hold: Hold | undefined
   /** Why the callbacks that ran at the end of the pass, at its deadline, were given up; undefined if none was. */
   overdue: Error | undefined
   #settled: Settled | undefined
@@ -90,7 +84,6 @@ export class Pass {
     return this.#end === undefined
   }
 
-  /** How many step callbacks are running. */
   get running(): number {
     return this.#discoveries.running
   }
@@ -100,22 +93,12 @@ export class Pass {
     return this.#waits
   }
 
-  /** Names of the steps that the engine had not stored. */
-  get discovered(): readonly string[] {
-    return this.#discovered
-  }
-
-  /** Names of the new steps that were called after the handler had returned, and are not executed. */
-  get lost(): readonly string[] {
-    return this.#lost
-  }
-
   /** Called with the name of a step that is called after the end, and without one if the handler settles then. */
   onLate: ((step?: string) => void) | undefined
 
   get at(): Position {
     const { lastReleased: after, turn } = this.#memo
-    return { after, open: this.unawaited.lastCalled, position: this.ids.count + turn }
+    return { after, open: this.called.last, position: this.ids.count + turn }
   }
 
   /** Whether the engine has stored steps that the handler has yet to call. */
@@ -126,12 +109,8 @@ export class Pass {
   /** Reports new progress while the pass goes on, in its time. Reports of steps, and the answer, carry it before. */
   progressed(): void {
     if (!this.#checkpoints || this.ended) return
-    this.#progress ??= new ProgressTimer(() => this.#reportProgress())
+    this.#progress ??= new ProgressTimer(() => void (this.ended || this.#settled || this.#report()))
     this.#progress.start()
-  }
-
-  #reportProgress(): void {
-    if (!this.ended && !this.#settled) this.#report()
   }
 
   /** Runs a handler until the pass ends. Called once. */
@@ -153,21 +132,27 @@ export class Pass {
     const { running, callbacks } = this.#discoveries
     if (this.ended || (running === 0 && (this.#isBusy || this.#settled))) return
     const names = callbacks.map(({ id }) => id.name)
-    const error = new PassTimeoutError(names, { ms, after: this.lastAwaited })
+    const error = new PassTimeoutError(names, { ms, after: this.called.lastAwaited })
     if (running === 0) {
       this.#threw(error)
       return
     }
     this.overdue = error
     this.#discoveries.giveUp(error)
-    this.#stopped = true
-    this.#memo.close()
+    this.#stop()
     this.#onActivity()
   }
 
-  /** Ends the pass without an answer, because its caller has disconnected. */
-  cancel(): void {
-    this.#finish({ kind: 'cancelled' })
+  #stop(): void {
+    this.#stopped = true
+    this.#memo.close()
+  }
+
+  /** Ends the pass without an answer. With `isLate` its run has ended: the pass is answered when its callbacks have settled. */
+  cancel(isLate = false): void {
+    if (!isLate) this.#finish({ kind: 'cancelled' })
+    else this.#stop()
+    this.#onActivity()
   }
 
   /**
@@ -186,6 +171,8 @@ export class Pass {
       refuseNesting(this, name)
       // Only a later pass may execute this step.
       if (this.#settled || this.#stopped) return this.#calledTooLate(called)
+      const branch = branchWithin(this)
+      if (branch?.isCutOff) return never()
       const id = typeof called === 'object' ? called : this.ids.next(name)
       const stored = this.#memo.opOf(id.hashedId)
       if (stored !== undefined && stored !== op) {
@@ -193,15 +180,14 @@ export class Pass {
         return never()
       }
       if (!this.#memo.knows(id.hashedId)) {
-        this.#discover(discover(id))
-        this.#discovered.push(name)
+        const discovery = discover(id)
+        if (branch && typeof discovery === 'function') this.#defer(id, discovery)
+        else this.#discover(discovery)
+        this.called.discovered.push(name)
       }
       this.#hold?.goesOn(name)
-      this.unawaited.called(id)
-      const promise = this.#memo.promiseOf(id, op, () => {
-        this.lastAwaited = name
-        this.unawaited.awaited(id.hashedId)
-      })
+      this.called.called(id)
+      const promise = this.#memo.promiseOf(id, op, { branch, onSubscribe: () => this.called.awaited(id) })
       this.#onActivity()
       return promise
     } catch (error) {
@@ -212,7 +198,7 @@ export class Pass {
   #calledTooLate(called: string | StepId): StepPromise<never> {
     const { name, hashedId } = typeof called === 'object' ? called : this.ids.next(called)
     if (this.#settled?.kind !== 'returned' || this.#memo.knows(hashedId)) return never()
-    if (!this.#lost.includes(name)) this.#lost.push(name)
+    this.called.lose(name)
     return never()
   }
 
@@ -223,6 +209,28 @@ export class Pass {
       this.#held.push(this.#checkpoints ? inScopeOfCaller(discovery) : discovery)
       this.#report()
     }
+  }
+
+  /** A callback of a branch starts a turn of the event loop later: a branch that stored results cut off starts none. */
+  #defer(id: StepId, start: StartOfCallback): void {
+    this.#discoveries.defer(id, start, deferred => {
+      const isOver = this.ended || this.#stopped || this.#settled?.kind === 'threw'
+      for (const { id, start } of deferred) if (!isOver && !this.#memo.isCutOff(id.hashedId)) this.#discover(start)
+      this.#onActivity()
+    })
+  }
+
+  /** Cuts a branch off, with the steps that it has called: their callbacks are aborted, and their results come to nobody. */
+  cutOff(branch: Branch, reason: Error): void {
+    branch.cutOff()
+    this.#memo.forgetCutOff()
+    this.#discoveries.abort(({ hashedId }) => this.#memo.isCutOff(hashedId), reason)
+    this.#onActivity()
+  }
+
+  /** Gives a step that was called before to a branch. */
+  adopt({ stepId }: { stepId?: string | undefined }, branch: Branch): void {
+    if (stepId !== undefined) this.#memo.adopt(stepId, branch)
   }
 
   #start(start: StartOfCallback): void {
@@ -238,7 +246,7 @@ export class Pass {
   }
 
   get #isBusy(): boolean {
-    return this.running > 0 || this.#checkpoints?.underWay === true
+    return this.running > 0 || this.#discoveries.hasDeferred || this.#checkpoints?.underWay === true
   }
 
   /** One turn of the event loop later, reports the discovered steps, or ends the pass if the handler is stuck. */
@@ -266,7 +274,7 @@ export class Pass {
   #handOver(): boolean {
     if (!this.#handsOver || this.#checkpoints?.underWay || this.#memo.outstanding === 0 || this.isReplaying)
       return false
-    const opcodes = this.#discoveries.handOver(this.#memo.outstanding)
+    const opcodes = this.#discoveries.handOver(this.#memo.outstanding, id => this.#memo.isOutstanding(id))
     if (!opcodes) return false
     const settlements = opcodes.map(opcode => ({ id: opcode.id, entry: asReported(opcode) }))
     for (const { id, entry } of settlements) this.#ahead.set(id, entry)
@@ -275,16 +283,11 @@ export class Pass {
     return true
   }
 
-  /** Marks the results that the handler got as stored, so that callbacks may start. Returns false if others are stored. */
+  /** The results that the handler got are stored, and callbacks may start. Returns false if others are stored. */
   #storedAhead(settlements: readonly Settlement[]): boolean {
     const isAsGot = settlements.every(({ id, entry }) => isSame(this.#ahead.get(id), entry))
     this.#ahead.clear()
     return isAsGot
-  }
-
-  #startHeld(): void {
-    if (this.#settled?.kind === 'threw') return
-    for (const start of this.#held.splice(0)) this.#start(start)
   }
 
   /** Reports the discovered steps if one of them is urgent, or while callbacks run. Returns whether it did. */
@@ -300,10 +303,8 @@ export class Pass {
         if (this.ended) return
         this.#timers.restart()
         const isAsGot = this.#storedAhead(settlements)
-        if (stop || !isAsGot) {
-          this.#stopped = true
-          this.#memo.close()
-        } else this.#startHeld()
+        if (stop || !isAsGot) this.#stop()
+        else if (this.#settled?.kind !== 'threw') for (const start of this.#held.splice(0)) this.#start(start)
         // A handler that went by another result than the stored one has to be called again.
         if (!isAsGot) this.#settled = undefined
         this.#memo.receive(settlements)
@@ -319,9 +320,7 @@ export class Pass {
 
   #returned(result: unknown): void {
     try {
-      const data = encodePayload(result, 'The result of the workflow')
-      const loss = lossOf(result)
-      this.#settle({ kind: 'returned', data, ...(loss === undefined ? {} : { loss }) })
+      this.#settle(returnedWith(result))
     } catch (error) {
       this.#threw(error)
     }

@@ -43,6 +43,7 @@ export class StepPromise<T> extends Promise<T> {
         this.#onSubscribe?.()
         this.#onSubscribe = undefined
       },
+      this.stepId,
     )
     return mapped.silenced()
   }
@@ -56,6 +57,7 @@ export class StepPromise<T> extends Promise<T> {
         this.#onSubscribe?.()
         this.#onSubscribe = undefined
       },
+      this.stepId,
     )
     return followed.silenced()
   }

@@ -21,6 +21,8 @@ export class WaitPromise<T> extends Promise<T> {
   }
 
   readonly #onSubscribe: (() => void) | undefined
+  /** Hashed id of the step; absent on promises that `then` makes. */
+  readonly stepId: string | undefined
   /** For each of those that listen whether it has got the value. */
   readonly #listeners: (() => boolean)[] = []
   #isAwaited = false
@@ -32,9 +34,11 @@ export class WaitPromise<T> extends Promise<T> {
   constructor(
     executor: (resolve: (value: T | PromiseLike<T>) => void, reject: (reason: unknown) => void) => void,
     onSubscribe?: () => void,
+    stepId?: string,
   ) {
     super(executor)
     this.#onSubscribe = onSubscribe
+    this.stepId = stepId
   }
 
   /** Whether the value of the settled promise came to anybody who has not lost a race. */

@@ -2,6 +2,8 @@
 // object whose keys are in the order in which steps settled.
 
 import {
+  type CleanupContext,
+  type FollowedStep,
   hashStepId,
   type InvokeContext,
   type InvokeRequest,
@@ -42,6 +44,7 @@ export class TestRun {
   readonly #options: TestRunOptions
   readonly #workflow: Workflow<never, unknown>
   readonly #attempts = new Map<string, number>()
+  readonly #opcodes = new Map<string, Opcode>()
 
   constructor(workflow: Workflow<never, unknown>, options: TestRunOptions = {}) {
     this.#workflow = workflow
@@ -106,7 +109,18 @@ export class TestRun {
     this.memo[key] = entry
   }
 
+  /** The run as a cleanup run gets it. */
+  followed(status: CleanupContext['status']): CleanupContext {
+    const steps: Record<string, FollowedStep> = {}
+    for (const [id, entry] of Object.entries(this.memo)) {
+      const { op, name, rollback } = this.#opcodes.get(id) as Opcode & { rollback?: boolean }
+      steps[id] = { ...entry, op, name, ...(rollback && { rollback }) }
+    }
+    return { runId: 'run_1', status, steps }
+  }
+
   #store(opcode: Opcode): boolean | 'failed' {
+    this.#opcodes.set(opcode.id, opcode)
     const entry = opcode.op === 'StepRun' ? this.#stepRun(opcode) : settleDefault(opcode, this.#options.settle)
     if (entry === 'failed') return 'failed'
     if (entry === 'retry') return true

@@ -6,7 +6,7 @@ import {
   RUNNING_STEPS_FEATURE,
   STEP_TIMES_FEATURE,
 } from '@perdure/protocol'
-import { chainOf, type MiddlewareChain } from '../middleware/chain.ts'
+import { chainOf } from '../middleware/chain.ts'
 import type { Middleware, PassEnd } from '../middleware/middleware.ts'
 import { type Checkpointer, Checkpoints } from '../pass/checkpoints.ts'
 import { Memo } from '../pass/memo.ts'
@@ -20,15 +20,16 @@ import type { WorkflowEvent } from '../run/run-context.ts'
 import { RunReport } from '../run/run-report.ts'
 import { type RunnerLog, toConsole } from '../run/runner-log.ts'
 import { newMemory, type RunnerMemory } from '../run/runner-memory.ts'
-import { failedStepOf, type RunFailure, reviveError, textOf } from '../wire/errors.ts'
-import { collects } from '../workflow/create-workflow.ts'
-import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
+import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
+import type { Workflow } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
 import { type Answer, answerOf, answerRefusal } from './answer.ts'
+import { cleanupOf } from './clean-up-run.ts'
 import { type AskForPass, lateMessage, mayGoOn, nameOf, watchHandler } from './late-handler.ts'
+import { runHandler } from './run-handler.ts'
 import type { PassEnvironment } from './run-step.ts'
 import { withinPass } from './stray-rejections.ts'
-import { createRunContext, createStepTools } from './tools.ts'
+import { createRunContext } from './tools.ts'
 import { warn, warnOfLate, warnOfOtherPath, warnOfStray } from './warnings.ts'
 
 /** How a transport runs an invoke. */
@@ -52,7 +53,7 @@ export interface InvokeOptions {
   ask?: AskForPass | undefined
 }
 
-/** Runs one pass of a workflow, or of its on-failure handler when `ctx.onFailure` is set. */
+/** Runs one pass of a workflow: of its handler, of its on-failure handler with `ctx.onFailure`, or of a cleanup with `ctx.cleanup`. */
 export async function invoke(
   workflow: Workflow,
   request: InvokeRequest,
@@ -90,42 +91,44 @@ export async function invoke(
   })
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
-  const policy = workflow.registration.retry
   const onStray = (stray: unknown) => {
     warnOfStray(logs, stray)
     log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
   }
-  const { callbacks } = memory
   const environment: PassEnvironment = {
     pass,
     ctx,
     logs,
     report,
     cancellation,
+    eventName: event.name,
     middleware: chain,
-    policy,
-    callbacks,
+    run: {},
+    policy: workflow.registration.retry,
+    callbacks: memory.callbacks,
     beganAt,
     onStray,
     now,
   }
   const runContext = createRunContext(environment)
-  const args: WorkflowArgs = {
+  const call = {
+    workflow,
+    environment,
     event: event as WorkflowEvent,
-    step: createStepTools(environment, runContext),
-    ctx: runContext,
+    runContext,
+    error: ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined,
+    cleanUp: cleanupOf({ workflow, request, environment, memo }),
   }
-  const error = ctx.onFailure ? reviveError(ctx.error ?? { message: 'The run failed' }) : undefined
-  const run = () => pass.run(() => runHandler({ pass, workflow, chain, args, error }))
-  const ended = withinPass({ pass, onStray }, () => withinTrace(ctx.traceparent, run))
-  cancellation.onCancel(() => pass.cancel())
+  const run = () => pass.run(() => runHandler(call))
+  const ended = withinPass({ pass, onStray, run: environment.run }, () => withinTrace(ctx.traceparent, run))
+  cancellation.onCancel(isLate => pass.cancel(isLate))
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
   const thrown = outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined ? outcome.error : undefined
   if (thrown !== undefined) log('error', `${nameOf(ctx)} threw outside its steps: ${textOf(thrown)}`)
   if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, hold, memory, log, ask })
-  const answer = answerOf(outcome, { logs, report }, pass.lastAwaited)
+  const answer = answerOf(outcome, { logs, report }, pass.called.lastAwaited)
   // Callbacks still run after the pass only when it is overdue, or the run failed or was cancelled: their signal is aborted.
   if (pass.overdue || pass.running > 0)
     cancellation.cancel(pass.overdue ?? new Error('The pass ended without the result of this step'))
@@ -142,54 +145,8 @@ function holdOf({ memory: { late }, ctx, logs }: { memory: RunnerMemory; ctx: In
   return new PassHold({ workflow, places: late, timeoutMs, onSaved })
 }
 
-interface HandlerCall {
-  readonly pass: Pass
-  readonly workflow: Workflow
-  readonly chain: MiddlewareChain
-  readonly args: WorkflowArgs
-  /** The error of the failed run, if the on-failure handler is to run. */
-  readonly error: RunFailure | undefined
-}
-
-/** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
-function runHandler(call: HandlerCall): unknown {
-  const { workflow, chain } = call
-  const args = { ...call.args, event: eventIn(call) }
-  if (!chain.touchesRuns) return handle(call, args)
-  return chain
-    .run({ ctx: args.ctx, event: args.event }, () => handleInPass(call, args))
-    .then(result => chain.output(result, { kind: 'result', name: workflow.name }))
-}
-
-/** Never settles for middleware when the handler throws and the pass parks: the pass that ends with the error throws it again. */
-async function handleInPass(call: HandlerCall, args: WorkflowArgs): Promise<unknown> {
-  try {
-    return await handle(call, args)
-  } catch (error) {
-    if (call.pass.parksOn(error)) return new Promise(() => {})
-    throw error
-  }
-}
-
 /** Converts the outcome of a pass to the type that middleware receives. */
 function passEndOf(outcome: Outcome): PassEnd {
   if (outcome.kind === 'threw') return { kind: 'threw', error: outcome.error }
   return { kind: outcome.kind === 'opcodes' ? 'parked' : outcome.kind }
-}
-
-function eventIn({ workflow, chain, args: { event } }: HandlerCall): WorkflowEvent {
-  if (!chain.changesInput) return event
-  const place = { kind: 'event', name: event.name } as const
-  const collected = collects(workflow.registration) && Array.isArray(event.data)
-  const data = collected
-    ? (event.data as unknown[]).map(payload => chain.input(payload, place))
-    : chain.input(event.data, place)
-  return { ...event, data }
-}
-
-/** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
-function handle({ workflow, error }: HandlerCall, args: WorkflowArgs): unknown {
-  if (error) return workflow.onFailure?.({ ...args, error })
-  if (!workflow.parseEvent) return workflow.handler(args)
-  return workflow.parseEvent(args.event).then(event => workflow.handler({ ...args, event }))
 }

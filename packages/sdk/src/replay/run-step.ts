@@ -5,7 +5,7 @@ import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { RunningCallback } from '../pass/discoveries.ts'
 import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
 import type { Pass } from '../pass/pass.ts'
-import { passScope } from '../pass/pass-scope.ts'
+import { passScope, type RunOfPass } from '../pass/pass-scope.ts'
 import type { StepId } from '../pass/step-ids.ts'
 import { blockedMsSince, stepBegins } from '../run/blocked-loop.ts'
 import type { Cancellation } from '../run/cancellation.ts'
@@ -14,10 +14,11 @@ import { createLogger, type Logger } from '../run/logger.ts'
 import type { StepContext } from '../run/run-context.ts'
 import type { RunReport } from '../run/run-report.ts'
 import type { CallbacksUnderWay } from '../run/runner-memory.ts'
+import { type Amounts, Spent } from '../run/spent.ts'
 import { placed } from '../wire/error-place.ts'
 import { isNonRetriable, retryAfterMsOf, toStepError } from '../wire/errors.ts'
 import { encodePayload } from '../wire/json.ts'
-import type { StepRunOptions } from '../workflow/workflow.ts'
+import type { Rollback, StepRunOptions } from '../workflow/workflow.ts'
 import { sentRetry } from './step-options.ts'
 import { StepTimeout } from './step-timeout.ts'
 import { warnOfBlock, warnOfLoss } from './warnings.ts'
@@ -30,16 +31,21 @@ export interface PassEnvironment {
   readonly report: RunReport
   readonly cancellation: Cancellation
   readonly middleware: MiddlewareChain
+  readonly run: RunOfPass
   /** The callbacks of the runner that are under way. */
   readonly callbacks: CallbacksUnderWay
   /** The retry policy of the workflow's steps. */
   readonly policy: RetryPolicy | undefined
   /** When the pass began, by the monotonic clock; undefined if the engine does not keep the times of steps. */
   readonly beganAt: number | undefined
+  /** Name of the event that the run's handler gets. */
+  readonly eventName: string
   /** The time that `ctx.now()` stores. */
   readonly now: () => number
   /** Takes a rejection that nothing awaits. */
   readonly onStray: (error: unknown) => void
+  /** Takes the rollbacks of the steps that the handler calls, by hashed id; undefined unless they are looked for. */
+  readonly rollbacks?: Map<string, Rollback>
 }
 
 /** A step that blocks the event loop for so long is named in the log of its run. */
@@ -57,18 +63,26 @@ interface StepCall {
   options: StepRunOptions | undefined
 }
 
+/** The amounts that callbacks under way spend. */
+const SPENT_BY = new WeakMap<Promise<unknown>, Spent>()
+
 class StepAttempt implements RunningCallback {
   readonly id: StepId
   readonly startedAt = performance.now()
   readonly opcode: Promise<EncodedOpcode>
   readonly #environment: PassEnvironment
   readonly #options: StepRunOptions | undefined
+  /** The amounts that the callback spends, until the attempt reports them. */
+  readonly spent: Spent
   #isOver = false
+  /** Aborts the attempt alone; made when the callback asks for its signal, or when it is aborted. */
+  #own: AbortController | undefined
 
   constructor(environment: PassEnvironment, id: StepId, { callback, options }: StepCall) {
     this.id = id
     this.#environment = environment
     this.#options = options
+    this.spent = new Spent(id.name, environment.ctx.features)
     this.opcode = this.#run(callback)
   }
 
@@ -77,19 +91,37 @@ class StepAttempt implements RunningCallback {
     return this.#failed(error)
   }
 
+  abort(reason: Error): void {
+    this.#isOver = true
+    this.#own ??= new AbortController()
+    this.#own.abort(reason)
+  }
+
+  /** The signal of the callback, which aborts with this attempt, and with the pass or the timeout. */
+  signalWith({ signal }: Pick<Cancellation, 'signal'>): AbortSignal {
+    this.#own ??= new AbortController()
+    return AbortSignal.any([this.#own.signal, signal])
+  }
+
   async #run(callback: StepCallback): Promise<EncodedOpcode> {
     const { logs, cancellation } = this.#environment
     const { id, startedAt } = this
     const logScope = stepLogScope(id)
     const { retry, timeout } = this.#options ?? {}
     const limit = timeout === undefined ? undefined : new StepTimeout(id.name, timeout, cancellation)
-    const context = new CallbackContext(this.#environment, { id, logScope, limit, retry })
+    const context = new CallbackContext(this.#environment, this, { id, logScope, limit, retry })
     try {
       const running = this.#alone(callback, context, logScope)
       const result = await (limit ? limit.bound(running) : running)
       const text = encodePayload(result, `The result of step "${id.name}"`)
       warnOfLoss(logs, id, result)
-      return encodeOpcode('StepRun', id, measured(this.#environment, startedAt), { field: 'data', text })
+      const undoable = this.#options?.rollback === undefined ? {} : { rollback: true }
+      return encodeOpcode(
+        'StepRun',
+        id,
+        { ...undoable, ...this.spent.take(), ...measured(this.#environment, startedAt) },
+        { field: 'data', text },
+      )
     } catch (thrown) {
       return this.#failed(thrown)
     } finally {
@@ -102,16 +134,17 @@ class StepAttempt implements RunningCallback {
 
   /** Calls the callback, unless an earlier attempt has left it running in this process: one execution at a time. */
   #alone(callback: StepCallback, context: StepContext, logScope: LogScope): unknown {
-    const { pass, onStray, callbacks } = this.#environment
+    const { pass, onStray, run, callbacks } = this.#environment
     const key = context.idempotencyKey
     const earlier = callbacks.get(key)
     if (earlier) return this.#takeOver(earlier, key, () => this.#alone(callback, context, logScope))
     stepBegins(this.id.name)
-    const scope = { pass, onStray, step: { stepName: this.id.name, logScope } }
+    const scope = { pass, onStray, run, step: { stepName: this.id.name, logScope } }
     const returned = passScope.run(scope, callback, context)
     if (!isThenable(returned)) return returned
     const running = Promise.resolve(returned)
     callbacks.set(key, running)
+    SPENT_BY.set(running, this.spent)
     const ended = () => void callbacks.delete(key)
     running.then(ended, ended)
     return running
@@ -124,6 +157,7 @@ class StepAttempt implements RunningCallback {
       value => ({ value }),
       () => undefined,
     )
+    this.spent.takeFrom(SPENT_BY.get(earlier))
     if (late) return late.value
     if (callbacks.get(key) === earlier) callbacks.delete(key)
     // Nobody waits for this attempt any more: a later one runs the callback.
@@ -138,6 +172,7 @@ class StepAttempt implements RunningCallback {
       ...retryOf(thrown),
       ...(retry !== undefined && { retry: sentRetry(retry, this.#environment.ctx.features) }),
       ...(isCaught === false ? {} : { catchable: true }),
+      ...this.spent.take(),
       ...measured(this.#environment, this.startedAt),
     })
   }
@@ -171,9 +206,17 @@ class CallbackContext implements StepContext {
   readonly maxAttempts: number
   readonly idempotencyKey: string
   readonly logger: Logger
+  readonly spend: (amounts: Amounts) => void
+  readonly #running: StepAttempt
   readonly #cancelled: Pick<Cancellation | StepTimeout, 'signal'>
+  #signal: AbortSignal | undefined
 
-  constructor({ ctx, logs, cancellation, policy }: PassEnvironment, { id, logScope, limit, retry }: Attempt) {
+  constructor(
+    { ctx, logs, cancellation, policy }: PassEnvironment,
+    running: StepAttempt,
+    { id, logScope, limit, retry }: Attempt,
+  ) {
+    this.#running = running
     const { hashedId } = id
     // An engine that does not count the attempts of steps for its runners gives those of the run, as ever.
     const isCounted = ctx.features?.includes(MEMO_ATTEMPT_FEATURE)
@@ -183,11 +226,13 @@ class CallbackContext implements StepContext {
     this.maxAttempts = isUnlimited ? Number.POSITIVE_INFINITY : maxAttempts + (ctx.spentAttempts?.[hashedId] ?? 0)
     this.idempotencyKey = `${ctx.runId}:${id.hashedId}`
     this.logger = createLogger(logs, () => logScope)
+    this.spend = amounts => running.spent.add(amounts)
     this.#cancelled = limit ?? cancellation
   }
 
   get signal(): AbortSignal {
-    return this.#cancelled.signal
+    this.#signal ??= this.#running.signalWith(this.#cancelled)
+    return this.#signal
   }
 }
 

@@ -43,7 +43,7 @@ test.each<[string, (step: StepTools, ctx: RunContext) => Promise<unknown>]>([
 test('the bounds of a retry policy are those of the wire', () => {
   const isRefused = (retry: object) => {
     try {
-      checkRunOptions('s', { retry })
+      checkRunOptions({ name: 's', use: 0, hashedId: '' }, { retry })
       return false
     } catch {
       return true
@@ -67,7 +67,7 @@ test('the bounds of a retry policy are those of the wire', () => {
       604_800_000,
       604_800_001,
       Number.NaN,
-      '1',
+      '1s',
       null,
     ]) {
       const retry = { [field]: value }

@@ -4,19 +4,33 @@
 import { NonRetriableError } from '@perdure/client'
 import { type OptionNames, unknownOption } from '@perdure/client/internal'
 import {
+  CLEANUP_FEATURE,
+  cutText,
   MEMO_ATTEMPT_FEATURE,
   NAME_CHARS_MAX,
   NON_RETRIABLE_MAX,
   parseDurationMs,
+  positionalStepId,
   type RetryPolicy,
+  STEP_NAME_CHARS_MAX,
   STEP_POLICY_FEATURE,
 } from '@perdure/protocol'
+import { rollbackNameOf } from '../cleanup/followed-run.ts'
+import type { StepId } from '../pass/step-ids.ts'
 import { durationMs } from '../run/duration-ms.ts'
-import type { StepRunOptions, WaitForEventOptions } from '../workflow/workflow.ts'
+import type { StepMapOptions, StepRunOptions, WaitForEventOptions, WaitForRunOptions } from '../workflow/workflow.ts'
 
 const OPTIONS = {
-  run: { catch: true, retry: true, timeout: true } satisfies OptionNames<StepRunOptions>,
+  run: { catch: true, retry: true, timeout: true, rollback: true } satisfies OptionNames<StepRunOptions>,
+  map: {
+    concurrency: true,
+    settle: true,
+    retry: true,
+    timeout: true,
+    rollback: true,
+  } satisfies OptionNames<StepMapOptions>,
   waitForEvent: { event: true, timeout: true, if: true, since: true } satisfies OptionNames<WaitForEventOptions>,
+  waitForRun: { runId: true, timeout: true } satisfies OptionNames<WaitForRunOptions>,
   runWorkflow: { workflow: true, data: true, app: true },
   emit: { event: true, data: true },
   callback: { timeout: true },
@@ -39,11 +53,17 @@ export function checkStepOptions(name: string, tool: keyof typeof OPTIONS, optio
   refuse(unknownOption(`Step "${name}": ${tool}`, options, OPTIONS[tool]))
 }
 
-/** Throws a NonRetriableError for options of `step.run` that do not exist, or a policy that cannot be kept. */
-export function checkRunOptions(name: string, options: StepRunOptions | undefined): void {
+/** Throws a NonRetriableError for options of `step.run` that do not exist, or that cannot be kept, by this engine or at all. */
+export function checkRunOptions(
+  id: StepId,
+  options: StepRunOptions | undefined,
+  features: readonly string[] = [],
+): void {
   if (options === undefined) return
+  const { name } = id
   checkStepOptions(name, 'run', options)
-  const { retry, timeout } = options
+  const { retry, timeout, rollback } = options
+  if (rollback !== undefined) refuse(problemOfRollback(id, rollback, features))
   if (timeout !== undefined) durationMs(name, timeout)
   if (retry === undefined) return
   refuse(unknownOption(`Step "${name}": retry`, retry, RETRY))
@@ -62,6 +82,15 @@ export function checkRunOptions(name: string, options: StepRunOptions | undefine
       `Step "${name}": retry.${field} must be ${kind} from ${min} to ${max}, not ${JSON.stringify(value) ?? String(value)}`,
     )
   }
+}
+
+function problemOfRollback(id: StepId, rollback: unknown, features: readonly string[]): string | undefined {
+  const step = `Step "${cutText(id.name, 100)}"`
+  if (typeof rollback !== 'function') return `${step}: rollback must be a function`
+  if (!features.includes(CLEANUP_FEATURE)) return `${step}: this engine does not know rollbacks (${CLEANUP_FEATURE})`
+  const { length } = rollbackNameOf(positionalStepId(id.name, id.use))
+  if (length <= STEP_NAME_CHARS_MAX) return undefined
+  return `${step}: its name leaves no room for "rollback:" before it, of ${STEP_NAME_CHARS_MAX} characters in all`
 }
 
 function isListOfNames(value: unknown): boolean {

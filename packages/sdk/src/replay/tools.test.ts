@@ -9,7 +9,7 @@ import type { StepTools } from '../workflow/workflow.ts'
 import { runOf, TestRun } from './engine.testkit.ts'
 
 async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
-  const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx)).pass()
+  const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx), { ctx: { features: ['wait-for-run'] } }).pass()
   expect(opcodes).toHaveLength(1)
   const { id, name, ...fields } = opcodes[0] as (typeof opcodes)[number]
   expect({ id, name }).toEqual({ id: hashStepId('s'), name: 's' })
@@ -42,6 +42,12 @@ describe('opcodes', () => {
       'callback with a timeout',
       (_, ctx) => ctx.callback('s', { timeout: '7d' }).wait(),
       { op: 'WaitForCallback', timeoutMs: 604_800_000 },
+    ],
+    ['run', step => step.waitForRun('s', { runId: 'run_1' }), { op: 'WaitForRun', runId: 'run_1' }],
+    [
+      'run with a timeout',
+      step => step.waitForRun('s', { runId: 'run_1', timeout: '1m' }),
+      { op: 'WaitForRun', runId: 'run_1', timeoutMs: 60_000 },
     ],
     ['child by name', step => step.runWorkflow('s', { workflow: 'child' }), { op: 'RunWorkflow', childName: 'child' }],
     [
@@ -97,10 +103,63 @@ describe('results', () => {
     expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined', 'undefined'] })
   })
 
+  test('a wait for a run gives its end, or null when it timed out', async () => {
+    const run = runOf(
+      async ({ step }) => [
+        await step.waitForRun('got', { runId: 'run_2' }),
+        await step.waitForRun('missed', { runId: 'run_2', timeout: 1 }),
+      ],
+      { ctx: { features: ['wait-for-run'] } },
+    )
+    const end = { runId: 'run_3', status: 'succeeded', result: { n: 1 } }
+    run.settle('got', { data: end })
+    run.settle('missed', { data: null })
+    expect(await run.pass()).toMatchObject({ status: 200, data: [end, null] })
+  })
+
+  test('a wait for a run needs an engine that knows it, and a run', async () => {
+    const without = await runOf(({ step }) => step.waitForRun('s', { runId: 'run_2' })).pass()
+    expect(without.error?.message).toContain('wait-for-run')
+    const features = { ctx: { features: ['wait-for-run'] } }
+    const unnamed = await runOf(({ step }) => step.waitForRun('s', { runId: '' }), features).pass()
+    expect(unnamed.error?.message).toContain('runId must be')
+  })
+
   test('a child returns its result', async () => {
     const run = runOf(({ step }) => step.runWorkflow<{ n: number }>('child', { workflow: 'other' }))
     run.settle('child', { data: { n: 4 } })
     expect(await run.pass()).toMatchObject({ status: 200, data: { n: 4 } })
+  })
+})
+
+describe('ctx.continueAs', () => {
+  const features = ['continue-as']
+
+  test.each<[string, unknown, object]>([
+    ['with data', { page: 2 }, { data: { page: 2 } }],
+    ['with null', null, { data: null }],
+    ['without data', undefined, {}],
+  ])('%s takes the place of the result', async (_, data, continueAs) => {
+    const record = await runOf(({ ctx }) => ctx.continueAs(data), { ctx: { features } }).pass()
+    expect(record).toMatchObject({ status: 200, continueAs })
+    expect(record).not.toHaveProperty('data')
+  })
+
+  test('fails the run with an engine that does not know it', async () => {
+    const record = await runOf(({ ctx }) => ctx.continueAs(1)).pass()
+    expect(record).toMatchObject({ status: 400, error: { name: 'NonRetriableError' } })
+    expect(record.error?.message).toContain('continue-as')
+  })
+
+  test('comes with the steps that the pass ends with', async () => {
+    const run = runOf(
+      async ({ step, ctx }) => {
+        await step.run('s', () => 1)
+        return ctx.continueAs({ n: 2 })
+      },
+      { ctx: { features: [...features, 'end-with-steps'] } },
+    )
+    expect(await run.pass()).toMatchObject({ status: 200, continueAs: { data: { n: 2 } }, opcodes: [{ name: 's' }] })
   })
 })
 
@@ -113,8 +172,8 @@ describe('invalid arguments reject the call and, uncaught, fail the run', () => 
     ['no callback', step => step.run('s', undefined as never), 'Step "s" has no callback'],
     [
       'no duration',
-      step => step.sleep('s', '2 days'),
-      'Step "s": not a duration: 2 days (milliseconds, or a number with ms, s, m, h or d: "30s"; at most 100 years)',
+      step => step.sleep('s', '2 months' as never),
+      'Step "s": not a duration: 2 months (milliseconds, or numbers with ms, s, m, h, d, w or their words: "30s", "1h30m", "2 days"; at most 100 years)',
     ],
     ['an endless duration', step => step.sleep('s', 1e15), 'Step "s": not a duration'],
     ['no time', step => step.sleepUntil('s', 'tomorrow'), 'Step "s": not a time: tomorrow'],

@@ -10,17 +10,36 @@ import {
   type OutputPlace,
 } from '@perdure/client'
 import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
-import { CALLBACKS_FEATURE, NAME_CHARS_MAX, WAIT_ORDER_FEATURE } from '@perdure/protocol'
+import {
+  CALLBACKS_FEATURE,
+  CONTINUE_AS_FEATURE,
+  NAME_CHARS_MAX,
+  WAIT_FOR_RUN_FEATURE,
+  WAIT_ORDER_FEATURE,
+} from '@perdure/protocol'
+import { map } from '../parallel/map.ts'
+import { race } from '../parallel/race.ts'
 import { encodeOpcode } from '../pass/opcode.ts'
+import { Continuation } from '../pass/outcome.ts'
 import { refuseNesting, scopeWithin } from '../pass/pass-scope.ts'
+import type { StepId } from '../pass/step-ids.ts'
 import type { StepPromise } from '../pass/step-promise.ts'
+import type { RaceBranch } from '../run/branch.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
 import type { Callback, ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
 import { CONTEXT_ELSEWHERE, STEP_TOOLS_ELSEWHERE } from '../schema/elsewhere.ts'
 import { callbackUrlOf } from '../wire/callback-url.ts'
 import { encodePayload } from '../wire/json.ts'
-import type { StepRunOptions, StepTools, WaitForEventOptions } from '../workflow/workflow.ts'
+import type {
+  AwaitedRun,
+  StepMapOptions,
+  StepRunOptions,
+  StepTools,
+  WaitForEventOptions,
+  WaitForRunOptions,
+  WorkflowArgs,
+} from '../workflow/workflow.ts'
 import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
@@ -29,22 +48,24 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
   const { pass, middleware } = environment
   const received = (result: StepPromise<unknown>, place: InputPlace) =>
     middleware.changesInput ? result.mapped(data => middleware.input(data, place)) : result
+  const run = (name: string, callback: StepCallback, options?: StepRunOptions) =>
+    received(callRun(environment, ctx, { called: name, callback, options }), { kind: 'step', name })
   const tools = {
     // As the prototype: every pass makes this object, and copying the members there took 3 % of a pass.
     __proto__: STEP_TOOLS_ELSEWHERE,
-    run: (name: string, callback: StepCallback, options?: StepRunOptions) => {
-      const result = pass.step(name, 'StepRun', id => {
-        if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
-        checkRunOptions(name, options)
-        const wrapped = withMiddleware(environment, ctx, name, callback)
-        return () => runStep(environment, id, { callback: wrapped, options })
-      })
-      return received(result, { kind: 'step', name })
+    run,
+    map: async (name: string, items: unknown, callback: unknown, options: StepMapOptions = {}) => {
+      checkStepOptions(name, 'map', options)
+      const { concurrency, settle, ...each } = options
+      const call = (item: string, callback: StepCallback) => run(item, callback, each)
+      return map(pass, { name, items, call, callback, options: { concurrency, settle } })
     },
+    race: (branches: Readonly<Record<string, RaceBranch>>) => race(pass, branches),
     sleep: (name: string, duration: Duration) =>
       toVoid(pass.step(name, 'Sleep', id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
       toVoid(pass.step(name, 'SleepUntil', id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
+    waitForRun: (name: string, options: WaitForRunOptions) => waitForRun(environment, name, options),
     waitForEvent: (name: string, options: WaitOptions) => {
       const result = pass.step(name, 'WaitForEvent', id =>
         encodeOpcode('WaitForEvent', id, waitFields(environment, name, options)),
@@ -79,6 +100,31 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
   return tools as StepTools
 }
 
+interface RunCall {
+  /** The name of the step, or an id that was taken before. */
+  called: string | StepId
+  callback: StepCallback
+  options?: StepRunOptions | undefined
+}
+
+/** Calls a step with a callback. */
+export function callRun(
+  environment: PassEnvironment,
+  ctx: RunContext,
+  { called, callback, options }: RunCall,
+): StepPromise<unknown> {
+  const result = environment.pass.step(called, 'StepRun', id => {
+    const { name } = id
+    if (typeof callback !== 'function') throw new NonRetriableError(`Step "${name}" has no callback`)
+    checkRunOptions(id, options, environment.ctx.features)
+    const wrapped = withMiddleware(environment, ctx, id, callback)
+    return () => runStep(environment, id, { callback: wrapped, options })
+  })
+  const rollback = options?.rollback
+  if (rollback && result.stepId !== undefined) environment.rollbacks?.set(result.stepId, rollback)
+  return result
+}
+
 export function createRunContext(environment: PassEnvironment): RunContext {
   const { ctx, logs, pass, report } = environment
   const context: RunContext & { __proto__: object } = {
@@ -109,6 +155,7 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     },
     callback: (name: string, options?: { timeout?: Duration }) =>
       createCallback(environment, name, options) as Callback<never>,
+    continueAs: (data?: unknown) => continueAs(environment, data) as never,
     webhook: {
       send: (name: string, options: { url: string; data?: unknown }) =>
         toVoid(
@@ -122,6 +169,15 @@ export function createRunContext(environment: PassEnvironment): RunContext {
     },
   }
   return context
+}
+
+/** @throws NonRetriableError if the engine does not know it, or the data is not JSON. */
+function continueAs({ ctx, middleware, eventName }: PassEnvironment, data: unknown): Continuation {
+  if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
+    throw new NonRetriableError(`ctx.continueAs: this engine does not know it (${CONTINUE_AS_FEATURE})`)
+  return new Continuation(
+    encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs'),
+  )
 }
 
 /** Encodes the data of a step after its middleware. */
@@ -160,19 +216,44 @@ function createCallback(environment: PassEnvironment, name: string, options: { t
   return { url, wait }
 }
 
+/** @throws NonRetriableError for bad arguments, or if the engine cannot wait for runs. */
+function waitForRun<Result>(
+  { ctx, pass, middleware }: PassEnvironment,
+  name: string,
+  options: WaitForRunOptions,
+): Promise<AwaitedRun<Result> | null> {
+  const ended = pass.step(name, 'WaitForRun', id => {
+    if (!ctx.features?.includes(WAIT_FOR_RUN_FEATURE))
+      throw new NonRetriableError(`Step "${name}": this engine cannot wait for runs (${WAIT_FOR_RUN_FEATURE})`)
+    checkStepOptions(name, 'waitForRun', options)
+    const { runId, timeout } = options
+    if (typeof runId !== 'string' || runId === '' || runId.length > NAME_CHARS_MAX)
+      throw new NonRetriableError(`Step "${name}": runId must be a text of 1 to ${NAME_CHARS_MAX} characters`)
+    const timeoutMs = timeout === undefined ? undefined : durationMs(name, timeout)
+    return encodeOpcode('WaitForRun', id, { runId, timeoutMs })
+  })
+  return ended.mapped(data => {
+    const end = data as AwaitedRun<Result> | null
+    if (end?.result === undefined || !middleware.changesInput) return end
+    return { ...end, result: middleware.input(end.result, { kind: 'child', name }) as Result }
+  })
+}
+
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
 type EmitOptions = { event: string | EventDefinition; data?: unknown }
 
 /** Wraps a callback in the step middleware, whose result is stored. */
 function withMiddleware(
-  { middleware }: PassEnvironment,
+  { middleware, run }: PassEnvironment,
   ctx: RunContext,
-  name: string,
+  { name, hashedId }: StepId,
   callback: StepCallback,
 ): StepCallback {
   if (!middleware.touchesSteps) return callback
   return async (context: StepContext) => {
-    const result = await middleware.step({ name, ctx }, () => callback(context))
+    const step = { name, id: hashedId, op: 'StepRun', attempt: context.attempt } as const
+    const { event } = run.args as WorkflowArgs
+    const result = await middleware.step({ step, ctx, event }, () => callback(context))
     return middleware.output(result, { kind: 'step', name })
   }
 }

@@ -40,14 +40,14 @@ export function warn(logs: LogBuffer, { pass, memo, outcome }: { pass: Pass; mem
     logs.append({ name: WARNING_SCOPE, nextIndex: POSITIONS[kind] }, { level: 'warn', message })
   if (outcome.kind === 'opcodes' && outcome.isStuck) warnOfOtherPath(logs, { pass, memo })
   if (outcome.kind !== 'returned') return
-  const unawaited = pass.unawaited.names()
+  const unawaited = pass.called.unawaited()
   if (unawaited.length > 0) {
     const steps = unawaited.length === 1 ? `Step ${list(unawaited)} was` : `Steps ${list(unawaited)} were`
     const what = 'the handler returned without looking at the result, or noticing a failure'
-    const children = pass.unawaited.names(id => memo.opOf(id) === 'RunWorkflow' && !memo.hasSettled(id))
+    const children = pass.called.unawaited(id => memo.opOf(id) === 'RunWorkflow' && !memo.hasSettled(id))
     write('unawaited', `${steps} never awaited: ${what}.${ofChildren(children)}`)
   }
-  const { lost } = pass
+  const { lost } = pass.called
   if (lost.length > 0) {
     const steps = lost.length === 1 ? `Step ${list(lost)} was` : `Steps ${list(lost)} were`
     write('lost', `${steps} called after the handler had returned, and never run. ${AWAIT_BRANCHES}`)
@@ -67,7 +67,7 @@ function ofChildren(names: readonly string[]): string {
 
 /** Logs that the handler called new steps and not all stored ones. */
 export function warnOfOtherPath(logs: LogBuffer, { pass, memo }: { pass: Pass; memo: Memo }): void {
-  const { discovered } = pass
+  const { discovered } = pass.called
   const uncalled = memo.uncalled()
   if (uncalled.length === 0 || discovered.length === 0) return
   const steps = `the new step${discovered.length === 1 ? '' : 's'} ${list(discovered)}`

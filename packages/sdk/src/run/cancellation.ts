@@ -5,7 +5,8 @@ export class Cancellation {
   #cancelled = false
   #reason: unknown
   #controller: AbortController | undefined
-  #listener: (() => void) | undefined
+  #isLate = false
+  #listener: ((isLate: boolean) => void) | undefined
 
   get cancelled(): boolean {
     return this.#cancelled
@@ -19,18 +20,19 @@ export class Cancellation {
     return this.#controller.signal
   }
 
-  /** Cancels the pass. Further calls do nothing. */
-  cancel(reason: unknown = new Error('The invoke was cancelled')): void {
-    if (this.#cancelled) return
+  /** Cancels the pass. `isLate`: the engine takes its answer all the same. Further calls do nothing, unless the answer is not taken any more. */
+  cancel(reason: unknown = new Error('The invoke was cancelled'), isLate = false): void {
+    if (this.#cancelled && (isLate || !this.#isLate)) return
+    this.#isLate = isLate
     this.#cancelled = true
-    this.#reason = reason
-    this.#listener?.()
+    this.#reason ??= reason
+    this.#listener?.(isLate)
     this.#controller?.abort(reason)
   }
 
   /** Sets the listener of the pass. It is called at once when the pass is already cancelled. */
-  onCancel(listener: () => void): void {
+  onCancel(listener: (isLate: boolean) => void): void {
     this.#listener = listener
-    if (this.#cancelled) listener()
+    if (this.#cancelled) listener(this.#isLate)
   }
 }

@@ -28,7 +28,7 @@ export function createLogger(logs: LogBuffer, scope: () => LogScope): Logger {
 }
 
 /** The message and the fields of a line, in either order. Without a message, that of an error or the `message` or `msg` of the fields. */
-function lineOf(first: unknown, second: unknown): { message: string; fields?: object | undefined } {
+export function lineOf(first: unknown, second: unknown): { message: string; fields?: object | undefined } {
   if (typeof first !== 'object' || first === null) return { message: first as string, fields: second as object }
   const { message, msg } = first as { message?: unknown; msg?: unknown }
   const text = [second, message, msg].find(one => typeof one === 'string') ?? ''

@@ -21,6 +21,9 @@ export interface Position extends Pick<Place, 'after' | 'open'> {
   readonly position: number
 }
 
+/** The part of a hold that its pass uses. */
+export type Hold = Pick<PassHold, 'keepsOpen' | 'goesOn' | 'stop'>
+
 export class PassHold {
   readonly #options: PassHoldOptions
   #at: Position | undefined

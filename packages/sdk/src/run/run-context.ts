@@ -2,10 +2,11 @@
 
 import type { Duration } from '@perdure/client'
 import type { Logger } from './logger.ts'
+import type { Amounts } from './spent.ts'
 
 /**
  * The event that started the run. The `data` of a child run is the data its parent passed; the `data` of a scheduled
- * run is `{cron, scheduledAt}`.
+ * run is `{cron, scheduledAt, previousAt?}`.
  */
 export interface WorkflowEvent<Data = unknown, Name extends string = string> {
   readonly id?: string
@@ -34,6 +35,11 @@ export interface StepContext {
   readonly idempotencyKey: string
   /** Writes log lines whose scope is this step's name. */
   readonly logger: Logger
+  /**
+   * Adds amounts that the attempt spends to the budgets of the run and of the runs above it (`budget` of a workflow), such as
+   * `{ usd: 0.013, tokens: 912 }`. They count once, when the attempt is reported, also if it fails. Without a budget they are ignored.
+   */
+  readonly spend: (amounts: Amounts) => void
 }
 
 /** Attributes to set, by key; null removes one, and undefined changes nothing. */
@@ -88,6 +94,12 @@ export interface RunContext {
    * the same in every pass. The timeout starts when the run parks at `wait()`; by default there is none.
    */
   callback<Data = unknown>(name: string, options?: { timeout?: Duration }): Callback<Data>
+  /**
+   * Ends the run, and starts a new one of the same workflow with this data: `return ctx.continueAs(data)`. For loops that never end, and
+   * runs that would have too many steps. The new run has the same pin, attributes and priority, and answers the parent. A caller that
+   * waits for the result gets the result of the last run.
+   */
+  continueAs(data?: unknown): never
   readonly webhook: {
     /** As a step, posts `data` to `url`, unsigned. The engine retries it. Resolves when the delivery is queued. */
     send(name: string, options: { url: string; data?: unknown }): Promise<void>

@@ -16,6 +16,7 @@ import {
   SIGNATURE_HEADER,
   type WorkflowRegistration,
 } from '@perdure/protocol'
+import { logOutsideTo } from '../ambient/log.ts'
 import { checkEnvironment, readAllowUnsigned, signingKeysOf } from '../engine/environment.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import { type Answer, answerRefusal } from '../replay/answer.ts'
@@ -47,7 +48,10 @@ export interface HandlerOptions {
   allowUnsigned?: boolean
   /** Middleware around the passes and steps of every workflow, outside the workflow's own. The first is the outermost. */
   middleware?: readonly Middleware[]
-  /** Takes errors that handlers throw outside their steps, and the state of the runner. Default: the console. */
+  /**
+   * Takes errors that handlers throw outside their steps, the state of the runner, and what `log` writes outside of runs. Default: the
+   * console.
+   */
   log?: RunnerLog | LevelLogger
 }
 
@@ -137,6 +141,7 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
   const workflows = byName(options.workflows)
   const { middleware = [] } = options
   const log = runnerLogOf(options.log)
+  if (options.log !== undefined) logOutsideTo(options.log)
   const keys = signingKeysOf(options.signingKey)
   const signatures = keys.length > 0 ? new SignatureCheck(options.app, keys) : undefined
   const door = signatures ? undefined : new UnsignedDoor(options.allowUnsigned ?? readAllowUnsigned())

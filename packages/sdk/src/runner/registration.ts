@@ -7,7 +7,10 @@ import { connectionOf, exchange, type OptionNames, readEnvironment, requestOf } 
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  BUDGETS_FEATURE,
   CALLBACKS_FEATURE,
+  CLEANUP_FEATURE,
+  CONTINUE_AS_FEATURE,
   END_WITH_STEPS_FEATURE,
   type EngineList,
   HTTP_CHECKPOINTS_FEATURE,
@@ -20,6 +23,7 @@ import {
   type RegisterRequest,
   SIGNATURE_FEATURE,
   STEP_POLICY_FEATURE,
+  WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { detectRuntime, sleepsBetweenRequests } from '../engine/environment.ts'
@@ -237,6 +241,10 @@ export function registerRequest(
       WAIT_ORDER_FEATURE,
       ANOTHER_PASS_FEATURE,
       CALLBACKS_FEATURE,
+      CONTINUE_AS_FEATURE,
+      CLEANUP_FEATURE,
+      WAIT_FOR_RUN_FEATURE,
+      BUDGETS_FEATURE,
     ],
     workflows: handler.workflows,
   }

@@ -103,6 +103,35 @@ test('a run is replayed, also with another input, and retried from a step', asyn
   expect(await (await run.replay()).status()).toBe('waiting')
 })
 
+const sync = createWorkflow({ name: 'sync' }, async ({ event, step, ctx }: WorkflowArgs<{ page: number }>) => {
+  const { page } = event.data
+  await step.sleep('pause', '1h')
+  return page < 3 ? ctx.continueAs({ page: page + 1 }) : page
+})
+
+test('a run that continues has the result of the last run, in virtual time', async () => {
+  const engine = await open([sync])
+  const run = await engine.start(sync, { page: 1 })
+  await expect(run.result()).rejects.toThrow('has not ended')
+  expect(await run.result({ within: '3h' })).toBe(3)
+  const { continuedAs } = await run.read()
+  const next = await engine.run(continuedAs as string)
+  expect(await next.read()).toMatchObject({ continuedFrom: run.id, input: { page: 2 } })
+  expect(await run.why()).toContain(`continued as run ${continuedAs}`)
+})
+
+test('a step is settled by hand, with a result or an error', async () => {
+  const engine = await open([sync, approval])
+  const slept = await engine.start(sync, { page: 3 })
+  await slept.settle('pause', { data: null })
+  expect(await slept.result()).toBe(3)
+  expect(await slept.step('pause')).toMatchObject({ settledBy: { reason: 'settled by the test' } })
+  await expect(slept.settle('pause', { data: null })).rejects.toMatchObject({ code: 'conflict' })
+  const failed = await engine.start(sync, { page: 3 })
+  await failed.settle('pause', { error: { message: 'no night' } })
+  expect((await failed.failure()).message).toContain('no night')
+})
+
 test("the engine's whole HTTP interface is available", async () => {
   const engine = await open([approval])
   const run = await engine.start(approval, { n: 1 })

@@ -42,6 +42,17 @@ const checkout = createWorkflow(
   },
 )
 
+const hotel = {
+  async book() {
+    return 'room 12'
+  },
+  async release(_room: string) {},
+}
+const trip = createWorkflow({ name: 'trip' }, async ({ step }) => {
+  await step.run('book', () => hotel.book(), { rollback: room => hotel.release(room) })
+  await step.waitForEvent('weather', { event: 'weather/fine' })
+})
+
 test('an approved order is shipped', async () => {
   await using engine = await testEngine([checkout])
 
@@ -162,4 +173,16 @@ test('a shop that does not answer is told again', async () => {
   await engine.advance('1d')
 
   expect((await engine.deliveries()).map(({ answer }) => answer)).toEqual([503, 'timeout', 200])
+})
+
+test('a trip that is cancelled gives its room back', async () => {
+  await using engine = await testEngine([trip])
+
+  const run = await engine.start(trip)
+  await run.parkedAt('weather')
+  await run.cancel()
+
+  const cleanup = await run.cleanup()
+  expect(await cleanup?.status()).toBe('succeeded')
+  expect(cleanup?.executions('rollback:book')).toBe(1)
 })

@@ -3,7 +3,7 @@
 
 import type { Client, DataArguments, Duration, EventDefinition, EventToSend, SentOf } from '@perdure/client'
 import { eventNameOf, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
-import type { EventRecord, RunStatus, SendEventReply } from '@perdure/protocol'
+import { ENGINE_EVENT_PREFIX, type EventRecord, type RunStatus, type SendEventReply } from '@perdure/protocol'
 import type { Workflow } from '../workflow/workflow.ts'
 import { loadEngine } from './host/engine-package.ts'
 import { TestingError } from './host/errors.ts'
@@ -98,8 +98,8 @@ export class TestEngine implements AsyncDisposable {
   }
 
   /**
-   * Starts a run of a workflow with the event that triggers it, or directly if no event does (a workflow with schedules or
-   * without triggers). Rejects when the event starts no run of it.
+   * Starts a run of a workflow with the event that triggers it, or directly if no event does, or only one of the engine's (a workflow
+   * with schedules or without triggers). Rejects when the event starts no run of it.
    */
   async start<Output, Sent>(
     workflow: Workflow<never, Output, Sent>,
@@ -271,13 +271,13 @@ export class TestEngine implements AsyncDisposable {
 
 /**
  * Returns the event that starts a workflow: the first that its triggers name exactly, or without a list of triggers its name;
- * undefined if no event starts it.
+ * undefined if no event starts it, or only events that the engine alone sends.
  */
 function triggerOf({ name, registration: { triggers } }: Workflow<never, unknown>): string | undefined {
   if (!triggers) return name
-  const exact = triggers.find(({ event }) => event !== undefined && !event.endsWith('*'))
-  if (exact?.event !== undefined) return exact.event
-  if (!triggers.some(({ event }) => event !== undefined)) return undefined
+  const events = triggers.flatMap(({ event }) => event ?? []).filter(event => !event.startsWith(ENGINE_EVENT_PREFIX))
+  const exact = events.find(event => !event.endsWith('*'))
+  if (exact !== undefined || events.length === 0) return exact
   throw new TestingError(`No trigger of workflow "${name}" names a whole event: start it with {event: '...'}`)
 }
 

@@ -60,12 +60,15 @@ export class TestRun<Output = unknown> {
   }
 
   /**
-   * Returns the workflow's result. Rejects with a {@link RunFailedError} when the run failed or was cancelled, and with a
-   * {@link TestingError} that describes its state when it does not end within the given time.
+   * Returns the workflow's result. If the run continued as another one, waits for the last run and returns its result. Rejects with a
+   * {@link RunFailedError} when the run failed or was cancelled, and with a {@link TestingError} that describes its state when it
+   * does not end within the given time.
    */
   async result(options: WithinOptions = {}): Promise<Json<Output>> {
-    await this.#move(options, async () => false)
-    const run = await this.read()
+    const end = () => this.#host.read(api => api.getRunResult({ id: this.id }))
+    await this.#advance(options, async () => ENDED.includes((await end()).status))
+    const { runId } = await end()
+    const run = await this.#host.read(api => api.getRun({ id: runId }))
     if (run.status === 'succeeded') return (run.result ?? null) as Json<Output>
     if (run.status === 'failed' || run.status === 'cancelled') throw new RunFailedError(run)
     throw new TestingError(await this.#describe('has not ended', run))
@@ -149,9 +152,28 @@ export class TestRun<Output = unknown> {
     await this.#host.command(api => api.completeCallback({ token, ...(data === undefined ? {} : { body: data }) }))
   }
 
-  /** Cancels the run. */
-  async cancel(): Promise<void> {
-    await this.#host.command(api => api.cancelRun({ id: this.id }))
+  /**
+   * Gives an outstanding step (`name:n` from the second use of a name on) its end, as an operator would: a result, or an error that the
+   * handler can catch. Rejects when the step is settled, or the run has ended.
+   */
+  async settle(name: string, end: { data: unknown } | { error: { message: string; name?: string } }): Promise<void> {
+    this.#host.steps.names.asked('settle', name)
+    const body = { ...end, reason: 'settled by the test' }
+    await this.#host.command(api => api.settleStep({ id: this.id, stepId: name, body }))
+  }
+
+  /** Cancels the run. With `cleanup: false` nothing is undone, and `onCancel` is not called. */
+  async cancel(options: { cleanup?: boolean } = {}): Promise<void> {
+    refuseUnknownOptions('cancel', options, { cleanup: true })
+    const body = options.cleanup === undefined ? {} : { body: { cleanup: options.cleanup } }
+    await this.#host.command(api => api.cancelRun({ id: this.id, ...body }))
+  }
+
+  /** Returns the run that cleans up after this run: its rollbacks and `onCancel`. Undefined if none follows. */
+  async cleanup(): Promise<TestRun | undefined> {
+    const query = { parentRunId: this.id, kind: 'cleanup', limit: 1 } as const
+    const [run] = (await this.#host.read(api => api.listRuns(query))).items
+    return run && new TestRun(this.#host, run)
   }
 
   /** Pauses the run. The current step finishes and its result is stored; the next step waits for {@link resume}. */
@@ -162,6 +184,13 @@ export class TestRun<Output = unknown> {
   /** Resumes a paused run. */
   async resume(): Promise<void> {
     await this.#host.command(api => api.resumeRun({ id: this.id }))
+  }
+
+  /**
+   * Sets limits of the run's own budget, such as `{ usd: 10, tokens: null }`, where null removes one, and resumes the runs that wait for it.
+   */
+  async setBudget(limits: Readonly<Record<string, number | null>>): Promise<void> {
+    await this.#host.command(api => api.setRunBudget({ id: this.id, body: { ...limits } }))
   }
 
   /** Starts a new run with the same input, or with another: `replay({ input })`. Only for a run that has ended. */
@@ -180,12 +209,15 @@ export class TestRun<Output = unknown> {
   }
 
   /** Moves the virtual time until the run has ended or `enough` returns true, at most for `within`. */
-  async #move(options: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
+  #move(options: WithinOptions, enough: () => Promise<boolean>): Promise<void> {
+    return this.#advance(options, async () => ENDED.includes((await this.read()).status) || enough())
+  }
+
+  /** Moves the virtual time until `isOver` returns true, at most for `within`. */
+  async #advance(options: WithinOptions, isOver: () => Promise<boolean>): Promise<void> {
     refuseUnknownOptions('The read of a run', options, { within: true })
     const ms = durationMs(options.within ?? 0)
-    if (ms === 0) return
-    const isOver = async () => ENDED.includes((await this.read()).status) || enough()
-    await this.#host.advanceTo(this.#host.clock.now() + ms, isOver)
+    if (ms > 0) await this.#host.advanceTo(this.#host.clock.now() + ms, isOver)
   }
 
   async #describe(what: string, run: Run): Promise<string> {

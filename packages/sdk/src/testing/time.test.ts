@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
-import { TestingError, testEngine } from './index.ts'
+import { TestingError, type TestRun, testEngine } from './index.ts'
 import { open } from './open.testkit.ts'
 
 const DAY_MS = 86_400_000
@@ -136,11 +136,16 @@ test('a schedule runs on each of its days', async () => {
   await engine.advance('7d')
   const runs = await engine.runs({ workflow: nightly, status: 'succeeded' })
   expect(runs).toHaveLength(7)
-  expect(await runs[6]?.result()).toEqual({ cron: '30 2 * * *', scheduledAt: '2030-01-07T02:30:00.000Z' })
+  expect(await runs[0]?.result()).toEqual({ cron: '30 2 * * *', scheduledAt: '2030-01-01T02:30:00.000Z' })
+  expect(await runs[6]?.result()).toEqual({
+    cron: '30 2 * * *',
+    scheduledAt: '2030-01-07T02:30:00.000Z',
+    previousAt: '2030-01-06T02:30:00.000Z',
+  })
 })
 
 test('a debounced workflow starts once, with the last event', async () => {
-  const debounce = { period: '10s', key: 'event.data.doc' }
+  const debounce = { period: '10s', key: 'event.data.doc' } as const
   const index = createWorkflow({ name: 'index', debounce }, async ({ event }: WorkflowArgs<unknown>) => event.data)
   const engine = await open([index])
   for (const version of [1, 2, 3]) {
@@ -175,13 +180,35 @@ test('runs held by a limit start as soon as there is room', async () => {
   expect(await engine.runs({ status: 'succeeded' })).toHaveLength(3)
 })
 
+test('a run keeps its slot over a sleep, and the next one is of the key whose turn it is', async () => {
+  const order: string[] = []
+  const concurrency = { limit: 1, hold: 'run' } as const
+  const fairness = { key: 'event.data.tenant' }
+  const options = { name: 'kept', concurrency, fairness }
+  const kept = createWorkflow(options, async ({ event, step }: WorkflowArgs<{ tenant: string }>) => {
+    await step.run('begin', () => void order.push(event.data.tenant))
+    await step.sleep('nap', '1h')
+  })
+  const engine = await open([kept])
+  const runs: TestRun<void>[] = []
+  for (const tenant of ['a', 'a', 'a', 'b']) runs.push(await engine.start(kept, { tenant }))
+  expect(order).toEqual(['a'])
+  expect(await runs[3]?.why()).toContain('concurrency limit')
+  await engine.crash()
+  await engine.restart()
+  await engine.advance('59m')
+  expect(order).toEqual(['a'])
+  for (const run of runs) await run.result({ within: '4h' })
+  expect(order).toEqual(['a', 'a', 'b', 'a'])
+})
+
 test('time runs forward only, and code of a workflow cannot move it', async () => {
   const mover = createWorkflow({ name: 'mover', retry: { maxAttempts: 1 } }, ({ step }) =>
     step.run('move', () => engine.advance('1d')),
   )
   const engine = await open([mover])
   await expect(engine.advanceTo(0)).rejects.toThrow('It is 2030-01-01T00:00:00.000Z: time does not run backwards')
-  await expect(engine.advance('soon')).rejects.toThrow(TypeError)
+  await expect(engine.advance('soon' as never)).rejects.toThrow(TypeError)
   await expect(engine.advanceTo('soon')).rejects.toThrow(TypeError)
   const run = await engine.start(mover)
   expect(await run.failure()).toMatchObject({ name: TestingError.name, message: /cannot move the time/ })

@@ -1,5 +1,6 @@
 // `createWorkflow()`: defines a workflow by its name, its triggers, its policies and its handler.
 
+import type { Duration } from '@perdure/client'
 import { checkMiddleware, eventNameOf, isEventDefinition, isSchema } from '@perdure/client/internal'
 import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
@@ -19,7 +20,7 @@ import {
   type Typed,
   type WorkflowTrigger,
 } from './triggers.ts'
-import type { FailureArgs, Workflow, WorkflowHandler } from './workflow.ts'
+import type { CancelArgs, FailureArgs, Workflow, WorkflowHandler } from './workflow.ts'
 
 /** Options of a workflow: its name, its triggers and its policies. */
 export type WorkflowOptions<Input = unknown> = Definition<Input> &
@@ -57,6 +58,14 @@ export type UntypedCollectingOptions = Definition<unknown[]> &
 type Collecting = Omit<FlowControl, 'batch' | 'debounce'> &
   ({ batch: Batch; debounce?: never } | { debounce: Debounce & { mode: 'all' }; batch?: never })
 
+/** The limits of a run and all its descendants, by name: at most 16 besides `steps` and `runs`, each up to 1e9 with nine decimals. */
+export interface Budget {
+  readonly whenExceeded?: 'pause' | 'fail'
+  readonly steps?: number
+  readonly runs?: number
+  readonly [name: string]: number | 'pause' | 'fail' | undefined
+}
+
 interface Definition<Input> {
   name: string
   /** Attempts and backoff of each step, and the tries of a handler that throws. */
@@ -71,6 +80,14 @@ interface Definition<Input> {
    * children and its parent, until somebody resumes it, which gives new attempts and tries. Default: it fails.
    */
   whenExhausted?: 'fail' | 'pause'
+  /** How long ended runs of the workflow are kept, by status, in place of the engine's `ENGINE_RETENTION` for that status. */
+  retention?: { succeeded?: Duration; failed?: Duration; cancelled?: Duration }
+  /**
+   * Limits of a run and all its descendants: `{ usd: 5, tokens: 200_000, steps: 500, runs: 50 }`. The engine counts `steps` and `runs`;
+   * steps report all else by `spend`. Beyond a limit each run of the tree is paused at its next step boundary until the limit is raised;
+   * with `whenExceeded: 'fail'` it fails with the code `budget_exceeded`.
+   */
+  budget?: Budget
   /** First attributes of a run, by which it is found: each a CEL expression over `event`, such as `event.data.customerId`. */
   attributes?: Readonly<Record<string, string>>
   /** Keys of the attributes that a run of this workflow takes from its parent when it starts as a child. */
@@ -82,6 +99,11 @@ interface Definition<Input> {
    * is not validated, because invalid data may be the reason of the failure.
    */
   onFailure?: (args: FailureArgs<Input>) => unknown
+  /**
+   * Called in a separate run after a run of this workflow was cancelled, before the rollbacks of its steps. `steps` has the results of
+   * the cancelled run by name. The event's data is not validated, as for {@link onFailure}.
+   */
+  onCancel?: (args: CancelArgs<Input>) => unknown
 }
 
 /**
@@ -144,7 +166,8 @@ type AnyWorkflowOptions = Definition<never> &
 
 function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Workflow {
   checkOptionNames(options)
-  const { name, triggers, onFailure, input, middleware, cancelOn, inheritAttributes, ...policies } = options
+  const { name, triggers, onFailure, onCancel, input, middleware, cancelOn, inheritAttributes, budget, ...policies } =
+    options
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARS_MAX) {
     throw new TypeError(`A workflow's name must be a string of 1 to ${NAME_CHARS_MAX} characters`)
   }
@@ -159,9 +182,11 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   if (triggers !== undefined) {
     registration.triggers = given.map(one => checkTrigger(name, readTrigger(one).registered))
   }
+  if (budget) registration.budget = { ...budget } as WorkflowRegistration['budget']
   if (inheritAttributes) registration.inheritAttributes = [...inheritAttributes]
   if (cancelOn) registration.cancelOn = [cancelOn].flat().map(readCancelOn)
   if (onFailure) registration.onFailure = true
+  if (onCancel) registration.cleanup = true
   if (input !== undefined && !isSchema(input)) {
     throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
   }
@@ -172,6 +197,7 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
     handler,
     middleware,
     onFailure: onFailure as Workflow['onFailure'],
+    onCancel: onCancel as Workflow['onCancel'],
     parseEvent,
   }
 }

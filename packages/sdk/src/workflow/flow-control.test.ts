@@ -26,6 +26,7 @@ const EVERYTHING = {
   singleton: { mode: 'cancel', key: 'event.data.id' },
   idempotency: { key: 'event.data.id', ttl: '7d' },
   priority: 'event.data.vip ? 10 : 0',
+  fairness: { key: 'event.data.user', weight: 'event.data.vip ? 3 : 1' },
   timeouts: { queue: '10m', run: '2h', invoke: 30_000 },
   cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }, { event: 'shop/closed' }],
 } satisfies Required<Omit<FlowControl, 'batch'>>
@@ -59,7 +60,7 @@ test('batch and debounce together throw', () => {
 })
 
 describe('types', () => {
-  const batch = { maxSize: 10, timeout: '1s' }
+  const batch = { maxSize: 10, timeout: '1s' } as const
 
   test('a handler of arrays can have a batch', () => {
     const workflow = createWorkflow({ name: 'w', batch }, many)
@@ -109,6 +110,7 @@ describe('types', () => {
       limit: number
       key?: string
       scope?: 'workflow' | 'app' | 'namespace'
+      hold?: 'pass' | 'run'
     }>()
   })
 })

@@ -3,13 +3,10 @@
 // text such as "30s".
 
 import type { EventDefinition } from '@perdure/client'
-import type { WorkflowRegistration } from '@perdure/protocol'
+import type { FlowControlName, WorkflowRegistration } from '@perdure/protocol'
 
 /** The flow control fields of a registration. */
-type Policies = Omit<
-  WorkflowRegistration,
-  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted' | 'attributes' | 'inheritAttributes'
->
+type Policies = Pick<WorkflowRegistration, FlowControlName>
 type Policy<Name extends keyof Policies> = NonNullable<Policies[Name]>
 
 /** At most `limit` runs at once, for each value of `key`. `scope` says which runs are counted together. */
@@ -26,6 +23,8 @@ export type Batch = Policy<'batch'>
 export type Singleton = Policy<'singleton'>
 /** One run for each value of `key` within `ttl`. Default 24 hours. */
 export type Idempotency = Policy<'idempotency'>
+/** Keys that take turns where a limit holds runs back. `weight` is a CEL expression for the share of a key, 1 without it. */
+export type Fairness = Policy<'fairness'>
 /** Longest time in the queue, of the whole run, and of one invoke. */
 export type Timeouts = Policy<'timeouts'>
 /** An event that cancels runs, by its exact name or its definition. `if` selects the runs. */
@@ -51,6 +50,8 @@ export interface FlowControl extends Omit<Policies, 'cancelOn'> {
   idempotency?: Idempotency
   /** CEL expression for a number; runs with a higher number start first. */
   priority?: string
+  /** Where `concurrency` or `throttle` holds runs back, the values of `key` take turns. Priority orders runs within a key. */
+  fairness?: Fairness
   /** How long a run may wait for its first invoke, how long it may take, and how long one invoke may take. */
   timeouts?: Timeouts
   /** Events that cancel a run. `if` sees the run's own event as `event` and the arriving one as `async`. */

@@ -1,7 +1,7 @@
 // The names of the options of a workflow, and of the members of its policies. Called by `createWorkflow`.
 
 import { isEventDefinition, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
-import type { RetryPolicy } from '@perdure/protocol'
+import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { FlowControl } from './flow-control.ts'
 
 type One<T> = Exclude<T extends readonly (infer Item)[] ? Item : T, { readonly schema: unknown }>
@@ -9,7 +9,8 @@ type One<T> = Exclude<T extends readonly (infer Item)[] ? Item : T, { readonly s
 type MembersOf<Policy> = [Extract<One<Policy>, object>] extends [never]
   ? true
   : OptionNames<Required<Extract<One<Policy>, object>>>
-type Policies = Required<FlowControl & { retry: RetryPolicy }>
+type Retention = NonNullable<WorkflowRegistration['retention']>
+type Policies = Required<FlowControl & { retry: RetryPolicy; retention: Retention }>
 
 const POLICIES = {
   retry: {
@@ -21,7 +22,8 @@ const POLICIES = {
     maxElapsed: true,
     nonRetriable: true,
   },
-  concurrency: { limit: true, key: true, scope: true },
+  retention: { succeeded: true, failed: true, cancelled: true },
+  concurrency: { limit: true, key: true, scope: true, hold: true },
   throttle: { limit: true, period: true, periodMs: true, burst: true, key: true },
   rateLimit: { limit: true, period: true, key: true },
   debounce: { period: true, key: true, timeout: true, mode: true },
@@ -29,6 +31,7 @@ const POLICIES = {
   singleton: { mode: true, key: true },
   idempotency: { key: true, ttl: true },
   priority: true,
+  fairness: { key: true, weight: true },
   timeouts: { queue: true, run: true, invoke: true },
   cancelOn: { event: true, if: true },
 } as const satisfies { [Name in keyof Policies]: MembersOf<Policies[Name]> }
@@ -40,8 +43,10 @@ const OPTIONS = {
   input: true,
   middleware: true,
   onFailure: true,
+  onCancel: true,
   handlerRetries: true,
   whenExhausted: true,
+  budget: true,
   attributes: true,
   inheritAttributes: true,
 }
@@ -63,12 +68,13 @@ export function checkOptionNames(options: { name?: unknown; triggers?: unknown }
       refuseUnknownOptions(`${what}: ${name}`, one, members)
     }
   }
-  const { priority, onFailure } = given
+  const { priority } = given
   if (priority !== undefined && typeof priority !== 'string') {
     throw new TypeError(`${what}: priority must be a CEL expression, such as "event.data.priority"`)
   }
-  if (onFailure !== undefined && typeof onFailure !== 'function') {
-    throw new TypeError(`${what}: onFailure must be a function`)
+  for (const name of ['onFailure', 'onCancel']) {
+    if (given[name] !== undefined && typeof given[name] !== 'function')
+      throw new TypeError(`${what}: ${name} must be a function`)
   }
 }
 
@@ -82,6 +88,7 @@ const BARE: Readonly<Record<string, string>> = {
   batch: 'maxSize',
   singleton: 'key',
   idempotency: 'key',
+  fairness: 'key',
   timeouts: 'run',
   cancelOn: 'event',
   triggers: 'event',

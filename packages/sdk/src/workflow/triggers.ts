@@ -3,6 +3,7 @@
 
 import { type EventDefinition, InvalidDataError, type NamesOf, type ReceivedOf, type SentOf } from '@perdure/client'
 import { isEventDefinition, type Subject, validate } from '@perdure/client/internal'
+import type { FOLLOW_ON_KINDS, RunError, TERMINAL_STATUSES } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { WorkflowEvent } from '../run/run-context.ts'
 
@@ -17,7 +18,39 @@ export interface CronData {
   readonly cron: string
   /** RFC 3339. */
   readonly scheduledAt: string
+  /** The instant of the run before, in RFC 3339; absent the first time. The run is for what came after it. */
+  readonly previousAt?: string
 }
+
+/** How a run ended. */
+type EndedStatus = (typeof TERMINAL_STATUSES)[number]
+
+/** `event.data` of an event that the engine sends when a run has ended, such as `perdure/run.failed`. */
+export interface RunEndedData<Status extends EndedStatus = EndedStatus> {
+  readonly runId: string
+  readonly workflow: string
+  readonly app: string
+  readonly status: Status
+  /** Only of a run that succeeded. */
+  readonly result?: unknown
+  /** Only of a run that failed. */
+  readonly error?: RunError
+  /** The result or the error has more than 64 KiB, and is left out. */
+  readonly resultOmitted?: true
+  /** Only of a run that follows one which failed or was cancelled. */
+  readonly kind?: (typeof FOLLOW_ON_KINDS)[number]
+  readonly parentRunId?: string
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+}
+
+/** The name of a trigger for events of the engine. */
+type EngineEventName = `perdure/${string}`
+
+type DataNamed<Name> = Name extends `perdure/run.${infer Status extends EndedStatus}`
+  ? RunEndedData<Status>
+  : Name extends EngineEventName
+    ? RunEndedData
+    : unknown
 
 type OneOf<Triggers> = Triggers extends readonly unknown[] ? Triggers[number] : Triggers
 
@@ -32,7 +65,7 @@ type EventOf<Trigger> = Trigger extends EventDefinition
   : Trigger extends { event: infer Event }
     ? Event extends EventDefinition
       ? WorkflowEvent<ReceivedOf<Event>, NamesOf<Event['name']>>
-      : WorkflowEvent<unknown, NamesOf<Event & string>>
+      : WorkflowEvent<DataNamed<Event>, NamesOf<Event & string>>
     : WorkflowEvent<CronData, 'engine/cron'>
 
 /** The events that start a workflow with these triggers: a union that `event.name` discriminates. */
@@ -59,9 +92,9 @@ export type FailedIn<Triggers> =
       ? never
       : unknown)
 
-/** `unknown` when a typed event is among the triggers, or all are schedules, else `never`. Overloads are chosen by it. */
+/** `unknown` when a typed event is among the triggers, or all are of the engine: schedules, and its events; else `never`. Overloads are chosen by it. */
 export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
-  ? [OneOf<Triggers>] extends [{ cron: string }]
+  ? [OneOf<Triggers>] extends [{ cron: string } | { event: EngineEventName }]
     ? unknown
     : never
   : unknown

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import type { ReceivedEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
 import { createWorkflow } from './create-workflow.ts'
-import type { CronData } from './triggers.ts'
+import type { CronData, RunEndedData } from './triggers.ts'
 import type { DataOf, InputOf, OutputOf, StepTools, WorkflowArgs } from './workflow.ts'
 
 const orderSchema = z.object({ id: z.string(), at: z.coerce.date(), note: z.string().default('') })
@@ -58,7 +58,7 @@ describe('input', () => {
   })
 
   test('a workflow collects events only if its schema is an array', () => {
-    const batch = { maxSize: 2, timeout: '1s' }
+    const batch = { maxSize: 2, timeout: '1s' } as const
     createWorkflow({ name: 'w', input: z.array(orderSchema), batch }, ({ event }) => {
       expectTypeOf(event.data).toEqualTypeOf<Order[]>()
     })
@@ -112,6 +112,24 @@ describe('typed events as triggers', () => {
     createWorkflow({ name: 'w', triggers: [paid, { event: 'plain' }] }, async ({ event }) => {
       expectTypeOf(event.name).toEqualTypeOf<'order/paid' | 'plain'>()
       if (event.name === 'order/paid') expectTypeOf(event.data).toEqualTypeOf<{ cents: number }>()
+    })
+  })
+
+  test('events of the engine have the data of a run that has ended', () => {
+    createWorkflow({ name: 'w', triggers: { event: 'perdure/run.failed', if: 'true' } }, ({ event }) => {
+      expectTypeOf(event.name).toEqualTypeOf<'perdure/run.failed'>()
+      expectTypeOf(event.data).toEqualTypeOf<RunEndedData<'failed'>>()
+      expectTypeOf(event.data.error?.message).toEqualTypeOf<string | undefined>()
+    })
+    createWorkflow({ name: 'w', triggers: [{ event: 'perdure/run.*' }, { cron: '0 * * * *' }] }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<RunEndedData | CronData>()
+    })
+    const batch = { maxSize: 2, timeout: '1s' } as const
+    createWorkflow({ name: 'w', triggers: { event: 'perdure/run.cancelled' }, batch }, ({ event }) => {
+      expectTypeOf(event.data).toEqualTypeOf<RunEndedData<'cancelled'>[]>()
+    })
+    createWorkflow({ name: 'w', triggers: [{ event: 'perdure/run.failed' }, { event: 'plain' }] }, ({ event }) => {
+      expectTypeOf(event.data).toBeUnknown()
     })
   })
 
@@ -221,6 +239,10 @@ describe('what needs no annotation', () => {
         name: 'w',
         triggers: paid,
         onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<{ cents: string }>(),
+        onCancel: ({ event, steps }) => {
+          expectTypeOf(event.data).toEqualTypeOf<{ cents: string }>()
+          expectTypeOf(steps).toEqualTypeOf<Readonly<Record<string, unknown>>>()
+        },
       },
       () => 1,
     )
@@ -253,6 +275,28 @@ describe('what needs no annotation', () => {
       { name: 'w', onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<Order>() },
       ({ event }: WorkflowArgs<Order>) => event.data.id,
     )
+  })
+
+  test('a rollback gets the result as it is stored', () => {
+    createWorkflow({ name: 'w' }, async ({ step }) => {
+      const charged = await step.run('charge', () => Promise.resolve({ at: new Date(), cents: 1 }), {
+        rollback: (result, { idempotencyKey }) => {
+          expectTypeOf(result).toEqualTypeOf<{ at: string; cents: number }>()
+          expectTypeOf(idempotencyKey).toBeString()
+        },
+      })
+      expectTypeOf(charged).toEqualTypeOf<{ at: string; cents: number }>()
+      const withContext = await step.run('ship', async ({ signal }) => signal.aborted, {
+        rollback: async result => expectTypeOf(result).toBeBoolean(),
+      })
+      expectTypeOf(withContext).toBeBoolean()
+      const mapped = await step.map('item', [1, 2], item => ({ item }), {
+        rollback: result => expectTypeOf(result).toEqualTypeOf<{ item: number }>(),
+      })
+      expectTypeOf(mapped).toEqualTypeOf<{ item: number }[]>()
+      // @ts-expect-error the result is a number
+      await step.run('count', () => 1, { rollback: (result: string) => result })
+    })
   })
 
   test('definitions stand in cancelOn', () => {

@@ -4,11 +4,12 @@
 import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, WorkflowRef } from '@perdure/client'
 import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { RaceBranch, RaceResult } from '../run/branch.ts'
 import type { ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
 
-/** How one `step.run` handles failure. */
-export interface StepRunOptions {
+/** How one `step.run` handles failure, of the step and of the run after it. */
+export interface StepRunOptions<Result = unknown> {
   /**
    * With `false` the last failed attempt ends the run at once. By default the call rejects with a
    * {@link StepFailedError}, which the handler may catch; if it does not, the run fails with the step's error.
@@ -18,6 +19,28 @@ export interface StepRunOptions {
   retry?: RetryPolicy
   /** Longest time of one attempt. Then `signal` aborts, and the attempt fails with a {@link StepTimeoutError}. */
   timeout?: Duration
+  /**
+   * Undoes the step. When the run ends failed or cancelled, the rollbacks of the steps that succeeded run in reverse order, each as a
+   * durable step of its own, `rollback:<name>`, with the retry policy of the workflow.
+   */
+  rollback?: Rollback<Result>
+}
+
+/**
+ * Undoes a step: gets its stored result, and the context of the callback of the step `rollback:<name>`. The idempotency key is the same
+ * for every attempt; the step had another one.
+ */
+export type Rollback<Result = unknown> = {
+  // A method's parameters are bivariant, so that rollbacks of every result fit into one list.
+  call(result: Result, context: StepContext): unknown
+}['call']
+
+/** How `step.map` handles its items, and how each of their steps handles failure. */
+export interface StepMapOptions<Result = unknown> extends Omit<StepRunOptions<Result>, 'catch'> {
+  /** Most items whose steps are under way at once, an integer from 1 on. Default: all. */
+  concurrency?: number
+  /** With `true` all items are tried, and each has its outcome in the result, as of `Promise.allSettled`. Default: false. */
+  settle?: boolean
 }
 
 /** The event that a run waits for, and for how long. */
@@ -49,7 +72,34 @@ export interface StepTools {
    * Runs a callback and stores its result. Failures are retried by the workflow's retry policy. After the last attempt
    * the call rejects with a {@link StepFailedError}.
    */
-  run<T>(name: string, callback: (context: StepContext) => T, options?: StepRunOptions): Promise<Json<Awaited<T>>>
+  run<T>(
+    name: string,
+    callback: (context: StepContext) => T,
+    options?: StepRunOptions<NoInfer<Json<Awaited<T>>>>,
+  ): Promise<Json<Awaited<T>>>
+  /**
+   * Runs a callback for each item, as the steps `name:0`, `name:1` and so on. Resolves with the results in the order of the items.
+   * The first item that fails for good rejects the call with its {@link StepFailedError}: no further item begins, and the
+   * callbacks of others are aborted by their `signal`.
+   */
+  map<Item, T>(
+    name: string,
+    items: readonly Item[],
+    callback: (item: Item, index: number, context: StepContext) => T,
+    options: StepMapOptions<NoInfer<Json<Awaited<T>>>> & { settle: true },
+  ): Promise<PromiseSettledResult<Json<Awaited<T>>>[]>
+  map<Item, T>(
+    name: string,
+    items: readonly Item[],
+    callback: (item: Item, index: number, context: StepContext) => T,
+    options?: StepMapOptions<NoInfer<Json<Awaited<T>>>> & { settle?: false },
+  ): Promise<Json<Awaited<T>>[]>
+  /**
+   * Calls the branches, functions that call steps, and resolves with the name and the value of the one that settles first, or
+   * rejects like it. The others are cut off: their callbacks are aborted by their `signal`, they call no further step, and what
+   * still arrives for them is ignored. A sleep, a wait or a child of theirs ends with the run.
+   */
+  race<Branches extends Readonly<Record<string, RaceBranch>>>(branches: Branches): Promise<RaceResult<Branches>>
   /** Parks the run for a duration. */
   sleep(name: string, duration: Duration): Promise<void>
   /** Parks the run until a time: a Date, epoch milliseconds, or an ISO 8601 string. */
@@ -64,6 +114,11 @@ export interface StepTools {
     options: WaitForDefinedOptions<Event>,
   ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
   waitForEvent<Data = unknown>(name: string, options: WaitForEventOptions): Promise<ReceivedEvent<Data> | null>
+  /**
+   * Waits until a run of the namespace has ended, and resolves with its status and its result or error. If the run continued as
+   * another, waits for the last run of the chain. Resolves with null at the timeout. Rejects with a {@link StepFailedError} when there is no such run.
+   */
+  waitForRun<Result = unknown>(name: string, options: WaitForRunOptions): Promise<AwaitedRun<Result> | null>
   /**
    * Starts a child run and parks until it ends. Resolves with the child's result, or rejects with a
    * {@link StepFailedError} that has its error. The child validates its input.
@@ -81,6 +136,24 @@ export interface StepTools {
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
 }
 
+export interface WaitForRunOptions {
+  /** The id of the run. */
+  runId: string
+  /** How long to wait; default: for ever. */
+  timeout?: Duration
+}
+
+/** The end of a run that a step waited for. */
+export interface AwaitedRun<Result = unknown> {
+  /** The last run of the chain. */
+  runId: string
+  status: 'succeeded' | 'failed' | 'cancelled'
+  /** Only of a run that succeeded. */
+  result?: Result
+  /** Only of a run that failed. */
+  error?: { name?: string; message: string; code?: string; stepName?: string }
+}
+
 /** The argument of a handler. */
 export interface WorkflowArgs<Input = unknown, Event extends WorkflowEvent = WorkflowEvent<Input>> {
   readonly event: Event
@@ -93,6 +166,15 @@ export interface FailureArgs<Input = unknown> extends WorkflowArgs<Input> {
   readonly error: RunFailure
 }
 
+/** The argument of the handler of cancelled runs. Its event is the one of the cancelled run. */
+export interface CancelArgs<Input = unknown> extends WorkflowArgs<Input> {
+  /**
+   * The results of the steps of the cancelled run that succeeded, by name (`name:n` from the second use of a name on), in the order in
+   * which they were stored.
+   */
+  readonly steps: Readonly<Record<string, unknown>>
+}
+
 /** A workflow that can be served and run as a child. `Sent` is the type of the data that starts it, before validation. */
 export interface Workflow<Input = unknown, Output = unknown, Sent = Input> extends WorkflowRef<Output, Sent> {
   readonly name: string
@@ -102,6 +184,7 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> exten
   // These are methods, whose parameters are bivariant, so that workflows of every input fit into one list.
   handler(args: WorkflowArgs<Input>): Output | Promise<Output>
   onFailure?(args: FailureArgs<Input>): unknown
+  onCancel?(args: CancelArgs<Input>): unknown
   /** Returns the event with validated data. Rejects with an `InvalidDataError`. */
   parseEvent?(event: WorkflowEvent): Promise<WorkflowEvent>
 }
@@ -115,6 +198,7 @@ export interface AnyWorkflow {
   readonly registration: WorkflowRegistration
   handler(args: never): unknown
   onFailure?(args: never): unknown
+  onCancel?(args: never): unknown
 }
 
 /** The input of a workflow, as its handler receives it. */

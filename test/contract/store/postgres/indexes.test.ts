@@ -49,11 +49,17 @@ const BYTES_MAX: Record<string, number> = {
   'logs.dedupe': ofRunner(KEY_CHARS_MAX) + 2 * '#9007199254740991'.length,
   'deliveries.destination': ofRunner(KEY_CHARS_MAX),
   'runs.destination': ofRunner(KEY_CHARS_MAX),
+  // The value of a key, bounded.
+  fair_key: ofRunner(KEY_CHARS_MAX),
+  // ASCII letters, digits and a few signs.
+  'budgets.name': 64,
   ...Object.fromEntries(
     [
       ...[
         'id',
         'run_id',
+        'chain_id',
+        'awaited_run_id',
         'new_run_id',
         'source_run_id',
         'event_id',
@@ -62,6 +68,7 @@ const BYTES_MAX: Record<string, number> = {
         'first_event_id',
         'trigger_id',
         'replay_of',
+        'cleanup_of',
         'delivery_id',
         'endpoint_id',
       ],
@@ -75,7 +82,9 @@ const BYTES_MAX: Record<string, number> = {
         'slot2',
         'slot3',
         'waits_for_slot',
+        'waits_for_budget',
         'start_queue',
+        'queue',
         'span',
         'source',
         'event_kind',

@@ -122,6 +122,76 @@ export function pruneContract(open: OpenStore): void {
       )
     })
 
+    it('removes the run of a workflow with a retention in the time of that, earlier or later than all others', async () => {
+      const ends = [
+        { finishedAt: NOW - 9 * DAY, until: NOW + 5 },
+        { finishedAt: NOW - 9 * DAY },
+        { finishedAt: NOW - 8, until: NOW - 1 },
+        { finishedAt: NOW - 7 },
+      ]
+      const runs = ends.map(({ finishedAt }) => anEndedRun({ finishedAt }))
+      for (const [i, { until }] of ends.entries()) {
+        const run = runs[i] as Run
+        await write(store(), created({ ...run, status: 'running', finishedAt: undefined, finishedSeq: undefined }))
+        const kept = until === undefined ? [] : [{ type: 'run.kept' as const, runId: run.id, until }]
+        await write(store(), { type: 'run.moved', run, frames: [] }, ...kept)
+      }
+      const left = async () => {
+        const ids = (await store().in(NS).runs({ limit: 9 })).map(({ id }) => id)
+        return runs.map((run, i) => (ids.includes(run.id) ? i : -1)).filter(i => i >= 0)
+      }
+      expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
+      expect(await left()).toEqual([0, 2, 3])
+      expect(await drain(store(), 'runs.ofWorkflow', NOW)).toEqual([1])
+      expect(await left()).toEqual([0, 3])
+      // A run whose end is committed late is still found.
+      await write(store(), created(anEndedRun({ finishedAt: NOW - DAY - 1000 })))
+      expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
+      expect(await drain(store(), 'runs.ofWorkflow', NOW + 6)).toEqual([1])
+      expect(await left()).toEqual([3])
+    })
+
+    it('leaves a run that is still cleaned up after, and removes it once that run has ended', async () => {
+      const followed = anEndedRun({ finishedAt: NOW - 9 * DAY, status: 'failed' })
+      const other = anEndedRun({ finishedAt: NOW - 9 * DAY + 1, status: 'failed' })
+      const cleanup = aRun({ cleanupOf: followed.id, parentRunId: followed.id })
+      await write(store(), created(followed), created(other), created(cleanup))
+      const kept = { ...followed, id: `${followed.id}_kept` }
+      const keptCleanup = aRun({ cleanupOf: kept.id })
+      await write(store(), created({ ...kept, status: 'running', finishedAt: undefined, finishedSeq: undefined }))
+      await write(store(), created(keptCleanup), { type: 'run.moved', run: kept, frames: [] })
+      await write(store(), { type: 'run.kept', runId: kept.id, until: NOW - 1 })
+      expect(await store().in(NS).cleanups(followed.id)).toEqual({ liveRunId: cleanup.id, begun: new Set() })
+      expect(await drain(store(), 'runs.failed', NOW - DAY)).toEqual([1])
+      expect(await drain(store(), 'runs.ofWorkflow', NOW)).toEqual([])
+      for (const run of [cleanup, keptCleanup])
+        await write(store(), {
+          type: 'run.moved',
+          run: { ...run, status: 'succeeded', finishedAt: NOW, finishedSeq: 9 },
+          frames: [],
+        })
+      // The mark of the status did not pass the run.
+      expect(await drain(store(), 'runs.failed', NOW - DAY)).toEqual([1])
+      expect(await drain(store(), 'runs.ofWorkflow', NOW)).toEqual([1])
+      expect(await store().in(NS).cleanups(followed.id)).toEqual({ begun: new Set() })
+    })
+
+    it('leaves the last run of a chain until the steps that wait for it have taken its end', async () => {
+      const first = anEndedRun({ finishedAt: NOW - 9 * DAY, awaited: true })
+      const links = { chainId: first.id, continuedFrom: first.id, awaited: true } as const
+      const last = anEndedRun({ finishedAt: NOW - 8 * DAY, ...links })
+      const waiter = aRun()
+      const wait = aStep(waiter, { op: 'WaitForRun', status: 'waiting', awaitedRunId: first.id, data: undefined })
+      await write(store(), created({ ...first, continuedAs: last.id }), created(last), created(waiter, wait))
+      expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
+      const left = async () => (await store().in(NS).newestOfChain(first.id))?.id
+      expect(await left()).toBe(last.id)
+      await write(store(), { type: 'step.moved', step: { ...wait, status: 'succeeded', data: '1' } })
+      // The mark of the status did not pass the run.
+      expect(await drain(store(), 'runs.succeeded', NOW - DAY)).toEqual([1])
+      expect(await left()).toBeUndefined()
+    })
+
     it('notes up to which time it has removed rows of a kind; a later batch of an earlier time changes nothing', async () => {
       await write(
         store(),

@@ -146,6 +146,53 @@ export function slotsContract(open: OpenStore): void {
       expect(await claimIds({ now: NOW + 2 })).toEqual([next.id])
     })
 
+    it('counts a kept slot from the start of its run to the end: parked, paused, and leased without slots', async () => {
+      const kept = { ...slot('s', 1), kept: true as const }
+      const started = { ...inSlots(kept, slot('t')), startedAt: NOW - 1, startedSeq: 2, fence: 3 }
+      const far = NOW + 3_600_000
+      for (const fields of [
+        { status: 'waiting', availableAt: far },
+        { status: 'paused', availableAt: undefined },
+        { status: 'queued', availableAt: far },
+      ] satisfies Partial<Run>[]) {
+        const holder = aRun({ ...started, ...fields })
+        const [next, free] = [aRun(inSlots(kept)), aRun(inSlots(slot('t')))]
+        await write(store(), created(holder), created(next), created(free))
+        expect(await claimIds(), fields.status).toEqual([free.id])
+        expect((await load(next)).waitsForSlot).toBe('s')
+        expect(await store().in(NS).holdersOf('s', 10)).toEqual([holder.id])
+        await end(free, NOW)
+        await end(holder, NOW)
+        expect(await claimIds(), fields.status).toEqual([next.id])
+        await end(next, NOW)
+      }
+    })
+
+    it('leases a run that keeps its slot again, also when the limit has become smaller, and holds it for a slot that it does not keep', async () => {
+      const kept = { ...slot('s', 1), kept: true as const }
+      const parked = () => aRun({ ...inSlots(kept, slot('t')), status: 'waiting', startedAt: NOW - 1, startedSeq: 2 })
+      const runs = [parked(), parked()]
+      await write(store(), ...runs.map(run => created(run)))
+      expect(await claimIds()).toEqual([runs[0]?.id])
+      expect(await load(runs[1] as Run)).toMatchObject({ status: 'queued', waitsForSlot: 't' })
+      expect(await store().in(NS).holdersOf('s', 10)).toEqual(runs.map(({ id }) => id))
+    })
+
+    it('counts no kept slot of a run that has not started, unless it took the slot over at its creation', async () => {
+      const kept = { ...slot('s', 1), kept: true as const }
+      const far = { availableAt: NOW + 3_600_000 }
+      const first = aRun(inSlots(kept))
+      await write(store(), created(aRun({ ...inSlots(kept), ...far })), created(first))
+      expect(await claimIds()).toEqual([first.id])
+      await end(first, NOW)
+      const heir = aRun({ holds: { slots: [kept], fromBirth: true }, ...far })
+      const late = aRun(inSlots(kept))
+      await write(store(), created(heir), created(late))
+      expect(await claimIds()).toEqual([])
+      await write(store(), moved({ ...heir, availableAt: NOW, fence: 1 }))
+      expect(await claimIds()).toEqual([heir.id])
+    })
+
     it('wakes a held run in time for its deadline', async () => {
       const queueTimeoutMs = 30_000
       const run = aRun({ holds: { slots: [slot('s')], queueTimeoutMs } })

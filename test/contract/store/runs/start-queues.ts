@@ -91,7 +91,7 @@ export function startQueuesContract(open: OpenStore): void {
       const [low, high] = (await aged(-1, 2)) as [Run, Run]
       const [middle, urgent, elsewhere] = [aRun(), aRun({ priority: 3 }), aRun({ runner: 'other' })]
       await queued(middle, urgent, elsewhere)
-      const isBehind = (run: Run) => store().in(NS).isBehindStartQueue('t', run.id)
+      const isBehind = (run: Run) => store().in(NS).isBehindStartQueue('t', run)
       for (const [run, behind] of [
         [low, true],
         [high, false],

@@ -70,12 +70,19 @@ export function commitContract(open: OpenStore): void {
         eventIds: ['evt_0', 'evt_1'],
         cron: '0 * * * *',
         replayOf: 'run_a',
+        continuedFrom: 'run_c',
+        continuedAs: 'run_d',
+        chainId: 'run_c',
+        awaited: true,
         parentRunId: 'run_b',
         parentStepIndex: 0,
         generation: 4,
+        engineEvents: 2,
         runner: 'eu-1',
         trigger: { id: 'evt_1', name: 'order.paid' },
         failure: { message: 'no', stack: 'at x', name: 'TypeError' },
+        cleanupOf: 'run_e',
+        budgets: [{ id: 'run_b', whenExceeded: 'fail' }, { id: 'run_c' }],
         input: '{"n":12345678901234567890, "k":"\\u0000"}',
         result: 'null',
         error: { message: 'bad', code: 'step_failed', stepName: 'charge' },
@@ -99,6 +106,7 @@ export function commitContract(open: OpenStore): void {
         singletonKey: 'customer-1',
         cancelOn: [{ event: 'order.stopped' }, { event: 'stop', if: 'async.data.a == event.data.a' }],
         cancelRequested: true,
+        skipsCleanup: true,
         fence: 5,
         availableAt: NOW + 3,
         leaseOwner: 'engine-1',
@@ -316,6 +324,17 @@ export function commitContract(open: OpenStore): void {
       const step = aStep(run)
       await write(store(), created(run, step))
       await expect(write(store(), { type: 'step.moved', step: { ...step, data: '2' } })).rejects.toThrow()
+      expect(await store().in(NS).steps(run.id)).toEqual([step])
+    })
+
+    it('gives a step that was cancelled with its run an end only by a late answer', async () => {
+      const run = aRun({ status: 'cancelled', availableAt: undefined, finishedAt: NOW, finishedSeq: 9 })
+      const cancelled = aStep(run, { status: 'cancelled', data: undefined })
+      await write(store(), created(run, cancelled))
+      const step = { ...cancelled, status: 'succeeded', data: '2' } as const
+      await expect(write(store(), { type: 'step.moved', step })).rejects.toThrow()
+      await write(store(), { type: 'step.moved', step, isLate: true })
+      await expect(write(store(), { type: 'step.moved', step, isLate: true })).rejects.toThrow()
       expect(await store().in(NS).steps(run.id)).toEqual([step])
     })
 

@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../../../packages/engine/src/domain/model/change.ts'
+import type { Run } from '../../../../packages/engine/src/domain/model/run.ts'
 import { firstSeq } from '../../../../packages/engine/src/domain/model/seq.ts'
+import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
 import {
   aLeasedRun,
   aParkedRun,
@@ -19,6 +21,9 @@ import {
   waitersAre,
   write,
 } from '../samples.ts'
+
+/** Fields of a step that has not settled. */
+const OPEN = { finishedAt: undefined, data: undefined } as const
 
 export function outsidersContract(open: OpenStore): void {
   describe('a wake', () => {
@@ -88,6 +93,43 @@ export function outsidersContract(open: OpenStore): void {
         })
       }
       expect(await store().loadRun(run.id)).toEqual(before)
+    })
+
+    it('of all waits for the end of a run makes them due, also those of paused runs, and no others', async () => {
+      const awaited = aRun()
+      const run = aParkedRun({ fence: 2, availableAt: NOW + 500 })
+      const paused = aParkedRun({ status: 'paused', waitingFor: undefined })
+      const [leased, other] = [aLeasedRun(), aParkedRun()]
+      const wait = (run: Run, index = 0) =>
+        aStep(run, { op: 'WaitForRun', status: 'waiting', index, awaitedRunId: awaited.id, ...OPEN })
+      const elsewhere = { ...wait(other), awaitedRunId: 'run_other' }
+      await write(store(), created(awaited), created(run, wait(run), wait(run, 1)), created(paused, wait(paused)))
+      await write(store(), created(leased, wait(leased)), created(other, elsewhere))
+      await write(store(), { type: 'run.awaited', runId: awaited.id })
+      expect((await store().loadRun(awaited.id))?.run).toEqual({ ...awaited, awaited: true, fence: awaited.fence + 1 })
+      await write(store(), { type: 'waits.due', runId: awaited.id, at: NOW + 90 })
+      const due = { fence: 1, availableAt: NOW + 90 }
+      const step = { status: 'waiting', wakeAt: NOW + 90 }
+      expect(await store().loadRun(run.id)).toEqual({
+        run: { ...run, ...due, fence: 3 },
+        steps: [wait(run), wait(run, 1)].map(one => ({ ...one, ...step })),
+        rootLogged: 0,
+      })
+      expect(await store().loadRun(paused.id)).toMatchObject({ run: { ...due, status: 'paused' }, steps: [step] })
+      expect(await store().loadRun(leased.id)).toMatchObject({
+        run: { ...due, availableAt: leased.availableAt },
+        steps: [step],
+      })
+      expect(await store().loadRun(other.id)).toEqual({ run: other, steps: [elsewhere], rootLogged: 0 })
+    })
+
+    it('of a wait for the end of a run leaves a step that has settled in the same unit', async () => {
+      const [awaited, run] = [aRun(), aParkedRun()]
+      const wait = aStep(run, { op: 'WaitForRun', status: 'waiting', awaitedRunId: awaited.id, ...OPEN })
+      await write(store(), created(awaited), created(run, wait))
+      const step: Step = { ...wait, status: 'cancelled', finishedAt: NOW }
+      await write(store(), { type: 'step.moved', step }, { type: 'waits.due', runId: awaited.id, at: NOW + 90 })
+      expect(await store().loadRun(run.id)).toEqual({ run, steps: [step], rootLogged: 0 })
     })
 
     it('has one outcome when two race for it', async () => {

@@ -21,8 +21,7 @@ export function parseDevArguments(given: readonly string[], known: readonly stri
   const at = args.findIndex((arg, i) => !arg.startsWith('-') && !isValue(args[i - 1]))
   const flags = parseFlags(
     args.filter((_, i) => i !== at),
-    known,
-    ['quiet'],
+    { known, others: ['quiet'] },
   )
   const entry = args[at]
   return { flags, quiet, ...(entry !== undefined && { entry: runnable(entry) }) }

@@ -9,6 +9,10 @@ import { jsonOption, timeoutOption, type WaitOptions } from '../../command-line/
 import { engineCommand, type Session, show } from '../../command-line/session.ts'
 import { actOnMany, type ManyOptions, manyOptions, namesOne } from './many.ts'
 
+interface ActOptions extends ManyOptions {
+  cleanup?: boolean
+}
+
 interface ForkOptions extends WaitOptions, ManyOptions {
   input?: string
   step?: string
@@ -27,11 +31,15 @@ const WAIT = ['--wait', 'follow the new run; exit with 1 if it does not succeed'
 export function controlCommands(runs: Command): void {
   for (const [verb, operation, description] of ACTIONS) {
     const command = manyOptions(runs.command(`${verb} [id]`).description(description))
+    if (verb === 'cancel') command.option('--no-cleanup', 'roll nothing back: no cleanup run follows')
     const examples = [`perdure runs ${verb} run_01K...`, `perdure runs ${verb} --workflow process-order --preview`]
-    engineCommand<ManyOptions>(command, examples, async (session, given = '') => {
-      if (!namesOne(session, given)) return actOnMany(session, { action: verb })
+    engineCommand<ActOptions>(command, examples, async (session, given = '') => {
+      const how = session.options.cleanup === false ? { cleanup: false } : {}
+      if (!namesOne(session, given)) return actOnMany(session, { action: verb, ...how })
       const id = await wholeId(session, given)
-      return showRun(session, await session.client[operation]({ id }, session))
+      if (operation !== 'cancelRun') return showRun(session, await session.client[operation]({ id }, session))
+      const body = how.cleanup === undefined ? {} : { body: how }
+      return showRun(session, await session.client.cancelRun({ id, ...body }, session))
     })
   }
 

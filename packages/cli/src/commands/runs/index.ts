@@ -3,11 +3,13 @@
 import type { Command } from 'commander'
 import { group } from '../../command-line/session.ts'
 import { bulkReplayCommand } from './bulk-replay.ts'
-import { callbackCommand } from './callback.ts'
 import { controlCommands } from './control.ts'
 import { eraseCommand } from './erase.ts'
 import { errorsCommand } from './errors.ts'
 import { exportCommand } from './export.ts'
+import { budgetCommand } from './live/budget.ts'
+import { callbackCommand } from './live/callback.ts'
+import { settleCommand } from './live/settle.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
@@ -35,6 +37,8 @@ export function runsCommands(program: Command): void {
   bulkReplayCommand(runs)
   errorsCommand(runs)
   callbackCommand(runs)
+  settleCommand(runs)
+  budgetCommand(runs)
   eraseCommand(runs)
   exportCommand(runs)
 }

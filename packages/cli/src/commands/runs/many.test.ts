@@ -20,13 +20,24 @@ test('attributes, a parent, waits, patterns and texts select runs; a preview cou
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const given = ['--attribute', 'customer:c-17', '--attribute', 'plan:pro', '--parent', PARENT]
-  const others = ['--waiting-for', 'concurrency', '--workflow', 'sync-*', '--query', 'A-4711', '--deep', '--preview']
+  const others = [
+    '--waiting-for',
+    'concurrency',
+    '--workflow',
+    'sync-*',
+    '--query',
+    'A-4711',
+    '--deep',
+    '--preview',
+    '--no-cleanup',
+  ]
   const { code, stdout } = await ran(['runs', 'cancel', ...given, ...others, '--url', url])
   expect(code).toBe(0)
   expect(stdout).toContain('3 matched, 2 to act on, 1 would be skipped')
   expect(bodies.map(body => JSON.parse(body.replace('POST /bulk ', '')))).toEqual([
     {
       action: 'cancel',
+      cleanup: false,
       filter: {
         ...{ attribute: ['customer:c-17', 'plan:pro'], parentRunId: PARENT },
         ...{ waitingFor: 'concurrency', workflow: 'sync-*', q: 'A-4711', deep: true },

@@ -49,7 +49,7 @@ export function namesOne(session: Session<ManyOptions>, id: string): boolean {
 /** Carries out the action on every run that the filter matches, and waits for the end. */
 export async function actOnMany(
   session: Session<ManyOptions>,
-  wanted: Pick<BulkRequest, 'action' | 'input'>,
+  wanted: Pick<BulkRequest, 'action' | 'input' | 'cleanup'>,
 ): Promise<number> {
   const { client, options, terminal } = session
   const body = { ...wanted, filter: await queryOf(session, FILTERS) }

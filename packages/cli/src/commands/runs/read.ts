@@ -72,6 +72,8 @@ function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): st
         ['trigger', trigger ? `${run.triggerKind} ${trigger}` : run.triggerKind],
         ['events', run.eventIds && idsText(run.eventIds)],
         ['replay of', run.replayOf],
+        ['continues', run.continuedFrom],
+        ['continued as', run.continuedAs],
         ['parent', run.parentRunId],
         ['attempt', String(run.attempt)],
         ['created', withAge(run.createdAt)],
@@ -115,7 +117,8 @@ function attributesText(attributes: Attributes): string {
 
 function waiting(what: WaitingFor | undefined): string | undefined {
   if (!what) return undefined
-  const of = what.eventName ?? what.childRunId ?? what.key ?? what.stepName
+  if (what.kind === 'budget') return `the budget of ${what.runId}: ${what.spent} of ${what.limit} ${what.name} spent`
+  const of = what.eventName ?? what.childRunId ?? what.runId ?? what.key ?? what.stepName
   const tries = what.maxAttempts === undefined ? undefined : `(attempt ${what.attempt} of ${what.maxAttempts})`
   return [what.kind, of, tries, what.until && `until ${what.until}`].filter(Boolean).join(' ')
 }

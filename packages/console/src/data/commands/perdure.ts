@@ -57,7 +57,7 @@ export const PERDURE: Words = {
   listErrors: list('runs', 'errors'),
   getRunSeries: list('stats', 'series'),
   getWorkflowStats: list('stats', 'workflows'),
-  cancelRun: one('runs', 'cancel'),
+  cancelRun: ({ id, body }) => ['runs', 'cancel', id, ...(body?.cleanup === false ? ['--no-cleanup'] : [])],
   pauseRun: one('runs', 'pause'),
   resumeRun: one('runs', 'resume'),
   replayRun: ({ id, body }) => [
@@ -65,11 +65,21 @@ export const PERDURE: Words = {
     ...(body?.input === undefined ? [] : ['--input', sourceOf(body.input)]),
   ],
   retryRunFromStep: ({ id, body }) => ['runs', 'retry', id, '--step', body.step],
-  startBulk: ({ body: { action, filter, input, dryRun } }) =>
+  settleStep: ({ id, stepId, body: { data, error, reason } }) => [
+    ...['runs', 'settle', id, stepId],
+    ...(error ? ['--error', error.message] : ['--data', sourceOf(data)]),
+    ...['--reason', reason],
+  ],
+  setRunBudget: ({ id, body }) => [
+    ...['runs', 'budget', id],
+    ...Object.entries(body).map(([name, limit]) => `${name}=${limit ?? 'none'}`),
+  ],
+  startBulk: ({ body: { action, filter, input, dryRun, cleanup } }) =>
     filter
       ? [
           ...['runs', BULK_VERBS[action], ...options(filter)],
           ...(input === undefined ? [] : ['--input', sourceOf(input)]),
+          ...(cleanup === false ? ['--no-cleanup'] : []),
           dryRun ? '--preview' : '--yes',
         ]
       : undefined,
@@ -96,6 +106,7 @@ export const PERDURE: Words = {
   listLimits: list('limits'),
   listBuffers: list('buffers', 'list'),
   flushBuffer: one('buffers', 'flush'),
+  releaseEngine: () => ['engine', 'release'],
   listWorkflows: list('workflows'),
   listDefinitions: ({ app, name }) => ['workflows', 'definitions', app, name],
   startRun: ({ app, name, body }) => [

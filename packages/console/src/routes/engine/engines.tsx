@@ -65,10 +65,12 @@ const missingOf = ({ checks = {} }: Engine) => Object.keys(checks).filter(name =
 function stateOf(engine: Engine): string {
   const missing = missingOf(engine)
   if (missing.length > 0) return `without ${missing.join(', ')}`
-  return engine.draining ? 'draining' : 'working'
+  if (engine.draining) return 'draining'
+  return engine.held ? 'held' : 'working'
 }
 
-const lookOf = (engine: Engine) => (missingOf(engine).length > 0 ? 'failed' : engine.draining ? 'paused' : 'succeeded')
+const lookOf = (engine: Engine) =>
+  missingOf(engine).length > 0 ? 'failed' : engine.draining || engine.held ? 'paused' : 'succeeded'
 
 /** The work of one engine, in the sentences that the page has for the one that answers. */
 function lookAt({ id, lanes, writes, streams, sockets, queue, limiter, limiterEntries }: Engine): Look {

@@ -16,6 +16,7 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx'
 import css from './engine.module.css'
 import { laneWords, metricWords } from './engine-words.ts'
 import { EnginesPanel } from './engines.tsx'
+import { Held } from './held.tsx'
 import { type Sample, samplesOf } from './metrics.ts'
 import { Retention, Settings } from './settings.tsx'
 
@@ -31,7 +32,6 @@ const COLUMNS: readonly Column<Sample>[] = [
 
 export default function EnginePage() {
   const { whoami } = useSession()
-  const ready = useRead('getReadiness', {}, { staleMs: METRICS_STALE_MS })
   const engines = useRead('listEngines', {}, { staleMs: METRICS_STALE_MS })
   const self = engines.data?.find(engine => engine.self)
   const metrics = useCached({
@@ -59,31 +59,7 @@ export default function EnginePage() {
           />
         </Panel>
       )}
-      <Panel title="Readiness">
-        <Loaded query={ready} rows={1}>
-          {({ status, checks, draining }) => (
-            <Facts
-              facts={[
-                [
-                  'Accepts requests',
-                  <Status
-                    key="s"
-                    status={status === 'ready' ? 'succeeded' : 'failed'}
-                    word={draining ? 'draining' : status}
-                  />,
-                ],
-                ...Object.entries(checks).map(
-                  ([name, state]) =>
-                    [
-                      name,
-                      <Status key={name} status={state === 'ok' ? 'succeeded' : 'failed'} word={state} />,
-                    ] as const,
-                ),
-              ]}
-            />
-          )}
-        </Loaded>
-      </Panel>
+      {self?.held ? <Held /> : <Readiness />}
       <Work samples={metrics.data ?? []} />
       <EnginesPanel />
       <Retention engines={engines.data ?? []} />
@@ -102,6 +78,35 @@ export default function EnginePage() {
         </Loaded>
       </Panel>
     </Page>
+  )
+}
+
+/** Shows the answer of the readiness probe. */
+function Readiness() {
+  const ready = useRead('getReadiness', {}, { staleMs: METRICS_STALE_MS })
+  return (
+    <Panel title="Readiness">
+      <Loaded query={ready} rows={1}>
+        {({ status, checks, draining }) => (
+          <Facts
+            facts={[
+              [
+                'Accepts requests',
+                <Status
+                  key="s"
+                  status={status === 'ready' ? 'succeeded' : 'failed'}
+                  word={draining ? 'draining' : status}
+                />,
+              ],
+              ...Object.entries(checks).map(
+                ([name, state]) =>
+                  [name, <Status key={name} status={state === 'ok' ? 'succeeded' : 'failed'} word={state} />] as const,
+              ),
+            ]}
+          />
+        )}
+      </Loaded>
+    </Panel>
   )
 }
 

@@ -22,7 +22,7 @@ import { ListTable, type Look } from '../../ui/table/list-table.tsx'
 import { PagedTable } from '../../ui/table/paged-table.tsx'
 import { PeekPart } from '../../ui/table/peek-panel.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import { shortName } from '../../ui/visible-text.ts'
+import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { ErrorText } from '../run/model/error-text.tsx'
 import { DEFAULT_COLUMNS, type Run, runColumns } from '../runs/columns.tsx'
 import css from './errors.module.css'
@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<Group>[] = [
     render: ({ workflow, kind, stepName }) => (
       <span title={stepName}>
         {workflow}
-        {kind && <span className={css.mute}> on failure</span>}
+        {kind && <span className={css.mute}> {kindWords(kind)}</span>}
         {stepName !== undefined && <span className={css.mute}> · {stepName}</span>}
       </span>
     ),

@@ -23,6 +23,7 @@ const WORDS: Record<EventVerdict['outcome'], string> = {
   'other-app': '✕ other app',
   suspended: '✕ suspended',
   'no-trigger': '✕ no trigger yet',
+  'own-end': '✕ own end',
 }
 
 const COLUMNS: readonly Column<EventVerdict>[] = [

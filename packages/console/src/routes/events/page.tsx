@@ -38,7 +38,7 @@ const DelayedEvents = lazy(() => import('./delayed.tsx'))
 
 type EventRecord = Item<'listEvents'>
 
-const SOURCES: readonly EventRecord['source'][] = ['api', 'emit', 'schedule']
+const SOURCES: readonly EventRecord['source'][] = ['api', 'emit', 'schedule', 'engine']
 const WINDOWS = ['1h', '24h', '7d', '30d']
 const NAMES_STALE_MS = 30_000
 

@@ -40,6 +40,10 @@ const RENEWAL_MS = 2000
 /** Limits that are read: the engine answers no more. */
 const LIMITS_READ = 200
 
+/** Explains `hold: "run"`. */
+const KEPT = 'A run keeps its slot until it ends'
+const isKept = (limit: Limit) => limit.kind === 'concurrency' && limit.hold === 'run'
+
 const keyOf = ({ kind, scope, app, workflow, key }: Limit) => [kind, scope, app, workflow, key].join('\n')
 
 export default function LimitsPage() {
@@ -120,6 +124,7 @@ function lookAt(limit: Limit): Look {
       <>
         <PeekPart name="App" text={limit.workflow && limit.app} />
         <PeekPart name="Key" text={limit.key} />
+        <PeekPart name="Slots" text={isKept(limit) ? KEPT : undefined} />
         <PeekPart name="Waiting" text={String(waitingOf(limit))} />
         <PeekPart name="Held by" text={holders.join('\n')} />
       </>
@@ -166,7 +171,7 @@ function InUse({ limit }: { limit: Limit }) {
   if (limit.kind === 'throttle') return `${limit.limit} in ${durationText(limit.periodMs)}`
   const share = Math.min(1, limit.held / limit.limit)
   return (
-    <span className={css.use}>
+    <span className={css.use} title={isKept(limit) ? KEPT : undefined}>
       <span className={css.track} aria-hidden="true">
         <span className={css.bar} style={{ width: `${100 * share}%` }} />
       </span>

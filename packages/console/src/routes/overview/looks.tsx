@@ -9,7 +9,7 @@ import type { Query } from '../../router/routes.ts'
 import { durationText } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Status } from '../../ui/status.tsx'
-import { shortName } from '../../ui/visible-text.ts'
+import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { LAG_MS_MAX, LANES, type Lane } from '../engine/engine-words.ts'
 import { type Limit, waitingOf } from '../limits/limit.ts'
 import { disagreements } from '../runners/disagreements.ts'
@@ -73,7 +73,7 @@ export function errorLooks(
           </Link>{' '}
           <span className={css.mute}>
             {workflow}
-            {kind && ', on failure'}
+            {kind && `, ${kindWords(kind)}`}
           </span>
         </>
       ),
@@ -219,6 +219,17 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
 }
 
 /** Lanes in which due work waits too long. */
+/** Whether an engine was started held, and is not released. */
+export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
+  if (!engines.some(({ held }) => held)) return []
+  const sentence = (
+    <>
+      <Link target={{ to: 'engine' }}>An engine</Link> is held: nothing is claimed, fired or delivered until its release
+    </>
+  )
+  return [{ key: 'held', sentence }]
+}
+
 export function laneLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
   // The lag is that of the store, the same for all engines.
   const lanes = engines.flatMap(engine => engine.lanes)

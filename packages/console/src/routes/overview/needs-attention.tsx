@@ -13,6 +13,7 @@ import {
   deliveryLooks,
   disagreementLooks,
   errorLooks,
+  heldEngineLooks,
   heldLooks,
   type Look,
   type LookWindow,
@@ -85,6 +86,7 @@ function LooksOfNow(props: LookWindow) {
   // A runner is missed only by what is known of all of these.
   const isKnown = [workflows, runners, stats, engines].every(({ data }) => data !== undefined)
   const looks = [
+    ...heldEngineLooks(engines.data ?? []),
     ...errorLooks(errors.data ?? [], { ...props, isMore: isCut(errors.data) }),
     ...limitLooks(held, isCut(limits.data)),
     ...pausedLooks(facets.data),

@@ -135,7 +135,7 @@ function InFlight({ isPinned }: { isPinned: boolean }) {
             </li>
             <Kinds of={waits} status="waiting" isInmost />
             <InState status="paused" runs={status.paused} />
-            <Kinds of={waits.filter(({ waitingFor }) => waitingFor === 'failure')} status="paused" />
+            <Kinds of={waits} status="paused" />
           </ul>
         )}
       </Loaded>
@@ -163,7 +163,8 @@ function Kinds({ of, status, isInmost }: { of: readonly Wait[]; status: string; 
     .map(({ waitingFor: waiting, runs }) => (
       <li key={waiting} className={isInmost ? css.inmost : css.inner}>
         <Link target={{ to: 'runs', query: { status, waiting } }}>
-          {String(runs)} {waiting === 'failure' ? 'after a failure' : `for ${waiting}`}
+          {String(runs)}{' '}
+          {waiting === 'failure' ? 'after a failure' : waiting === 'budget' ? 'beyond a budget' : `for ${waiting}`}
         </Link>
       </li>
     ))

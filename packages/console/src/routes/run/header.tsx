@@ -1,10 +1,12 @@
 // The facts of a run below its title: where it came from, where it belongs, and its times.
 
-import type { ReactNode } from 'react'
+import type { TreeNode } from '@perdure/protocol'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
-import { useRead } from '../../data/queries.ts'
+import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
+import { WriteButton } from '../../ui/button.tsx'
 import { durationText, exactMs } from '../../ui/duration.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { CopyButton } from '../../ui/overlay/copy.tsx'
@@ -12,10 +14,12 @@ import Progress from '../../ui/progress/progress.tsx'
 import { Status } from '../../ui/status.tsx'
 import { agoText, exactTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
-import { shortName } from '../../ui/visible-text.ts'
+import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { useForks } from './actions/replay-dialog.tsx'
 import css from './header.module.css'
 import type { RunView } from './model/use-run.ts'
+
+const BudgetDialog = lazy(() => import('./actions/budget-dialog.tsx'))
 
 export function Header({ view }: { view: RunView }) {
   const { run } = view
@@ -38,15 +42,17 @@ export function Header({ view }: { view: RunView }) {
         <Trigger view={view} />
       </Fact>
       {run.parentRunId !== undefined && (
-        <Fact name={run.kind === undefined ? 'Parent' : 'Handles failure of'}>
+        <Fact name={PARENTS[run.kind ?? 'run']}>
           <Link target={{ to: 'run', params: { id: run.parentRunId } }} title="Parent (p)">
             {run.parentRunId.slice(-8)}
           </Link>
         </Fact>
       )}
-      {run.kind !== undefined && <Fact name="Kind">on failure</Fact>}
+      <LinkedRun name="Continues" id={run.continuedFrom} />
+      <LinkedRun name="Continued as" id={run.continuedAs} />
+      {run.kind !== undefined && <Fact name="Kind">{kindWords(run.kind)}</Fact>}
       {!view.isBundle && <Forks runId={run.id} />}
-      {!view.isBundle && run.status === 'failed' && <OnFailure runId={run.id} />}
+      {!view.isBundle && (run.status === 'failed' || run.status === 'cancelled') && <FollowOns runId={run.id} />}
       {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
       <Fact name="Created">
@@ -55,6 +61,7 @@ export function Header({ view }: { view: RunView }) {
       <Fact name={view.isLive ? 'Age' : 'Duration'}>
         <Duration view={view} now={now} />
       </Fact>
+      <Budget view={view} />
       <Attributes run={run} />
       {run.progress !== undefined && (
         <Fact name="Progress">
@@ -68,12 +75,46 @@ export function Header({ view }: { view: RunView }) {
   )
 }
 
+/** The budget that began with the chain of the run. */
+function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
+  const [sets, setSets] = useState(false)
+  const { budget } = run
+  if (budget === undefined) return undefined
+  return (
+    <Fact name="Budget">
+      {Object.entries(budget).map(([name, { limit, spent }]) => (
+        <span key={name} className={Number(spent) > Number(limit) ? css.over : undefined}>
+          {String(spent)} of {String(limit)} {shortName(name)}{' '}
+        </span>
+      ))}
+      {isLive && !isBundle && <WriteButton onClick={() => setSets(true)}>Set…</WriteButton>}
+      {sets && (
+        <Suspense>
+          <BudgetDialog runId={run.id} budget={budget} onClose={() => setSets(false)} />
+        </Suspense>
+      )}
+    </Fact>
+  )
+}
+
+/** The name of a run's `parentRunId`, by the kind of the run. */
+const PARENTS = { run: 'Parent', onFailure: 'Handles failure of', cleanup: 'Cleans up after' }
+
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className={css.fact}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+function LinkedRun({ name, id }: { name: string; id: string | undefined }) {
+  if (id === undefined) return null
+  return (
+    <Fact name={name}>
+      <Link target={{ to: 'run', params: { id } }}>{id.slice(-8)}</Link>
+    </Fact>
   )
 }
 
@@ -93,7 +134,7 @@ function Trigger({ view }: { view: RunView }) {
       </>
     )
   if (cron !== undefined) return <>cron {shortName(cron)}</>
-  if (view.run.kind !== undefined) return 'failure of a run'
+  if (view.run.kind !== undefined) return view.run.kind === 'cleanup' ? 'end of a run' : 'failure of a run'
   if (view.run.parentRunId !== undefined) return 'parent run'
   return triggerKind === 'event' ? 'direct start' : triggerKind
 }
@@ -129,16 +170,49 @@ function OfWorkflow({ view: { run, isBundle } }: { view: RunView }) {
   return <Link target={{ to: 'workflow', params: { app: run.app, name: run.workflow } }}>{name}</Link>
 }
 
-/** The run that handles the failure of a run, when its workflow has a handler for that. */
-function OnFailure({ runId }: { runId: string }) {
+/** The on-failure run and the cleanup run that follow a run. */
+function FollowOns({ runId }: { runId: string }) {
   const { data } = useRead('getRunTree', { id: runId }, { keep: false })
-  const handler = data?.nodes.find(({ via, parentId }) => via === 'onFailure' && parentId === runId)
-  if (!handler) return null
+  const ofKind = (kind: 'onFailure' | 'cleanup') =>
+    data?.nodes.find(({ via, parentId }) => via === kind && parentId === runId)
   return (
-    <Fact name="On failure">
-      <Link target={{ to: 'run', params: { id: handler.id } }}>{handler.id.slice(-8)}</Link>{' '}
-      {handler.status && <Status status={handler.status} />}
+    <>
+      <FollowOn name="On failure" node={ofKind('onFailure')} />
+      <FollowOn name="Cleanup" node={ofKind('cleanup')} />
+    </>
+  )
+}
+
+function FollowOn({ name, node }: { name: string; node: TreeNode | undefined }) {
+  if (!node) return null
+  return (
+    <Fact name={name}>
+      <Link target={{ to: 'run', params: { id: node.id } }}>{node.id.slice(-8)}</Link>{' '}
+      {node.status && <Status status={node.status} />}
+      {node.via === 'cleanup' && node.status === 'failed' && <NotUndone cleanupId={node.id} />}
     </Fact>
+  )
+}
+
+const ROLLBACK = 'rollback:'
+/** Failed rollbacks that are named. */
+const NAMES_MAX = 20
+
+/** Names the steps whose rollbacks have failed. */
+function NotUndone({ cleanupId: id }: { cleanupId: string }) {
+  const { data } = useRead('getRun', { id }, { keep: false })
+  const query = { id, status: ['failed' as const], fields: 'summary' as const, limit: NAMES_MAX }
+  const failed = usePages('listRunSteps', query, { keep: false })
+  const names = itemsOf(failed).flatMap(({ name }) =>
+    name.startsWith(ROLLBACK) ? [shortName(name.slice(ROLLBACK.length))] : [],
+  )
+  if (names.length === 0) return <> {data?.error?.message}</>
+  return (
+    <>
+      {' '}
+      not undone: {names.join(', ')}
+      {failed.hasNextPage && ' …'}
+    </>
   )
 }
 

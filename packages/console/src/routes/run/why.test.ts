@@ -50,6 +50,11 @@ it.each([
     { kind: 'send-event', name: 'order.approved' },
   ],
   [
+    'the budget of another run',
+    { status: 'paused', waitingFor: { kind: 'budget', runId: 'run_2' } },
+    { kind: 'open-run', runId: 'run_2' },
+  ],
+  [
     'a child',
     { status: 'waiting', waitingFor: { kind: 'child', childRunId: 'run_2' } },
     { kind: 'open-run', runId: 'run_2' },

@@ -57,11 +57,18 @@ export type WhyAction =
   | { kind: 'retry-from' | 'show-step'; stepName: string }
 
 /** The action, if there is one. */
-export function whyAction({ status, waitingFor, event, missing, error }: RunExplanation): WhyAction | undefined {
-  if (status === 'paused') return { kind: 'resume' }
+export function whyAction({
+  runId: ownId,
+  status,
+  waitingFor,
+  event,
+  missing,
+  error,
+}: RunExplanation): WhyAction | undefined {
+  if (status === 'paused') return pausedAction(ownId, waitingFor)
   if (status === 'failed')
     return error?.stepName === undefined ? undefined : { kind: 'retry-from', stepName: error.stepName }
-  const { kind, stepName, childRunId, eventName } = waitingFor ?? {}
+  const { kind, stepName, childRunId, runId, eventName } = waitingFor ?? {}
   if (status === 'queued') {
     if (kind === 'concurrency' || kind === 'throttle') return { kind: 'limits' }
     if (kind === 'workflow-paused') return { kind: 'workflow' }
@@ -69,8 +76,15 @@ export function whyAction({ status, waitingFor, event, missing, error }: RunExpl
   }
   if (kind === 'event') return { kind: 'send-event', name: event?.name ?? eventName ?? '' }
   if (kind === 'child' && childRunId !== undefined) return { kind: 'open-run', runId: childRunId }
+  if (kind === 'run' && runId !== undefined) return { kind: 'open-run', runId }
   if (kind === 'retry' && stepName !== undefined) return { kind: 'show-step', stepName }
   return undefined
+}
+
+/** A resume alone pauses a run beyond a budget again: the run with the budget, which has the button, is the place to go. */
+function pausedAction(ownId: string, waitingFor: RunExplanation['waitingFor']): WhyAction | undefined {
+  if (waitingFor?.kind !== 'budget' || waitingFor.runId === undefined) return { kind: 'resume' }
+  return waitingFor.runId === ownId ? undefined : { kind: 'open-run', runId: waitingFor.runId }
 }
 
 /** How the limit that holds the run is raised. A run keeps the limits that its workflow had when it was created. */

@@ -8,6 +8,7 @@ import { coarse, durationText, inWords } from '../../ui/duration.ts'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table/data-table.tsx'
 import { exactTime } from '../../ui/time.ts'
+import { kindWords } from '../../ui/visible-text.ts'
 import { progressOf } from './live-progress.ts'
 import styles from './runs.module.css'
 
@@ -50,7 +51,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
       render: ({ workflow, kind }) => (
         <span title={workflow}>
           {workflow}
-          {kind && <span className={styles.mute}> on failure</span>}
+          {kind && <span className={styles.mute}> {kindWords(kind)}</span>}
         </span>
       ),
     },
@@ -122,24 +123,25 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, kind } }: { ru
 function atText({ waitingFor, currentStepName, error, status, position, finishedAt }: Run, nowMs: number): string {
   if (status === 'failed') return error?.message ?? ''
   if (!waitingFor) return (finishedAt === undefined && currentStepName) || ''
-  const { kind, until, eventName, childRunId, key } = waitingFor
+  const { kind, until, eventName, childRunId, runId, key } = waitingFor
   const left = until && durationText(Math.max(0, Date.parse(until) - nowMs))
-  // A limit without a key has the empty one.
-  const of = key ? ` ${key}` : ''
   const ahead =
     position === undefined || status !== 'queued' ? '' : position ? `, ${position} ahead` : ', next in queue'
+  // A limit without a key has the empty one.
+  const place = (key ? ` ${key}` : '') + ahead
   const texts: Record<string, string> = {
     sleep: left ? `sleeps, ${left} left` : 'sleeps',
     event: `event ${eventName ?? ''}`,
     child: `child ${childRunId ?? ''}`,
+    run: `run ${runId ?? ''}`,
     retry: left ? `retries in ${left}` : 'retries',
     runner: 'no runner available',
-    concurrency: `slot${of}${ahead}`,
-    throttle: `throttle${of}${ahead}`,
-    'workflow-paused': 'workflow paused',
+    concurrency: `slot${place}`,
+    throttle: kind + place,
     failure: waitingFor.error ?? 'paused after a failure',
+    budget: `beyond the budget of ${waitingFor.runId?.slice(-8)}: ${waitingFor.spent} of ${waitingFor.limit} ${waitingFor.name}`,
   }
-  return texts[kind] ?? kind
+  return texts[kind] ?? kind.replace('-', ' ')
 }
 
 function At({ run }: { run: Run }) {

@@ -10,6 +10,7 @@ import { copyCommand } from '../../ui/overlay/copy-command.ts'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { PopupMenu } from '../../ui/overlay/popup-menu.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
+import { CleanupBox } from '../run/actions/cleanup-box.tsx'
 import { ACTIONS } from './bulk/actions.ts'
 import type { Run } from './columns.tsx'
 
@@ -60,24 +61,25 @@ export default function RowMenu({ run, anchor, onClose }: RowMenuProps) {
 function Ask({ run, action, onClose }: { run: Run; action: Action; onClose(): void }) {
   const { label, sentence, isDanger } = ACTIONS[action]
   const write = useWrite(OPERATIONS[action], ['listRuns'])
+  const [cleansUp, setCleansUp] = useState(true)
+  const input = { id: run.id }
+  const without = { ...input, body: { cleanup: false } }
   const act = () =>
-    write.mutate(
-      { id: run.id },
-      {
-        onSuccess: ({ id, status }) => toast(id === run.id ? `The run is ${status}` : `The new run is ${id}`),
-        onError: error => toast(error.message, { isError: true }),
-      },
-    )
+    write.mutate(cleansUp ? input : without, {
+      onSuccess: ({ id, status }) => toast(id === run.id ? `The run is ${status}` : `The new run is ${id}`),
+      onError: error => toast(error.message, { isError: true }),
+    })
   return (
     <Confirm
       title={`${label} this run?`}
       action={`${label} run`}
       isDanger={isDanger}
-      call={{ id: OPERATIONS[action], input: { id: run.id } }}
+      call={cleansUp ? { id: OPERATIONS[action], input } : { id: 'cancelRun', input: without }}
       onConfirm={act}
       onClose={onClose}
     >
       <p>{sentence}</p>
+      {action === 'cancel' && run.kind === undefined && <CleanupBox isOn={cleansUp} onChange={setCleansUp} />}
       <p>
         <code>{run.id}</code>
       </p>

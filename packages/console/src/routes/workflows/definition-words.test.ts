@@ -14,8 +14,9 @@ test('a definition is told in sentences, and a policy that it does not have is n
   const flowControl = {
     concurrency: [
       { limit: 5, key: 'event.data.userId', scope: 'workflow' },
-      { limit: 1, scope: 'namespace' },
+      { limit: 1, scope: 'namespace', hold: 'run' },
     ],
+    fairness: { key: 'event.data.tenant', weight: 'event.data.plan == "pro" ? 3 : 1' },
     throttle: { limit: 10, periodMs: 60_000, burst: 1 },
     timeouts: { runMs: 3_600_000 },
     cancelOn: [{ event: 'order.cancelled', if: 'async.data.id == event.data.id' }],
@@ -28,17 +29,23 @@ test('a definition is told in sentences, and a policy that it does not have is n
     retry: { ...retry, maxAttempts: 1 },
     flowControl,
     whenExhausted: 'pause',
+    retention: { succeeded: 3_600_000, cancelled: 86_400_000 },
+    budget: { usd: 5, runs: 50, whenExceeded: 'fail' },
   })
   expect(words).toEqual([
     'It starts on a if event.data.n > 1, or every day at 09:00 (UTC).',
     'At most 5 runs are active at once per event.data.userId.',
-    'At most 1 run is active at once, over the whole namespace.',
+    'At most 1 run is active at once, over the whole namespace; a run keeps its slot until it ends.',
+    'Runs that wait take turns by event.data.tenant, each key with the weight event.data.plan == "pro" ? 3 : 1.',
     'At most 10 runs start in 1 min, with a burst of 1 more after idle time; others wait.',
     'A run fails if it has not ended after 1 h.',
     'The event order.cancelled cancels it if async.data.id == event.data.id.',
     'The run priority is event.data.rank.',
     'Failed steps are not retried.',
     'When all retries fail, a run is paused until it is resumed.',
+    'A run and its descendants may spend 5 usd, 50 runs; beyond that each fails.',
+    'Runs that succeeded are deleted after 1 h.',
+    'Runs that were cancelled are deleted after 1 d.',
   ])
 })
 

@@ -6,7 +6,15 @@ import { cronWords } from '../schedules/cron-words.ts'
 
 type Definition = Pick<
   WorkflowDefinition,
-  'triggers' | 'retry' | 'flowControl' | 'onFailure' | 'whenExhausted' | 'handlerRetries'
+  | 'triggers'
+  | 'retry'
+  | 'flowControl'
+  | 'onFailure'
+  | 'cleanup'
+  | 'whenExhausted'
+  | 'handlerRetries'
+  | 'retention'
+  | 'budget'
 >
 
 /** The fields of a cron, and the zone in which they count. */
@@ -47,9 +55,17 @@ function passWords(tries: number | undefined): string[] {
   return [`A pass that fails outside its steps is ${tries === 1 ? 'not retried' : `tried up to ${tries} times`}.`]
 }
 
+function budgetWords({ whenExceeded, ...limits }: Definition['budget'] & object = {}): string[] {
+  const texts = Object.entries(limits).map(([name, limit]) => `${String(limit)} ${name}`)
+  if (texts.length === 0) return []
+  const end = whenExceeded === 'fail' ? 'fails' : 'is paused'
+  return [`A run and its descendants may spend ${texts.join(', ')}; beyond that each ${end}.`]
+}
+
 /** Sentences about a definition. What it does not have is not mentioned. */
 export function definitionWords(definition: Definition): string[] {
-  const { triggers, retry, flowControl = {}, onFailure, whenExhausted, handlerRetries } = definition
+  const { triggers, retry, flowControl = {}, onFailure, cleanup, whenExhausted, handlerRetries } = definition
+  const { budget, retention } = definition
   const starts =
     triggers.length === 0
       ? 'It is started only by other workflows or by hand.'
@@ -60,14 +76,27 @@ export function definitionWords(definition: Definition): string[] {
     retryWords(retry),
     ...passWords(handlerRetries),
     ...(whenExhausted === 'pause' ? ['When all retries fail, a run is paused until it is resumed.'] : []),
+    ...budgetWords(budget),
     ...(onFailure ? ['Has an on-failure handler.'] : []),
+    ...(cleanup ? ['Has a handler for cancelled runs.'] : []),
+    ...Object.entries(retention ?? {}).map(
+      ([status, ms]) => `Runs that ${ENDED[status]} are deleted after ${span(ms)}.`,
+    ),
   ]
+}
+
+const ENDED: Readonly<Record<string, string>> = {
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'were cancelled',
 }
 
 interface Policy {
   limit?: number
   key?: string
   scope?: string
+  hold?: string
+  weight?: string
   periodMs?: number
   burst?: number
   timeoutMs?: number
@@ -87,8 +116,10 @@ const perKey = (key: string | undefined) => (key === undefined ? '' : ` per ${ke
 const runs = (limit: number | undefined, verb: string) => `${limit} ${limit === 1 ? `run ${verb}s` : `runs ${verb}`}`
 
 const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
-  concurrency: ({ limit, key, scope }) =>
-    `At most ${limit} ${limit === 1 ? 'run is' : 'runs are'} active at once${perKey(key)}${scope === undefined || scope === 'workflow' ? '' : `, over the whole ${scope}`}.`,
+  concurrency: ({ limit, key, scope, hold }) =>
+    `At most ${limit} ${limit === 1 ? 'run is' : 'runs are'} active at once${perKey(key)}${scope === undefined || scope === 'workflow' ? '' : `, over the whole ${scope}`}${hold === 'run' ? '; a run keeps its slot until it ends' : ''}.`,
+  fairness: ({ key, weight }) =>
+    `Runs that wait take turns by ${key}${weight === undefined ? '' : `, each key with the weight ${weight}`}.`,
   throttle: ({ limit, periodMs, burst, key }) =>
     `At most ${runs(limit, 'start')} in ${span(periodMs)}${perKey(key)}${burst ? `, with a burst of ${burst} more after idle time` : ''}; others wait.`,
   rateLimit: ({ limit, periodMs, key }) =>

@@ -16,8 +16,11 @@ const NAMES: Readonly<Record<string, string>> = {
   retry: 'retries',
   flowControl: 'flow control',
   onFailure: 'failure handler',
+  cleanup: 'cancel handler',
   handlerRetries: 'pass retries',
   whenExhausted: 'pause on failure',
+  retention: 'retention',
+  budget: 'budget',
   attributes: 'attributes',
   inheritAttributes: 'inherited attributes',
 }

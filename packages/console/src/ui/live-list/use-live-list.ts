@@ -103,8 +103,8 @@ export function useLiveList<Id extends PagesId>(
       if (began.current.at < openedAt) await refresh(mayMove)
     },
   })
-  const { count } = news
-  useReadWhenShown(count > 0 && !isHeld ? count : undefined, {
+  const { shown } = news
+  useReadWhenShown(shown.count > 0 && !isHeld ? shown : undefined, {
     waitMs: () => Math.max(0, readAt.current + REFETCH_MS_MIN - performance.now()),
     read: () => {
       if (isAtTop()) void refresh(mayMove).catch(() => {})
@@ -117,7 +117,7 @@ export function useLiveList<Id extends PagesId>(
       if (!currentLive().isPaused) void refresh(mayMove).catch(() => {})
     },
   })
-  return { query, rows: itemsOf(query), news: count, readAgain }
+  return { query, rows: itemsOf(query), news: shown.count, readAgain }
 }
 
 /** Reads a while after the cause, and in a hidden tab when it is shown. Another cause begins the while anew. */
@@ -139,27 +139,38 @@ function useReadWhenShown(cause: unknown, options: { waitMs(): number; read(): v
 }
 
 interface News {
-  count: number
+  /** The count on the screen: another object whenever something was counted. */
+  shown: { count: number }
   add(keys: readonly string[]): void
-  clear(): void
+  /** Takes the keys out, for a read that begins. What is counted from now on may be younger than its answer. */
+  take(): string[]
+  show(): void
 }
 
 /** Counts the new rows of a list. */
 function useNews(list: string): News {
-  const [count, setCount] = useState(0)
+  const [shown, setShown] = useState({ count: 0 })
   const keys = useRef(new Set<string>())
-  const add = useCallback((more: readonly string[]) => {
-    for (const key of more) if (keys.current.size < NEWS_MAX) keys.current.add(key)
-    setCount(keys.current.size)
-  }, [])
-  const clear = useCallback(() => {
+  const show = useCallback(() => setShown({ count: keys.current.size }), [])
+  const add = useCallback(
+    (more: readonly string[]) => {
+      for (const key of more) if (keys.current.size < NEWS_MAX) keys.current.add(key)
+      if (more.length > 0) show()
+    },
+    [show],
+  )
+  const take = useCallback(() => {
+    const taken = [...keys.current]
     keys.current.clear()
-    setCount(0)
+    return taken
   }, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list has no news yet.
-  useEffect(clear, [list, clear])
-  const news = useRef<News>({ count, add, clear })
-  news.current.count = count
+  useEffect(() => {
+    take()
+    show()
+  }, [list, take, show])
+  const news = useRef<News>({ shown, add, take, show })
+  news.current.shown = shown
   return news.current
 }
 
@@ -175,13 +186,17 @@ interface Refresh<Id extends PagesId> {
  */
 async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, mayMove, news }: Refresh<Id>) {
   const { id } = rules
-  const first = await readPage(id, input)
+  const counted = news.take()
+  const first = await readPage(id, input).catch(error => {
+    news.add(counted)
+    throw error
+  })
   const pages = pagesOf(id, input)
   if (pages) keepKnown(pages, first, rules.keyOf)
   // The pointer or a selection may have come while the page was read.
   if (!pages || mayMove()) {
     setPages(id, input, { pages: [first], pageParams: [undefined] })
-    news.clear()
+    news.show()
     return
   }
   const fresh = new Set(first.items.map(rules.keyOf))
@@ -195,7 +210,7 @@ async function readFirstPage<Id extends PagesId>(rules: LiveRules<Id>, { input, 
     replaceRows(now, row => byKey.get(rules.keyOf(row)) ?? rules.unread?.(row) ?? row),
   )
   const last = newestAt(now, rules.madeAt)
-  news.add(first.items.filter(row => rules.madeAt(row) > last).map(rules.keyOf))
+  news.add([...counted, ...first.items.filter(row => rules.madeAt(row) > last).map(rules.keyOf)])
 }
 
 function pagesOf<Id extends PagesId>(id: Id, input: Input<Id>): Pages<Item<Id>> | undefined {

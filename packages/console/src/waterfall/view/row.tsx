@@ -96,6 +96,11 @@ function BarLabel({ row }: { row: Extract<Row, { kind: 'bar' }> }) {
       </span>
       {bar.attempt > 1 && <span className={css.count}>×{bar.attempt}</span>}
       {bar.carried && <span className={css.count}>carried</span>}
+      {bar.rollback && (
+        <span className={css.count} title="Has a rollback">
+          ↩
+        </span>
+      )}
     </>
   )
 }

@@ -38,6 +38,7 @@ export class Call {
   readonly #timer: NodeJS.Timeout
   #holder: CallHolder | undefined
   #isOver = false
+  #isCancelled = false
   #result: InvokeReply | undefined
   /** Checkpoints are stored one at a time, in the order they came; these wait. */
   #checkpoints: string[] | undefined
@@ -52,6 +53,7 @@ export class Call {
     this.#onReply = onReply
     this.#timer = startDeadline(this, call.timeoutMs)
     call.signal.addEventListener('abort', this)
+    call.onCancellable?.(() => this.#sendCancel())
   }
 
   /** The URL of the runner that the call is for. */
@@ -153,9 +155,16 @@ export class Call {
     this.fail(silence === undefined ? missed : `${missed}; ${silence}`)
   }
 
+  /** Sends `invoke.cancel`, once: the answer is not needed any more, or soon. */
+  #sendCancel(): void {
+    if (this.#isOver || this.#isCancelled) return
+    this.#isCancelled = true
+    this.#holder?.socket?.send('invoke.cancel', this.id)
+  }
+
   #stop(reply: InvokeReply): void {
     if (this.#isOver) return
-    this.#holder?.socket?.send('invoke.cancel', this.id)
+    this.#sendCancel()
     this.#end(reply)
   }
 

@@ -38,6 +38,7 @@ const METRICS = {
     perdure_streams_open: 'Event streams that are being read, by kind.',
     perdure_dependency_up: '1 while the dependency answers.',
     perdure_draining: '1 while the engine shuts down.',
+    perdure_held: '1 until an engine that was started held is released.',
     perdure_memory_limit_bytes:
       'Bytes that work under way may have in memory, by use: states of runs, messages of runners.',
     perdure_memory_used_bytes: 'Bytes that work under way has in memory, by use.',

@@ -15,6 +15,7 @@ const IDLE: Gauges = {
   streams: { run: 1, runs: 0, events: 4, topics: 2 },
   dependencies: { store: 'ok', queue: 'unavailable' },
   draining: false,
+  held: false,
 }
 
 const ORDER = { namespace: 'default', app: 'shop', workflow: 'order' }
@@ -37,6 +38,7 @@ test('what was counted is written with its labels, and what was never counted is
   expect(linesOf(text, 'perdure_runs_started_total')).toEqual([
     'perdure_runs_started_total{kind="run"} 2',
     'perdure_runs_started_total{kind="onFailure"} 0',
+    'perdure_runs_started_total{kind="cleanup"} 0',
   ])
   expect(linesOf(text, 'perdure_runs_ended_total')).toEqual([
     'perdure_runs_ended_total{kind="run",status="succeeded"} 0',
@@ -45,6 +47,9 @@ test('what was counted is written with its labels, and what was never counted is
     'perdure_runs_ended_total{kind="onFailure",status="succeeded"} 1',
     'perdure_runs_ended_total{kind="onFailure",status="failed"} 0',
     'perdure_runs_ended_total{kind="onFailure",status="cancelled"} 0',
+    'perdure_runs_ended_total{kind="cleanup",status="succeeded"} 0',
+    'perdure_runs_ended_total{kind="cleanup",status="failed"} 0',
+    'perdure_runs_ended_total{kind="cleanup",status="cancelled"} 0',
   ])
   expect(linesOf(text, 'perdure_workflow_runs_ended_total')).toEqual([
     'perdure_workflow_runs_ended_total{app="shop",workflow="order",kind="run",status="failed"} 1',

@@ -47,7 +47,7 @@ class NamedRuns {
   /** Counts of the workflow exist from now on. */
   know({ app, name: workflow, onFailure }: KnownWorkflow): void {
     const names = this.name({ app, workflow }).map(name => [name])
-    const kinds = onFailure ? RUN_KINDS : (['run'] as const)
+    const kinds = RUN_KINDS.filter(kind => kind === 'run' || (kind === 'onFailure' && onFailure))
     this.started.know(...names, kinds)
     this.ended.know(...names, kinds, TERMINAL_STATUSES)
   }
@@ -157,6 +157,7 @@ function gaugeValues({ lanes, store, ...gauges }: Gauges): Values {
       Object.fromEntries(Object.entries(gauges.dependencies).map(([name, state]) => [name, Number(state === 'ok')])),
     ),
     perdure_draining: Number(gauges.draining),
+    perdure_held: Number(gauges.held),
     ...memoryValues(gauges.memory),
     perdure_limiter_entries: gauges.limiterEntries,
     perdure_runs_without_runner: gauges.withoutRunner?.map(({ app, runs }) => ({ labels: { app }, value: runs })),

@@ -42,6 +42,8 @@ interface Buffer {
   attributes?: Attributes
   /** The latest generation of its events; absent: 0. */
   generation?: number
+  /** The most engine events in the chains of its events; absent: 0. */
+  engineEvents?: number
   /** The trace that the run continues: that of the event it names; in a batch, that of the first event. */
   trace?: Traceparent
   /** The singleton key of the run, if the workflow has the policy. */
@@ -202,9 +204,11 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
   const eventIds = open ? [...open.eventIds.slice(0, BUFFER_EVENT_IDS_MAX - 1), id] : [id]
   const unlisted = open && open.eventIds.length >= BUFFER_EVENT_IDS_MAX ? (open.unlisted ?? 0) + 1 : undefined
   const generation = Math.max(open?.generation ?? 0, event.generation ?? 0)
+  const engineEvents = Math.max(open?.engineEvents ?? 0, input.engineEvents ?? 0)
   const kept = {
     ...{ firstAt, lastAt: now, fireAt, eventIds },
     ...(generation === 0 ? {} : { generation }),
+    ...(engineEvents === 0 ? {} : { engineEvents }),
     ...(unlisted === undefined ? {} : { unlisted }),
   }
   if (open && rule.keepsFirst) return { ...open, ...kept }
@@ -226,9 +230,9 @@ function listWith(list: JsonText | undefined, payload: JsonText = 'null'): JsonT
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data, generation } = buffer
+  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data, generation, engineEvents } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
   const carried = { namespace, ...event, receivedAt: now, data, ...(generation === undefined ? {} : { generation }) }
-  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, attributes, report })
+  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, attributes, engineEvents, report })
 }

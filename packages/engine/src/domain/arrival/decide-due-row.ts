@@ -12,6 +12,7 @@ const DECIDE_BY_POLICY: Record<FlowPolicy, (input: DueRow) => DueRowDecision | u
   idempotency: deleteExpired,
   // Never called: the timers let their events arrive.
   event: () => undefined,
+  ended: () => undefined,
   schedule: () => undefined,
   // Never called: the timers have their slices worked off.
   bulk: () => undefined,

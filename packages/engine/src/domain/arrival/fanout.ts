@@ -6,7 +6,14 @@ import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
-import type { Event, Triggered, UndecidedEvent, Waiter } from '../model/event.ts'
+import {
+  type Event,
+  isSameWorkflow,
+  type Triggered,
+  type UndecidedEvent,
+  type Waiter,
+  type WorkflowName,
+} from '../model/event.ts'
 import { isTerminal } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../run/assumptions.ts'
@@ -42,6 +49,10 @@ export interface FanoutInput {
   attributes?: Attributes | undefined
   /** The trace that the started runs continue. */
   trace?: Traceparent | undefined
+  /** Number of engine events in the chain of runs that start each other, the event included; absent: 0. */
+  engineEvents?: number | undefined
+  /** The workflow that the event does not start. */
+  notFor?: WorkflowName | undefined
   catalog: CatalogView
   /** Assumed waiters and watchers of the event name, and assumed flow-control rows. */
   assumptions: Assumptions
@@ -69,6 +80,7 @@ export function fanout(input: FanoutInput): Fanout {
     pin,
     attributes,
     trace,
+    engineEvents,
     drafted = NOTHING,
     now = input.event.receivedAt,
   } = input
@@ -101,6 +113,7 @@ export function fanout(input: FanoutInput): Fanout {
       pin,
       attributes,
       trace,
+      engineEvents,
       catalog,
       assumptions,
       now,
@@ -124,7 +137,7 @@ export function fanout(input: FanoutInput): Fanout {
   for (const warning of warnings) decided.warning(warning)
   if (waiters.length > 0) decided.waits(woken, new Set(waiters.map(({ runId }) => runId)).size)
   if (suspended) decided.suspended()
-  decided.sentWith({ targetApp: input.targetApp, runner: pin, attributes })
+  decided.sentWith({ targetApp: input.targetApp, runner: pin, attributes, notFor: input.notFor })
   if (decided.decided) event.decided = decided.decided
   const outcome = { guards, questions, changes, wakes, woke: woken.length, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
@@ -202,16 +215,17 @@ export function anyTriggered(
 }
 
 /** The workflows with a trigger for the event's name, within its scope. None while the namespace is suspended. */
-export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp'>): readonly Workflow[] {
+export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp' | 'notFor'>): readonly Workflow[] {
   if (input.catalog.suspended) return []
   const scope = scopeOf(input.event, input.targetApp)
   const all = input.catalog.triggeredBy(input.event.name)
-  return scope === undefined ? all : all.filter(workflow => workflow.app === scope)
+  const inScope = scope === undefined ? all : all.filter(workflow => workflow.app === scope)
+  return input.notFor ? inScope.filter(workflow => !isSameWorkflow(workflow, input.notFor)) : inScope
 }
 
-/** The app that the event is limited to: `targetApp` if given, else its own. An emitted event carries its run's app and is a broadcast. */
+/** The app that the event is limited to: `targetApp` if given, else its own. An event of a run carries its run's app and is a broadcast. */
 export function scopeOf({ source, app }: Pick<Event, 'source' | 'app'>, targetApp?: string): string | undefined {
-  return targetApp ?? (source === 'emit' ? undefined : app)
+  return targetApp ?? (source === 'emit' || source === 'engine' ? undefined : app)
 }
 
 /** One wake for each run. */

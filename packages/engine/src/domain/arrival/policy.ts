@@ -23,6 +23,8 @@ export interface ArrivalInput {
   attributes?: Attributes | undefined
   /** The trace that the started run continues. */
   trace?: Traceparent | undefined
+  /** Number of engine events in the chain of runs that start each other. */
+  engineEvents?: number | undefined
   catalog: CatalogView
   assumptions: Assumptions
   drafted: Drafted

@@ -121,6 +121,9 @@ describe('an instant', () => {
     expect(views(flow)).toMatchObject([{ nextRunAt: NOW + 30 * DAY + 10_000, missed }])
     flow.fire(10_000)
     expect(views(flow)).toMatchObject([{ missed }])
+    const at = (ms: number) => new Date(NOW + 30 * DAY + ms).toISOString()
+    expect(flow.inputs[1]).toEqual({ cron: '*/10 * * * * *', scheduledAt: at(10_000), previousAt: at(0) })
+    expect(views(flow)[0]).not.toHaveProperty('lastInstant')
   })
 
   it('in a suspended namespace passes without a run', () => {

@@ -20,6 +20,8 @@ interface ScheduleState {
   scheduledAt: number
   lastRunAt?: number
   lastRunId?: string
+  /** The last instant for which a run started. */
+  lastInstant?: number
   missed?: Missed
   skipped?: Skipped
   /** Instants that are to come, and fired while the clock was ahead. */
@@ -118,7 +120,7 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   // Only the last of several missed instants starts a run.
   const instant = schedule.latest(scheduledAt, now)
   // A schedule without a next instant is refused at registration.
-  const { missed: earlier, lastRunAt, firedAhead } = last
+  const { missed: earlier, lastRunAt, lastInstant, firedAhead } = last
   const next = nextUnfired(schedule, now, firedAhead) as number
   const until = suspended ? instant : instant > scheduledAt ? schedule.latest(scheduledAt, instant - 1) : undefined
   const cause = suspended ? 'suspended' : 'no-engine'
@@ -126,7 +128,7 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
   const missed = missedAfter({ missed: earlier, lastAt: lastRunAt }, gap)
   if (suspended || hasFired(instant, firedAhead))
     return { guards, changes: [savedRow(row, { ...last, scheduledAt: next, ...missed })] }
-  const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, now, report })
+  const run = cronRun({ workflow, cron: row.key, scheduledAt: instant, previousAt: lastInstant, now, report })
   const record = { ...missed, ...firedAfter({ ...missed, firedAhead }, now) }
   const { liveRunId, questions, ...unit } = claimSingleton(run, { workflow, report, catalog, assumptions, now })
   guards.push(...unit.guards)
@@ -136,7 +138,8 @@ export function decideDueSchedule(due: DueRow): DueRowDecision | undefined {
     const state = { ...last, scheduledAt: next, ...record, skipped: skippedAfter(sinceLast, instant, liveRunId) }
     return { guards, changes: [savedRow(row, state)] }
   }
-  const state = { scheduledAt: next, lastRunAt: now, lastRunId: run.id, ...record, ...(skipped && { skipped }) }
+  const fired = { lastRunAt: now, lastRunId: run.id, lastInstant: instant }
+  const state = { scheduledAt: next, ...fired, ...record, ...(skipped && { skipped }) }
   return { questions, guards, changes: [...unit.changes, { type: 'run.created', run }, savedRow(row, state)] }
 }
 
@@ -168,15 +171,17 @@ export function firedByHand(
 ): DueRowDecision {
   const { row, runId, ...facts } = options
   const { workflow, now, report } = facts
-  const run = { ...cronRun({ workflow, cron: row.key, scheduledAt: now, now, report }), id: runId }
-  const fired = savedRow(row, { ...stateOf(row), lastRunAt: now, lastRunId: runId })
+  const state = stateOf(row)
+  const instant = { scheduledAt: now, previousAt: state.lastInstant }
+  const run = { ...cronRun({ workflow, cron: row.key, ...instant, now, report }), id: runId }
+  const fired = savedRow(row, { ...state, lastRunAt: now, lastRunId: runId })
   const unit = startAlone({ run, changes: [{ type: 'run.created', run }, fired] }, facts)
   return { ...unit, guards: [{ type: 'flow', id: row.id, version: row.version }, ...unit.guards] }
 }
 
 /** The schedule of a row. */
 export function scheduleView(row: FlowRow): ScheduleView {
-  const { scheduledAt, orphaned: _, firedAhead: __, ...last } = stateOf(row)
+  const { scheduledAt, orphaned: _, firedAhead: __, lastInstant: ___, ...last } = stateOf(row)
   return { cron: row.key, timezone: timezoneOf(row.key), nextRunAt: scheduledAt, ...last }
 }
 

@@ -6,10 +6,10 @@ import { dropKeyOf, EventSubject } from '../expressions/matching.ts'
 import type { Change, Guard, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import { EngineError } from '../model/errors.ts'
-import { isTerminal, type Run } from '../model/run.ts'
+import { isTerminal, type Run, runKind } from '../model/run.ts'
 import { cancel } from '../run/control.ts'
 import type { Under } from '../run/create.ts'
-import { cancelAtBirth } from '../run/draft.ts'
+import { cancelAtBirth, interruptingPass } from '../run/draft.ts'
 import { RunState } from '../run/state.ts'
 import { shownRunId } from '../text/ids.ts'
 import { type ArrivalInput, dropKey, type Policy } from './policy.ts'
@@ -56,7 +56,7 @@ export interface SingletonStart extends Under, Pick<Known, 'assumptions' | 'now'
 export function claimSingleton(run: Run, start: SingletonStart): SingletonClaim {
   const unit: SingletonClaim = { guards: [], changes: [], questions: [], cancelledAtBirth: [] }
   const { workflow, report = () => {}, drafted = { changes: [] }, ...facts } = start
-  const policy = run.failure === undefined ? workflow?.flowControl?.singleton : undefined
+  const policy = runKind(run) === 'run' ? workflow?.flowControl?.singleton : undefined
   if (!workflow || !policy) return unit
   const subject = new EventSubject({ ...run.trigger, data: run.input })
   const key = dropKeyOf('singleton', policy.key, { subject, workflow, report })
@@ -178,8 +178,4 @@ function cancelLive(runId: string, { known, unit }: { known: Known; unit: Single
   const { guards, changes } = cancel(state, { now, catalog })
   unit.guards.push(...guards)
   unit.changes.push(...changes.map(interruptingPass))
-}
-
-function interruptingPass(change: Change): Change {
-  return change.type === 'run.moved' ? { ...change, interrupts: true } : change
 }

@@ -35,6 +35,8 @@ export function takeIn(
     pin: input.pin,
     attributes: input.attributes,
     trace: input.trace,
+    engineEvents: input.engineEvents,
+    notFor: input.notFor,
     catalog: input.catalog,
     origin: input.origin,
     report: input.report,

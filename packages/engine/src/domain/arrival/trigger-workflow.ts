@@ -22,13 +22,14 @@ const POLICIES: { readonly [P in keyof Required<FlowControl>]: Policy | 'holds/h
   concurrency: 'holds/holds',
   throttle: 'holds/holds',
   priority: 'holds/holds',
+  fairness: 'holds/holds',
   timeouts: 'holds/holds',
   cancelOn: 'run/create',
 }
 const DECIDING = Object.values(POLICIES).filter(policy => typeof policy === 'function')
 
 export function triggerWorkflow(input: ArrivalInput): Arrival {
-  const { event, workflow, pin, attributes, trace, report } = input
+  const { event, workflow, pin, attributes, trace, engineEvents, report } = input
   const entry = { workflow: workflow.name, app: workflow.app }
   const arrival: Arrival = { entry, guards: [], changes: [], questions: [], cancelledAtBirth: [], warnings: [] }
   for (const policy of workflow.flowControl ? DECIDING : []) {
@@ -39,6 +40,6 @@ export function triggerWorkflow(input: ArrivalInput): Arrival {
     }
   }
   const { singletonKey } = arrival
-  startRun(arrival, eventRun({ event, workflow, pin, attributes, trace, singletonKey, report }))
+  startRun(arrival, eventRun({ event, workflow, pin, attributes, trace, engineEvents, singletonKey, report }))
   return arrival
 }

@@ -4,6 +4,7 @@
 import type { UnmetTrigger, WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
+import { isEngineEvent } from '../text/name.ts'
 import { type Evaluated, evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
 import { compiled, type Subject } from './expression.ts'
 
@@ -25,10 +26,10 @@ export interface FilterFault {
 /** Takes every fault that a decision meets. Services write them to the log. */
 export type Report = (fault: FilterFault) => void
 
-/** Whether the name of an event trigger matches an event's name. A cron trigger matches none. */
+/** Whether the name of an event trigger matches an event's name. A cron trigger matches none, and `*` no event of the engine. */
 export function matchesEvent(trigger: Trigger, eventName: string): boolean {
   const { event } = trigger
-  if (event === undefined) return false
+  if (event === undefined || (isEngineEvent(eventName) && !isEngineEvent(event))) return false
   return event.endsWith('*') ? eventName.startsWith(event.slice(0, -1)) : event === eventName
 }
 

@@ -1,8 +1,9 @@
-// Concurrency slots. A run holds its slots while it is leased. Holders are counted from the rows, so no slot can leak. The
-// store calls these at every claim of a run with slots, inside the transaction that leases the run.
+// Concurrency slots. A run holds its slots while it is leased, and kept ones (kept-slots.ts) until it ends. Holders are counted from
+// the rows, so no slot can leak. The store calls these at every claim of a run with slots, inside the transaction that leases the run.
 
 import type { Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
+import { keptSlots } from './kept-slots.ts'
 import { runDeadline, timedOut } from './timeouts.ts'
 
 /** Interval at which a held run, or one in a start queue, is claimed although nothing woke it. Covers lost wake-ups. */
@@ -18,12 +19,16 @@ export function wantsSlots(run: Run, now: number): boolean {
   return run.status !== 'paused' && !run.cancelRequested && timedOut(run, now) === undefined
 }
 
-/** The first of the run's slots that is full; `taken` counts the other runs that hold one, `limitOf` is its present limit. */
+/**
+ * The first of the slots that a lease of the run must take, and that is full; `taken` counts the other runs that hold one, `limitOf` is its
+ * present limit. A kept slot that the run has is not asked for again: it stays, although its limit may have become smaller.
+ */
 export function fullSlot(
   run: Run,
   { taken, limitOf }: { taken(slotId: string): number; limitOf(slot: Slot): number },
 ): Slot | undefined {
-  return run.holds?.slots?.find(slot => taken(slot.id) >= limitOf(slot))
+  const missing = run.holds?.slots?.slice(keptSlots(run).length)
+  return missing?.find(slot => taken(slot.id) >= limitOf(slot))
 }
 
 /** Fields of a run that waits in no queue of a slot or a throttle, and whose lease, if it has one, took its slots. */

@@ -141,3 +141,24 @@ describe('which runs are held', () => {
     expect(follows.priority).toBe(4)
   })
 })
+
+describe('fairness', () => {
+  const fair = (data: string, weight?: string) =>
+    begun({ ...limited(), fairness: { key: 'event.data.user', ...(weight === undefined ? {} : { weight }) } }, data)
+      .holds?.fairness
+
+  it('has the value of its key, as long as an index takes it', () => {
+    expect(fair('{"user":"ada"}')).toEqual({ key: 'ada', weight: 1 })
+    const [long, longer] = ['x'.repeat(3000), 'x'.repeat(3001)].map(user => fair(JSON.stringify({ user }))?.key)
+    expect(long).toMatch(/^sha256:.{43}$/)
+    expect(longer).not.toBe(long)
+  })
+
+  it('has an empty key where it cannot be evaluated, and a weight of 1 outside the bounds', () => {
+    expect(fair('{}')).toEqual({ key: '', weight: 1 })
+    for (const n of [0, -1, 0.001, 1001, '"heavy"'])
+      expect(fair(`{"user":"ada","n":${n}}`, 'event.data.n')?.weight).toBe(1)
+    for (const n of [0.01, 3, 1000]) expect(fair(`{"user":"ada","n":${n}}`, 'event.data.n')?.weight).toBe(n)
+    expect(begun({ fairness: { key: 'event.data.user' } }).holds).toBeUndefined()
+  })
+})

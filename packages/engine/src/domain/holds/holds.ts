@@ -6,8 +6,12 @@ import { EventSubject, evaluateNumber, type KeyContext, keyOf, type Report } fro
 import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
+import { boundedKey } from '../text/bounded-key.ts'
 
 const PRIORITY_MAX = 1e6
+/** A weight outside these counts as 1. */
+const WEIGHT_MIN = 0.01
+const WEIGHT_MAX = 1000
 
 type OfWorkflow = Pick<Run, 'namespace' | 'app' | 'workflow'>
 type Subject = OfWorkflow & Pick<Run, 'trigger' | 'input'>
@@ -16,7 +20,7 @@ type Subject = OfWorkflow & Pick<Run, 'trigger' | 'input'>
 export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<Run, 'holds' | 'priority'> {
   const { flowControl } = workflow
   if (!flowControl) return {}
-  const { concurrency, throttle, timeouts = {} } = flowControl
+  const { concurrency, throttle, fairness, timeouts = {} } = flowControl
   const over = { subject: new EventSubject({ ...run.trigger, data: run.input }), workflow, report }
   const holds: Holds = {}
   if (concurrency) holds.slots = slots(run, concurrency, over)
@@ -25,6 +29,7 @@ export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<
     const key = keyValue(source, over)
     holds.throttle = { id: idOf('throttle', ownScope(run), source, key), ...rate, ...named(key) }
   }
+  if (fairness && (holds.slots || holds.throttle)) holds.fairness = fairnessOf(fairness, over)
   if (timeouts.queueMs !== undefined) holds.queueTimeoutMs = timeouts.queueMs
   if (timeouts.runMs !== undefined) holds.runTimeoutMs = timeouts.runMs
   return {
@@ -33,15 +38,18 @@ export function holdsOf(run: Subject, workflow: Workflow, report: Report): Pick<
   }
 }
 
-/** One slot for each distinct id. The tightest of the limits that share a slot counts. */
+/** One slot for each distinct id, kept ones first. The tightest of the limits that share a slot counts, and it is kept if one of them keeps it. */
 function slots(run: Subject, limits: readonly ConcurrencyLimit[], over: KeyContext): Slot[] {
   const slots = new Map<string, Slot>()
-  for (const { limit, key: source, scope } of limits) {
+  for (const { limit, key: source, scope, hold } of limits) {
     const key = keyValue(source, over)
     const id = slotId(run, scope, source, key)
-    slots.set(id, { id, limit: Math.min(limit, slots.get(id)?.limit ?? limit), ...named(key) })
+    const same = slots.get(id)
+    const kept = hold === 'run' || same?.kept ? { kept: true as const } : {}
+    slots.set(id, { id, limit: Math.min(limit, same?.limit ?? limit), ...named(key), ...kept })
   }
-  return [...slots.values()]
+  const all = [...slots.values()]
+  return [...all.filter(({ kept }) => kept), ...all.filter(({ kept }) => !kept)]
 }
 
 /**
@@ -100,6 +108,15 @@ function priorityOf(source: string | undefined, over: KeyContext): { priority?: 
   const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, evaluated.value))
   // Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none.
   return priority === 0 ? {} : { priority }
+}
+
+function fairnessOf({ key: source, weight: share }: { key: string; weight?: string }, over: KeyContext) {
+  const key = boundedKey(keyOf(source, over))
+  if (share === undefined) return { key, weight: 1 }
+  const { subject, workflow, report } = over
+  const weight = evaluateNumber(share, subject)
+  if (!weight.ok) report({ of: { app: workflow.app, workflow: workflow.name }, filter: share, error: weight.error })
+  return { key, weight: weight.ok && weight.value >= WEIGHT_MIN && weight.value <= WEIGHT_MAX ? weight.value : 1 }
 }
 
 function keyValue(source: string | undefined, over: KeyContext): string | undefined {

@@ -73,8 +73,10 @@ export function heldForStart(
   }
 }
 
+export type StartQueueWake = Extract<Change, { type: 'startQueue.woken' }>
+
 /** Wakes the runs whose starts come free next, once all of these are free. `freeAt` is when the first one is. */
-export function wakeStartQueue({ id, limit, periodMs }: ThrottleHold, freeAt: number, now: number): Change {
+export function wakeStartQueue({ id, limit, periodMs }: ThrottleHold, freeAt: number, now: number): StartQueueWake {
   const spacing = periodMs / limit
   const free = 1 + Math.floor((now + WAKE_WINDOW_MS - freeAt) / spacing)
   const count = Math.max(1, Math.min(STARTS_WOKEN_MAX, free))
@@ -82,6 +84,6 @@ export function wakeStartQueue({ id, limit, periodMs }: ThrottleHold, freeAt: nu
 }
 
 /** Wakes the first run in the start queue to query the limiter, because a run woken before it does not start. */
-export function wakeNextStart({ id }: ThrottleHold, now: number): Change {
+export function wakeNextStart({ id }: ThrottleHold, now: number): StartQueueWake {
   return { type: 'startQueue.woken', id, count: 1, at: now }
 }

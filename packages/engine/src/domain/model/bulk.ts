@@ -20,6 +20,8 @@ export interface BulkJob {
   namespace: string
   action: BulkAction
   status: 'running' | 'stopped' | 'done'
+  /** No cleanup runs follow those that the job cancels. */
+  skipsCleanup?: true
   /** Absent: the job has a list of ids. */
   filter?: RunFilter
   actor?: string

@@ -4,6 +4,7 @@ import type { RunError, StepError } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { StoredKey } from './api-key.ts'
 import type { Attributes } from './attributes.ts'
+import type { Sums } from './budget/budget.ts'
 import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
 import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
@@ -35,6 +36,8 @@ export type Change =
    * flight can be aborted.
    */
   | { type: 'run.moved'; run: Run; frames: RunStatusFrame[]; started?: true; interrupts?: true }
+  /** The run that ends with this commit is kept until then, whatever the engine's retention is. */
+  | { type: 'run.kept'; runId: string; until: number }
   /** The run's attributes after a decision that moves it too; those added and removed are in their indexed form. */
   | {
       type: 'run.attributed'
@@ -46,8 +49,19 @@ export type Change =
     }
   /** A newer progress of the run. The rest of its row stays as it is. */
   | { type: 'run.progressed'; run: Readonly<Run>; progress: RunProgress }
-  /** Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. */
-  | { type: 'run.cancelRequested'; runId: string; at: number }
+  /**
+   * Requests that the next lease cancels the run, and makes the run available; no effect on a terminal run. `followsChain`: the
+   * same for the newest run of the chain that the run began. `skipsCleanup`: no cleanup run follows.
+   */
+  | { type: 'run.cancelRequested'; runId: string; at: number; followsChain?: true; skipsCleanup?: true }
+  /** Steps wait for the end of the run from now on, so its fence rises; no effect on a terminal run. */
+  | { type: 'run.awaited'; runId: string }
+  /** The chain that began with the run has ended: every step that waits for it succeeds with `data`, as by a `step.woken`. */
+  | { type: 'waits.due'; runId: string; at: number }
+  /** Adds to the sums of the budgets. Names that a budget has no row of are left out. */
+  | { type: 'budget.spent'; budgetIds: readonly string[]; sums: Sums }
+  /** Sets limits of the budget; null removes one. No effect on a budget that is gone. */
+  | { type: 'budget.limited'; budgetId: string; limits: Readonly<Record<string, number | null>> }
   /** Makes every queued run of the app available that is held because no runner could be reached. */
   /** With `workflows`, only runs of these are woken: those that the runner serves. */
   | { type: 'app.runnerArrived'; namespace: string; app: string; at: number; workflows?: readonly string[] }
@@ -56,12 +70,15 @@ export type Change =
    * available at `at`.
    */
   | { type: 'slots.freed'; slotIds: string[]; at: number }
-  /** The first `count` runs in the throttle's start queue (highest priority, then oldest) become available by `at`. */
-  | { type: 'startQueue.woken'; id: string; count: number; at: number }
+  /**
+   * The first `count` runs in the throttle's start queue become available by `at`: those of the highest priority, then the oldest, or
+   * with `byTurn` those of the keys whose turns are next.
+   */
+  | { type: 'startQueue.woken'; id: string; count: number; at: number; byTurn?: true }
   /** A new step. `at` is when it reached its status; absent: when it started. */
   | { type: 'step.recorded'; step: Step; at?: number }
-  /** A known step that was unsettled, after the change. */
-  | { type: 'step.moved'; step: Step; at?: number }
+  /** A known step that was unsettled, after the change. `isLate`: the end of the run had cancelled it. */
+  | { type: 'step.moved'; step: Step; at?: number; isLate?: true }
   | StepWoken
   | { type: 'log.written'; line: LogLine }
   | { type: 'event.recorded'; event: Event }
@@ -116,7 +133,15 @@ export type Change =
    * Removes an ended run with all rows of its own, for good. Its events lose their data unless another run has it, which a run of
    * such an event has, and a fork or the source of this run.
    */
-  | { type: 'run.erased'; namespace: string; runId: string; eventIds: readonly string[]; at: number }
+  | {
+      type: 'run.erased'
+      namespace: string
+      runId: string
+      /** Its own budget, which goes with the last run of its chain. */
+      budgetId?: string | undefined
+      eventIds: readonly string[]
+      at: number
+    }
   /** A new or changed audit entry. An action of many commits writes its entry with each of them. */
   | { type: 'control.recorded'; action: ControlAction }
   /** The outcome of a bulk action for a run; the first result of a run stays. */
@@ -148,8 +173,13 @@ const CHANGES_CATALOG = {
   'run.created': false,
   'run.moved': false,
   'run.attributed': false,
+  'run.kept': false,
   'run.progressed': false,
   'run.cancelRequested': false,
+  'run.awaited': false,
+  'waits.due': false,
+  'budget.spent': false,
+  'budget.limited': false,
   'app.runnerArrived': false,
   'slots.freed': false,
   'startQueue.woken': false,
@@ -209,6 +239,8 @@ export type Guard =
   | { type: 'receiver'; id: string; version: number }
   /** The flow-control row has this version; 0: there is none. */
   | { type: 'flow'; id: string; version: number }
+  /** The limit of the name in the budget has not been set since. */
+  | { type: 'limit'; budgetId: string; name: string; revision: number }
   /** Exactly these live runs have the singleton key. A run with a requested cancel is not live. */
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /** No live run watches for the event name at a position after `after`. */
@@ -252,6 +284,7 @@ export const GUARD_TYPES = Object.keys({
   endpoint: true,
   receiver: true,
   flow: true,
+  limit: true,
   live: true,
   paused: true,
   watchers: true,

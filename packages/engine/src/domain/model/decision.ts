@@ -21,5 +21,9 @@ export type Next = 'pass' | 'stop'
 export type Question =
   | { type: 'flow'; id: string }
   | { type: 'run'; runId: string }
+  /** The newest run of the chain of a run of the namespace. */
+  | { type: 'newest'; namespace: string; runId: string }
+  /** The lines of the budgets. */
+  | { type: 'budgets'; ids: readonly string[] }
   /** A token from the limiter for the arrival `of`. */
   | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }

@@ -26,6 +26,25 @@ export interface UnmetTrigger {
 /** Workflow, app, the trigger's event and filter, and why the filter cannot be evaluated. */
 export type StartEntry = [workflow: string, app: string, event: string, filter: string, error?: string]
 
+/** The name by which a workflow is known in its namespace. */
+export interface WorkflowName {
+  name: string
+  app: string
+}
+
+export function isSameWorkflow({ name, app }: WorkflowName, other: WorkflowName | undefined): boolean {
+  return name === other?.name && app === other.app
+}
+
+/** The fields of an event that the engine sends beside those of every event. */
+export interface EngineEventFacts {
+  generation: number
+  /** Its number in a row of engine events, from 1 on: of the chain of runs that start each other. */
+  inRow: number
+  /** The workflow that the event does not start: an event of the same kind started the run that has ended. */
+  notFor?: WorkflowName
+}
+
 /** The facts of the decision about an event beyond `triggered` and `woke`, of bounded length (domain/arrival/record/decided). */
 export interface Decided {
   /** The namespace was suspended. */
@@ -35,6 +54,8 @@ export interface Decided {
   /** The runner that its runs are pinned to, and their attributes, as they were sent: for runs that are started with it later. */
   runner?: string
   attributes?: Attributes
+  /** The workflow that the event of its own run does not start. */
+  notFor?: WorkflowName
   /** The workflows with a trigger for the name that the event does not meet. */
   unmet?: StartEntry[]
   /** The first runs that the event woke, and the index of the step that waited. */
@@ -50,9 +71,9 @@ export interface Event {
   namespace: string
   id: string
   name: string
-  /** App that the event is limited to or was emitted by; absent for a broadcast to the namespace. */
+  /** The only app whose triggers are considered, or the app of the run that caused the event. Absent for a broadcast to the namespace. */
   app?: string
-  source: 'api' | 'emit' | 'schedule'
+  source: 'api' | 'emit' | 'schedule' | 'engine'
   /** The instant of the schedule that sent it. */
   scheduledAt?: number
   /** The webhook receiver that took it in. */
@@ -61,7 +82,7 @@ export interface Event {
   /** The data was erased with the last run that had it. */
   erased?: true
   receivedAt: number
-  /** The generation of the runs that it starts; absent: 0. Emitted events have one more than their run. */
+  /** The generation of the runs that it starts; absent: 0. Events of a run have one more than their run. */
   generation?: number
   woke: number
   triggered: Triggered[]

@@ -7,6 +7,8 @@ export interface ConcurrencyLimit {
   limit: number
   key?: string
   scope: ConcurrencyScope
+  /** Absent: a run holds its slot during passes alone. */
+  hold?: 'run'
 }
 
 interface Throttle {
@@ -45,6 +47,13 @@ export interface Timeouts {
   invokeMs?: number
 }
 
+/** Keys that take turns where a limit holds runs back. */
+interface Fairness {
+  key: string
+  /** CEL to a number: the share of the key. */
+  weight?: string
+}
+
 export interface CancelOn {
   event: string
   if?: string
@@ -60,6 +69,7 @@ export interface FlowControl {
   idempotency?: { key: string; ttlMs: number }
   /** CEL to a number, higher first. */
   priority?: string
+  fairness?: Fairness
   timeouts?: Timeouts
   cancelOn?: CancelOn[]
 }
@@ -72,6 +82,8 @@ export interface Slot {
   limit: number
   /** The key's value; absent for a limit without a key. */
   key?: string
+  /** The run keeps the slot until it ends (holds/kept-slots). Such slots come first among those of a run. */
+  kept?: true
 }
 
 /** The throttle of the workflow; `key` is the key's value. */
@@ -84,7 +96,13 @@ export interface ThrottleHold extends Throttle {
 export interface Holds {
   /** At most three, all of them different. */
   slots?: Slot[]
+  /** The run took its kept slots over from the run that it follows: it holds them from its creation. */
+  fromBirth?: true
+  /** On a child: the ancestors that keep a slot until the child has ended, by the slot's id. */
+  ancestors?: Record<string, string[]>
   throttle?: ThrottleHold
+  /** The fairness key of the run and its weight, where a slot or a throttle may hold the run. */
+  fairness?: { key: string; weight: number }
   /** From creation to the first invoke. */
   queueTimeoutMs?: number
   /** From the first invoke to the end. */

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import type { JsonText } from '../text/json-text.ts'
 
 /**
- * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, a
- * schedule of the API, a bulk action with what it was given, the callbacks that a run got before it waited for them.
+ * Policies that keep a row: a claimed idempotency key, an open buffer, the cron of a workflow, an event that arrives later, the event
+ * of a run that has ended, a schedule of the API, a bulk action with what it was given, the callbacks that a run got before it waited for them.
  */
 export type FlowPolicy =
   | 'idempotency'
@@ -15,6 +15,7 @@ export type FlowPolicy =
   | 'batch'
   | 'cron'
   | 'event'
+  | 'ended'
   | 'schedule'
   | 'bulk'
   | 'bulkInput'

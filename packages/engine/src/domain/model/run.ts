@@ -11,6 +11,7 @@ import {
 import { boundedKey } from '../text/bounded-key.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Attributes } from './attributes.ts'
+import type { RunBudget } from './budget/budget.ts'
 import type { CancelOn, Holds } from './flow-control.ts'
 import type { PassSent } from './step.ts'
 
@@ -30,6 +31,8 @@ export type WaitingFor = Omit<WireWaitingFor, 'until'> & {
   stepIds?: string[]
   /** The run waits until other suspects have been tried. The wire does not show it. */
   isForTurn?: true
+  /** Only of a budget: its id. The wire does not show it. */
+  budgetId?: string
 }
 
 /** Why the newest pass failed. The wire does not show the suspicion. */
@@ -47,8 +50,8 @@ export interface Suspicion {
   lostAt: number
 }
 
-/** A run executes the handler of its workflow, or the failure handler. */
-export type RunKind = 'run' | 'onFailure'
+/** A run executes the handler of its workflow or the failure handler, or it cleans up after another run. */
+export type RunKind = 'run' | 'onFailure' | 'cleanup'
 
 export interface Run {
   namespace: string
@@ -65,11 +68,17 @@ export interface Run {
   eventIds?: string[]
   cron?: string
   replayOf?: string
+  /** The run before it in its chain (run/finish). */
+  continuedFrom?: string
+  /** The first run of its chain; absent on that run itself. */
+  chainId?: string
   parentRunId?: string
   /** Index of the parent's RunWorkflow step that waits for this run's end; absent if none does. */
   parentStepIndex?: number
   /** Number of runs before it in a chain of runs that start each other (holds/generations); absent: 0. */
   generation?: number
+  /** Number of engine events in that chain (run/later/ended-event); absent: 0. */
+  engineEvents?: number
   /** The `traceparent` that the run continues; absent: the run has a trace of its own (text/traceparent). */
   trace?: string
   /** The runner id this run is pinned to; absent for an anycast run. */
@@ -78,8 +87,14 @@ export interface Run {
   trigger: { id?: string; name: string }
   /** Only on an on-failure run: the error that ended the run which it follows. */
   failure?: StepError
+  /** Only on a cleanup run, and its forks: the run that it cleans up after. */
+  cleanupOf?: string
+  /** The budgets that the run is under, of its outermost ancestor first and its own last; fixed at creation. */
+  budgets?: RunBudget[]
   input?: JsonText
   result?: JsonText
+  /** The next run of its chain: the run has no result of its own. */
+  continuedAs?: string
   error?: RunError
   /** Starts at 1; rises by 1 for every pass that is repeated because a step attempt or the transport failed. */
   attempt: number
@@ -112,8 +127,12 @@ export interface Run {
   startQueue?: string
   /** On a leased run: the lease took no slots, because the run only ends or settles timers under it. */
   leasedWithoutSlots?: true
+  /** A step of another run waits, or waited, for the end of this run's chain. */
+  awaited?: boolean
   /** Set to have the next lease cancel the run, for example when its parent ended. */
   cancelRequested?: boolean
+  /** The run was cancelled, or is to be, by somebody who wants no cleanup. */
+  skipsCleanup?: true
   /** Rises with every decision on a freshly loaded run; an owner's later commits check it (run/draft). */
   fence: number
   /** When a lane may claim the run: schedule, lease, park and crash recovery at once. Absent: only a wake-up sets it. */
@@ -124,10 +143,13 @@ export interface Run {
   lastPass?: PassSent
 }
 
-/** The kind of the run: an on-failure run has the error of the run that it follows. */
-export function runKind({ failure }: Pick<Run, 'failure'>): RunKind {
+/** The kind of the run: an on-failure run has the error of the run that it follows, a cleanup run its id. */
+export function runKind({ failure, cleanupOf }: Pick<Run, 'failure' | 'cleanupOf'>): RunKind {
+  if (cleanupOf !== undefined) return 'cleanup'
   return failure === undefined ? 'run' : 'onFailure'
 }
+
+export type EndedStatus = (typeof TERMINAL_STATUSES)[number]
 
 const TERMINAL: ReadonlySet<RunStatus> = new Set(TERMINAL_STATUSES)
 
@@ -146,12 +168,13 @@ export function runDurationMs(run: Pick<Run, 'startedAt' | 'finishedAt'>): numbe
  * The key of what the run's passes need room on: runs with the same one can go to the same runners. A destination without
  * room delays only its own runs.
  */
-export function runDestination({ namespace, app, workflow, runner = '' }: RunnersOfRun): string {
-  return boundedKey(`${namespace}\n${app}\n${workflow}\n${runner}`)
+export function runDestination({ namespace, app, workflow, runner = '', cleanupOf }: RunnersOfRun): string {
+  const ofKind = cleanupOf === undefined ? '' : '\ncleanup'
+  return boundedKey(`${namespace}\n${app}\n${workflow}\n${runner}${ofKind}`)
 }
 
 /** The fields by which a run is routed. */
-export type RunnersOfRun = Pick<Run, 'namespace' | 'app' | 'workflow' | 'runner'>
+export type RunnersOfRun = Pick<Run, 'namespace' | 'app' | 'workflow' | 'runner' | 'cleanupOf'>
 
 /** The key of an app among those of all namespaces. */
 export function appKey({ namespace, app }: Pick<Run, 'namespace' | 'app'>): string {

@@ -1,4 +1,4 @@
-// The step: one durable part of a run, stored under its hashed id (docs/http-api/runs.md#steprecord).
+// The step: one durable part of a run, stored under its hashed id (docs/http-api/schemas.md#steprecord).
 
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
@@ -54,7 +54,11 @@ export interface Step extends Partial<PassSent & RanTimes> {
   condition?: string
   /** The event that settled a wait: no later wait of the run may take it again. */
   eventId?: string
+  /** The runner can undo the step, which has succeeded. */
+  rollback?: true
   childRunId?: string
+  /** The first run of the chain whose end the step waits for. */
+  awaitedRunId?: string
   /** Only of a step whose child waits for its workflow to be registered. */
   childStart?: ChildStart | undefined
   deliveryId?: string
@@ -63,6 +67,16 @@ export interface Step extends Partial<PassSent & RanTimes> {
   effects?: EmitEffects | undefined
   carried?: boolean
   timedOut?: boolean
+  /** Only of a step that somebody gave its end by hand. */
+  settledBy?: SettledBy
+}
+
+/** The author and the reason of an end by hand. */
+export interface SettledBy {
+  /** Label of the API key, if it has one. */
+  actor?: string
+  reason: string
+  at: number
 }
 
 /** A child that has not started: no app has its workflow yet. */

@@ -1,7 +1,9 @@
 // The objects that runners register: apps, runners and workflow definitions (docs/wire-protocol.md#register).
 
 import type { Trigger, RetryPolicy as WireRetryPolicy } from '@perdure/protocol'
+import type { Budget } from './budget/budget.ts'
 import type { FlowControl } from './flow-control.ts'
+import type { EndedStatus } from './run.ts'
 
 export type { Trigger }
 
@@ -14,6 +16,9 @@ export type RetryPolicy = Required<Omit<WireRetryPolicy, 'maxElapsed' | 'nonRetr
   setsAttempts?: true
 }
 
+/** Ms from the end of a run to its removal, by status. Never empty. */
+export type Retention = Partial<Record<EndedStatus, number>>
+
 export interface Workflow {
   namespace: string
   app: string
@@ -22,6 +27,8 @@ export interface Workflow {
   triggers: Trigger[]
   retry: RetryPolicy
   onFailure: boolean
+  /** It has a handler for the end of a run that was cancelled. */
+  cleanup?: true
   /** Tries of a pass that fails; absent: those of the retry policy for a handler that throws, else the default (run/retry). */
   handlerRetries?: number
   /** A run that has spent the tries of a step or a pass is paused; absent: it fails. */
@@ -29,6 +36,10 @@ export interface Workflow {
   /** Deadline of one invoke, if the registration sets one. */
   invokeTimeoutMs?: number
   flowControl?: FlowControl
+  /** How long its ended runs are kept, in ms by status; a status that is missing has the engine's retention. */
+  retention?: Retention
+  /** Limits of a run and all its descendants. */
+  budget?: Budget
   /** Expressions over a new run's event: its first attributes. */
   attributes?: Record<string, string>
   /** Keys of the attributes that a child takes from its parent. */

@@ -15,7 +15,7 @@ import { isDue, type RunState } from '../run/state.ts'
 import { frameError } from '../view/timeline-frames.ts'
 import type { Outcome, Reported } from './answer/outcome.ts'
 import { freeLoss } from './answer/suspicion.ts'
-import { applyOpcodes } from './apply-opcodes.ts'
+import { applyLate, applyOpcodes } from './apply-opcodes.ts'
 import { changeAttributes } from './attributes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
@@ -62,8 +62,11 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
     park(draft, context.sentAt)
     return 'stop'
   }
-  // The cancel was requested during the pass. As with any cancel, the late answer is dropped.
-  if (draft.run.cancelRequested) return end({ status: 'cancelled' })
+  // The cancel was requested during the pass: of the late answer, only steps count that are to be undone.
+  if (draft.run.cancelRequested) {
+    if ('opcodes' in outcome && outcome.opcodes) applyLate(draft, state, outcome.opcodes, context)
+    return end({ status: 'cancelled' })
+  }
   keepLogs(draft, state, outcome, context)
   switch (outcome.kind) {
     case 'returned': {
@@ -73,7 +76,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
         return 'refusal' in how ? how : end(how)
       }
       const error = changeAttributes(draft, outcome.attributes)
-      return error ? fail(error) : end({ status: 'succeeded', result: outcome.data })
+      return error ? fail(error) : end(returnedEnd(outcome, context))
     }
     case 'rejected': {
       const error = withKnownStep(state, outcome.error)
@@ -104,9 +107,10 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
 function endWithSteps(
   draft: Draft,
   state: RunState,
-  { opcodes, attributes, data }: Extract<Outcome, { kind: 'returned' }> & { opcodes: PassOpcode[] },
+  outcome: Returned & { opcodes: PassOpcode[] },
   context: PassContext,
 ): End | Refused | 'again' {
+  const { opcodes, attributes } = outcome
   const refusal = changeAttributes(draft, attributes)
   if (refusal) return { refusal }
   const failed = applyOpcodes(draft, state, opcodes, context)
@@ -116,10 +120,17 @@ function endWithSteps(
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   if (failed) return { status: 'failed', error: failed }
   if (!draft.steps.some(({ op, status }) => status === 'failed' && !OPCODES[op].runsOnRunner))
-    return { status: 'succeeded', ...(data !== undefined && { result: data }) }
+    return returnedEnd(outcome, context)
   restoreTries(draft)
   const timeout = timedOut(draft.run, context.now)
   return timeout ? { status: 'failed', error: timeout } : 'again'
+}
+
+type Returned = Extract<Outcome, { kind: 'returned' }>
+
+function returnedEnd({ data, continueAs }: Returned, { report }: PassContext): End {
+  if (continueAs) return { status: 'succeeded', continueAs: { ...continueAs, report } }
+  return { status: 'succeeded', ...(data !== undefined && { result: data }) }
 }
 
 /** The error without its `stepName`, unless the runner knows such a step as failed. */
@@ -232,7 +243,7 @@ function shortened(message: string): string {
  * the pass, or if the pass was requested to stop; parks the run otherwise. Undefined when nothing will wake the run.
  */
 function continueOrPark(draft: Draft, context: PassContext): Next | undefined {
-  settleDue(draft)
+  settleDue(draft, context.assumptions)
   if (draft.run.status === 'paused') {
     park(draft, context.sentAt)
     return 'stop'

@@ -15,6 +15,7 @@ import {
   sleepsUntil,
   waitsFor,
   waitsForCallback,
+  waitsForRun,
   workflow,
 } from '../testkit/nouns.testkit.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
@@ -26,6 +27,7 @@ const ONE_OF_EACH = {
   SleepUntil: sleepsUntil('a', NOW + SECOND),
   WaitForEvent: waitsFor('a', 'order.paid', { timeoutMs: SECOND }),
   WaitForCallback: waitsForCallback('a', { timeoutMs: SECOND }),
+  WaitForRun: waitsForRun('a', 'run_other', { timeoutMs: SECOND }),
   RunWorkflow: runsChild('a', 'pack'),
   Emit: emits('a', 'order.sent'),
   Webhook: sends('a', 'https://partner.test/hook'),
@@ -34,6 +36,7 @@ const ONE_OF_EACH = {
 const reporting = (...opcodes: PassOpcode[]) =>
   given(run())
     .registered(workflow('order'), workflow('pack'))
+    .newest('run_other', run({ id: 'run_other' }))
     .when(reported(...opcodes))
 
 describe.each(Object.values(ONE_OF_EACH))('$op', opcode => {

@@ -5,6 +5,7 @@ import type { RunError } from '@perdure/protocol'
 import type { Step } from '../model/step.ts'
 import type { Draft } from '../run/draft.ts'
 import { isDue, type RunState } from '../run/state.ts'
+import { spendOf, succeeded } from './cleanup/late.ts'
 import type { PassContext } from './opcodes/context.ts'
 import type { DraftedPass, PassOpcode } from './opcodes/opcode.ts'
 import { OPCODES } from './opcodes/registry.ts'
@@ -51,6 +52,14 @@ export function applyOpcodes(
   }
   if (pass.seen.size > 0) moveBehindEarlier(pass)
   return failure
+}
+
+/** Drafts the opcodes of a pass whose run is to end: steps that are to be undone, and what all attempts spent. */
+export function applyLate(draft: Draft, state: RunState, opcodes: readonly PassOpcode[], context: PassContext): void {
+  const kept: readonly PassOpcode[] = succeeded(opcodes)
+  applyOpcodes(draft, state, kept, context)
+  const others = opcodes.filter(opcode => !kept.includes(opcode))
+  spendOf(draft, state, others)
 }
 
 /** A runner gets the kinds of stored steps with the memo, but not that of a step whose retry is due. */

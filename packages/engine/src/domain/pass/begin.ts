@@ -10,10 +10,12 @@ import type { CatalogView } from '../model/catalog.ts'
 import type { Decision, Next } from '../model/decision.ts'
 import type { ThrottleHold } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
+import { passMayAnswer } from '../run/cleanup/late-window.ts'
 import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import type { RunState } from '../run/state.ts'
+import { shownRunId } from '../text/ids.ts'
 import { park, settleDue } from './park.ts'
 import type { Route } from './routing.ts'
 
@@ -34,13 +36,14 @@ export function begin(state: RunState, context: BeginContext): { decision: Decis
 function start(draft: Draft, context: BeginContext): Next {
   const { route, catalog, start } = context
   const end = (how: End): Next => {
-    finish(draft, how, catalog)
+    // The run was running before this lease: a pass that was sent under an earlier one may still be under way.
+    finish(draft, how, catalog, { mayAnswer: passMayAnswer(draft.run, catalog) })
     return 'stop'
   }
   if (draft.run.cancelRequested) return end({ status: 'cancelled' })
   const timeout = timedOut(draft.run, draft.now)
   if (timeout) return end({ status: 'failed', error: timeout })
-  settleDue(draft)
+  settleDue(draft, context.assumptions)
   if (draft.run.status === 'paused') {
     park(draft, draft.now)
     return 'stop'
@@ -117,6 +120,17 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
   const waitingFor = { kind: 'throttle', key, until } as const
   draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
   draft.start = start
+}
+
+/** The run that a cleanup run follows is gone, which only a fork of a cleanup run meets: it fails. */
+export function failCleanup(
+  state: RunState,
+  { now, catalog }: { now: number; catalog: CatalogView },
+): { decision: Decision; next: Next } {
+  const draft = new Draft(state, now)
+  const message = `Run ${shownRunId(draft.run.cleanupOf)}, which this run cleans up after, is gone.`
+  finish(draft, { status: 'failed', error: { message } }, catalog)
+  return { decision: draft.done(), next: 'stop' }
 }
 
 /** No runner has room: the run waits as `queued` without a lease, due, until a claim finds room. */

@@ -3,12 +3,14 @@
 
 import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
+import { passMayAnswer } from '../run/cleanup/late-window.ts'
 import { Draft } from '../run/draft.ts'
 import { type End, finish } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { applyReported, restoreTries } from './advance.ts'
 import type { Reported } from './answer/outcome.ts'
+import { applyLate } from './apply-opcodes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
 import { OPCODES } from './opcodes/registry.ts'
@@ -34,14 +36,18 @@ function decideNext(draft: Draft, state: RunState, reported: Reported, context: 
     finish(draft, how, context.catalog)
     return 'stop'
   }
-  if (draft.run.cancelRequested) return end({ status: 'cancelled' })
+  if (draft.run.cancelRequested) {
+    if (reported.kind === 'opcodes') applyLate(draft, state, reported.opcodes, context)
+    finish(draft, { status: 'cancelled' }, context.catalog, { mayAnswer: passMayAnswer(draft.run, context.catalog) })
+    return 'stop'
+  }
   keepLogs(draft, state, reported, context)
   if (reported.kind === 'rejected') return end({ status: 'failed', error: reported.error })
   // A checkpoint of progress alone brings nothing further: a handler that then throws again must not go on for ever.
   if (reported.opcodes.length > 0 || reported.progress === undefined) restoreTries(draft)
   const ended = applyReported(draft, state, reported, context)
   if (ended) return end(ended)
-  settleDue(draft)
+  settleDue(draft, context.assumptions)
   // A pause and a resume during the pass leave the run queued although its owner still holds it.
   if (draft.run.status === 'queued') draft.move('running')
   return 'pass'

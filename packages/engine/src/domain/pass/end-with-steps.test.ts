@@ -85,7 +85,15 @@ describe('a limit refuses the whole answer', () => {
 })
 
 describe('an answer', () => {
-  const negotiated = { stepPolicy: false, waitOrder: false, attributes: false, endWithSteps: true }
+  const negotiated = {
+    stepPolicy: false,
+    waitOrder: false,
+    cleanup: true,
+    budgets: true,
+    attributes: false,
+    continueAs: false,
+    endWithSteps: true,
+  }
   const read = (...opcodes: object[]) => readAnswer(200, JSON.stringify({ data: 1, opcodes, logs: [] }), { negotiated })
   const op = (name: string, fields: object) => ({ op: name, id: idOf('a'), name: 'a', ...fields })
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`)

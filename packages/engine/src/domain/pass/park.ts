@@ -4,17 +4,21 @@
 import { invariant } from '../model/errors.ts'
 import type { WaitingFor } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
+import type { Assumptions } from '../run/assumptions.ts'
 import type { Draft } from '../run/draft.ts'
 import { holdMs } from '../run/retry.ts'
+import { shownRunId } from '../text/ids.ts'
 import { OPCODES } from './opcodes/registry.ts'
+import { endOfWait } from './opcodes/wait-for-run.ts'
 
-/** Settles every sleep that has ended by now and every wait that has timed out. */
-export function settleDue(draft: Draft): void {
+/** Settles every sleep that has ended by now, every wait that has timed out, and every wait for a run that has ended. */
+export function settleDue(draft: Draft, { newest }: Pick<Assumptions, 'newest'>): void {
   for (const step of [...draft.open.values()]) {
     if (step.status !== 'waiting' || step.wakeAt === undefined || step.wakeAt > draft.now) continue
     const { whenDue } = OPCODES[step.op]
     invariant(whenDue, `a ${step.op} step has no time to wake`)
-    draft.moveStep(step, { status: 'succeeded', finishedAt: draft.now, ...whenDue })
+    const end = step.awaitedRunId === undefined ? undefined : endOfWait(draft, step.awaitedRunId, newest)
+    draft.moveStep(step, { status: 'succeeded', finishedAt: draft.now, ...(end ?? whenDue) })
   }
 }
 
@@ -37,15 +41,15 @@ export function park(draft: Draft, sentAt: number): boolean {
   draft.set({
     availableAt: deadlines.length === 0 ? undefined : Math.min(...deadlines),
     leaseOwner: undefined,
-    waitingFor: paused ? failureOf(draft) : waitingFor(reasons, draft.now),
+    waitingFor: paused ? reasonOf(draft) : waitingFor(reasons, draft.now),
   })
   if (!paused) draft.move('waiting')
   return true
 }
 
-/** The failure for which the run is paused, if it is for one. */
-function failureOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
-  return waitingFor?.kind === 'failure' ? waitingFor : undefined
+/** The failure or the budget for which the run is paused, if it is for one. */
+function reasonOf({ run: { waitingFor } }: Draft): WaitingFor | undefined {
+  return waitingFor?.kind === 'failure' || waitingFor?.kind === 'budget' ? waitingFor : undefined
 }
 
 /** When the open step goes on by itself, if it ever does. */
@@ -63,8 +67,9 @@ function waitingFor(reasons: readonly Step[], now: number): WaitingFor {
   const until = deadline(first, now)
   const kind = first.childStart ? 'runner' : OPCODES[first.op].parksFor
   invariant(kind, `a ${first.op} step is settled at once`)
-  const { name: stepName, eventName, childRunId } = first
+  const { name: stepName, eventName, childRunId, awaitedRunId } = first
+  const awaited = awaitedRunId === undefined ? {} : { runId: shownRunId(awaitedRunId) }
   const { attempt, maxAttempts } = first
   const tries = kind === 'retry' && { attempt, ...(maxAttempts !== undefined && { maxAttempts }) }
-  return { kind, stepName, until, eventName, childRunId, ...tries }
+  return { kind, stepName, until, eventName, childRunId, ...awaited, ...tries }
 }

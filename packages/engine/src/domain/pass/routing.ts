@@ -1,6 +1,8 @@
 // Chooses the runner of a pass (docs/wire-protocol.md#routing): for an anycast run at random among the live runners that serve
 // its workflow, for a pinned run its pin.
 
+import { CLEANUP_FEATURE } from '@perdure/protocol'
+import { knows } from '../model/features.ts'
 import type { Run } from '../model/run.ts'
 import type { Runner } from '../model/workflow.ts'
 
@@ -12,7 +14,7 @@ export type Route =
   | { kind: 'pinMissing' }
 
 export interface RouteInput {
-  run: Pick<Run, 'app' | 'workflow' | 'runner'>
+  run: Pick<Run, 'app' | 'workflow' | 'runner' | 'cleanupOf'>
   /** Registered runners of the run's app. */
   runners: readonly Runner[]
   isLive(runner: Runner): boolean
@@ -44,7 +46,13 @@ export function route({ run, runners, isLive, isAvoided, hasRoom, random }: Rout
   return runner ? { kind: 'runner', runner } : { kind: 'none' }
 }
 
-/** Whether the runner's newest registration has the run's workflow. A runner without it would reject the run for good. */
-export function serves({ workflows }: Pick<Runner, 'workflows'>, { workflow }: Pick<Run, 'workflow'>): boolean {
-  return workflows.includes(workflow)
+/**
+ * Whether the runner's newest registration has the run's workflow. A runner without it would reject the run for good. One that does not
+ * know cleanup runs would execute the handler in their place.
+ */
+export function serves(
+  { workflows, features }: Pick<Runner, 'workflows' | 'features'>,
+  { workflow, cleanupOf }: Pick<Run, 'workflow' | 'cleanupOf'>,
+): boolean {
+  return workflows.includes(workflow) && (cleanupOf === undefined || knows({ features }, CLEANUP_FEATURE))
 }

@@ -1,10 +1,11 @@
 // Reads the flow-control policies of a registered workflow into what the engine keeps: durations in ms, defaults filled
 // in, every expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
 
-import { parseDurationMs, type WorkflowRegistration } from '@perdure/protocol'
+import { type FlowControlName, parseDurationMs, type WorkflowRegistration } from '@perdure/protocol'
 import { expressionFault, type Purpose } from '../expressions/expression.ts'
 import { type EngineError, invalid } from '../model/errors.ts'
 import type { FlowControl, Timeouts } from '../model/flow-control.ts'
+import { isEngineEvent } from '../text/name.ts'
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000
 /** Longest window of any policy: the state of a longer one would outlive the data that it is about. */
@@ -16,24 +17,19 @@ type ReadPolicy<P extends keyof FlowControl> = (
   read: Reader,
 ) => FlowControl[P] | undefined
 
-/** The members of a registration that are policies. One that `FlowControl` lacks does not compile. */
-type RegisteredPolicy = Exclude<
-  keyof WorkflowRegistration,
-  'name' | 'triggers' | 'retry' | 'onFailure' | 'handlerRetries' | 'whenExhausted' | 'attributes' | 'inheritAttributes'
->
-
 /**
  * The reader of every policy: the type demands an entry for each. The policies are read, and so refused, in this order.
  */
-const POLICIES: { readonly [P in RegisteredPolicy | keyof FlowControl]: ReadPolicy<P> } = {
+const POLICIES: { readonly [P in FlowControlName | keyof FlowControl]: ReadPolicy<P> } = {
   concurrency({ concurrency }, read) {
     const limits = [concurrency ?? []].flat()
     if (limits.length === 0) return undefined
     const field = (i: number) => (Array.isArray(concurrency) ? `concurrency[${i}]` : 'concurrency')
-    return limits.map(({ limit, key, scope }, i) => ({
+    return limits.map(({ limit, key, scope, hold }, i) => ({
       limit,
       ...read.key(field(i), key),
       scope: scope ?? 'workflow',
+      ...(hold === 'run' ? { hold } : {}),
     }))
   },
   throttle({ throttle }, read) {
@@ -73,6 +69,12 @@ const POLICIES: { readonly [P in RegisteredPolicy | keyof FlowControl]: ReadPoli
   priority({ priority }, read) {
     return priority === undefined ? undefined : read.expression('priority', priority, 'number')
   },
+  fairness({ fairness }, read) {
+    if (!fairness) return undefined
+    const { key, weight } = fairness
+    const share = weight === undefined ? {} : { weight: read.expression('fairness.weight', weight, 'number') }
+    return { key: read.expression('fairness.key', key, 'key'), ...share }
+  },
   timeouts({ timeouts }, read) {
     if (!timeouts) return undefined
     const { queue, run, invoke } = timeouts
@@ -84,11 +86,12 @@ const POLICIES: { readonly [P in RegisteredPolicy | keyof FlowControl]: ReadPoli
   },
   cancelOn({ cancelOn }, read) {
     if (!cancelOn || cancelOn.length === 0) return undefined
-    return cancelOn.map(({ event, if: condition }, i) =>
-      condition === undefined
+    return cancelOn.map(({ event, if: condition }, i) => {
+      if (isEngineEvent(event)) throw read.invalid(`cancelOn[${i}].event`, 'must not be an event of the engine')
+      return condition === undefined
         ? { event }
-        : { event, if: read.expression(`cancelOn[${i}].if`, condition, 'condition', { inWait: true }) },
-    )
+        : { event, if: read.expression(`cancelOn[${i}].if`, condition, 'condition', { inWait: true }) }
+    })
   },
 }
 

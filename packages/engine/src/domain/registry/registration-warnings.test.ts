@@ -2,12 +2,21 @@
 
 import { expect, test } from 'vitest'
 import { runner, workflow } from '../testkit/nouns.testkit.ts'
-import { renamedAppWarnings, versionWarnings } from './registration-warnings.ts'
+import { registrationWarnings, renamedAppWarnings, versionWarnings } from './registration-warnings.ts'
 
 const serving = (runnerId: string, digests: Record<string, string>, fields = {}) => ({
   ...runner(runnerId, { workflows: Object.keys(digests) }),
   definitions: Object.values(digests).map(digest => ({ digest, since: 1 })),
   ...fields,
+})
+
+test('a trigger for an event that the engine does not send never matches', () => {
+  const triggers = ['perdure/run.*', 'perdure/run.failed', 'perdure/run.faild', 'run.failed'].map(event => ({ event }))
+  const request = { app: 'shop', url: 'http://a/', workflows: [{ name: 'alert', triggers }] }
+  expect(registrationWarnings(request)).toEqual([
+    'workflow "alert": triggers[2].event: the engine sends no "perdure/run.faild", only perdure/run.succeeded, ' +
+      'perdure/run.failed, perdure/run.cancelled',
+  ])
 })
 
 test('a live runner with another definition is another version of the app', () => {

@@ -4,7 +4,10 @@
 import type { RegisterRequest, WorkflowRegistration } from '@perdure/protocol'
 import { RegisterRequestSchema, WorkflowRegistrationSchema } from '@perdure/protocol/schema'
 import { doubtfulReads } from '../expressions/hints.ts'
+import { matchesEvent } from '../expressions/matching.ts'
 import type { Runner, Workflow } from '../model/workflow.ts'
+import { ENDED_EVENTS } from '../run/later/ended-event.ts'
+import { isEngineEvent } from '../text/name.ts'
 import { newestOf } from './newest-definition.ts'
 import { unknownMembers } from './unknown-members.ts'
 
@@ -70,7 +73,7 @@ export function renamedAppWarnings(registered: readonly Workflow[], abandoned: r
 }
 
 function doubtful(workflow: WorkflowRegistration): string[] {
-  const { name, triggers, cancelOn } = workflow
+  const { name, triggers, cancelOn, concurrency, throttle, fairness } = workflow
   const of = `workflow "${name}":`
   const exact = (cancelOn ?? []).flatMap(({ event }, i) =>
     event.endsWith('*')
@@ -83,6 +86,11 @@ function doubtful(workflow: WorkflowRegistration): string[] {
     const instead = at === 0 ? 'name each event' : `"${event.slice(0, at)}*" with an \`if\` over event.name selects`
     return [`${of} triggers[${i}].event: "${event}" has a * before its end, where it is no wildcard; ${instead}`]
   })
+  const unsent = (triggers ?? []).flatMap((trigger, i) =>
+    isEngineEvent(trigger.event ?? '') && !ENDED_EVENTS.some(name => matchesEvent(trigger, name))
+      ? [`${of} triggers[${i}].event: the engine sends no "${trigger.event}", only ${ENDED_EVENTS.join(', ')}`]
+      : [],
+  )
   const reads = expressionsOf(workflow).flatMap(([field, source]) =>
     doubtfulReads(source).map(doubt => `${of} ${field} ${doubt}`),
   )
@@ -90,7 +98,14 @@ function doubtful(workflow: WorkflowRegistration): string[] {
     triggers?.length === 0
       ? [`${of} triggers: the list is empty, so only a direct start, a parent run or a redrive starts the workflow`]
       : []
-  return [...unstarted, ...starred, ...exact, ...reads]
+  const noLimit = [concurrency ?? []].flat().length === 0 && !throttle
+  const unlimited =
+    fairness && noLimit
+      ? [
+          `${of} fairness: without \`concurrency\` or \`throttle\` no run waits for another one, so the keys take no turns`,
+        ]
+      : []
+  return [...unstarted, ...starred, ...unsent, ...exact, ...unlimited, ...reads]
 }
 
 /** The expressions of a registration with their fields: conditions, keys, the priority and the attributes. */
@@ -100,7 +115,8 @@ function expressionsOf(workflow: WorkflowRegistration): [field: string, source: 
     if (typeof value !== 'object' || value === null) return
     for (const [name, member] of Object.entries(value)) {
       const field = Array.isArray(value) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-      const isExpression = name === 'if' || name === 'key' || field === 'priority' || path === 'attributes'
+      const isExpression =
+        name === 'if' || name === 'key' || field === 'priority' || field === 'fairness.weight' || path === 'attributes'
       if (typeof member === 'string' && isExpression) found.push([field, member])
       else visit(member, field)
     }

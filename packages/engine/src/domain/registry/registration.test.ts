@@ -70,7 +70,7 @@ describe('a workflow', () => {
   })
 
   it('keeps its retry policy, its handler, its deadline and its flow control', () => {
-    const flowControl = { concurrency: { limit: 2 }, priority: 'event.data.p', timeouts: { invoke: '30s' } }
+    const flowControl = { concurrency: { limit: 2 }, priority: 'event.data.p', timeouts: { invoke: '30s' as const } }
     expect(register({ name: 'order', retry: { maxAttempts: 2 }, onFailure: true, ...flowControl })).toMatchObject({
       retry: { ...DEFAULT_RETRY, maxAttempts: 2 },
       onFailure: true,
@@ -83,14 +83,17 @@ describe('a workflow', () => {
     })
   })
 
-  it.each(['soon', 0, '0s', '-1s'])('with the invoke timeout %s is refused, naming the field', invoke => {
-    expect(() => register({ name: 'order', timeouts: { invoke } })).toThrow(
-      expect.objectContaining({
-        code: 'invalid_request',
-        details: { field: 'workflows[0].timeouts.invoke' },
-      }),
-    )
-  })
+  it.each(['soon', '30', 0, '0s', '-1s'] as never[])(
+    'with the invoke timeout %s is refused, naming the field',
+    invoke => {
+      expect(() => register({ name: 'order', timeouts: { invoke } })).toThrow(
+        expect.objectContaining({
+          code: 'invalid_request',
+          details: { field: 'workflows[0].timeouts.invoke' },
+        }),
+      )
+    },
+  )
 
   it('keeps the filters of its triggers', () => {
     const triggers = [{ event: 'a', if: 'event.data.ok' }]

@@ -6,14 +6,17 @@ import {
   DURATION_FORMS,
   parseDurationMs,
   type RegisterRequest,
+  TERMINAL_STATUSES,
   type WorkflowRegistration,
 } from '@perdure/protocol'
 import { checkCron } from '../arrival/schedules.ts'
 import type { Change } from '../model/change.ts'
 import { invalid } from '../model/errors.ts'
 import type { FlowControl } from '../model/flow-control.ts'
-import type { Definition, Runner, Workflow } from '../model/workflow.ts'
+import type { Definition, Retention, Runner, Workflow } from '../model/workflow.ts'
+import { RETENTION_MS_MAX } from '../run/retention.ts'
 import { completeRetry } from '../run/retry.ts'
+import { budgetOf } from './budget.ts'
 import { definitionChanged, isSameDefinition } from './definition-history.ts'
 import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
@@ -47,8 +50,10 @@ export function registeredWorkflow(options: {
   now: number
 }): Workflow {
   const { namespace, app, registration, field, now } = options
-  const { name, triggers, retry, onFailure, handlerRetries, whenExhausted, attributes, inheritAttributes } =
+  const { name, triggers, retry, onFailure, cleanup, handlerRetries, whenExhausted, attributes, inheritAttributes } =
     registration
+  const retention = retentionOf(registration, field)
+  const budget = budgetOf(registration, field)
   const flowControl = flowControlOf(registration, field)
   refuseInapplicable({ triggers, flowControl, field })
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
@@ -68,13 +73,32 @@ export function registeredWorkflow(options: {
     retry: { ...completeRetry(retry), ...(retry?.maxAttempts === undefined ? {} : { setsAttempts: true }) },
     onFailure: onFailure ?? false,
     updatedAt: now,
+    ...(cleanup ? { cleanup } : {}),
     ...(handlerRetries === undefined ? {} : { handlerRetries }),
     ...(whenExhausted === 'pause' ? { whenExhausted } : {}),
     ...(invokeTimeoutMs === undefined ? {} : { invokeTimeoutMs }),
     ...(flowControl === undefined ? {} : { flowControl }),
+    ...(retention === undefined ? {} : { retention }),
+    ...(budget === undefined ? {} : { budget }),
     ...(attributes === undefined ? {} : { attributes }),
     ...(inheritAttributes === undefined ? {} : { inheritAttributes }),
   }
+}
+
+function retentionOf({ retention = {} }: WorkflowRegistration, field: string): Retention | undefined {
+  const kept: Retention = {}
+  for (const status of TERMINAL_STATUSES) {
+    const given = retention[status]
+    if (given === undefined) continue
+    const ms = parseDurationMs(given)
+    if (ms === undefined || ms <= 0 || ms > RETENTION_MS_MAX)
+      throw invalid(
+        `${field}.retention.${status}`,
+        `must be a duration (${DURATION_FORMS}) over 0, of at most 100 years`,
+      )
+    kept[status] = ms
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
 }
 
 /** The policies that apply to events alone (docs/flow-control.md#what-applies-to-what). */

@@ -2,10 +2,12 @@
 // began, and so on. A decision assumes the common case, none, without a read, and guards it. When the guard fails, the
 // service reads the rows and decides again (services/commit/decide-and-commit).
 
+import type { BudgetLine } from '../model/budget/budget.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'
 import type { Event, Waiter, Watcher } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
+import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import type { RunState } from './state.ts'
 
@@ -28,6 +30,10 @@ export interface Assumptions {
   live: ReadonlyMap<string, readonly string[]>
   /** Other runs that the decision ends, by id. Never assumed: a question fetches them. */
   runs: ReadonlyMap<string, RunState>
+  /** By id of a run that a step waits for: the newest run of its chain, or null. Never assumed: a question fetches it. */
+  newest: ReadonlyMap<string, Run | null>
+  /** The lines of the budgets that the run is under; absent: not read yet. Never assumed: a question fetches them. */
+  budgets?: readonly BudgetLine[] | undefined
   /** By arrival: whether the limiter gave a token. Never assumed: one question fetches it. */
   limiterAnswers: ReadonlyMap<string, boolean>
   /** The time of the decision, which it keeps over several turns of the event loop. */
@@ -48,6 +54,7 @@ export function noAssumptions(): Assumptions {
     watchers: NOTHING,
     live: NOTHING,
     runs: NOTHING,
+    newest: NOTHING,
     limiterAnswers: NOTHING,
   }
 }

@@ -1,8 +1,9 @@
 // Concludes a decision from the run before and after it: which slots it frees, whether it wakes a start queue, and when the
 // run must be available. Pure; `draft.ts` applies it once, when the decision is done.
 
-import { NOT_HELD, slotIds } from '../holds/concurrency.ts'
-import { type Start, waitsForThrottle, wakeNextStart, wakeStartQueue } from '../holds/throttle.ts'
+import { NOT_HELD } from '../holds/concurrency.ts'
+import { freedSlotIds } from '../holds/kept-slots.ts'
+import { type Start, type StartQueueWake, waitsForThrottle, wakeNextStart, wakeStartQueue } from '../holds/throttle.ts'
 import { runDeadline } from '../holds/timeouts.ts'
 import type { Change } from '../model/change.ts'
 import { isTerminal, type Run } from '../model/run.ts'
@@ -33,17 +34,19 @@ export function conclude(
   const due = cancelsNext ? { availableAt: now } : {}
   const { fields, changes } = isUnleased ? released({ ...after, ...due }, now) : NOTHING
   const woken = startQueueWake(before, after, start, now)
-  return { fields: { ...due, ...fields }, changes: woken ? [...changes, woken] : changes }
+  if (!woken) return { fields: { ...due, ...fields }, changes }
+  const byTurn = after.holds?.fairness ? { byTurn: true as const } : {}
+  return { fields: { ...due, ...fields }, changes: [...changes, { ...woken, ...byTurn }] }
 }
 
 /**
- * A run without a lease holds no slots and waits for none: its next claim decides on both. It wakes in time for its
- * deadline.
+ * A run without a lease holds no slots but those that it keeps, and waits for none: its next claim decides on both. It wakes in
+ * time for its deadline.
  */
 function released(run: Readonly<Run>, now: number): Conclusion {
   const { holds, availableAt } = run
   if (holds === undefined) return NOTHING
-  const freed = slotIds(run)
+  const freed = freedSlotIds(run)
   const deadline = isTerminal(run.status) ? undefined : runDeadline(run)
   return {
     fields: {
@@ -64,7 +67,7 @@ function startQueueWake(
   after: Readonly<Run>,
   start: Start | undefined,
   now: number,
-): Change | undefined {
+): StartQueueWake | undefined {
   const throttle = after.holds?.throttle
   if (!throttle) return undefined
   const hasStarted = before.startedAt === undefined && after.startedAt !== undefined

@@ -2,6 +2,7 @@
 // (docs/concepts.md#pause-resume-cancel). Each is a pure decision on a freshly loaded run; a refusal is an EngineError that
 // names the run's status.
 
+import { timedOut } from '../holds/timeouts.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change } from '../model/change.ts'
 import type { Decision } from '../model/decision.ts'
@@ -12,16 +13,41 @@ import { isSettled, type Step } from '../model/step.ts'
 import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Traceparent } from '../text/traceparent.ts'
+import { type Cleanups, refuseUndone } from './cleanup/begun.ts'
+import { passMayAnswer } from './cleanup/late-window.ts'
 import { forkedRun, type Under } from './create.ts'
 import { Draft } from './draft.ts'
 import { renewTries } from './exhausted.ts'
 import { finish } from './finish.ts'
 import type { RunState } from './state.ts'
 
-export function cancel(state: RunState, context: { now: number; catalog: CatalogView }): Decision {
+/** `skipsCleanup`: no cleanup run follows, and none of the children that the end cancels. */
+export function cancel(
+  state: RunState,
+  { now, catalog, skipsCleanup }: { now: number; catalog: CatalogView; skipsCleanup?: boolean | undefined },
+): Decision {
   refuseTerminal(state.run, 'cancel')
-  const draft = new Draft(state, context.now)
-  finish(draft, { status: 'cancelled' }, context.catalog)
+  const draft = new Draft(state, now)
+  if (skipsCleanup) draft.set({ skipsCleanup: true })
+  finish(draft, { status: 'cancelled' }, catalog, { mayAnswer: passMayAnswer(draft.run, catalog) })
+  return draft.done()
+}
+
+/**
+ * Ends a run whose pass is under way and may still answer: its cancel was requested, or it is out of time. Undefined if neither is so, or
+ * it has ended.
+ */
+export function endUnderWay(
+  state: RunState,
+  { now, catalog }: { now: number; catalog: CatalogView },
+): Decision | undefined {
+  const { run } = state
+  const error = timedOut(run, now)
+  if (isTerminal(run.status) || !(run.cancelRequested || error)) return undefined
+  const draft = new Draft(state, now)
+  const end =
+    run.cancelRequested || !error ? ({ status: 'cancelled' } as const) : ({ status: 'failed', error } as const)
+  finish(draft, end, catalog, { mayAnswer: passMayAnswer(run, catalog) })
   return draft.done()
 }
 
@@ -46,6 +72,8 @@ export function resume(state: RunState, now: number): Decision {
   const isUnderWay = draft.run.leaseOwner !== undefined
   // After the moment at which a pass that is still in flight was sent: that pass does not execute the step.
   renewTries(draft, state, isUnderWay ? now + 1 : now)
+  // The run is paused again before its next pass if the budget is still exceeded.
+  if (draft.run.waitingFor?.kind === 'budget') draft.set({ waitingFor: undefined })
   draft.move('queued')
   if (!isUnderWay) draft.set({ availableAt: now })
   return draft.done()
@@ -93,7 +121,10 @@ export interface Fork {
 }
 
 /** A new run that carries the results of the steps before the named one and resumes there. */
-export function retryFromStep(source: RunState, options: NewFork & { step: string }): Fork & { step: Step } {
+export function retryFromStep(
+  source: RunState,
+  options: NewFork & { step: string; cleanups?: Cleanups | undefined },
+): Fork & { step: Step } {
   refuseUnfinished(source.run)
   const steps = [...source.steps.values()].sort((a, b) => a.index - b.index)
   const from = findStep(steps, options.step)
@@ -106,6 +137,7 @@ export function retryFromStep(source: RunState, options: NewFork & { step: strin
   const changes: Change[] = [{ type: 'run.created', run }]
   const ending = endingStep(steps, source.run)
   const carried = steps.filter(step => step.index < from.index && isCarried(step, ending))
+  if (options.cleanups) refuseUndone(carried, options.cleanups)
   // A replay resolves steps in the order of their seqs, so the copies keep that order.
   const rank = new Map([...carried].sort((a, b) => a.seq - b.seq).map((step, i) => [step, i]))
   for (const [index, step] of carried.entries()) {
@@ -121,7 +153,7 @@ function withoutPass({ pass: _, runner: __, passSentAt: ___, ranAt: ____, ranMs:
 }
 
 /** Finds a step by name, with `:n` for the n-th repeat of a name, else by hashed id. */
-function findStep(steps: readonly Step[], wanted: string): Step | undefined {
+export function findStep(steps: readonly Step[], wanted: string): Step | undefined {
   const uses = new Map<string, number>()
   for (const step of steps) {
     const use = uses.get(step.name) ?? 0
@@ -177,6 +209,11 @@ export function nextTimer(steps: Iterable<Step>): number | undefined {
 
 function refuseTerminal(run: Run, action: string): void {
   if (!isTerminal(run.status)) return
+  if (run.continuedAs !== undefined) {
+    const continuedAs = shownRunId(run.continuedAs)
+    const message = `Run ${shownRunId(run.id)} continued as run ${continuedAs}: it is too late to ${action} it.`
+    throw new EngineError('run_terminal', message, { details: { status: run.status, continuedAs } })
+  }
   throw refusal('run_terminal', run, `: it is too late to ${action} it.`)
 }
 

@@ -6,14 +6,16 @@ import type { Report } from '../expressions/matching.ts'
 import { attributed, inheritedAttributes } from '../expressions/new-attributes.ts'
 import { nextGeneration } from '../holds/generations.ts'
 import { holdsOf } from '../holds/holds.ts'
+import { handOverToCleanup, underAncestors } from '../holds/kept-slots.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { Event } from '../model/event.ts'
-import type { Run } from '../model/run.ts'
+import { type Run, runKind } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { derivedId, rankedId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { timestamp } from '../text/timestamp.ts'
 import type { Traceparent } from '../text/traceparent.ts'
+import { budgetsOf, inherited, passedOn } from './budget/budgets.ts'
 
 type Origin = Pick<Run, 'namespace' | 'id' | 'workflow' | 'app' | 'triggerKind' | 'trigger' | 'createdAt'> &
   Partial<Run>
@@ -44,6 +46,7 @@ function queued(origin: Origin, { workflow, report = () => {} }: Under): Run {
     error: undefined,
     ...origin,
     ...(workflow ? holdsOf(origin, workflow, report) : {}),
+    ...budgetsOf(origin, workflow),
     ...(workflow?.flowControl?.cancelOn ? { cancelOn: workflow.flowControl.cancelOn } : {}),
   }
 }
@@ -68,11 +71,13 @@ export function eventRun(options: {
   /** The events of the buffer that became the run. */
   eventIds?: string[] | undefined
   attributes?: Attributes | undefined
+  /** Number of engine events in the chain of runs that start each other. */
+  engineEvents?: number | undefined
   /** The id and the time of a run that is started by hand, later. */
   redriven?: { id: string; now: number } | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, trace, singletonKey, eventIds, attributes, redriven } = options
+  const { event, workflow, pin, trace, singletonKey, eventIds, attributes, engineEvents, redriven } = options
   const origin: Origin = {
     namespace: event.namespace,
     id: redriven?.id ?? derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
@@ -85,6 +90,7 @@ export function eventRun(options: {
     createdAt: redriven?.now ?? event.receivedAt,
     ...(event.data === undefined ? {} : { input: event.data }),
     ...(event.generation === undefined ? {} : { generation: event.generation }),
+    ...(engineEvents === undefined ? {} : { engineEvents }),
     ...(pin === undefined ? {} : { runner: pin }),
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
@@ -128,10 +134,12 @@ export function cronRun(options: {
   workflow: Workflow
   cron: string
   scheduledAt: number
+  /** The last instant before, if a run started for one. */
+  previousAt?: number | undefined
   now: number
   report?: Report | undefined
 }): Run {
-  const { workflow, cron, scheduledAt, now } = options
+  const { workflow, cron, scheduledAt, previousAt = Number.POSITIVE_INFINITY, now } = options
   const { namespace, app, name } = workflow
   const origin: Origin = {
     namespace,
@@ -141,7 +149,12 @@ export function cronRun(options: {
     triggerKind: 'cron',
     cron,
     trigger: { name: CRON_EVENT },
-    input: JSON.stringify({ cron, scheduledAt: timestamp(scheduledAt) }),
+    input: JSON.stringify({
+      cron,
+      scheduledAt: timestamp(scheduledAt),
+      // After the clock was set back, the last one may be later.
+      ...(previousAt < scheduledAt && { previousAt: timestamp(previousAt) }),
+    }),
     createdAt: now,
   }
   return queuedAnew(origin, options)
@@ -170,13 +183,16 @@ export function childRun(options: {
     parentRunId: parent.id,
     parentStepIndex: step.index,
     generation: nextGeneration(parent),
+    ...(parent.engineEvents === undefined ? {} : { engineEvents: parent.engineEvents }),
     createdAt: now,
     ...(input === undefined ? {} : { input }),
     ...(parent.runner !== undefined && parent.app === app ? { runner: parent.runner } : {}),
     ...(parent.trace === undefined ? {} : { trace: parent.trace }),
+    ...inherited(parent),
     ...(attributes === undefined ? {} : { attributes }),
   }
-  return queuedAnew(origin, under)
+  const child = queuedAnew(origin, under)
+  return { ...child, ...underAncestors(parent, child.holds) }
 }
 
 /**
@@ -185,26 +201,46 @@ export function childRun(options: {
  * cleans up (docs/concepts.md#on-failure-runs).
  */
 export function onFailureRun(failed: Run, error: RunError, now: number): Run {
-  const pin = error.code === 'runner_not_registered' ? undefined : failed.runner
-  const origin: Origin = {
-    namespace: failed.namespace,
-    id: derivedId('run', now, failed.id, 'on-failure'),
-    workflow: failed.workflow,
-    app: failed.app,
-    triggerKind: failed.triggerKind,
-    trigger: failed.trigger,
-    parentRunId: failed.id,
-    failure: asThrownError(error),
+  const id = derivedId('run', now, failed.id, 'on-failure')
+  return queued({ ...followOn(failed, { id, error, now }), failure: asThrownError(error) }, UNHELD)
+}
+
+/**
+ * The run that cleans up after a run that failed or was cancelled: as an on-failure run, and it keeps the slots of the run that it follows
+ * (docs/concepts.md#cleanup-runs).
+ */
+export function cleanupRun(ended: Run, { error, now }: { error: RunError | undefined; now: number }): Run {
+  const id = cleanupRunId({ id: ended.id, finishedAt: now })
+  const run = queued({ ...followOn(ended, { id, error, now }), cleanupOf: ended.id }, UNHELD)
+  return { ...run, ...handOverToCleanup(ended) }
+}
+
+/** The id that the cleanup run of an ended run has, if there is one. */
+export function cleanupRunId({ id, finishedAt = 0 }: Pick<Run, 'id' | 'finishedAt'>): string {
+  return derivedId('run', finishedAt, id, 'cleanup')
+}
+
+/** The fields of a run that follows the end of another. */
+function followOn(ended: Run, { id, error, now }: { id: string; error: RunError | undefined; now: number }): Origin {
+  const pin = error?.code === 'runner_not_registered' ? undefined : ended.runner
+  return {
+    namespace: ended.namespace,
+    id,
+    workflow: ended.workflow,
+    app: ended.app,
+    triggerKind: ended.triggerKind,
+    trigger: ended.trigger,
+    parentRunId: ended.id,
     createdAt: now,
-    ...(failed.generation === undefined ? {} : { generation: failed.generation }),
-    ...(failed.input === undefined ? {} : { input: failed.input }),
-    ...(failed.eventIds === undefined ? {} : { eventIds: failed.eventIds }),
+    ...(ended.generation === undefined ? {} : { generation: ended.generation }),
+    ...(ended.engineEvents === undefined ? {} : { engineEvents: ended.engineEvents }),
+    ...(ended.input === undefined ? {} : { input: ended.input }),
+    ...(ended.eventIds === undefined ? {} : { eventIds: ended.eventIds }),
     ...(pin === undefined ? {} : { runner: pin }),
-    ...(failed.trace === undefined ? {} : { trace: failed.trace }),
-    ...(failed.priority === undefined ? {} : { priority: failed.priority }),
-    ...(failed.attributes === undefined ? {} : { attributes: failed.attributes }),
+    ...(ended.trace === undefined ? {} : { trace: ended.trace }),
+    ...(ended.priority === undefined ? {} : { priority: ended.priority }),
+    ...(ended.attributes === undefined ? {} : { attributes: ended.attributes }),
   }
-  return queued(origin, UNHELD)
 }
 
 /**
@@ -233,11 +269,52 @@ export function forkedRun(options: {
     ...(source.eventIds === undefined ? {} : { eventIds: source.eventIds }),
     ...(source.cron === undefined ? {} : { cron: source.cron }),
     ...(source.generation === undefined ? {} : { generation: source.generation }),
+    ...(source.engineEvents === undefined ? {} : { engineEvents: source.engineEvents }),
     ...(source.failure === undefined ? {} : { failure: source.failure }),
+    ...(source.cleanupOf === undefined ? {} : { cleanupOf: source.cleanupOf }),
     ...(input === undefined ? {} : { input }),
     ...(source.runner === undefined ? {} : { runner: source.runner }),
     ...(trace === undefined ? {} : { trace }),
     ...(source.attributes === undefined ? {} : { attributes: source.attributes }),
   }
-  return queued(origin, source.failure === undefined ? under : UNHELD)
+  return queued(origin, runKind(source) === 'run' ? under : UNHELD)
+}
+
+/**
+ * The next run of the chain of a run that continues: the same work with other data, under the workflow's newest definition. It is
+ * pinned as the run was, keeps its priority, its singleton key and its trace, and answers its parent. It is no generation of its own.
+ */
+export function linkRun(
+  from: Run,
+  { input, now, under }: { input: JsonText | undefined; now: number; under: Under },
+): Run {
+  const origin: Origin = {
+    namespace: from.namespace,
+    id: derivedId('run', now, from.id, 'continued'),
+    workflow: from.workflow,
+    app: from.app,
+    triggerKind: from.triggerKind,
+    trigger: from.trigger,
+    continuedFrom: from.id,
+    chainId: from.chainId ?? from.id,
+    createdAt: now,
+    ...passedOn(from),
+    ...(from.eventName === undefined ? {} : { eventName: from.eventName }),
+    ...(from.eventIds === undefined ? {} : { eventIds: from.eventIds }),
+    ...(from.cron === undefined ? {} : { cron: from.cron }),
+    ...(from.parentRunId === undefined ? {} : { parentRunId: from.parentRunId }),
+    ...(from.parentStepIndex === undefined ? {} : { parentStepIndex: from.parentStepIndex }),
+    ...(from.generation === undefined ? {} : { generation: from.generation }),
+    ...(from.engineEvents === undefined ? {} : { engineEvents: from.engineEvents }),
+    ...(from.failure === undefined ? {} : { failure: from.failure }),
+    ...(from.cleanupOf === undefined ? {} : { cleanupOf: from.cleanupOf }),
+    ...(input === undefined ? {} : { input }),
+    ...(from.runner === undefined ? {} : { runner: from.runner }),
+    ...(from.trace === undefined ? {} : { trace: from.trace }),
+    ...(from.singletonKey === undefined ? {} : { singletonKey: from.singletonKey }),
+    ...(from.attributes === undefined ? {} : { attributes: from.attributes }),
+    ...(from.awaited ? { awaited: true } : {}),
+  }
+  const { priority: _, ...link } = queued(origin, runKind(from) === 'run' ? under : UNHELD)
+  return from.priority === undefined ? link : { ...link, priority: from.priority }
 }

@@ -9,6 +9,8 @@
 import type { RunError } from '@perdure/protocol'
 import type { Start } from '../holds/throttle.ts'
 import { type Attributes, attributeTexts } from '../model/attributes.ts'
+import { isCounted, type Sums } from '../model/budget/budget.ts'
+import { NOTHING_SPENT, plus, sumOf } from '../model/budget/sum.ts'
 import type { Change, Guard, RunStatusFrame } from '../model/change.ts'
 import type { Decision, Question } from '../model/decision.ts'
 import type { LogLine } from '../model/log-line.ts'
@@ -38,17 +40,24 @@ export class Draft {
   pass: PassSent | undefined
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
+  /** Children that may go on although their steps were settled by hand. */
+  readonly abandonedChildren: readonly string[]
   /** The state's own map until a step changes. */
   #open: ReadonlyMap<string, Step>
   #ownOpen: Map<string, Step> | undefined
   readonly #frames: RunStatusFrame[] = []
+  #spent: Sums | undefined
+  /** Whether the run has a step that can be undone, including what is drafted so far. */
+  hasRollback: boolean
 
   constructor(state: RunState, now: number) {
     this.now = now
     this.guards.push({ type: 'run', runId: state.run.id, fence: state.run.fence })
     this.#run = state.run
     this.#open = state.open
+    this.abandonedChildren = state.abandonedChildren
     this.rootLogged = state.rootLogged
+    this.hasRollback = state.hasRollback
     this.nextIndex = state.steps.size
     this.#seq = state.seq ?? 0
     this.#before = state.run
@@ -121,21 +130,45 @@ export class Draft {
     recorded.seq = this.nextSeq()
     if (this.pass) stampPass(recorded, this.pass)
     this.#keep(recorded)
+    this.#add('steps', 1)
     this.changes.push({ type: 'step.recorded', step: recorded, at: this.now })
     return recorded
   }
 
-  /** Changes an unsettled step, or a failed one whose tries begin anew. */
+  /** Changes an unsettled step, or a failed one whose tries begin anew; in a run that has ended, a cancelled one. */
   moveStep(step: Step, fields: Partial<Step>): Step {
     const moved = { ...step, ...fields, seq: this.nextSeq() }
     this.#keep(moved)
-    this.changes.push({ type: 'step.moved', step: moved, at: this.now })
+    const late = isTerminal(this.#before.status) ? { isLate: true as const } : {}
+    this.changes.push({ type: 'step.moved', step: moved, at: this.now, ...late })
     return moved
+  }
+
+  /** Adds what an attempt of a step reported to the budgets of the run. The engine counts some names itself. */
+  spend(amounts: Readonly<Record<string, number>>): void {
+    for (const [name, amount] of Object.entries(amounts)) if (!isCounted(name)) this.#add(name, amount)
+  }
+
+  #add(name: string, amount: number): void {
+    if (!this.#before.budgets) return
+    this.#spent ??= {}
+    this.#spent[name] = plus(this.#spent[name] ?? NOTHING_SPENT, sumOf(amount))
   }
 
   log(line: Omit<LogLine, 'runId' | 'seq' | 'ts'>): void {
     const seq = this.nextSeq()
     this.changes.push({ type: 'log.written', line: { ...line, runId: this.run.id, seq, ts: this.now } })
+  }
+
+  /** The seq that was given out last. */
+  get lastSeq(): number {
+    return this.#seq
+  }
+
+  /** Leaves out so many seqs, for steps that are stored later. */
+  skipSeqs(count: number): void {
+    if ((this.#seq % SEQ_SPAN) + count >= SEQ_SPAN - 1) this.#bumpFence()
+    this.#seq += count
   }
 
   nextSeq(): number {
@@ -148,11 +181,16 @@ export class Draft {
     const { fields, changes: wakes } = conclude(this.#before, this.#run, { now: this.now, start: this.start })
     if (Object.keys(fields).length > 0) this.set(fields)
     this.changes.push(...wakes)
+    if (this.#spent) this.changes.push({ type: 'budget.spent', budgetIds: this.#budgetIds(), sums: this.#spent })
     if (this.#moved && this.pass) this.#moving().lastPass = this.pass
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
     const { questions, guards, changes, run, steps, rootLogged } = this
     return { questions, guards, changes, run, steps, rootLogged, seq: this.#seq }
+  }
+
+  #budgetIds(): string[] {
+    return (this.#before.budgets ?? []).map(({ id }) => id)
   }
 
   #runMoved(): Change {
@@ -175,6 +213,7 @@ export class Draft {
 
   #keep(step: Step): void {
     this.steps.push(step)
+    if (step.rollback) this.hasRollback = true
     const settled = isSettled(step.status)
     if (settled && !this.#open.has(step.id)) return
     this.#ownOpen ??= new Map(this.#open)
@@ -192,10 +231,15 @@ function stampPass(step: Step, { pass, runner, passSentAt }: PassSent): void {
 }
 
 /** Lets a run that the changes create be created with the request to cancel it. False if they create no such run. */
-export function cancelAtBirth(changes: Change[], runId: string): boolean {
+export function cancelAtBirth(changes: Change[], runId: string, how: Pick<Run, 'skipsCleanup'> = {}): boolean {
   const at = changes.findIndex(change => change.type === 'run.created' && change.run.id === runId)
   const created = changes[at]
   if (created?.type !== 'run.created') return false
-  changes[at] = { ...created, run: { ...created.run, cancelRequested: true } }
+  changes[at] = { ...created, run: { ...created.run, cancelRequested: true, ...how } }
   return true
+}
+
+/** The move of a run that somebody else than the owner of its pass ends. */
+export function interruptingPass(change: Change): Change {
+  return change.type === 'run.moved' ? { ...change, interrupts: true } : change
 }

@@ -4,15 +4,15 @@
 
 import type { RunError } from '@perdure/protocol'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Run } from '../model/run.ts'
+import { type Run, runKind } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { frameError } from '../view/timeline-frames.ts'
 import type { Draft } from './draft.ts'
 import type { RunState } from './state.ts'
 
-/** Whether spent tries pause the run. An on-failure run always fails. */
+/** Whether spent tries pause the run. A run that follows another always fails. */
 export function pausesWhenExhausted(run: Readonly<Run>, catalog: CatalogView): boolean {
-  return run.failure === undefined && catalog.workflow(run.app, run.workflow)?.whenExhausted === 'pause'
+  return runKind(run) === 'run' && catalog.workflow(run.app, run.workflow)?.whenExhausted === 'pause'
 }
 
 /** Pauses the drafted run. The first of several failures is the reason that is shown; a resume tries every `step` again. */

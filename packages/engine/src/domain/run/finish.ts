@@ -1,20 +1,36 @@
 // Drafts everything that follows the end of a run, in the same commit: cancels open steps and children, notifies subscribed
-// endpoints, answers the parent, and starts the follow-on run of a failed run with an onFailure handler.
+// endpoints and workflows that listen, answers the parent, and starts the runs that follow: one for the onFailure handler, one for the cleanup. A run that continues
+// has a next run instead of all that (docs/concepts.md#runs-that-continue).
 
-import { asThrownError, type RunError, type StepError } from '@perdure/protocol'
+import { asThrownError, ROOT_SCOPE, type RunError, type StepError } from '@perdure/protocol'
+import type { Report } from '../expressions/matching.ts'
+import { handOverToLink } from '../holds/kept-slots.ts'
 import type { CatalogView } from '../model/catalog.ts'
+import { runKind } from '../model/run.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { onFailureRun } from './create.ts'
-import { cancelAtBirth, type Draft } from './draft.ts'
+import { LATE_ANSWER_MS, LATE_STEPS_MAX } from './cleanup/late-window.ts'
+import { cleanupRun, linkRun, onFailureRun } from './create.ts'
+import { cancelAtBirth, Draft } from './draft.ts'
+import { endedEvent } from './later/ended-event.ts'
 import { notifyRunEnded } from './notices.ts'
+import { RunState } from './state.ts'
 
 export type End =
-  | { status: 'succeeded'; result?: JsonText }
+  | { status: 'succeeded'; result?: JsonText; continueAs?: NextLink }
   | { status: 'failed'; error: RunError }
   | { status: 'cancelled' }
 
-/** Ends the drafted run. The draft must not change the run afterwards. */
-export function finish(draft: Draft, end: End, catalog: CatalogView): void {
+/** The data of the next run, and the report of expressions of its holds that fail. */
+export interface NextLink {
+  data?: JsonText
+  report?: Report
+}
+
+/**
+ * Ends the drafted run. The draft must not change the run afterwards. `mayAnswer`: its pass is under way and may still answer, for which
+ * the cleanup run waits.
+ */
+export function finish(draft: Draft, end: End, catalog: CatalogView, { mayAnswer = false } = {}): void {
   cancelOutstanding(draft)
   draft.set({
     availableAt: undefined,
@@ -25,20 +41,66 @@ export function finish(draft: Draft, end: End, catalog: CatalogView): void {
   })
   if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
   if (end.status === 'failed') draft.set({ error: end.error })
+  const next = end.status === 'succeeded' ? end.continueAs : undefined
+  if (next) continueRun(draft, next, catalog)
+  else sendEnd(draft, end.status, catalog)
+  if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX)
   draft.move(end.status)
+  keep(draft, end.status, catalog)
+  // The last run of the chain does what follows an end.
+  if (next) return
   notifyRunEnded(draft, catalog)
   answerParent(draft, end)
+  answerWaits(draft)
   if (end.status === 'failed') followFailure(draft, end.error, catalog)
+  if (end.status !== 'succeeded') cleanUp(draft, end, { catalog, mayAnswer })
+}
+
+/** Keeps the event of the end for the workflows that listen. A reason why it is not sent is in the run's log. */
+function sendEnd(draft: Draft, status: End['status'], catalog: CatalogView): void {
+  const row = endedEvent(draft.run, { status, now: draft.now, catalog })
+  if (typeof row === 'string')
+    draft.log({ level: 'warn', message: row, scope: ROOT_SCOPE, attempt: 1, index: 0, dedupe: 'ended' })
+  else if (row) draft.changes.push({ type: 'flow.saved', row })
+}
+
+function keep({ run, now, changes }: Draft, status: End['status'], catalog: CatalogView): void {
+  const ms = catalog.workflow(run.app, run.workflow)?.retention?.[status]
+  if (ms !== undefined) changes.push({ type: 'run.kept', runId: run.id, until: now + ms })
 }
 
 function cancelOutstanding(draft: Draft): void {
   for (const step of [...draft.open.values()]) {
     draft.moveStep(step, { status: 'cancelled', finishedAt: draft.now, nextAttemptAt: undefined })
-    const { childRunId: runId } = step
-    // A child that this decision creates is created with the request.
-    if (runId !== undefined && !cancelAtBirth(draft.changes, runId))
-      draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now })
+    if (step.childRunId !== undefined) cancelChild(draft, step.childRunId)
   }
+  for (const runId of draft.abandonedChildren) cancelChild(draft, runId)
+}
+
+function cancelChild(draft: Draft, runId: string): void {
+  // The children of a run that is to end without a cleanup have none either.
+  const how = draft.run.skipsCleanup ? { skipsCleanup: true as const } : {}
+  // A child that this decision creates is created with the request.
+  if (!cancelAtBirth(draft.changes, runId, how))
+    draft.changes.push({ type: 'run.cancelRequested', runId, at: draft.now, followsChain: true, ...how })
+}
+
+/** Drafts the next run of the chain. A paused run continues as a paused one. */
+function continueRun(draft: Draft, { data, report }: NextLink, catalog: CatalogView): void {
+  const { run, now } = draft
+  const under = { workflow: catalog.workflow(run.app, run.workflow), report }
+  const created = linkRun(run, { input: data, now, under })
+  const link = { ...created, ...handOverToLink(run, created.holds) }
+  draft.set({ continuedAs: link.id })
+  if (run.status !== 'paused') {
+    draft.changes.push({ type: 'run.created', run: link })
+    return
+  }
+  const paused = new Draft(RunState.created(link), now)
+  paused.move('paused')
+  paused.set({ availableAt: undefined })
+  const { changes } = paused.done()
+  draft.changes.push({ type: 'run.created', run: { ...link, status: 'paused', availableAt: undefined } }, ...changes)
 }
 
 function answerParent(draft: Draft, end: End): void {
@@ -55,6 +117,11 @@ function answerParent(draft: Draft, end: End): void {
   })
 }
 
+/** Makes the steps of other runs due that wait for the end of the chain. */
+function answerWaits({ run, now, changes }: Draft): void {
+  if (run.awaited) changes.push({ type: 'waits.due', runId: run.chainId ?? run.id, at: now })
+}
+
 /** The error that the parent's handler sees. A code that only says where the child failed is left out. */
 function childError(childRunId: string, end: Extract<End, { status: 'failed' | 'cancelled' }>): StepError {
   if (end.status === 'cancelled')
@@ -65,9 +132,25 @@ function childError(childRunId: string, end: Extract<End, { status: 'failed' | '
 
 const CODES_OF_PLACES = ['step_failed', 'handler_failed']
 
-/** Starts an on-failure run after any failure but that of another on-failure run. */
+/** Starts an on-failure run after any failure but that of a run that follows another. */
 function followFailure(draft: Draft, error: RunError, catalog: CatalogView): void {
   const { run, now } = draft
-  if (run.failure !== undefined || !catalog.workflow(run.app, run.workflow)?.onFailure) return
+  if (runKind(run) !== 'run' || !catalog.workflow(run.app, run.workflow)?.onFailure) return
   draft.changes.push({ type: 'run.created', run: onFailureRun(run, error, now) })
+}
+
+/** Starts the cleanup run, if there is something to undo or the workflow has a handler for runs that are cancelled. */
+function cleanUp(
+  draft: Draft,
+  end: Extract<End, { status: 'failed' | 'cancelled' }>,
+  { catalog, mayAnswer }: { catalog: CatalogView; mayAnswer: boolean },
+): void {
+  const { run, now } = draft
+  if (runKind(run) !== 'run' || run.skipsCleanup) return
+  const hasHandler = end.status === 'cancelled' && catalog.workflow(run.app, run.workflow)?.cleanup
+  if (!draft.hasRollback && !hasHandler) return
+  const error = end.status === 'failed' ? end.error : undefined
+  const created = cleanupRun(run, { error, now })
+  const availableAt = mayAnswer ? now + LATE_ANSWER_MS : created.availableAt
+  draft.changes.push({ type: 'run.created', run: { ...created, availableAt } })
 }

@@ -15,7 +15,7 @@ import {
   threw,
   workflow,
 } from '../testkit/nouns.testkit.ts'
-import { RESULT_BYTES_MAX } from './notices.ts'
+import { RESULT_BYTES_MAX } from '../view/run-end.ts'
 
 const deliveries = (then: Then) => then.changes('delivery.created').map(({ delivery }) => delivery)
 const kinds = (then: Then) => deliveries(then).map(({ eventKind }) => eventKind)

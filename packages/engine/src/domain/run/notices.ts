@@ -4,22 +4,19 @@
 import type { CatalogView } from '../model/catalog.ts'
 import { newDelivery } from '../model/delivery.ts'
 import type { NoticeKind } from '../model/endpoint.ts'
-import type { Run } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { derivedId } from '../text/ids.ts'
 import { splice } from '../text/json-splice.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { timestamp } from '../text/timestamp.ts'
+import { bounded, boundedEndText } from '../view/run-end.ts'
 import { runSummary } from '../view/run-summary.ts'
 import type { Draft } from './draft.ts'
-
-/** A result or an error larger than this is omitted from the payload, with `resultOmitted: true` instead. */
-export const RESULT_BYTES_MAX = 64 * 1024
 
 /** Notifies endpoints that the drafted run has ended. Call it after the run has its terminal status. */
 export function notifyRunEnded(draft: Draft, catalog: CatalogView): void {
   const kind = `run.${draft.run.status}` as NoticeKind
-  notify(draft, catalog, kind, [], () => `{"run":${runText(draft.run)}}`)
+  notify(draft, catalog, kind, [], () => `{"run":${boundedEndText(runSummary(draft.run), draft.run.result)}}`)
 }
 
 /** Notifies endpoints that a step of the drafted run has failed for good. */
@@ -60,20 +57,4 @@ function notify(
     })
     draft.changes.push({ type: 'delivery.created', delivery })
   }
-}
-
-/** The run's summary as JSON, with its error and result unless they are too large. */
-function runText(run: Readonly<Run>): JsonText {
-  const { result } = run
-  const summary = bounded(runSummary(run))
-  if (result === undefined) return JSON.stringify(summary)
-  if (Buffer.byteLength(result) <= RESULT_BYTES_MAX) return splice(summary, { result })
-  return JSON.stringify({ ...summary, resultOmitted: true })
-}
-
-/** The fields without their error, if that is too large. */
-function bounded<T extends { error?: unknown }>(fields: T): T | (Omit<T, 'error'> & { resultOmitted: true }) {
-  const { error, ...rest } = fields
-  if (error === undefined || Buffer.byteLength(JSON.stringify(error)) <= RESULT_BYTES_MAX) return fields
-  return { ...rest, resultOmitted: true }
 }

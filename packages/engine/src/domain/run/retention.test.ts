@@ -33,6 +33,7 @@ describe('what may go', () => {
     expect(agedRows(undefined, NOW)).toEqual([
       { rows: 'dedupes', before: NOW },
       { rows: 'claims', before: NOW },
+      { rows: 'runs.ofWorkflow', before: NOW },
       { rows: 'rollups.5m', before: NOW - 8 * DAY },
       { rows: 'rollups.1h', before: NOW - 400 * DAY },
     ])
@@ -43,6 +44,7 @@ describe('what may go', () => {
     expect(Object.fromEntries(aged)).toEqual({
       dedupes: NOW,
       claims: NOW,
+      'runs.ofWorkflow': NOW,
       'rollups.5m': NOW - 8 * DAY,
       'rollups.1h': NOW - 400 * DAY,
       'runs.succeeded': NOW - 1000,

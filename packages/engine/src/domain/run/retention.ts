@@ -1,13 +1,10 @@
 // Retention: how long ended runs, events, deliveries and audit entries are kept (`ENGINE_RETENTION`). config parses it,
 // services/admin/prune applies it.
 
-import { parseDurationMs, TERMINAL_STATUSES } from '@perdure/protocol'
+import { parseTextMs, TERMINAL_STATUSES } from '@perdure/protocol'
+import type { EndedStatus } from '../model/run.ts'
+import type { Retention } from '../model/workflow.ts'
 import { SPAN_KEPT_MS } from '../view/rollup-span.ts'
-
-export type EndedStatus = (typeof TERMINAL_STATUSES)[number]
-
-/** Ms from the end of a run to its removal, by status. Runs of a missing status are kept. Never empty. */
-export type Retention = Partial<Record<EndedStatus, number>>
 
 const DAY_MS = 86_400_000
 /** Shortest retention of events: a repeat within the dedupe window must find the event that it repeats. */
@@ -18,7 +15,7 @@ const EVENTS_MS_MIN = DAY_MS
  */
 export const EVENTS_HELD_MS_MAX = 90 * DAY_MS
 /** Longest retention: beyond any use, and below the range where times lose precision. */
-const RETENTION_MS_MAX = 100 * 365 * DAY_MS
+export const RETENTION_MS_MAX = 100 * 365 * DAY_MS
 
 /** Parses `30d`, or `succeeded=7d,failed=90d`; undefined if the text is neither. */
 export function parseRetention(text: string): Retention | undefined {
@@ -37,6 +34,8 @@ export function parseRetention(text: string): Retention | undefined {
 /** The kind of rows that a batch removes. */
 export type PrunedRows =
   | `runs.${EndedStatus}`
+  /** Runs whose workflow sets a retention. */
+  | 'runs.ofWorkflow'
   | 'events'
   | 'deliveries'
   | 'actions'
@@ -48,15 +47,16 @@ export type PrunedRows =
 /** Rows of a kind that are older than a time. */
 export interface Aged {
   rows: PrunedRows
-  /** Runs ended, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
+  /** Runs ended, those of a workflow with a retention have had their time, deliveries settled, events and actions arrived, claims expired, roll-ups began before this time (epoch ms). */
   before: number
 }
 
-/** The rows that may be removed at `now`: expired claims and roll-ups always, all others only under a retention. */
+/** The rows that may be removed at `now`. What has a time of its own always is, all others only under the engine's retention. */
 export function agedRows(retention: Retention | undefined, now: number): Aged[] {
   const over: Aged[] = [
     { rows: 'dedupes', before: now },
     { rows: 'claims', before: now },
+    { rows: 'runs.ofWorkflow', before: now },
     { rows: 'rollups.5m', before: now - SPAN_KEPT_MS['5m'] },
     { rows: 'rollups.1h', before: now - SPAN_KEPT_MS['1h'] },
   ]
@@ -80,6 +80,6 @@ function isEnded(status: string): status is EndedStatus {
 }
 
 function retentionMs(text: string): number | undefined {
-  const ms = parseDurationMs(text)
+  const ms = parseTextMs(text)
   return ms !== undefined && ms > 0 && ms <= RETENTION_MS_MAX ? ms : undefined
 }

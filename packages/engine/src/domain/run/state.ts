@@ -35,6 +35,10 @@ export class RunState {
   readonly #settled: Step[] = []
   /** The settled steps in the order of the memo. */
   readonly settled: readonly Step[] = this.#settled
+  /** Whether a step that has succeeded can be undone. */
+  hasRollback = false
+  /** Children whose steps were settled by hand: they go on until the run ends. */
+  readonly abandonedChildren: string[] = []
   /** The settled part of the memo, by whether it has ops; absent until a pass needs it. */
   readonly #memos = new Map<boolean, JsonText>()
   #settledSize = 0
@@ -61,6 +65,11 @@ export class RunState {
   /** A run loaded without a lease. A decision on it opens a new fence. */
   static loaded({ run, steps, rootLogged }: LoadedRun): RunState {
     return new RunState(run, steps, rootLogged, undefined)
+  }
+
+  /** A run that has ended. Its row does not change any more; steps that are stored now have the seqs behind `seq`. */
+  static ended({ run, steps, rootLogged }: LoadedRun, seq: number): RunState {
+    return new RunState(run, steps, rootLogged, seq)
   }
 
   /** Number of settled steps. Shows whether a pass brought anything new. */
@@ -133,6 +142,8 @@ export class RunState {
     }
     this.#open.delete(step.id)
     this.#settled.push(step)
+    if (step.rollback) this.hasRollback = true
+    if (step.settledBy && step.childRunId !== undefined && !step.carried) this.abandonedChildren.push(step.childRunId)
     for (const [withOps, text] of this.#memos)
       this.#memos.set(withOps, `${text}${text === '' ? '' : ','}${settledEntry(step, withOps)}`)
     this.#settledSize += sizeOf(step)

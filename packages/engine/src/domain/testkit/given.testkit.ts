@@ -95,6 +95,12 @@ export class Given {
     return this.#in({ catalog: catalog(...workflows) })
   }
 
+  /** The newest run of the chain of a run that a step waits for; null: there is no such run. */
+  newest(runId: string, run: Run | null): Given {
+    const { assumptions } = this.#world
+    return this.#in({ assumptions: { ...assumptions, newest: new Map(assumptions.newest).set(runId, run) } })
+  }
+
   /** The webhook endpoints of the namespace. */
   subscribed(...endpoints: Endpoint[]): Given {
     const subscribers: CatalogView['subscribers'] = (kind, app) =>

@@ -91,6 +91,9 @@ export const sleeping = (name: string, wakeAt: number): GivenStep =>
 export const waiting = (name: string, eventName: string, fields: Partial<Step> = {}): GivenStep =>
   step(name, { op: 'WaitForEvent', status: 'waiting', eventName, ...fields })
 
+export const awaitingRun = (name: string, awaitedRunId: string, fields: Partial<Step> = {}): GivenStep =>
+  step(name, { op: 'WaitForRun', status: 'waiting', awaitedRunId, ...fields })
+
 export const awaitingChild = (name: string, childRunId: string): GivenStep =>
   step(name, { op: 'RunWorkflow', status: 'waiting', childRunId })
 
@@ -133,6 +136,12 @@ export const waitsForCallback = (name: string, fields: Partial<PassOpcodeOf<'Wai
   ...opcode(name),
   ...fields,
 })
+
+export const waitsForRun = (
+  name: string,
+  runId: string,
+  fields: Partial<PassOpcodeOf<'WaitForRun'>> = {},
+): PassOpcode => ({ op: 'WaitForRun', ...opcode(name), runId, ...fields })
 
 export const runsChild = (
   name: string,

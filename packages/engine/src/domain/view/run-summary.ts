@@ -22,6 +22,8 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     eventId: run.eventId,
     cron: run.cron,
     replayOf: shownRunId(run.replayOf),
+    continuedFrom: shownRunId(run.continuedFrom),
+    continuedAs: shownRunId(run.continuedAs),
     parentRunId: shownRunId(run.parentRunId),
     runner: run.runner,
     attempt: run.attempt,
@@ -37,12 +39,27 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
 }
 
 /** The kind as the API shows it, which leaves out the usual one. */
-export function followOnKind(kind: RunKind): 'onFailure' | undefined {
+export function followOnKind(kind: RunKind): Exclude<RunKind, 'run'> | undefined {
   return kind === 'run' ? undefined : kind
 }
 
 /** The reason for a wait, as the wire shows it. */
 export function waitingForText(waiting: WaitingFor): EveryField<WireWaitingFor> {
-  const { kind, stepName, until, eventName, childRunId, key, error, attempt, maxAttempts } = waiting
-  return { kind, stepName, until: optionalTimestamp(until), eventName, childRunId, key, error, attempt, maxAttempts }
+  const { kind, stepName, until, eventName, childRunId, runId, key, error, attempt, maxAttempts, name, limit, spent } =
+    waiting
+  return {
+    kind,
+    stepName,
+    until: optionalTimestamp(until),
+    eventName,
+    childRunId,
+    runId,
+    name,
+    limit,
+    spent,
+    key,
+    error,
+    attempt,
+    maxAttempts,
+  }
 }

@@ -6,7 +6,7 @@ import { addDurations, type Durations, noDurations } from './durations.ts'
 /** Numbers of ended runs by status. */
 export type Ends = Record<(typeof TERMINAL_STATUSES)[number], number>
 
-/** Every field but `onFailure` counts the runs of handlers alone (docs/console.md#what-is-counted). */
+/** Every field but `onFailure` and `cleanup` counts the runs of handlers alone (docs/console.md#what-is-counted). */
 export interface RunTally extends Ends {
   /** Created runs. */
   started: number
@@ -16,10 +16,13 @@ export interface RunTally extends Ends {
   queueTimes: Durations
   /** On-failure runs that ended. */
   onFailure: Ends
+  /** Cleanup runs that ended. */
+  cleanup: Ends
 }
 
 export function emptyTally(): RunTally {
-  return { started: 0, ...noEnds(), durations: noDurations(), queueTimes: noDurations(), onFailure: noEnds() }
+  const [durations, queueTimes] = [noDurations(), noDurations()]
+  return { started: 0, ...noEnds(), durations, queueTimes, onFailure: noEnds(), cleanup: noEnds() }
 }
 
 function noEnds(): Ends {
@@ -36,6 +39,7 @@ export function addTally(to: RunTally, tally: RunTally): void {
   to.started += tally.started
   addEnds(to, tally)
   addEnds(to.onFailure, tally.onFailure)
+  addEnds(to.cleanup, tally.cleanup)
   addDurations(to.durations, tally.durations)
   addDurations(to.queueTimes, tally.queueTimes)
 }

@@ -2,7 +2,7 @@
 // (docs/webhooks.md#deliveries). Called by services/webhook/deliver after every send; the schedule is the setting
 // `ENGINE_WEBHOOK_SCHEDULE`.
 
-import { parseDurationMs, signWebhook } from '@perdure/protocol'
+import { parseTextMs, signWebhook } from '@perdure/protocol'
 import type { Delivery, DeliveryAttempt, DeliveryOutcome } from '../model/delivery.ts'
 import { invariant } from '../model/errors.ts'
 
@@ -78,7 +78,7 @@ export function concludeAttempt(input: SentDelivery): Conclusion {
 
 /** The delays of a list such as `"5s,5m,30m"`, in ms; undefined for any other text. */
 export function parseDeliverySchedule(text: string): number[] | undefined {
-  const delays = text.split(',').map(parseDurationMs)
+  const delays = text.split(',').map(parseTextMs)
   if (delays.length > DELIVERY_SCHEDULE_LENGTH_MAX) return undefined
   return delays.every(delay => delay !== undefined) ? delays : undefined
 }

@@ -132,6 +132,7 @@ const POLICY_VIEWS: {
   concurrency: (limits, ...at) =>
     limits.map(policy => ({ ...keyView(policy, ...at), limit: policy.limit, scope: policy.scope })),
   throttle: keyView,
+  fairness: null,
   timeouts: null,
   // Shown as `cancels`.
   cancelOn: null,

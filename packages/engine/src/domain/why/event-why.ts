@@ -7,7 +7,7 @@ import { scopeOf } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
 import { chainWarning } from '../holds/generations.ts'
 import type { CatalogView } from '../model/catalog.ts'
-import type { Event, StartEntry, Triggered } from '../model/event.ts'
+import { type Event, isSameWorkflow, type StartEntry, type Triggered } from '../model/event.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { shownRunId } from '../text/ids.ts'
 import { timestamp } from '../text/timestamp.ts'
@@ -30,6 +30,7 @@ export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly
   const others = notConsidered(event, catalog, verdicts).flatMap(({ name, app }) => {
     const scope = scopeOf(event, decided.targetApp)
     if (scope !== undefined && scope !== app) return [otherApp(name, app, scope)]
+    if (isSameWorkflow({ name, app }, decided.notFor)) return [ownEnd(name, app)]
     if (suspended)
       return [{ workflow: name, app, outcome: 'suspended', sentence: 'The namespace was suspended.' } as const]
     // One that was left out is not known to have had no trigger.
@@ -62,6 +63,7 @@ export function whyNow(
   const verdicts = reply.workflows.map(ofDryRun)
   const others = notConsidered(event, catalog, verdicts).map(({ name, app }) => {
     const scope = scopeOf(event, event.decided?.targetApp)
+    if (isSameWorkflow({ name, app }, event.decided?.notFor)) return ownEnd(name, app)
     return scope === undefined || scope === app
       ? ({ workflow: name, app, outcome: 'suspended', sentence: 'The namespace is suspended.' } as const)
       : otherApp(name, app, scope)
@@ -92,6 +94,11 @@ function notConsidered({ name }: Event, catalog: CatalogView, verdicts: readonly
 function otherApp(workflow: string, app: string, scope: string): EventVerdict {
   const sentence = `The event was limited to app ${JSON.stringify(scope)}.`
   return { workflow, app, outcome: 'other-app', sentence }
+}
+
+function ownEnd(workflow: string, app: string): EventVerdict {
+  const sentence = 'An event of this name started the run that has ended, so its end does not start the workflow again.'
+  return { workflow, app, outcome: 'own-end', sentence }
 }
 
 function noTrigger(workflow: string, app: string): EventVerdict {

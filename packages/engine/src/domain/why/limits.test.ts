@@ -4,7 +4,7 @@ import { type LimitedRun, type LimitRows, limitsOf } from './limits.ts'
 const NOW = 3_600_000
 
 const holder = (id: string): LimitedRun => ({
-  ...{ namespace: 'default', id, app: 'shop', workflow: 'w' },
+  ...{ namespace: 'default', id, app: 'shop', workflow: 'w', status: 'running', leaseOwner: 'engine-1' },
   holds: {
     slots: [
       { id: 's1', limit: 20 },

@@ -2,6 +2,7 @@
 // The rows come from the reads of the store.
 
 import { presentLimit, slotScope } from '../holds/holds.ts'
+import { heldSlots } from '../holds/kept-slots.ts'
 import type { ConcurrencyLimit, ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 
@@ -16,7 +17,10 @@ const MINUTE_MS = 60_000
 const HOLDERS_MAX = 10
 
 /** A run with what its limits are read from. */
-export type LimitedRun = Pick<Run, 'namespace' | 'id' | 'app' | 'workflow' | 'holds' | 'startedAt'>
+export type LimitedRun = Pick<
+  Run,
+  'namespace' | 'id' | 'app' | 'workflow' | 'status' | 'holds' | 'startedAt' | 'leaseOwner' | 'leasedWithoutSlots'
+>
 
 /** The runs that wait for one slot, or in one start queue. */
 export interface HeldRuns {
@@ -61,6 +65,8 @@ interface Limit {
 
 export interface ConcurrencyLimitNow extends Limit {
   kind: 'concurrency'
+  /** Runs keep their places until they end. */
+  hold?: 'run'
   held: number
   waiting: number
   /** At least so many wait: not all were counted. */
@@ -95,14 +101,14 @@ export function limitsOf(
     const limit = presentLimit(run, slot, present(run))
     const isPart = rows.isPart.forSlots
     const made: ConcurrencyLimitNow = {
-      ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit },
+      ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit, ...(slot.kept ? { hold: 'run' } : {}) },
       ...{ held: 0, waiting: 0, isPart, releasedPerMin: releasedPerMin(id, rows.ends, now), holders: [] },
     }
     slots.set(id, made)
     return made
   }
   for (const run of rows.holders) {
-    for (const { id } of run.holds?.slots ?? []) {
+    for (const { id } of heldSlots(run)) {
       const slot = slotOf(run, id)
       if (!slot) continue
       slot.held++

@@ -4,13 +4,15 @@
 import { cutText, elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
 import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
-import type { LastFailure, Run, RunStatus, WaitingFor } from '../model/run.ts'
-import { isTerminal, runDurationMs } from '../model/run.ts'
+import { isTerminal, type LastFailure, type Run, type RunStatus, runDurationMs, type WaitingFor } from '../model/run.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
+import { inRowWarning } from '../run/later/ended-event.ts'
 import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
+import { pausedForBudgetSentence } from './budget.ts'
+import { by, deadlineText, nextStartText } from './deadlines.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
@@ -55,6 +57,8 @@ export interface Facts {
   waitFault?: WaitFault | undefined
   /** The step that settled last, if the run is parked and has gained no step since. */
   settledLast?: string | undefined
+  /** Whether this engine begins nothing until it is released. */
+  isEngineHeld?: boolean
   /** Statuses of the children that the run waits for, by run id. */
   childStatuses: ReadonlyMap<string, RunStatus>
 }
@@ -67,11 +71,13 @@ export function runWhy(facts: Facts): RunExplanation {
   const { waitingFor: waiting } = run
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
   const children = childrenOf(open, facts.childStatuses)
-  const warnings = [chainWarning(run.generation, facts.generationsMax)].filter(text => text !== undefined)
+  const warnings = [chainWarning(run.generation, facts.generationsMax), inRowWarning(run)].filter(
+    text => text !== undefined,
+  )
   return {
     runId: shownRunId(run.id),
     status: run.status,
-    sentence: sentenceOf(facts, open),
+    sentence: sentenceOf(facts, open) + engineText(facts),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
     wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
@@ -136,7 +142,8 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
 
 /** When a run in a throttle's start queue may start. Only known for the first run, which is woken for the next start. */
 function nextStartAt({ run, position }: Facts): number | undefined {
-  if (position === undefined) return run.waitingFor?.until
+  // Other keys may have earlier turns than the first run of a fairness key.
+  if (position === undefined || run.holds?.fairness) return run.waitingFor?.until
   return position === 0 ? firstStartAt(run) : undefined
 }
 
@@ -155,9 +162,12 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
       return waitingSentence(run.waitingFor, facts, open)
     case 'paused':
       if (run.waitingFor?.kind === 'failure') return pausedForFailureSentence(facts, run.waitingFor)
+      if (run.waitingFor?.kind === 'budget') return pausedForBudgetSentence(since, run.waitingFor)
       return `It was paused at ${timestamp(since)}. Until it is resumed, its timers and events still settle, but no runner gets it.`
     case 'succeeded':
-      return `It succeeded ${afterText(facts)}.`
+      return run.continuedAs === undefined
+        ? `It succeeded ${afterText(facts)}.`
+        : `It continued as run ${shownRunId(run.continuedAs)} ${afterText(facts)}.`
     case 'failed':
       return `It failed ${afterText(facts)}${run.error ? `: ${failureText(run.error)}` : '.'}`
     case 'cancelled':
@@ -165,6 +175,11 @@ function sentenceOf(facts: Facts, open: readonly Step[]): string {
         ? `It was cancelled at ${timestamp(since)}, before it started.`
         : `It was cancelled ${afterText(facts)}.`
   }
+}
+
+function engineText({ run, isEngineHeld }: Facts): string {
+  if (!isEngineHeld || isTerminal(run.status)) return ''
+  return ' This engine is held: it starts and continues no run until it is released (perdure engine release).'
 }
 
 function afterText({ run, since }: Facts): string {
@@ -199,14 +214,14 @@ function queuedSentence(facts: Facts): string {
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}"`
   const known = `${whose} has ${runnersText(runners)}`
   const key = waitingFor?.key === undefined || waitingFor.key === '' ? '' : ` for key "${waitingFor.key}"`
-  const before = position === undefined ? '' : `; ${aheadText(position)}`
+  const before = position === undefined ? '' : `; ${aheadText(position)}${turnsText(run)}`
   switch (waitingFor?.kind) {
     case 'runner':
       if (waitingFor.until === undefined) return runnerRoomSentence(facts)
       if (waitingFor.isForTurn) return turnSentence(waitingFor)
       return `${heldSentence(facts)}${lastFailureText(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
-      return `It is held by its concurrency limit${key} until another run ends${before}.`
+      return `It is held by its concurrency limit${key} until ${holderText(facts)} ends${before}.`
     case 'workflow-paused':
       return `Its workflow "${run.workflow}" is paused. The run starts when the workflow is resumed.`
     case 'throttle':
@@ -215,13 +230,28 @@ function queuedSentence(facts: Facts): string {
     case 'sleep':
     case 'event':
     case 'callback':
+    case 'run':
     case 'child':
     case 'retry':
     case 'failure':
+    case 'budget':
       if (runners.live === 0)
         return `It is due, but no runner can take it. ${heldSentence(facts)} It starts as soon as one registers.`
       return `It is due and starts as soon as the engine has room; ${known}.`
   }
+}
+
+/** The run that keeps the only place of the slot. */
+function holderText({ run, blockedBy = [] }: Facts): string {
+  const slot = run.holds?.slots?.find(({ id }) => id === run.waitsForSlot)
+  const [holder, ...others] = blockedBy
+  return slot?.kept && holder && others.length === 0
+    ? `run ${shownRunId(holder.runId)}, which keeps its slot,`
+    : 'another run'
+}
+
+function turnsText({ holds }: Run): string {
+  return holds?.fairness ? ` among those of its fairness key "${holds.fairness.key}", and the keys take turns` : ''
 }
 
 /** How many runs are ahead in its queue. */
@@ -246,6 +276,7 @@ function heldSentence({ run, runners }: Facts): string {
   const { live, stale, disconnected, without } = runners
   const whose = run.runner === undefined ? `app "${run.app}"` : `its pin "${run.runner}" of app "${run.app}"`
   const others = without === 0 ? '' : `, and ${without} without it`
+  if (run.cleanupOf !== undefined && live + stale + disconnected === 0) return noCleanupRunner(run)
   if (live + stale + disconnected > 0)
     return `No runner could be reached: ${whose} has ${runnersText(runners)} with workflow "${run.workflow}"${others}.`
   if (run.runner !== undefined)
@@ -253,6 +284,13 @@ function heldSentence({ run, runners }: Facts): string {
   const registered =
     without === 0 ? 'none is registered' : `${without} ${without === 1 ? 'is' : 'are'} registered without it`
   return `No runner of app "${run.app}" has workflow "${run.workflow}": ${registered}.`
+}
+
+/** Runners that serve the workflow may lack the feature. */
+function noCleanupRunner({ app, workflow, runner, cleanupOf }: Run): string {
+  const whose =
+    runner === undefined ? `No runner of app "${app}"` : `Its pin, runner "${runner}" of app "${app}", is not one that`
+  return `${whose} has workflow "${workflow}" and knows cleanup runs: it cleans up after run ${shownRunId(cleanupOf as string)}.`
 }
 
 function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: readonly Step[]): string {
@@ -267,6 +305,10 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts)}${more}`
     case 'callback':
       return `${step} waits for its callback, ${deadlineText(waiting)}.${more}`
+    case 'run': {
+      const status = facts.childStatuses.get(waiting.runId ?? '')
+      return `${step} waits for the end of run ${waiting.runId}${status ? `, which is ${status}` : ''}, ${deadlineText(waiting)}.${more}`
+    }
     case 'child': {
       const status = facts.childStatuses.get(waiting.childRunId ?? '')
       return `${step} waits for run ${waiting.childRunId}${status ? `, which is ${status}` : ''}.${more}`
@@ -282,6 +324,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'throttle':
     case 'workflow-paused':
     case 'failure':
+    case 'budget':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
 }
@@ -346,16 +389,4 @@ function triesText({ transportTries }: Run): string {
 function runnersText({ live, stale, disconnected }: Facts['runners']): string {
   if (disconnected === 0) return `${live} live and ${stale} stale runners`
   return `${live} live, ${stale} stale and ${disconnected} disconnected runners`
-}
-
-function nextStartText(at: number | undefined): string {
-  return at === undefined ? '' : ` until ${timestamp(at)}`
-}
-
-function by({ until }: WaitingFor): string {
-  return until === undefined ? 'soon' : `at ${timestamp(until)}`
-}
-
-function deadlineText({ until }: WaitingFor): string {
-  return until === undefined ? 'without a deadline' : `at most until ${timestamp(until)}`
 }

@@ -10,6 +10,7 @@ import type { Engines } from '../../services/admin/engines.ts'
 import type { Health } from '../../services/admin/health.ts'
 import type { KeyRing } from '../../services/admin/keys.ts'
 import type { NamespaceKeys } from '../../services/admin/namespace-keys.ts'
+import type { Release } from '../../services/admin/release.ts'
 import type { Sessions } from '../../services/admin/sessions.ts'
 import type { Load } from '../../services/catalog/runner-load.ts'
 import type { Buffers } from '../../services/event/buffers.ts'
@@ -25,6 +26,7 @@ import type { HttpCheckpoints } from '../../services/pass/http-checkpoints.ts'
 import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
+import type { Budgets } from '../../services/run/budgets.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
 import type { Callbacks } from '../../services/run/callbacks.ts'
 import type { Control } from '../../services/run/control.ts'
@@ -32,6 +34,7 @@ import type { Erasure } from '../../services/run/erase.ts'
 import type { Passes } from '../../services/run/passes.ts'
 import type { RunResults } from '../../services/run/results.ts'
 import type { RunningSteps } from '../../services/run/running-steps.ts'
+import type { Settlements } from '../../services/run/settle.ts'
 import type { Starts } from '../../services/run/start.ts'
 import type { Trees } from '../../services/run/tree.ts'
 import type { RunWhy } from '../../services/run/why.ts'
@@ -55,6 +58,8 @@ export interface HttpDeps {
   results: RunResults
   passes: Passes
   runningSteps: RunningSteps
+  settlements: Settlements
+  budgets: Budgets
   trees: Trees
   registry: Registry
   /** The load of a runner, and how many more invokes it takes if it has a bound. */
@@ -77,6 +82,7 @@ export interface HttpDeps {
   live: Live
   health: Health
   engines: Engines
+  release: Release
   /** The metrics of the engine as text, with those of the namespace's workflows. */
   metrics(namespace: string): Promise<string>
   /** Accepts the sockets of Connect runners. */

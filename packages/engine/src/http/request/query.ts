@@ -6,7 +6,7 @@ import {
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_MAX,
   DURATION_FORMS,
-  parseDurationMs,
+  parseTextMs,
   quoteName,
 } from '@perdure/protocol'
 import { ID_CHARS_MAX, type QueryParam, type QueryParams, type QueryValues } from '@perdure/protocol/operations'
@@ -112,7 +112,7 @@ function checkLength(name: string, value: string, max: number): void {
 }
 
 function boundedDuration(name: string, value: string, maximumMs: number): number {
-  const ms = parseDurationMs(value)
+  const ms = parseTextMs(value)
   if (ms === undefined) throw invalid(name, `must be ${DURATION_FORMS}`)
   if (ms > maximumMs) throw invalid(name, `must be at most ${maximumMs / 1000}s`)
   return ms

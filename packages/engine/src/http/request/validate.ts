@@ -5,7 +5,7 @@ import { quoteName } from '@perdure/protocol'
 import type { Static, TSchema } from 'typebox'
 import { Compile, Errors } from 'typebox/schema'
 import { invalid } from '../../domain/model/errors.ts'
-import { hasForbiddenCharacters, isBlank } from '../../domain/text/name.ts'
+import { ENGINE_EVENT_FAULT, hasForbiddenCharacters, isBlank, isEngineEvent } from '../../domain/text/name.ts'
 import { TIMESTAMP_WANTED } from './timestamp.ts'
 
 /** A function that returns its argument as the schema's type, or throws. `whole` names the argument itself in errors. */
@@ -26,6 +26,12 @@ export function checkName(field: string, value: string | undefined): void {
   if (value === undefined) return
   checkCharacters(field, value)
   if (isBlank(value)) throw invalid(field, 'must not be blank')
+}
+
+/** Throws unless `value` can be the name of an event that a caller sends. */
+export function checkEventName(field: string, value: string | undefined): void {
+  checkName(field, value)
+  if (value !== undefined && isEngineEvent(value)) throw invalid(field, ENGINE_EVENT_FAULT)
 }
 
 /** Throws unless `text` is an http or https URL without credentials: lists show the URL, and requests would not send them. */

@@ -34,7 +34,7 @@ export interface EnginesDeps extends Pick<Core, 'clock' | 'log'> {
   connections: { readonly size: number }
   /** How many streams are open. */
   streams: () => number
-  health: Pick<Health, 'isDraining' | 'checks' | 'services'>
+  health: Pick<Health, 'isDraining' | 'isHeld' | 'checks' | 'services'>
   limiter: Pick<Limiter, 'entries'>
 }
 
@@ -115,6 +115,7 @@ export class Engines extends RepeatingTask {
       startedAt: this.#startedAt,
       seenAt: clock.now(),
       isDraining: health.isDraining,
+      ...(health.isHeld && { isHeld: true as const }),
       lanes: lanes.map(([lane, { inUse, max }]) => ({ lane, inFlight: inUse, max })),
       sockets: connections.size,
       streams: streams(),

@@ -9,7 +9,7 @@ import { readGauges } from './gauges.ts'
 
 const NO_MEMORY = { max: 1, used: 0, waiting: 0 }
 
-async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false }) {
+async function setUp(readiness = { ready: true, checks: { store: 'ok' as const }, draining: false, held: false }) {
   const store = await openSqliteStore({ file: ':memory:' })
   onTestFinished(() => store.close())
   const permits = {

@@ -48,6 +48,7 @@ export async function readGauges(deps: GaugesDeps, namespace: string): Promise<G
     },
     dependencies: readiness.checks,
     draining: readiness.draining,
+    held: readiness.held,
     memory: { runs: deps.memory.runs, messages: deps.memory.messages },
     limiterEntries: deps.limiter.entries,
     withoutRunner: runs,

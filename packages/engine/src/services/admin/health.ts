@@ -1,9 +1,10 @@
 // Readiness (docs/operating.md#probes): probes the dependencies behind a network or a disk, and reports when the engine is
-// draining. Called by the HTTP routes and for the metrics.
+// draining or held. Called by the HTTP routes and for the metrics.
 
 import type { Check } from '../../ports/engine-reports.ts'
 import type { Queue } from '../../ports/queue.ts'
 import type { Core } from '../commit/core.ts'
+import type { Hold } from '../support/hold.ts'
 import { withDeadline } from '../support/with-deadline.ts'
 
 /** A probe without an answer by then counts as failed. */
@@ -13,14 +14,17 @@ export interface Readiness {
   ready: boolean
   checks: Record<string, Check>
   draining: boolean
+  held: boolean
 }
 
+export type HealthDeps = Core & { queue: Queue; hold: Pick<Hold, 'isHeld'> }
+
 export class Health {
-  readonly #deps: Core & { queue: Queue }
+  readonly #deps: HealthDeps
   #draining = false
   #latest: { at: number; checks: Readiness['checks'] } | undefined
 
-  constructor(deps: Core & { queue: Queue }) {
+  constructor(deps: HealthDeps) {
     this.#deps = deps
   }
 
@@ -33,13 +37,18 @@ export class Health {
     return this.#draining
   }
 
+  get isHeld(): boolean {
+    return this.#deps.hold.isHeld
+  }
+
   async check(): Promise<Readiness> {
     const { store, clock } = this.#deps
     const probed = await Promise.all([this.#probe('store', store), this.services()])
     const checks: Readiness['checks'] = { ...Object.fromEntries(probed[0]), ...probed[1] }
     this.#latest = { at: clock.elapsed(), checks }
     const healthy = Object.values(checks).every(check => check === 'ok')
-    return { ready: healthy && !this.#draining, checks, draining: this.#draining }
+    const { isHeld, isDraining } = this
+    return { ready: healthy && !isDraining && !isHeld, checks, draining: isDraining, held: isHeld }
   }
 
   /** The state of the services beside the store. */

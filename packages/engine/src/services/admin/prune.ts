@@ -1,7 +1,8 @@
 // Removes rows whose retention is over (domain/run/retention.ts): once a minute, a batch at a time with pauses, so that the
 // writer is never long away from runs. Several engines may prune one store: each batch takes what is left.
 
-import { type Aged, agedRows, type PrunedRows, type Retention } from '../../domain/run/retention.ts'
+import type { Retention } from '../../domain/model/workflow.ts'
+import { type Aged, agedRows, type PrunedRows } from '../../domain/run/retention.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Core } from '../commit/core.ts'
 import { pause } from '../support/pause.ts'
@@ -15,7 +16,7 @@ const PRUNE_BATCH_MAX = 200
 const PRUNE_BATCH_MAX_WITH_OTHERS = 50
 /**
  * Pause between two batches: nine times as long as the last one took, so that pruning takes a tenth of the writer. A batch that took
- * long has mostly waited for a busy writer, so beyond the limit the pause is four times as long.
+ * long has mostly waited for a busy writer, so beyond the limit the pause is four times as long, and a minute at most.
  */
 const PRUNE_PAUSE = { minMs: 20, ratio: 9, limitMs: 100, ratioBeyond: 4 }
 
@@ -68,5 +69,5 @@ export class Pruner extends RepeatingTask {
 
 function pauseAfter(tookMs: number): number {
   const { minMs, ratio, limitMs, ratioBeyond } = PRUNE_PAUSE
-  return Math.max(minMs, Math.min(limitMs, ratio * tookMs), ratioBeyond * tookMs)
+  return Math.min(PRUNE_EVERY_MS, Math.max(minMs, Math.min(limitMs, ratio * tookMs), ratioBeyond * tookMs))
 }

@@ -39,6 +39,10 @@ type Unannounced = Extract<
       type:
         | 'dedupe.claimed'
         | 'run.attributed'
+        | 'run.kept'
+        | 'run.awaited'
+        | 'budget.spent'
+        | 'budget.limited'
         | 'delivery.attempted'
         | 'app.seen'
         | 'definition.changed'
@@ -132,6 +136,7 @@ export class Announcer {
         this.#wakeRuns(change.at)
         break
       case 'app.runnerArrived':
+      case 'waits.due':
       case 'workflow.resumed':
       case 'workflow.limited':
       case 'slots.freed':

@@ -6,6 +6,7 @@ import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
+import type { Run } from '../../domain/model/run.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
@@ -159,8 +160,12 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
     case 'live':
       assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
       return true
+    case 'limit':
+      assumptions.budgets = undefined
+      return true
     case 'run':
     case 'steps':
+      if (forgetNewest(assumptions, guard.runId)) return true
       // A run that the decision ends has changed: the next decision asks for it again.
       if (!assumptions.runs.has(guard.runId)) return false
       assumptions.runs = new Map([...assumptions.runs].filter(([runId]) => runId !== guard.runId))
@@ -168,6 +173,14 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
     default:
       return false
   }
+}
+
+/** Lets the next decision ask for a run again that a step waits for. False if none waits for it. */
+function forgetNewest(assumptions: Assumptions, runId: string): boolean {
+  const left = [...assumptions.newest].filter(([, newest]) => newest?.id !== runId)
+  if (left.length === assumptions.newest.size) return false
+  assumptions.newest = new Map(left)
+  return true
 }
 
 /** Reads the answer to a question of a decision, or takes it from the limiter. */
@@ -183,9 +196,23 @@ export async function answerQuestion(
     const loaded = await store.loadRun(question.runId)
     if (loaded) assumptions.runs = new Map(assumptions.runs).set(question.runId, RunState.loaded(loaded))
     else assumptions.live = noAssumptions().live
+  } else if (question.type === 'newest') {
+    const newest = await newestOf(store, question)
+    assumptions.newest = new Map(assumptions.newest).set(question.runId, newest)
+  } else if (question.type === 'budgets') {
+    assumptions.budgets = await store.budgets(question.ids)
   } else if (!assumptions.limiterAnswers.has(question.of)) {
     invariant(limiter, 'a service that decides on arrivals has a limiter')
     const admitted = await limiter.take(question.quota)
     assumptions.limiterAnswers = new Map(assumptions.limiterAnswers).set(question.of, admitted)
   }
+}
+
+/** The newest run of the chain of a run, whose first runs retention may have removed; null if the namespace has none. */
+async function newestOf(store: Store, { namespace, runId }: { namespace: string; runId: string }): Promise<Run | null> {
+  const reads = store.in(namespace)
+  const [id = runId] = await reads.storedIds([runId])
+  const run = await reads.run(id)
+  if (run && run.continuedAs === undefined) return run
+  return (await reads.newestOfChain(run?.chainId ?? id)) ?? null
 }

@@ -42,10 +42,11 @@ export class DryRun {
   async again({ decided, woke: _, triggered: __, ...event }: Event): Promise<DryRunReply> {
     const { catalog, clock } = this.#deps
     await catalog.refresh()
-    return this.#describe({ event, targetApp: decided?.targetApp, pin: decided?.runner, now: clock.now() })
+    const { targetApp, runner: pin, notFor } = decided ?? {}
+    return this.#describe({ event, targetApp, pin, notFor, now: clock.now() })
   }
 
-  async #describe(of: Pick<FanoutInput, 'event' | 'targetApp' | 'pin' | 'now'>): Promise<DryRunReply> {
+  async #describe(of: Pick<FanoutInput, 'event' | 'targetApp' | 'pin' | 'notFor' | 'now'>): Promise<DryRunReply> {
     const { namespace } = of.event
     // The reply contains the faults; the log is for what really happened.
     const input = { ...of, catalog: this.#deps.catalog.view(namespace), report: () => {} }

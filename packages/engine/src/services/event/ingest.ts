@@ -1,18 +1,18 @@
 // Takes in events (docs/events.md#send-an-event). One unit contains the log row of an event, the steps it wakes and the runs it
 // starts; the reply goes out only when that unit is durable. Events that are sent together share units, in their order. Called by the
-// HTTP routes, by services/webhook/inbound, and by services/event/timers for events that arrive later.
+// HTTP routes, by services/webhook/inbound, and by services/event/timers for events that arrive later and those of the engine.
 
 import type { SendEventReply } from '@perdure/protocol'
 import type { Fanout } from '../../domain/arrival/fanout.ts'
 import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
-import { scheduledEvent, scheduledRow } from '../../domain/arrival/scheduled-event.ts'
 import { takeIn, type UnitOfEvents } from '../../domain/arrival/take-in.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
-import { type Triggered, type UndecidedEvent, wireTriggered } from '../../domain/model/event.ts'
+import { type EngineEventFacts, type Triggered, type UndecidedEvent, wireTriggered } from '../../domain/model/event.ts'
 import { type FlowRow, released } from '../../domain/model/flow-row.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
+import { scheduledEvent, scheduledRow } from '../../domain/run/later/scheduled-event.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { timestamp } from '../../domain/text/timestamp.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
@@ -36,6 +36,8 @@ export interface IncomingEvent extends Deduplicated {
   scheduledAt?: number
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
+  /** Only on an event that the engine sends. */
+  engine?: EngineEventFacts
 }
 
 /** An event on its way in. */
@@ -194,8 +196,10 @@ export class Ingest {
         catalog,
         decide: assumptions => {
           refuse?.()
-          if (due && assumptions.flow.has(due.row.id)) {
-            row = due.arrivesAnyway && (assumptions.flow.get(due.row.id) ?? undefined)
+          const read = due && assumptions.flow.get(due.row.id)
+          // A buffer that is open makes the first decision stale, and then the row of the event is read, too.
+          if (read !== undefined && read?.version !== due?.row.version) {
+            row = due?.arrivesAnyway && (read ?? undefined)
             if (!row) return undefined
           }
           return this.#decide(events, assumptions)
@@ -262,9 +266,9 @@ export class Ingest {
       unit.changes.push({ type: 'flow.saved', row: scheduledRow(namespace, { ...rest, id, createdAt }, at) })
       return 'later'
     }
-    const { targetApp, runner: pin, attributes, trace } = sent
-    const view = catalog.view(namespace)
-    return takeIn(unit, { event, targetApp, pin, attributes, trace, catalog: view, now: clock.now(), report })
+    const { targetApp, runner: pin, attributes, trace, engine: { inRow: engineEvents, notFor } = {} } = sent
+    const about = { targetApp, pin, attributes, trace, engineEvents, notFor }
+    return takeIn(unit, { event, ...about, catalog: catalog.view(namespace), now: clock.now(), report })
   }
 
   /** Marks the events whose dedupe ids are claimed; false if there are none besides those that are marked. */
@@ -304,11 +308,12 @@ function isUnavailable(error: Error): boolean {
 /** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
-  { name, app, receiverId, scheduledAt, data }: IncomingEvent,
+  { name, app, receiverId, scheduledAt, data, engine }: IncomingEvent,
   { id, now }: { id: string; now: number },
 ): UndecidedEvent {
-  const source = scheduledAt === undefined ? 'api' : 'schedule'
-  return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now }
+  const source = engine ? 'engine' : scheduledAt === undefined ? 'api' : 'schedule'
+  const { generation } = engine ?? {}
+  return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now, generation }
 }
 
 function reply(

@@ -1,9 +1,9 @@
 // Events that arrive later: says when, and deletes them (docs/events.md#send-an-event-later). Called by the HTTP routes.
 
-import { SCHEDULED_MS_MAX, scheduledRowId } from '../../domain/arrival/scheduled-event.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
+import { SCHEDULED_MS_MAX, scheduledRowId } from '../../domain/run/later/scheduled-event.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'

@@ -1,5 +1,5 @@
 // Fires flow-control rows that are due: schedules start their runs, buffers of debounce and batch become runs, events that were
-// sent for later arrive, bulk actions work off their next slice. The lease
+// sent for later and those of the engine arrive, bulk actions work off their next slice. The lease
 // only keeps other engines from trying at the same time; the row's version ensures that a row fires once however often it is
 // claimed.
 
@@ -51,7 +51,7 @@ export class Timers implements Stoppable {
   }
 
   #carryOut(row: FlowRow): Promise<void> {
-    if (row.policy === 'event') return this.#deps.ingest.arrive(row)
+    if (row.policy === 'event' || row.policy === 'ended') return this.#deps.ingest.arrive(row)
     if (row.policy === 'schedule') return this.#deps.schedules.arrive(row)
     if (row.policy === 'bulk') return this.#deps.bulk(row)
     return this.#fire(row)

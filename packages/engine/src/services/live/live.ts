@@ -13,7 +13,7 @@ import type { RunStatusNow } from '../../ports/store-reads.ts'
 export type RunMove = RunStatusNow & { runId: string; error?: MoveError; currentStepName?: string }
 
 /** A run with what a caller learns of its end. */
-export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error'>
+export type RunEnd = Pick<Run, 'id' | 'status' | 'result' | 'error' | 'continuedAs'>
 
 /** The key of a run among those of all namespaces. */
 export function runKey(namespace: string, runId: string): string {

@@ -26,6 +26,8 @@ export interface ActiveRun extends Holder {
   passTrace?: Traceparent
   /** Made with the first pass. */
   envelope?: Envelope
+  /** The run that a cleanup run follows, as its invokes carry it. Read before the first pass. */
+  followed?: JsonText
   /** Where its last pass was sent, and when; undefined while the next one waits for room on a runner. */
   sent?: { runnerId: string; sentAt: number; negotiated: Negotiated } | undefined
   /** Number of the newest pass that was sent under this lease. */
@@ -36,12 +38,26 @@ export interface ActiveRun extends Holder {
   running?: Omit<RunningStep, 'index'>[] | undefined
   /** Its pass is that of a suspect. */
   trial?: Trial | undefined
+  /** A pass is under way whose runner may answer although the run was ended (late-answers.ts). */
+  mayAnswerLate?: boolean
+  /** Notifies the runner of such a pass of the end of its run; absent where the transport has no message for that. */
+  cancelPass?: (() => void) | undefined
+  /** The run was ended while such a pass is under way. */
+  late?: LatePass | undefined
   /** The permit of a runner for its next pass. */
   runnerPermit?: RunnerPermit | undefined
   /** Called when it is no longer under way here. */
   whenOver?: (() => void)[]
   /** Gives back the memory of a large answer that is not stored yet. */
   releaseAnswer?: (() => void) | undefined
+}
+
+/** A pass that may still answer although its run was ended. */
+export interface LatePass {
+  /** Resolves to whether the run has ended, and is to be cleaned up after. */
+  hasEnded: Promise<boolean>
+  /** Ends the time for the answer. */
+  close(): void
 }
 
 /** Keeps the newest progress until a commit of the run has stored it. */

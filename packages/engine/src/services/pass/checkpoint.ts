@@ -29,6 +29,10 @@ export interface CheckpointsDeps {
   context(assumptions: Assumptions): PassContext
   /** Makes a decision on the active run durable; undefined when the run is no longer this engine's. */
   settle(decide: (assumptions: Assumptions) => Decided): Promise<Decided | undefined>
+  /** Pauses or ends the run if its budget is exceeded; false if it has ended. */
+  isWithinBudgets(): Promise<boolean>
+  /** Stores what is to be undone of a run that was ended; undefined when there is nothing to, or no more. */
+  storeLate(reported: Reported): Promise<{ steps: readonly Step[] } | undefined>
 }
 
 /** Most checkpoints of a pass that are remembered. One that is repeated later than that stores what is new in it. */
@@ -163,16 +167,15 @@ export class Checkpoints {
   }
 
   async #acknowledge({ seq, reported }: SentCheckpoint): Promise<Taken> {
-    const { active, settle, context, hasToEnd, onTaken, pass } = this.#deps
+    const { active, settle, context, hasToEnd, onTaken, isWithinBudgets, pass } = this.#deps
     // It was overtaken by a later one, whose progress is newer.
     if (seq <= this.#newestSeq) delete reported.progress
     this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
-    if (decided?.next !== 'pass') {
-      this.hasEnded = true
-      return OBSOLETE
-    }
+    if (decided?.next !== 'pass') return this.#acknowledgeLate(seq, reported)
     onTaken()
+    if (active.state.run.budgets && !(await isWithinBudgets()))
+      return this.#acknowledgeEnded(seq, decided.decision.steps)
     holdProgress(active, reported)
     this.#storeHeldLater()
     const range = { from: pass.knowledge.seq, to: active.state.lastStepSeq }
@@ -184,6 +187,23 @@ export class Checkpoints {
     this.#updateKnowledge(stop)
     const others = [...settled, ...this.#rowsOf(reported)]
     return { kind: 'stored', ack: acknowledge({ seq, written: decided.decision.steps, others, stop }) }
+  }
+
+  /** The run has ended. If it is cleaned up after, the pass may end in its time: further steps of it may succeed. */
+  async #acknowledgeLate(seq: number, reported: Reported): Promise<Taken> {
+    const { active, storeLate } = this.#deps
+    const late = (await active.late?.hasEnded) ? await storeLate(reported) : undefined
+    if (late) return { kind: 'stored', ack: acknowledge({ seq, written: late.steps, others: [], stop: true }) }
+    this.hasEnded = true
+    return OBSOLETE
+  }
+
+  /** The checkpoint is stored, and the run has ended with it: the pass may end in its time if the run is cleaned up after. */
+  async #acknowledgeEnded(seq: number, written: readonly Step[]): Promise<Taken> {
+    if (await this.#deps.active.late?.hasEnded)
+      return { kind: 'stored', ack: acknowledge({ seq, written, others: [], stop: true }) }
+    this.hasEnded = true
+    return OBSOLETE
   }
 
   #remember(seq: number, range: SeqRange): void {
@@ -209,7 +229,7 @@ export class Checkpoints {
     if (this.#isOver || this.hasEnded || this.#failure || active.heldProgress === undefined) return
     try {
       const decided = await settle(assumptions => heldProgress(active.state, context(assumptions)))
-      if (!decided) this.hasEnded = true
+      if (!decided && !active.late) this.hasEnded = true
       holdProgress(active, {})
     } catch (error) {
       this.#failure = { error }
@@ -230,8 +250,8 @@ export class Checkpoints {
     // Every checkpoint restarts the transport's deadline, but not the run's.
     const deadline = runDeadline(run)
     if (deadline !== undefined && !this.#stopDeadline && !this.#isOver) {
-      const { abort } = active
-      this.#stopDeadline = clock.at(deadline, () => abort.abort())
+      // A pass that may answer late has a timer of its own for that.
+      this.#stopDeadline = clock.at(deadline, () => active.mayAnswerLate || active.abort.abort())
     }
   }
 

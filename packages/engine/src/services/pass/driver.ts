@@ -13,6 +13,7 @@ import type { Stoppable } from '../support/service.ts'
 import type { ActiveRun } from './active-run.ts'
 import { Interrupt } from './interrupt.ts'
 import { Invoker, type InvokerDeps } from './invoke.ts'
+import { LateAnswers } from './late-answers.ts'
 import { LeaseAtCreation, type LeaseAtCreationDeps } from './lease-at-creation.ts'
 import { PassLoop } from './pass-loop.ts'
 import type { EnginePermits, EnginePermitsOptions } from './permits/engine-permits.ts'
@@ -23,9 +24,10 @@ import { Settlement } from './settlement.ts'
 import { Suspects, type SuspectsDeps } from './suspects.ts'
 
 export interface DriverDeps
-  extends Omit<InvokerDeps, 'runnerPermits' | 'suspects'>,
+  extends Omit<InvokerDeps, 'runnerPermits' | 'suspects' | 'onTimeout'>,
     Pick<EnginePermitsOptions, 'passesMax' | 'stateBytesMax' | 'onRoom'> {
   isLive(runner: Runner): boolean
+  hold: LeaseAtCreationDeps['hold']
   /** The large messages of runners that are read. */
   messages: MessagePermits
   /** Whether other engines work on the store too. */
@@ -39,6 +41,7 @@ export class Driver implements Stoppable {
   readonly #permits: RunPermits
   readonly #passes: PassLoop
   readonly #creation: LeaseAtCreationDeps
+  readonly #late: LateAnswers
   #isDraining = false
 
   constructor(deps: DriverDeps) {
@@ -62,13 +65,20 @@ export class Driver implements Stoppable {
       permits,
       start: (run, permit, leasedAt) => this.#start(RunState.created(run), leasedAt, permit),
     }
+    this.#late = new LateAnswers(deps)
     const suspects = new Suspects({ ...deps, underWay: runner => deps.load.underWay(runner) })
     this.#passes = new PassLoop({
       ...deps,
       suspects,
       permits,
       route,
-      invoker: new Invoker({ ...deps, suspects, runnerPermits: permits.runners }),
+      late: this.#late,
+      invoker: new Invoker({
+        ...deps,
+        suspects,
+        runnerPermits: permits.runners,
+        onTimeout: active => this.#late.begin(active),
+      }),
       settlement: new Settlement({
         ...deps,
         leaseAtCreation: () => this.leaseAtCreation(),
@@ -148,6 +158,11 @@ export class Driver implements Stoppable {
       active.leasedAt = leasedAt
       return
     }
+    // The request to cancel a run makes it due: the lane may have claimed it before its pass was cancelled.
+    if (active?.mayAnswerLate && claimed.run.cancelRequested) {
+      this.#late.begin(active)
+      return
+    }
     const state = RunState.claimed(claimed)
     this.permits.take(claimed.run, state.size)
     this.#start(state, leasedAt)
@@ -183,9 +198,23 @@ export class Driver implements Stoppable {
     this.#permits.runners.withdraw(runId)
   }
 
-  /** Aborts the invoke in flight. Called when an outsider ended the run, or its lease is lost. */
+  /** Aborts the invoke in flight, at once or after the time for a late answer. Called when an outsider ended the run, or is to. */
   interrupt(runId: string): void {
+    const active = this.#active.get(runId)
+    if (active?.mayAnswerLate) this.#late.begin(active)
+    else active?.abort.abort()
+  }
+
+  /** Aborts the invoke in flight. Called when the lease of the run is lost. */
+  abort(runId: string): void {
     this.#active.get(runId)?.abort.abort()
+  }
+
+  /** Aborts the invoke in flight of a run whose lease was taken away. It may be claimed here again before its pass has ended. */
+  giveUp(runId: string): void {
+    const active = this.#active.get(runId)
+    this.#active.delete(runId)
+    active?.abort.abort()
   }
 
   /** Sends no further pass. Resolves when none is under way; at the deadline it aborts the rest and gives the runs back. */
@@ -206,7 +235,7 @@ export class Driver implements Stoppable {
     const { id } = state.run
     const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), runnerPermit }
     // A pass under an earlier lease can change nothing now: another engine had the run since.
-    this.interrupt(id)
+    this.abort(id)
     this.#active.set(id, active)
     void this.#passes
       .drive(active, runnerPermit !== undefined)

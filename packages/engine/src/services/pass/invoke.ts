@@ -5,7 +5,10 @@
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  BUDGETS_FEATURE,
   CALLBACKS_FEATURE,
+  CLEANUP_FEATURE,
+  CONTINUE_AS_FEATURE,
   END_WITH_STEPS_FEATURE,
   ENGINE_REFUSED,
   HTTP_CHECKPOINTS_FEATURE,
@@ -23,6 +26,7 @@ import type { Run } from '../../domain/model/run.ts'
 import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
 import type { Outcome } from '../../domain/pass/answer/outcome.ts'
 import { serves } from '../../domain/pass/routing.ts'
+import { LATE_ANSWER_MS } from '../../domain/run/cleanup/late-window.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { childTraceparent, runTraceparent, spanIdOf } from '../../domain/text/traceparent.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -51,6 +55,8 @@ export interface InvokerDeps extends Core {
   runnerPermits: RunnerPermits
   httpCheckpoints: HttpCheckpoints
   callbackTokens: CallbackTokens
+  /** The run is out of time while a pass is under way that may still answer. */
+  onTimeout(active: ActiveRun): void
   /** The URL under which the engine is reached from outside, without a slash at its end. */
   engineUrl(): string
 }
@@ -115,6 +121,9 @@ export class Invoker {
         waitOrder: knows(runner, WAIT_ORDER_FEATURE),
         attributes: knows(runner, ATTRIBUTES_FEATURE),
         endWithSteps: knows(runner, END_WITH_STEPS_FEATURE),
+        continueAs: knows(runner, CONTINUE_AS_FEATURE),
+        cleanup: knows(runner, CLEANUP_FEATURE),
+        budgets: knows(runner, BUDGETS_FEATURE),
       }
       const deadline: Deadline = { restart: () => {} }
       const opened = this.#openFor(runner, active, { reports, deadline })
@@ -136,11 +145,13 @@ export class Invoker {
           deadline.restart = restart
         }
       }
+      const endLateness = negotiated.cleanup ? this.#beginLateness(active, call) : undefined
       const calledAt = clock.elapsed()
       const promised = transport.invoke(call)
       permit.giveBack()
       load.began(runner)
       const reply = withoutVerdict(await promised)
+      endLateness?.()
       opened?.close()
       if (reply.kind === 'answered' && reply.release) active.releaseAnswer = reply.release
       const outcome = outcomeOf(reply, { negotiated, url })
@@ -165,6 +176,22 @@ export class Invoker {
       // The transport itself finds out when a silent runner is back.
       if (reply.kind !== 'refused' || !reply.isSilent) health.refused(runner)
       tried = new Set([...tried, runner])
+    }
+  }
+
+  /** From now on the pass may answer after an end of the run from outside. Returns how to end that. */
+  #beginLateness(active: ActiveRun, call: InvokeCall): () => void {
+    const deadline = runDeadline(active.state.run)
+    const cancelTimer =
+      deadline === undefined ? undefined : this.#deps.clock.at(deadline, () => this.#deps.onTimeout(active))
+    active.mayAnswerLate = true
+    call.onCancellable = cancel => {
+      active.cancelPass = cancel
+    }
+    return () => {
+      cancelTimer?.()
+      active.mayAnswerLate = false
+      active.cancelPass = undefined
     }
   }
 
@@ -247,9 +274,10 @@ export class Invoker {
     const leftMs = Math.max(1, (runDeadline(run) ?? Number.POSITIVE_INFINITY) - now)
     const defaultMs = isConnectUrl(runner.url) ? CONNECT_INVOKE_TIMEOUT_MS : HTTP_INVOKE_TIMEOUT_MS
     const setMs = workflow?.invokeTimeoutMs ?? invokeTimeoutMs ?? defaultMs
+    const callMs = leftMs + (knows(runner, CLEANUP_FEATURE) ? LATE_ANSWER_MS : 0)
     if (!knows(runner, INVOKE_TIMEOUT_FEATURE) || leftMs <= setMs)
-      return { timeoutMs: Math.min(setMs, leftMs), invokeTimeoutMs: undefined }
-    return { timeoutMs: Math.min(setMs + ANSWER_GRACE_MS, leftMs), invokeTimeoutMs: Math.ceil(setMs) }
+      return { timeoutMs: Math.min(setMs, callMs), invokeTimeoutMs: undefined }
+    return { timeoutMs: Math.min(setMs + ANSWER_GRACE_MS, callMs), invokeTimeoutMs: Math.ceil(setMs) }
   }
 
   /** A pass without a result: once per run and minute. The run itself keeps the last reason (`domain/pass/advance`). */
@@ -351,6 +379,7 @@ function invokeBody(
   const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
   const attempts = hasAttempts ? active.state.attempts(now) : ''
   const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
+  const cleanup = active.followed === undefined ? '' : `,"cleanup":${active.followed}`
   const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
-  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${timeout}${attempts}${reporting}}}`
+  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${timeout}${attempts}${reporting}${cleanup}}}`
 }

@@ -6,12 +6,15 @@ import type { Run } from '../../domain/model/run.ts'
 import { firstSeq } from '../../domain/model/seq.ts'
 import { inputSize } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
+import type { Hold } from '../support/hold.ts'
 import { RUN_LEASE_MS } from './leases.ts'
 import type { RunPermits } from './permits/run-permits.ts'
 import type { RunnerPermit } from './permits/runner-permits.ts'
 
 export interface LeaseAtCreationDeps extends Core {
   permits: Pick<RunPermits, 'tryTakeNew' | 'giveBackNew'>
+  /** An engine that is held leases nothing. */
+  hold: Pick<Hold, 'isHeld'>
   /** `leasedAt`: by the monotonic clock. */
   start(run: Run, permit: RunnerPermit, leasedAt: number): void
 }
@@ -38,7 +41,8 @@ export class LeaseAtCreation {
   /** Leases as many as it can of the runs these changes create, and releases what an earlier, stale try leased. */
   lease(changes: readonly Change[]): void {
     this.release()
-    const { clock, owner } = this.#deps
+    const { clock, owner, hold } = this.#deps
+    if (hold.isHeld) return
     // The time of this try: its runs may be younger than those of the first.
     const now = clock.now()
     this.#leasedAt = clock.elapsed()
@@ -101,6 +105,6 @@ export class LeaseAtCreation {
  * Forks may carry steps, and a child may be created cancelled: the lane claims those like any other run. The same holds
  * for runs with slots or a throttle: only claims count who holds a slot.
  */
-function isFresh({ replayOf, cancelRequested, holds }: Run): boolean {
-  return replayOf === undefined && !cancelRequested && !holds?.slots && !holds?.throttle
+function isFresh({ status, replayOf, cancelRequested, holds }: Run): boolean {
+  return status === 'queued' && replayOf === undefined && !cancelRequested && !holds?.slots && !holds?.throttle
 }

@@ -10,7 +10,7 @@ export const RUN_LEASE_MS = 15_000
 const RUN_LEASE_EXTEND_EVERY_MS = 5000
 
 export interface LeaseKeeperDeps extends Pick<Core, 'store' | 'clock' | 'metrics' | 'owner'> {
-  driver: { readonly activeRuns: Iterable<ActiveRun>; interrupt(runId: string): void }
+  driver: { readonly activeRuns: Iterable<ActiveRun>; abort(runId: string): void }
   /** Called for each failure, not only the first of a series: leases run out soon. */
   onError(error: unknown): void
 }
@@ -30,7 +30,10 @@ export class LeaseKeeper extends RepeatingTask {
     const { store, clock, driver, metrics, owner } = this.#deps
     const now = clock.elapsed()
     // A run leased a moment ago needs no extension yet: most are over before their first one.
-    const old = [...driver.activeRuns].filter(({ leasedAt }) => now - leasedAt > RUN_LEASE_EXTEND_EVERY_MS / 2)
+    // One that was ended has no lease, and may still get an answer.
+    const old = [...driver.activeRuns].filter(
+      ({ leasedAt, late }) => !late && now - leasedAt > RUN_LEASE_EXTEND_EVERY_MS / 2,
+    )
     if (old.length === 0) return
     const held = old.map(({ state }) => ({ runId: state.run.id, fence: state.run.fence }))
     const ids = held.map(({ runId }) => runId)
@@ -42,7 +45,7 @@ export class LeaseKeeper extends RepeatingTask {
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {
         metrics.leaseLost()
-        driver.interrupt(runId)
+        driver.abort(runId)
       } else {
         active.state.run.availableAt = until
         active.leasedAt = now

@@ -8,18 +8,22 @@ import type { Decision } from '../../domain/model/decision.ts'
 import type { Run, Suspicion } from '../../domain/model/run.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { advance } from '../../domain/pass/advance.ts'
-import { begin, giveBack, holdForRunner, waitForRunnerRoom, waitForTurn } from '../../domain/pass/begin.ts'
+import type { Outcome, Reported } from '../../domain/pass/answer/outcome.ts'
+import { begin, failCleanup, giveBack, holdForRunner, waitForRunnerRoom, waitForTurn } from '../../domain/pass/begin.ts'
+import { cleanupContext } from '../../domain/pass/cleanup/followed.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
 import type { Route } from '../../domain/pass/routing.ts'
-import type { Assumptions } from '../../domain/run/assumptions.ts'
+import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 import { endRunSpan, startRunSpan } from '../support/spans.ts'
 import { type ActiveRun, holdProgress } from './active-run.ts'
+import { isWithinBudgets } from './budget-check.ts'
 import { Checkpoints } from './checkpoint.ts'
 import { Interrupt } from './interrupt.ts'
 import type { Invoker } from './invoke.ts'
+import type { LateAnswers } from './late-answers.ts'
 import { RUN_LEASE_MS } from './leases.ts'
 import type { RunPermits } from './permits/run-permits.ts'
 import { NONE_TRIED, type RunnerPermit } from './permits/runner-permits.ts'
@@ -31,6 +35,7 @@ export interface PassLoopDeps extends Core {
   invoker: Invoker
   settlement: Settlement
   suspects: Suspects
+  late: LateAnswers
   route(run: Run, tried: ReadonlySet<Runner>): Route
   isDraining(): boolean
 }
@@ -143,7 +148,7 @@ export class PassLoop {
     // In the order of their leases, however long a read takes.
     const release = await this.#starts.acquire(id)
     try {
-      const take = !(await store.in(run.namespace).isBehindStartQueue(id, run.id))
+      const take = !(await store.in(run.namespace).isBehindStartQueue(id, run))
       return await limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
     } finally {
       release()
@@ -159,6 +164,8 @@ export class PassLoop {
     // After a stall the lease may have run out and the run be far ahead elsewhere: no pass is sent without a lease.
     const isLapsed = clock.elapsed() - active.leasedAt >= RUN_LEASE_MS
     if (isLapsed && !(await this.#renewLease(active))) return false
+    if (!(await this.#followedIsRead(active))) return false
+    if (!(await isWithinBudgets(this.#deps, active, { isUnderWay: false }))) return false
     // A pass that stored nothing is not in the state.
     active.passes = Math.max(active.passes ?? 0, active.state.lastPass) + 1
     const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed(), number: active.passes }
@@ -174,6 +181,7 @@ export class PassLoop {
     })
     active.running = undefined
     await checkpoints?.over()
+    if (active.late && (await this.#isLate(active, pass, outcome))) return false
     if (checkpoints?.hasEnded) return false
     if (outcome === 'full') return this.#leaveForRoom(active)
     if (outcome === 'held') return this.#stopWith(active, () => holdForRunner(active.state, clock.now()))
@@ -182,8 +190,44 @@ export class PassLoop {
       advance(active.state, outcome, this.#context(active, pass, assumptions)),
     )
     if (active.releaseAnswer) releaseAnswer(active)
+    // The run was ended a moment before the answer came.
+    if (!decided && active.sent?.negotiated.cleanup) await this.#storeLate(active, pass, { outcome, isOver: true })
     holdProgress(active, outcome)
     return decided?.next === 'pass'
+  }
+
+  /** Reads the run that a cleanup run follows, once. Without it there is nothing to clean up: the run fails, and the answer is false. */
+  async #followedIsRead(active: ActiveRun): Promise<boolean> {
+    const { store, settlement, clock, catalog } = this.#deps
+    const { cleanupOf, namespace } = active.state.run
+    if (cleanupOf === undefined || active.followed !== undefined) return true
+    const followed = await store.loadRun(cleanupOf)
+    if (followed) active.followed = cleanupContext(followed)
+    else {
+      const fail = () => failCleanup(active.state, { now: clock.now(), catalog: catalog.view(namespace) })
+      await settlement.settle(active, fail)
+    }
+    return followed !== undefined
+  }
+
+  /** Whether the run was ended while the pass was under way. Then the steps that the pass carried out are stored with it, and undone. */
+  async #isLate(active: ActiveRun, pass: TimedPass, outcome: Outcome | string): Promise<boolean> {
+    const { late } = active
+    const hasEnded = await late?.hasEnded
+    late?.close()
+    active.late = undefined
+    if (hasEnded) await this.#storeLate(active, pass, { outcome, isOver: true })
+    return hasEnded === true
+  }
+
+  #storeLate(
+    active: ActiveRun,
+    pass: TimedPass,
+    { outcome, isOver }: { outcome: Reported | Outcome | string; isOver: boolean },
+  ): ReturnType<LateAnswers['store']> {
+    const hasOpcodes = typeof outcome !== 'string' && 'opcodes' in outcome
+    const report = { opcodes: (hasOpcodes && outcome.opcodes) || [], isOver }
+    return this.#deps.late.store(active, report, now => this.#context(active, pass, { ...noAssumptions(), now }))
   }
 
   /** Made when the first checkpoint comes: most passes have none. */
@@ -202,6 +246,8 @@ export class PassLoop {
       },
       onRunning: () => announcer.stepsRun(active.state, active.running?.at(-1)?.name, clock.now()),
       settle: decide => settlement.settle(active, decide),
+      isWithinBudgets: () => isWithinBudgets(this.#deps, active, { isUnderWay: true }),
+      storeLate: reported => this.#storeLate(active, pass, { outcome: reported, isOver: false }),
     })
   }
 

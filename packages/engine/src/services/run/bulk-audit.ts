@@ -5,7 +5,8 @@ import type { JsonText } from '../../domain/text/json-text.ts'
 import { shownFilter } from '../../domain/view/run-filter.ts'
 
 export function auditDetail(job: BulkJob): JsonText {
-  const { id, status, filter, counts, found } = job
+  const { id, status, filter, counts, found, skipsCleanup } = job
   const matched = counts ? matchedOf(job, counts) : found
-  return JSON.stringify({ bulkId: id, status, filter: filter && shownFilter(filter), matched, ...counts })
+  const cleanup = skipsCleanup ? { cleanup: false } : {}
+  return JSON.stringify({ bulkId: id, status, filter: filter && shownFilter(filter), ...cleanup, matched, ...counts })
 }

@@ -64,7 +64,12 @@ type StepOf = (deps: BulkStepsDeps, subject: Subject) => Promise<BulkStep>
 const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
   cancel: (deps, subject) =>
     onState(deps, subject, {
-      decide: state => cancel(state, { now: deps.clock.now(), catalog: deps.catalog.view(subject.job.namespace) }),
+      decide: state =>
+        cancel(state, {
+          now: deps.clock.now(),
+          catalog: deps.catalog.view(subject.job.namespace),
+          skipsCleanup: subject.job.skipsCleanup,
+        }),
       afterwards: () => deps.interrupt(subject.runId),
     }),
   pause: (deps, subject) =>
@@ -89,7 +94,8 @@ const ACTIONS: { readonly [Action in BulkAction]: StepOf } = {
     const state = await load(deps, job, runId)
     const step = failedStep(state)
     if (!step) throw new EngineError('conflict', `Run ${shownRunId(runId)} did not end because a step failed.`)
-    const how = { ...newRun, step: step.id, under: underOf(deps, state.run), trace: job.trace }
+    const cleanups = state.hasRollback ? await deps.store.in(job.namespace).cleanups(runId) : undefined
+    const how = { ...newRun, step: step.id, cleanups, under: underOf(deps, state.run), trace: job.trace }
     return forked(deps, await decideInTurns(job.namespace, () => retryFromStep(state, how)))
   },
 }

@@ -41,7 +41,7 @@ export interface BulkDeps extends Pick<Core, 'store' | 'announcer' | 'clock' | '
 }
 
 /** A bulk action as it was asked for: with a filter or with ids. */
-export interface BulkRequest extends BulkInput {
+export interface BulkRequest extends BulkInput, Pick<BulkJob, 'skipsCleanup'> {
   action: BulkAction
   filter?: RunFilter
 }
@@ -68,7 +68,7 @@ export class Bulk {
   }
 
   /** Resolves when the job is durable; it begins at once. */
-  async start(actor: Actor, { action, filter, ids, workflows, input }: BulkRequest): Promise<string> {
+  async start(actor: Actor, { action, filter, ids, workflows, input, skipsCleanup }: BulkRequest): Promise<string> {
     const { announcer, clock, ids: idSource, assertActive } = this.#deps
     const { namespace, label, trace } = actor
     if (forks(action)) assertActive(namespace)
@@ -88,6 +88,7 @@ export class Bulk {
       auditId: entry.id,
       createdAt,
       ...(filter && { filter }),
+      ...(skipsCleanup && { skipsCleanup }),
       ...(found === undefined ? {} : { found }),
       ...(label === undefined ? {} : { actor: label }),
       ...(trace === undefined ? {} : { trace }),

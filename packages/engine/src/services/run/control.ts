@@ -42,10 +42,12 @@ export class Control {
     this.#bulk = new BulkReplay({ ...deps, audit: this.#audit, under: run => this.#under(run) })
   }
 
-  async cancel(actor: Actor, runId: string): Promise<RunView> {
+  /** The audit entry says so if no cleanup is to follow. */
+  async cancel(actor: Actor, runId: string, { skipsCleanup }: { skipsCleanup: boolean }): Promise<RunView> {
     const { clock, catalog, interrupt } = this.#deps
-    const view = await this.#act(actor, { action: 'cancel', runId }, state =>
-      cancel(state, { now: clock.now(), catalog: catalog.view(actor.namespace) }),
+    const detail = skipsCleanup ? { detail: JSON.stringify({ cleanup: false }) } : {}
+    const view = await this.#act(actor, { action: 'cancel', runId, ...detail }, state =>
+      cancel(state, { now: clock.now(), catalog: catalog.view(actor.namespace), skipsCleanup }),
     )
     interrupt(runId)
     return view
@@ -81,7 +83,8 @@ export class Control {
     const state = await this.#load(actor, runId)
     const { id, now } = this.#newRun()
     const under = this.#under(state.run)
-    const how = { id, now, step, under, trace: actor.trace }
+    const cleanups = state.hasRollback ? await this.#deps.store.in(actor.namespace).cleanups(runId) : undefined
+    const how = { id, now, step, under, cleanups, trace: actor.trace }
     const fork = await decideInTurns(actor.namespace, () => retryFromStep(state, how))
     const detail = JSON.stringify({ step })
     return this.#fork(actor, fork, { action: 'retry_from_step', runId, newRunId: id, detail })

@@ -3,6 +3,8 @@
 import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
 import { isTerminal } from '../../domain/model/run.ts'
+import { ownBudget } from '../../domain/run/budget/budgets.ts'
+import { endedEventId } from '../../domain/run/later/ended-event.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
@@ -19,7 +21,7 @@ export class Erasure {
     this.#audit = new Audit(deps)
   }
 
-  /** @throws EngineError `not_found`, or `run_not_finished`. */
+  /** @throws EngineError `not_found`, `run_not_finished`, or `conflict` while a run cleans up after it. */
   async erase(actor: Actor, runId: string): Promise<void> {
     const { store, announcer } = this.#deps
     const erased = await decideAndCommit<Unit>({
@@ -36,14 +38,25 @@ export class Erasure {
     const { store, clock } = this.#deps
     const run = await store.in(namespace).run(runId)
     if (!run) throw new EngineError('not_found', `There is no run ${shownRunId(runId)}.`)
-    const { status, fence, trigger, eventIds = [] } = run
+    const { status, fence, trigger, eventIds: buffered = [], continuedFrom } = run
     if (!isTerminal(status)) {
       const message = `Run ${shownRunId(runId)} is ${status}: only a finished run can be erased.`
       throw new EngineError('run_not_finished', message, { details: { status } })
     }
+    const { liveRunId } = await store.in(namespace).cleanups(runId)
+    if (liveRunId !== undefined) {
+      const cleanupRunId = shownRunId(liveRunId)
+      const message = `Run ${cleanupRunId} still cleans up after run ${shownRunId(runId)}: erase it when that has ended.`
+      throw new EngineError('conflict', message, { details: { cleanupRunId } })
+    }
     // A fork, and the run after a failure, name the event of their source in their trigger.
-    const events = [...new Set([...(trigger.id === undefined ? [] : [trigger.id]), ...eventIds])]
-    const erased = { type: 'run.erased', namespace, runId, eventIds: events, at: clock.now() } as const
+    const named = [...new Set([...(trigger.id === undefined ? [] : [trigger.id]), ...buffered])]
+    // A run that continues another has data of its own, and nothing of the event.
+    const events = continuedFrom === undefined ? named : []
+    // The event of its end has its result.
+    const eventIds = [...events, endedEventId(run)]
+    const budgetId = ownBudget(run)?.id
+    const erased = { type: 'run.erased', namespace, runId, budgetId, eventIds, at: clock.now() } as const
     return { guards: [{ type: 'run', runId, fence }], changes: [erased] }
   }
 }

@@ -7,13 +7,15 @@ import { TransientMap } from '../../base/transient-map.ts'
 import { isTerminal } from '../../domain/model/run.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
-import type { Reads } from '../../ports/store-reads.ts'
+import type { Reads, RunView } from '../../ports/store-reads.ts'
 import { type Live, type RunEnd, runKey } from '../live/live.ts'
 
 /** How often the runs of waiters are read where another engine may end them. */
 const READ_EVERY_MS = 200
 /** Runs in one such read. */
 const READ_MAX = 200
+/** How often a read looks again for the newest run of a chain whose runs end faster than it reads them. */
+const REREAD_MAX = 10
 
 export interface RunResultsDeps {
   store: Pick<Store, 'in'>
@@ -38,12 +40,16 @@ interface Waiter {
   namespace: string
   runId: string
   end(run: RunEnd | undefined): void
+  /** Waits for another run of the chain instead. */
+  follow(runId: string): void
 }
 
 interface Wait {
   ended: Promise<RunEnd | undefined>
   /** Ends the wait; calling it again changes nothing. */
   stop(): void
+  /** Waits for another run of the chain instead. */
+  follow(runId: string): void
 }
 
 export class RunResults {
@@ -57,17 +63,23 @@ export class RunResults {
   }
 
   /**
-   * The run when it has ended, or as it is when the time is up; undefined if there is none. Does not wait when too many callers
-   * do already.
+   * The run when it has ended, or as it is when the time is up; undefined if there is none. A run that continued is followed to the
+   * newest run of its chain. Does not wait when too many callers do already.
    */
   async read(namespace: string, runId: string, options: WaitOptions): Promise<RunEnd | undefined> {
     const reads = this.#deps.store.in(namespace)
     // Before the read: an end between both would be missed otherwise.
     const wait = this.#wait(namespace, runId, options)
     try {
-      const now = await reads.run(runId)
+      let now: RunView | undefined = await reads.run(runId)
+      for (let reread = 0; now?.continuedAs !== undefined; reread++) {
+        const newest = await reads.newestOfChain(now.chainId ?? now.id)
+        if (!newest || !wait || isTerminal(newest.status) || reread === REREAD_MAX) return newest
+        wait.follow(newest.id)
+        now = await reads.run(newest.id)
+      }
       if (!wait || !now || isTerminal(now.status)) return now
-      return (await wait.ended) ?? (await reads.run(runId))
+      return (await wait.ended) ?? (await newestOf(reads, runId))
     } finally {
       wait?.stop()
     }
@@ -85,24 +97,37 @@ export class RunResults {
     if (ms === 0 || signal.aborted || this.#waiters.size >= this.#deps.waitersMax) return undefined
     const { live, clock, isShared } = this.#deps
     const no = ++this.#count
+    let isOver = false
     let stop = (): void => {}
+    let follow = (_: string): void => {}
     const ended = new Promise<RunEnd | undefined>(resolve => {
       const end = (run: RunEnd | undefined): void => {
+        stopListening()
+        if (run?.continuedAs !== undefined) {
+          follow(run.continuedAs)
+          return
+        }
+        isOver = true
         this.#waiters.delete(no)
         if (this.#waiters.size === 0) this.#cancelRead()
-        stopListening()
         cancelTimer()
         signal.removeEventListener('abort', stop)
         resolve(run)
       }
       stop = () => end(undefined)
-      const stopListening = live.ends.on(runKey(namespace, runId), end)
+      let stopListening = (): void => {}
+      follow = id => {
+        if (isOver) return
+        stopListening()
+        stopListening = live.ends.on(runKey(namespace, id), end)
+        this.#waiters.set(no, { namespace, runId: id, end, follow })
+      }
+      follow(runId)
       const cancelTimer = clock.after(ms, stop)
       signal.addEventListener('abort', stop)
-      this.#waiters.set(no, { namespace, runId, end })
       if (isShared && this.#waiters.size === 1) this.#readSoon()
     })
-    return { ended, stop }
+    return { ended, stop, follow: id => follow(id) }
   }
 
   #readSoon(): void {
@@ -128,12 +153,25 @@ export class RunResults {
   }
 }
 
-/** Wakes those of the waiters whose runs have ended. */
-async function endWaiters(reads: Pick<Reads, 'runs' | 'run'>, waiters: readonly Waiter[]): Promise<void> {
+/** The run, or the newest run of its chain. */
+async function newestOf(reads: Pick<Reads, 'run' | 'newestOfChain'>, runId: string): Promise<RunEnd | undefined> {
+  const run = await reads.run(runId)
+  return run?.continuedAs === undefined ? run : reads.newestOfChain(run.chainId ?? run.id)
+}
+
+/** Wakes those of the waiters whose runs have ended. The others follow their chains. */
+async function endWaiters(
+  reads: Pick<Reads, 'runs' | 'run' | 'newestOfChain'>,
+  waiters: readonly Waiter[],
+): Promise<void> {
   const ids = [...new Set(waiters.map(({ runId }) => runId))]
   const ended = await reads.runs({ ids, status: TERMINAL_STATUSES, limit: READ_MAX })
   for (const { id } of ended) {
-    const run = await reads.run(id)
-    for (const waiter of waiters) if (waiter.runId === id) waiter.end(run)
+    const run = await newestOf(reads, id)
+    for (const waiter of waiters) {
+      if (waiter.runId !== id) continue
+      if (run && !isTerminal(run.status)) waiter.follow(run.id)
+      else waiter.end(run)
+    }
   }
 }

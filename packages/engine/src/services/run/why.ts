@@ -9,14 +9,17 @@ import type { PassSent, Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { triesOf } from '../../domain/pass/advance.ts'
 import { serves } from '../../domain/pass/routing.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import { awaitedChildren, type Facts, runWhy, settledLast } from '../../domain/why/run-why.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { decideInTurns } from '../commit/turns.ts'
+import type { Hold } from '../support/hold.ts'
 
 export interface RunWhyDeps {
   store: Pick<Store, 'in'>
+  hold: Pick<Hold, 'isHeld'>
   catalog: Catalog
   isLive(runner: Runner): boolean
   /** The newest pass that failed on the runner. */
@@ -65,6 +68,7 @@ export class RunWhy {
       settledLast: await settledSince(reads, run, steps),
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       runningStep: this.#deps.runningOf(runId)?.at(-1)?.name,
+      isEngineHeld: this.#deps.hold.isHeld,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
   }
@@ -111,13 +115,22 @@ export class RunWhy {
   }
 }
 
+/** Runs that steps wait for, whose statuses are read. */
+const AWAITED_READ_MAX = 20
+
 async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<string, RunStatus>> {
-  const found = await Promise.all(
-    awaitedChildren(steps).map(async ({ childRunId }) => {
-      const frame = await reads.status(childRunId as string)
-      return frame && ([childRunId as string, frame.status] as const)
-    }),
-  )
+  const children = awaitedChildren(steps).map(async ({ childRunId }) => {
+    const frame = await reads.status(childRunId as string)
+    return frame && ([childRunId as string, frame.status] as const)
+  })
+  const awaited = steps
+    .flatMap(({ awaitedRunId }) => awaitedRunId ?? [])
+    .slice(0, AWAITED_READ_MAX)
+    .map(async id => {
+      const newest = (await reads.newestOfChain(id)) ?? (await reads.run(id))
+      return newest && ([shownRunId(id), newest.status] as const)
+    })
+  const found = await Promise.all([...children, ...awaited])
   return new Map(found.filter(entry => entry !== undefined))
 }
 

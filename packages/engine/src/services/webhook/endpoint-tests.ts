@@ -6,6 +6,7 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import { testDelivery } from '../../domain/webhook/endpoint-test.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
+import type { Hold } from '../support/hold.ts'
 import { DELIVERY_LEASE_MS, type Deliverer } from './deliver.ts'
 
 /** Tests under way at once, so that they leave deliveries their sockets. */
@@ -14,6 +15,8 @@ const NAMESPACE_TESTS_MAX = 4
 
 export interface EndpointTestsDeps extends Pick<Core, 'store' | 'announcer' | 'catalog' | 'clock' | 'ids' | 'log'> {
   deliverer: Pick<Deliverer, 'postNow'>
+  /** An engine that is held posts nothing. */
+  hold: Pick<Hold, 'isHeld'>
   /** The name under which this engine leases. */
   owner: string
 }
@@ -30,13 +33,15 @@ export class EndpointTests {
   }
 
   /**
-   * Resolves with the delivery after its attempt, which has the deadline of any post. Throws `not_found`, or `overloaded` while
-   * as many tests are under way as may be.
+   * Resolves with the delivery after its attempt, which has the deadline of any post. Throws `not_found`, `conflict` while the
+   * engine is held, or `overloaded` while as many tests are under way as may be.
    */
   async test(actor: Actor, endpointId: string): Promise<{ delivery: Delivery; attempts: DeliveryAttempt[] }> {
     const { catalog } = this.#deps
     const endpoint = catalog.view(actor.namespace).endpoint(endpointId)
     if (!endpoint) throw new EngineError('not_found', 'no such webhook endpoint')
+    if (this.#deps.hold.isHeld)
+      throw new EngineError('conflict', 'this engine is held: it posts nothing until it is released')
     this.#begin(actor.namespace)
     try {
       return await this.#post(actor, endpoint)

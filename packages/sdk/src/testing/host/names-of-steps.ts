@@ -22,8 +22,8 @@ export class NamesOfSteps {
   readonly #texts = new Map<string, string>()
 
   /** Adds a workflow that the engine under test runs. */
-  served({ name, handler, onFailure }: Workflow<never, unknown>): void {
-    this.#texts.set(name, `${this.#texts.get(name) ?? ''}${handler}${onFailure ?? ''}`)
+  served({ name, handler, onFailure, onCancel }: Workflow<never, unknown>): void {
+    this.#texts.set(name, `${this.#texts.get(name) ?? ''}${handler}${onFailure ?? ''}${onCancel ?? ''}`)
   }
 
   /** Adds a name that a handler called. */

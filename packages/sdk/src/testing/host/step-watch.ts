@@ -4,9 +4,10 @@
 
 import { type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
 import { positionalStepId } from '@perdure/protocol'
+import { rollbackNameOf } from '../../cleanup/followed-run.ts'
 import { deferred } from '../../run/deferred.ts'
 import type { StepContext } from '../../run/run-context.ts'
-import type { StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
+import type { Rollback, StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
 import { NamesOfSteps } from './names-of-steps.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
@@ -93,13 +94,16 @@ export class StepWatch {
 
   /** Returns the workflow with its step callbacks watched. */
   watch<W extends Workflow<never, unknown>>(workflow: W): W {
-    const { onFailure } = workflow
+    const { onFailure, onCancel } = workflow
     this.names.served(workflow)
     return {
       ...workflow,
       handler: (args: WorkflowArgs<never>) => workflow.handler(this.#watched(args)),
       ...(onFailure && {
         onFailure: (args: Parameters<typeof onFailure>[0]) => workflow.onFailure?.(this.#watched(args)),
+      }),
+      ...(onCancel && {
+        onCancel: (args: Parameters<typeof onCancel>[0]) => workflow.onCancel?.(this.#watched(args)),
       }),
     }
   }
@@ -157,11 +161,27 @@ export class StepWatch {
       this.names.called(name, workflow)
       const watched = (context: StepContext) =>
         this.#execute({ runId, workflow, stepName: name, position, since: realNow() }, context, callback)
-      return args.step.run(name, typeof callback === 'function' ? watched : callback, options)
+      const called = options?.rollback
+        ? { ...options, ...this.#watchedRollback(workflow, position, options.rollback) }
+        : options
+      return args.step.run(name, typeof callback === 'function' ? watched : callback, called)
     }
     // Inherits what `step` inherits, too.
     const step: StepTools = Object.assign(Object.create(args.step), { run })
     return { ...args, step }
+  }
+
+  /** A rollback is executed by another run than the step that it undoes. */
+  #watchedRollback(workflow: string, undone: string, rollback: Rollback): { rollback: Rollback } {
+    const name = rollbackNameOf(undone)
+    this.names.called(name, workflow)
+    return {
+      rollback: (result, context) => {
+        const runId = currentPass()?.runId ?? ''
+        const execution = { runId, workflow, stepName: name, position: name, since: realNow() }
+        return this.#execute(execution, context, inner => rollback(result, inner))
+      },
+    }
   }
 
   async #execute(

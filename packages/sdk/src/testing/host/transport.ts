@@ -15,13 +15,16 @@ import { exceeds } from '../../wire/text-size.ts'
 import { type EngineLifetime, never } from './lifetime.ts'
 import { insidePass, type PassUnderWay } from './pass-under-way.ts'
 import type { Quiescence } from './quiescence.ts'
-import { realNow } from './real-time.ts'
+import { afterReal, realNow } from './real-time.ts'
 
 /**
  * The kit cannot know whether a handler waits for steps alone, and takes an engine for idle that has answered passes. A pass stays
  * open for this long, in real time, at each place of a workflow's code where none has been.
  */
 const FIRST_HOLD_MS = 20
+
+/** How long callbacks of a run that has ended may go on, in real time: the virtual time stands still until they have ended. */
+const LATE_MS = 500
 
 interface InProcessOptions {
   /** By the URL with which they are registered. */
@@ -79,6 +82,7 @@ export class InProcessTransport implements Transport {
     const end = (reply?: InvokeReply) => {
       if (!this.#passes.delete(pass)) return
       signal.removeEventListener('abort', abort)
+      stopWaiting()
       if (reply) resolve(reply)
       ended()
     }
@@ -87,6 +91,11 @@ export class InProcessTransport implements Transport {
       cancellation.cancel()
     }
     const abort = () => stop({ kind: 'aborted' })
+    let stopWaiting = () => {}
+    call.onCancellable?.(() => {
+      cancellation.cancel(new Error('The run has ended'), true)
+      stopWaiting = afterReal(LATE_MS, abort)
+    })
     const { runId, workflow } = request.ctx
     const pass: PassUnderWay = {
       runId,

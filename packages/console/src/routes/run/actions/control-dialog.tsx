@@ -1,5 +1,6 @@
 // Asks before a run is cancelled, paused or resumed: one sentence with what will happen, and the commands that do the same.
 
+import { useState } from 'react'
 import { useRead } from '../../../data/queries.ts'
 import { useWrite } from '../../../data/write.ts'
 import { useSession, whyNoWrite } from '../../../session/session.ts'
@@ -7,10 +8,13 @@ import { Confirm } from '../../../ui/overlay/dialog.tsx'
 import { toast } from '../../../ui/overlay/toasts.tsx'
 import { openDescendants } from '../model/tree.ts'
 import type { RunView } from '../model/use-run.ts'
+import { CleanupBox } from './cleanup-box.tsx'
 import { controlSentence } from './sentences.ts'
 
 const OPERATIONS = { cancel: 'cancelRun', pause: 'pauseRun', resume: 'resumeRun' } as const
 const TITLES = { cancel: 'Cancel run', pause: 'Pause run', resume: 'Resume run' } as const
+
+const RENEWED = ['getRun', 'listRunSteps', 'explainRun', 'listControlActions', 'listRuns', 'getRunTree'] as const
 
 export interface ControlDialogProps {
   view: RunView
@@ -20,10 +24,12 @@ export interface ControlDialogProps {
 
 export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
   const { run, steps } = view
+  const [cleansUp, setCleansUp] = useState(true)
   const startsRuns = steps.some(({ childRunId }) => childRunId !== undefined)
   const tree = useRead('getRunTree', { id: run.id }, { keep: false, enabled: action === 'cancel' && startsRuns }).data
   const children = tree && { count: openDescendants(tree), isCut: tree.truncated }
-  const write = useWrite(OPERATIONS[action], ['getRun', 'listRunSteps', 'explainRun', 'listControlActions', 'listRuns'])
+  const write = useWrite(OPERATIONS[action], RENEWED)
+  const input = { id: run.id, ...(cleansUp ? {} : { body: { cleanup: false } }) }
   return (
     <Confirm
       title={TITLES[action]}
@@ -31,18 +37,16 @@ export function ControlDialog({ view, action, onClose }: ControlDialogProps) {
       isDanger={action === 'cancel'}
       disabledBecause={whyNoWrite(useSession())}
       onClose={onClose}
-      call={{ id: OPERATIONS[action], input: { id: run.id } }}
+      call={{ id: OPERATIONS[action], input }}
       onConfirm={() =>
-        write.mutate(
-          { id: run.id },
-          {
-            onSuccess: ({ status }) => toast(`The run is ${status}`),
-            onError: error => toast(error.message, { isError: true }),
-          },
-        )
+        write.mutate(input, {
+          onSuccess: ({ status }) => toast(`The run is ${status}`),
+          onError: error => toast(error.message, { isError: true }),
+        })
       }
     >
-      <p>{controlSentence(action, steps, children)}</p>
+      <p>{controlSentence(action, steps, { children, cleansUp: cleansUp && run.kind === undefined })}</p>
+      {action === 'cancel' && run.kind === undefined && <CleanupBox isOn={cleansUp} onChange={setCleansUp} />}
     </Confirm>
   )
 }

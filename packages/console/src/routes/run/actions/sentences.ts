@@ -15,7 +15,7 @@ export interface OpenChildren {
 export function controlSentence(
   action: 'cancel' | 'pause' | 'resume',
   steps: readonly WaterfallStep[],
-  children?: OpenChildren,
+  { children, cleansUp = true }: { children?: OpenChildren | undefined; cleansUp?: boolean } = {},
 ): string {
   const open = steps.filter(({ status }) => !isSettledStep(status))
   const direct = open.filter(({ childRunId }) => childRunId !== undefined).length
@@ -26,13 +26,20 @@ export function controlSentence(
         ...(direct > 0 ? [childrenText(direct, children)] : []),
       ]
       const with_ = also.length === 0 ? '' : `, with ${also.join(' and ')}`
-      return `The run is cancelled${with_}. Completed steps are not undone. You cannot reverse this, but you can replay the run.`
+      return `The run is cancelled${with_}. ${undoneText(steps, cleansUp)} You cannot reverse this, but you can replay the run.`
     }
     case 'pause':
       return 'The current step finishes and is stored. No further steps start until the run is resumed. Timers and events are still recorded.'
     case 'resume':
       return 'The run is queued and continues from its next step, with the stored results.'
   }
+}
+
+/** Says which completed steps the cancel undoes. */
+function undoneText(steps: readonly WaterfallStep[], cleansUp: boolean): string {
+  const undone = steps.filter(({ status, rollback }) => cleansUp && rollback === true && status === 'succeeded').length
+  if (undone === 0) return 'Completed steps are not undone.'
+  return `${count(undone, 'completed step')} with a rollback ${undone === 1 ? 'is' : 'are'} undone.`
 }
 
 function childrenText(direct: number, children: OpenChildren | undefined): string {

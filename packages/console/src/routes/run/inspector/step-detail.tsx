@@ -2,7 +2,7 @@
 
 import type { StepDetail as DetailRecord } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol/portable'
-import { Fragment } from 'react'
+import { Fragment, lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
 import { Link, useQuery } from '../../../router/router.tsx'
@@ -14,12 +14,14 @@ import { Status } from '../../../ui/status.tsx'
 import { exactTime, localTime } from '../../../ui/time.ts'
 import { shortName } from '../../../ui/visible-text.ts'
 import type { Row } from '../../../waterfall/folds.ts'
-import type { Bar, LogFrame, WaterfallStep } from '../../../waterfall/model.ts'
+import { type Bar, isSettledStep, type LogFrame, type WaterfallStep } from '../../../waterfall/model.ts'
 import { attemptsText, opOf } from '../../../waterfall/row-name.ts'
 import { ErrorText } from '../model/error-text.tsx'
 import { isTerminal, type RunView } from '../model/use-run.ts'
 import { LogLines } from '../tabs/log-lines.tsx'
 import css from './inspector.module.css'
+
+const SettleDialog = lazy(() => import('../actions/settle-dialog.tsx'))
 
 /** Log lines of a step that are shown beside it; the tab has all. */
 const LINES_MAX = 50
@@ -32,6 +34,7 @@ export interface StepDetailProps {
 
 export function StepDetail({ row, view, onRetry }: StepDetailProps) {
   const [, set] = useQuery('run')
+  const [settles, setSettles] = useState(false)
   const { bar, runId } = row
   const isOwn = runId === undefined
   const step = isOwn ? view.steps.find(({ id }) => id === bar.id) : undefined
@@ -50,9 +53,11 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
         <span>
           {opOf(bar.op).word}
           {bar.carried ? ', copied from the source run' : ''}
+          {bar.rollback ? ', has a rollback' : ''}
         </span>
       </p>
       {shown ? <Outcome step={shown} detail={detail} isBundle={isBundle} /> : <ErrorOfBar bar={bar} />}
+      {detail?.settledBy && <SettledBy by={detail.settledBy} />}
       {runId !== undefined && <ChildRun runId={runId} stepName={bar.label} />}
       {bar.carried ? <Source view={view} stepName={bar.label} /> : <Times bar={bar} view={view} step={shown} />}
       {bar.attempt > 1 &&
@@ -65,6 +70,14 @@ export function StepDetail({ row, view, onRetry }: StepDetailProps) {
           <Button onClick={() => set({ tab: 'logs' })}>Show in log</Button>
           <LogLines lines={lines.slice(-LINES_MAX)} originMs={view.originMs} />
         </section>
+      )}
+      {isOwn && !isBundle && !isTerminal(view.run.status) && !isSettledStep(bar.status) && (
+        <WriteButton onClick={() => setSettles(true)}>Settle…</WriteButton>
+      )}
+      {settles && (
+        <Suspense>
+          <SettleDialog runId={view.run.id} stepId={bar.id} stepName={bar.label} onClose={() => setSettles(false)} />
+        </Suspense>
       )}
       {step && !view.isBundle && isTerminal(view.run.status) && (
         <WriteButton startsRuns onClick={() => onRetry(bar.label)}>
@@ -101,6 +114,17 @@ function Outcome({ step, detail, isBundle }: OutcomeProps) {
 /** The error of a step that has not been read. */
 function ErrorOfBar({ bar }: { bar: Bar }) {
   return bar.error === undefined ? null : <ErrorText error={{ message: bar.error }} />
+}
+
+function SettledBy({ by: { actor, reason, at } }: { by: NonNullable<DetailRecord['settledBy']> }) {
+  return (
+    <dl className={css.facts}>
+      <dt>Settled by</dt>
+      <dd title={exactTime(Date.parse(at))}>
+        {actor === undefined ? 'hand' : shortName(actor)}: {reason}
+      </dd>
+    </dl>
+  )
 }
 
 /** The child run that a step is of: its page has the log. */
@@ -217,8 +241,8 @@ function Attempts({ bar }: { bar: Bar }) {
 
 /** Ids are linked only where the field is an id. */
 function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean }) {
-  const { childRunId, eventName, emittedEventId, deliveryId } = step
-  if (!childRunId && !eventName && !emittedEventId && !deliveryId) return null
+  const { childRunId, awaitedRunId, eventName, emittedEventId, deliveryId } = step
+  if (!childRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
   return (
     <dl className={css.facts}>
       {childRunId && (
@@ -227,6 +251,15 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
           <dd>
             <Link target={{ to: 'run', params: { id: childRunId } }}>{childRunId}</Link>{' '}
             {!isBundle && <ChildStatus id={childRunId} />}
+          </dd>
+        </>
+      )}
+      {awaitedRunId && (
+        <>
+          <dt>Waits for</dt>
+          <dd>
+            <Link target={{ to: 'run', params: { id: awaitedRunId } }}>{awaitedRunId}</Link>{' '}
+            {!isBundle && <ChildStatus id={awaitedRunId} />}
           </dd>
         </>
       )}

@@ -78,6 +78,7 @@ const KINDS: Record<TreeNode['via'], string> = {
   root: 'this run',
   child: 'child',
   onFailure: 'on failure',
+  cleanup: 'cleanup',
   fork: 'replay',
   trigger: 'started',
   emit: 'emitted',

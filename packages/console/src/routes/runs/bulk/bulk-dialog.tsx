@@ -10,6 +10,7 @@ import { Dialog, keepLabel } from '../../../ui/overlay/dialog.tsx'
 import { ErrorBanner, Waiting } from '../../../ui/states/loaded.tsx'
 import { Status } from '../../../ui/status.tsx'
 import { shortName } from '../../../ui/visible-text.ts'
+import { CleanupBox } from '../../run/actions/cleanup-box.tsx'
 import styles from '../runs.module.css'
 import { ACTIONS, type BulkAction, grouped, runsText } from './actions.ts'
 import type { JobBody } from './filter.ts'
@@ -30,8 +31,10 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
   const { mutate: count, data, error, isPending } = useWrite('startBulk')
   const start = useWrite('startBulk', ['listBulks'])
   const [typed, setTyped] = useState('')
-  const body: JobBody = { action, ...target }
-  const key = JSON.stringify(body)
+  const [cleansUp, setCleansUp] = useState(true)
+  const counts: JobBody = { action, ...target }
+  const body: JobBody = cleansUp ? counts : { ...counts, cleanup: false }
+  const key = JSON.stringify(counts)
   useEffect(() => count({ body: { ...JSON.parse(key), dryRun: true } }), [count, key])
   const counted = data as unknown as BulkPreview | undefined
   const eligible = counted?.eligible ?? 0
@@ -73,6 +76,7 @@ export function BulkDialog({ action, target, onClose }: BulkDialogProps) {
       }
     >
       <p>{sentence}</p>
+      {action === 'cancel' && <CleanupBox isOn={cleansUp} onChange={setCleansUp} />}
       {error && <ErrorBanner error={error} />}
       {start.error && <p role="alert">{start.error.message}</p>}
       {isPending && <Waiting rows={3} />}

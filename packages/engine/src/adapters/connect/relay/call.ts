@@ -31,6 +31,9 @@ export class RelayedCall {
     this.engine = options.engine
     this.#options = options
     options.call.signal.addEventListener('abort', this)
+    options.call.onCancellable?.(() => {
+      if (!this.#isOver) options.bus.publish(HOST_TOPICS.cancelSoftly, this.id, this.engine)
+    })
   }
 
   /** Sends the invoke to the host, which also keeps its deadline. */

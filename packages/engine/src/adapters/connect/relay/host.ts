@@ -4,7 +4,7 @@
 import { TransientMap } from '../../../base/transient-map.ts'
 import type { Bus } from '../../../ports/bus.ts'
 import { type Clock, every } from '../../../ports/clock.ts'
-import type { InvokeReply, Transport } from '../../../ports/transport.ts'
+import type { InvokeCall, InvokeReply, Transport } from '../../../ports/transport.ts'
 import { EndedCalls } from './ended-calls.ts'
 import {
   CALLER_TOPICS,
@@ -42,6 +42,8 @@ interface Checkpoint {
 interface HostedCall {
   caller: string
   abort: AbortController
+  /** Sends `invoke.cancel` and goes on: the run of the call has ended. */
+  cancelSoftly?: () => void
   /** Ticks since the caller's last message. */
   silentTicks: number
   /** The caller was silent for too long, so the call was cancelled. */
@@ -75,6 +77,7 @@ export class RelayHost {
     handleTopics(bus, HOST_TOPICS, {
       invoke: (text, from) => this.#invoke(text, from),
       cancel: id => this.#cancel(id),
+      cancelSoftly: id => this.#calls.get(id)?.cancelSoftly?.(),
       replyReceived: id => this.#forget(id),
       statusRequest: (ids, from) => this.#reportStatus(ids.split(' '), from),
       checkpointAnswer: text => this.#receiveCheckpointAnswer(text),
@@ -108,7 +111,16 @@ export class RelayHost {
       return
     }
     const { signal } = hosted.abort
-    const call = { url, body, timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY, signal, mayMove: () => mayMove }
+    const call: InvokeCall = {
+      url,
+      body,
+      timeoutMs: timeoutMs ?? Number.POSITIVE_INFINITY,
+      signal,
+      mayMove: () => mayMove,
+    }
+    call.onCancellable = cancel => {
+      hosted.cancelSoftly = cancel
+    }
     const onCheckpoint = (payload: string) => this.#checkpoint(id, hosted, payload)
     this.#underWay++
     void this.#options.transport.invoke(checkpoints ? { ...call, onCheckpoint } : call).then(reply => {

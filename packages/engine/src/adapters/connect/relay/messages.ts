@@ -28,6 +28,8 @@ export const PRESENCE_TOPICS = {
 export const HOST_TOPICS = {
   invoke: 'invoke',
   cancel: 'cancel',
+  /** The run of the call with this id has ended: its runner gets `invoke.cancel`, and may still answer. */
+  cancelSoftly: 'ended',
   /** The reply with this id has arrived: it need not be kept. */
   replyReceived: 'had',
   /** Requests the status of calls, by their ids. */

@@ -1,12 +1,15 @@
 // Removes rows whose retention is over, inside the writer's transaction: rows of one kind, a bounded number at a time, found
 // through an index. services/admin/prune decides when.
 
-import { type EndedStatus, EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
+import type { EndedStatus } from '../../../domain/model/run.ts'
+import { EVENTS_HELD_MS_MAX } from '../../../domain/run/retention.ts'
 import type { Pruning } from '../../../ports/store.ts'
 import type { Row } from '../description/values.ts'
 import { KEEP_ENDS } from '../tables/ended-runs.ts'
-import { EARLY_CALLBACKS } from '../tables/flow-rows.ts'
-import { IDLE, LEASED } from '../tables/runs.ts'
+import { DROP_BUDGETS, EARLY_CALLBACKS } from '../tables/flow-rows.ts'
+import { IDLE, LEASED, NEWEST_OF_CHAIN } from '../tables/runs.ts'
+import { WAITS_FOR_RUN } from '../tables/steps.ts'
+import { FORGET_IDLE } from '../write/fair-turns.ts'
 import { query, type Work } from './transaction-work.ts'
 
 /** Ids in one statement. A shorter list repeats its last id, so that there is one statement to prepare. */
@@ -17,7 +20,25 @@ const ROWS_MAX = 1000
 const WEIGHT = `coalesce((SELECT max(idx) + 1 FROM steps WHERE run_id = runs.id), 0)
   + (SELECT count(*) FROM (SELECT 1 FROM logs WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS l)
   + (SELECT count(*) FROM (SELECT 1 FROM frames WHERE run_id = runs.id LIMIT ${ROWS_MAX}) AS f)`
-const ENDED = `SELECT id, ${WEIGHT} FROM runs WHERE status = ? AND finished_at < ?i ORDER BY finished_at LIMIT ?i`
+/** A run stays as long as a run that cleans up after it needs its steps. */
+const NOT_CLEANED = `NOT EXISTS (SELECT 1 FROM runs AS cleanup
+  WHERE cleanup.cleanup_of IS NOT NULL AND cleanup.cleanup_of = runs.id AND cleanup.finished_at IS NULL)`
+/** The last run of a chain stays as long as a step has yet to take its end. */
+const NOT_AWAITED = `(awaited IS NULL OR continued_as IS NOT NULL OR NOT EXISTS (SELECT 1 FROM steps
+  WHERE awaited_run_id = coalesce(runs.chain_id, runs.id) AND ${WAITS_FOR_RUN}))`
+const NOT_NEEDED = `${NOT_CLEANED} AND ${NOT_AWAITED}`
+const AWAITED = `(SELECT awaited_run_id FROM steps WHERE ${WAITS_FOR_RUN})`
+/** The end of the oldest run that stays for such a reason. */
+const OLDEST_NEEDED = `SELECT min(finished_at) FROM (
+  SELECT finished_at FROM runs WHERE id IN (SELECT cleanup_of FROM runs
+    WHERE cleanup_of IS NOT NULL AND finished_at IS NULL) AND status = ?
+  UNION ALL SELECT finished_at FROM runs WHERE id IN ${AWAITED} AND continued_as IS NULL AND status = ?
+  UNION ALL SELECT finished_at FROM runs WHERE chain_id IN ${AWAITED} AND ${NEWEST_OF_CHAIN} AND status = ?) AS needed`
+/** The budget that may have begun with the chain of the run. */
+const OWN_BUDGET = 'CASE WHEN budgets IS NULL THEN NULL ELSE coalesce(chain_id, id) END'
+const ENDED = `SELECT id, finished_at, ${WEIGHT}, ${OWN_BUDGET} FROM runs
+  WHERE status = ? AND finished_at >= ?i AND finished_at < ?i AND kept_until IS NULL AND ${NOT_NEEDED} ORDER BY finished_at LIMIT ?i`
+const KEPT = `SELECT id, finished_at, ${WEIGHT}, ${OWN_BUDGET} FROM runs WHERE kept_until < ?i AND ${NOT_NEEDED} ORDER BY kept_until LIMIT ?i`
 const SETTLED = `SELECT id FROM deliveries WHERE available_at IS NULL AND updated_at < ?i
   AND status IN ('succeeded', 'exhausted', 'dead') ORDER BY updated_at LIMIT ?i`
 
@@ -68,13 +89,18 @@ const OLD_RESULTS = `DELETE FROM bulk_results WHERE (bulk_id, run_id) IN (
 const MARK = `INSERT INTO prune_marks (what, up_to) VALUES (?, ?i)
   ON CONFLICT (what) DO UPDATE SET up_to = excluded.up_to WHERE prune_marks.up_to < excluded.up_to`
 
+/** How far back runs are looked for behind those that were removed: further than a commit is behind the end that it stores. */
+const LOOKED_BACK_MS = 3_600_000
+
 /** Answers how many rows of the kind were removed: 0 when none is left. */
 export function* prune({ rows, before, limit }: Pruning): Work<number> {
   switch (rows) {
     case 'runs.succeeded':
     case 'runs.failed':
     case 'runs.cancelled':
-      return yield* marked('runs', before, pruneRuns(rows.slice('runs.'.length) as EndedStatus, before, limit))
+      return yield* pruneEnded(rows.slice('runs.'.length) as EndedStatus, before, limit)
+    case 'runs.ofWorkflow':
+      return yield* pruneKept(before, limit)
     case 'deliveries':
       return yield* marked(rows, before, pruneDeliveries(before, limit))
     case 'events':
@@ -85,7 +111,11 @@ export function* prune({ rows, before, limit }: Pruning): Work<number> {
       return (yield* query(OVER_DEDUPES, [before, limit])).length
     case 'claims':
       // The results of a bulk action go before its row.
-      return (yield* query(OLD_RESULTS, [before, limit])).length || (yield* query(OVER_CLAIMS, [before, limit])).length
+      return (
+        (yield* query(OLD_RESULTS, [before, limit])).length ||
+        (yield* query(OVER_CLAIMS, [before, limit])).length ||
+        (yield* query(FORGET_IDLE, [limit])).length
+      )
     case 'rollups.5m':
     case 'rollups.1h': {
       const old = [rows.slice('rollups.'.length), before, limit]
@@ -100,16 +130,48 @@ function* marked(what: string, before: number, removing: Work<number>): Work<num
   return removed
 }
 
-/** Removes runs with all rows of theirs. References from elsewhere to a removed run lead nowhere. */
-function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<number> {
+/**
+ * Removes runs that ended with the status. Once none is left, a mark of the status keeps the time, at most once an hour. Later looks
+ * begin there: they would meet the runs of workflows with a retention again and again. The mark does not pass a run that stays because
+ * another run needs it.
+ */
+function* pruneEnded(status: EndedStatus, before: number, limit: number): Work<number> {
+  const what = `runs.${status}`
+  const [mark] = (yield* query('SELECT up_to FROM prune_marks WHERE what = ?', [what])) as [number][]
+  const from = mark === undefined ? 0 : Math.min(mark[0], before) - LOOKED_BACK_MS
+  const { removed } = yield* pruneRuns(limit, most => query(ENDED, [status, from, before, most]))
+  if (removed > 0) yield* query(MARK, ['runs', before])
+  else if (mark === undefined || before - mark[0] >= LOOKED_BACK_MS) {
+    const [[oldest]] = (yield* query(OLDEST_NEEDED, [status, status, status])) as [[number | null]]
+    yield* query(MARK, [what, Math.min(before, oldest ?? before)])
+  }
+  return removed
+}
+
+/** Removes runs whose workflow had a retention for them when they ended. */
+function* pruneKept(before: number, limit: number): Work<number> {
+  const { removed, newest } = yield* pruneRuns(limit, most => query(KEPT, [before, most]))
+  if (removed > 0) yield* query(MARK, ['runs', newest])
+  return removed
+}
+
+/**
+ * Removes the runs that `next` finds, with all rows of theirs; answers how many, and the time behind the newest of their ends.
+ * References from elsewhere to a removed run lead nowhere.
+ */
+function* pruneRuns(limit: number, next: (most: number) => Work<Row[]>): Work<{ removed: number; newest: number }> {
   let removed = 0
+  let newest = 0
   for (let weight = 0; removed < limit && weight < ROWS_MAX; ) {
-    const ended = (yield* query(ENDED, [status, before, Math.min(IDS_AT_ONCE, limit - removed)])) as [string, number][]
+    const ended = (yield* next(Math.min(IDS_AT_ONCE, limit - removed))) as [string, number, number, string | null][]
     const ids: string[] = []
-    for (const [id, rows] of ended) {
+    const budgets: string[] = []
+    for (const [id, finishedAt, rows, budget] of ended) {
       if (weight >= ROWS_MAX) break
       weight += rows
       ids.push(id)
+      if (budget !== null) budgets.push(budget)
+      newest = Math.max(newest, finishedAt + 1)
     }
     if (ids.length === 0) break
     for (const table of ['steps', 'logs', 'frames', 'run_watches', 'run_attributes', 'given_run_ids'])
@@ -118,9 +180,10 @@ function* pruneRuns(status: EndedStatus, before: number, limit: number): Work<nu
     yield* remove('payloads', 'id', ids)
     yield* forIds(KEEP_ENDS, ids)
     yield* remove('runs', 'id', ids)
+    if (budgets.length > 0) yield* forIds(DROP_BUDGETS, budgets)
     removed += ids.length
   }
-  return removed
+  return { removed, newest }
 }
 
 function* pruneDeliveries(before: number, limit: number): Work<number> {

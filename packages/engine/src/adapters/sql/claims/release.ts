@@ -1,6 +1,6 @@
 // Takes the leases of all other owners away, inside the writer's transaction. Only correct where one process owns the store.
 
-import { HOLDS_SLOTS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { HOLDS_SLOT, SLOT_COLUMNS } from '../tables/runs.ts'
 import { OPERATIONS } from '../write/statements.ts'
 import { LANE_TABLES } from './lanes.ts'
 import { query, type Work } from './transaction-work.ts'
@@ -21,8 +21,8 @@ export function* releaseOthers(owner: string, now: number): Work<void> {
 /** Wakes the first run in the queue of each slot that a lease of others held. */
 function* freeSlots(owner: string, now: number): Work<void> {
   for (const slot of SLOT_COLUMNS) {
-    const held = `SELECT ${slot} FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS} AND lease_owner <> ?`
+    const held = `SELECT ${slot} FROM runs WHERE ${HOLDS_SLOT[slot]} AND lease_owner <> ?`
     for (const [id] of (yield* query(held, [owner])) as [string][])
-      yield* query(OPERATIONS['slot.free'], [now, now, id])
+      yield* query(OPERATIONS['slot.free'], [now, now, id, id])
   }
 }

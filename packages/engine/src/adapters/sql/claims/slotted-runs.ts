@@ -4,6 +4,7 @@
 
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
 import { presentLimit } from '../../../domain/holds/holds.ts'
+import { heldSlots, keptSlots } from '../../../domain/holds/kept-slots.ts'
 import { heldForStart, throttleToPass, waitsForThrottle } from '../../../domain/holds/throttle.ts'
 import type { ConcurrencyLimit, FlowControl, Slot, ThrottleHold } from '../../../domain/model/flow-control.ts'
 import { type Run, runDestination } from '../../../domain/model/run.ts'
@@ -11,9 +12,11 @@ import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
 import type { Row, Value } from '../description/values.ts'
 import { FRAMES } from '../tables/frames.ts'
-import { HOLDS_SLOTS, QUEUE_ORDER, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { HOLDS_SLOT, QUEUE_ORDER, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { firstByTurn } from '../write/fair-turns.ts'
 import { AVAILABLE_IN_ORDER, FIRST_IN_START_QUEUE, OPERATIONS } from '../write/statements.ts'
 import { query, type Work } from './transaction-work.ts'
+import { giveTurn, joinTurns, takeTurns, turnBefore, turnsAt } from './turns.ts'
 
 /** A run that is leased as it is: without slots, and without a throttle before its first start, unless it comes from the start queue. */
 export const IS_PLAIN = `slot1 IS NULL
@@ -23,14 +26,17 @@ export const IS_PLAIN = `slot1 IS NULL
 export const LEASE = 'lease_owner = ?, fence = fence + 1, available_at = ?i'
 
 const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(
-  slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HOLDS_SLOTS})`,
+  slot => `(SELECT count(*) FROM runs WHERE ${slot} = ? AND ${HOLDS_SLOT[slot]})`,
 ).join(' + ')}`
+const FIRST_TO_START = `SELECT id FROM runs WHERE start_queue = ? ORDER BY ${QUEUE_ORDER} LIMIT 1`
+const FIRST_BY_TURN = `SELECT ${firstByTurn('start_queue')}`
 const FLOW_CONTROL = 'SELECT flow_control FROM workflows WHERE namespace = ? AND app = ? AND name = ?'
 const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs hold each slot, counted once per claim and kept up to date through it. */
 export class SlotCounts {
   readonly #counts = new Map<string, number>()
+  readonly #given = new Set<string>()
   /** By workflow. */
   readonly #limits = new Map<string, readonly ConcurrencyLimit[] | undefined>()
 
@@ -39,8 +45,17 @@ export class SlotCounts {
     return this.#counts.get(id) as number
   }
 
-  take(run: Run): void {
-    this.#add(run, 1)
+  /** The claim has made the run due because it has the next turn: it is leased, even if it has not the next one at another slot. */
+  giveTurn(runId: string): void {
+    this.#given.add(runId)
+  }
+
+  hasTurn({ id }: Run): boolean {
+    return this.#given.has(id)
+  }
+
+  take(slots: readonly Slot[]): void {
+    this.#add(slots, 1)
   }
 
   /** The present limits of the run's workflow. Read in the transaction of the claim, so that a registration counts at once. */
@@ -64,13 +79,13 @@ export class SlotCounts {
     }
   }
 
-  /** A run whose lease ran out does not compete with itself. */
+  /** A run whose lease ran out, or that keeps slots, does not compete with itself. */
   giveBack(run: Run): void {
-    if (run.leaseOwner !== undefined && !run.leasedWithoutSlots) this.#add(run, -1)
+    this.#add(heldSlots(run), -1)
   }
 
-  #add(run: Run, change: 1 | -1): void {
-    for (const id of slotIds(run)) this.#counts.set(id, this.taken(id) + change)
+  #add(slots: readonly Slot[], change: 1 | -1): void {
+    for (const { id } of slots) this.#counts.set(id, this.taken(id) + change)
   }
 }
 
@@ -93,17 +108,28 @@ export function* leaseSlotted(
   const limits = wants && run.holds?.slots ? yield* slots.limitsOf(run) : undefined
   const limitOf = (slot: Slot) => presentLimit(run, slot, limits)
   const full = wants ? fullSlot(run, { taken: id => slots.taken(id), limitOf }) : undefined
-  if (full) {
-    yield* hold(run, heldForSlot(run, full, now), now)
-    yield* wakeNext(run, { slots, limitOf }, now)
+  const turns = wants && !full ? yield* turnsAt(run) : []
+  const before = slots.hasTurn(run) ? undefined : turnBefore(run, turns)
+  const slotOfQueue = full ?? before?.slot
+  slots.take(wants && !slotOfQueue ? (run.holds?.slots ?? []) : keptSlots(run))
+  if (slotOfQueue) {
+    yield* hold(run, heldForSlot(run, slotOfQueue, now), now)
+    if (before) {
+      yield* giveTurn(before, now)
+      slots.giveTurn(before.runId)
+    } else yield* wakeNext(run, { slots, limitOf }, now)
     return undefined
   }
-  if (wants) slots.take(run)
   const [leased] = yield* query(
     `UPDATE runs SET ${LEASE}, waits_for_slot = NULL, start_queue = NULL, leased_without_slots = ?i
      WHERE ${column} = ? RETURNING ${RUNS.select}`,
     [owner, leaseUntil, wants ? null : 1, key],
   )
+  if (wants) yield* takeTurns(run, turns, now)
+  // One of several places that became free at once: the run of the next turn may have another one.
+  for (const { slot } of turns) {
+    if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id, slot.id])
+  }
   return leased
 }
 
@@ -120,13 +146,13 @@ function* joinStartQueue(run: Run, throttle: ThrottleHold, now: number): Work<vo
   const [before] = yield* query(`SELECT waiting_for ${FIRST_IN_START_QUEUE} 1`, [throttle.id])
   const { until } = JSON.parse((before?.[0] as string | null | undefined) ?? '{}') as { until?: number }
   yield* hold(run, heldForStart(run, throttle, { now, ...(until === undefined ? {} : { until }) }), now)
-  const [first] = yield* query(`SELECT id FROM runs WHERE start_queue = ? ORDER BY ${QUEUE_ORDER} LIMIT 1`, [
-    throttle.id,
-  ])
+  const [first] = yield* query(run.holds?.fairness ? FIRST_BY_TURN : FIRST_TO_START, [throttle.id])
   if (first?.[0] === run.id) yield* query(`UPDATE runs SET ${AVAILABLE_IN_ORDER} WHERE id = ?`, [now, now, run.id])
 }
 
 function* hold(run: Run, held: Run, now: number): Work<void> {
+  const queue = held.waitsForSlot ?? held.startQueue
+  if (queue !== undefined) yield* joinTurns(held, queue)
   const moves: Value[] = []
   RUNS.appendMoving(moves, held)
   yield* query(OPERATIONS['run.update'], [...moves, run.id])
@@ -144,7 +170,7 @@ function* wakeNext(
   now: number,
 ): Work<void> {
   for (const slot of run.holds?.slots ?? []) {
-    if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id])
+    if (slots.taken(slot.id) < limitOf(slot)) yield* query(OPERATIONS['slot.free'], [now, now, slot.id, slot.id])
   }
   const throttle = waitsForThrottle(run) ? run.holds?.throttle : undefined
   if (throttle) yield* query(OPERATIONS['startQueue.wake'], [now, throttle.id, 1, now])

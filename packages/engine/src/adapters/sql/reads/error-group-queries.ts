@@ -2,7 +2,7 @@
 // reads. One index has all that is counted.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { runKind } from '../../../domain/model/run.ts'
+import type { RunKind } from '../../../domain/model/run.ts'
 import type { PassSent } from '../../../domain/model/step.ts'
 import type { ErrorGroup, ErrorGroupsQuery, Trend } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
@@ -90,10 +90,10 @@ function newestFailures(
   return { failures, params: [...params, FAILURES_MAX] }
 }
 
-/** Rows of id, error, last pass and the error that it handles, of the last run of each group. */
+/** Rows of id, error, last pass and kind, of the last run of each group. */
 function lastErrorsQuery(groups: readonly Row[]): Query {
   return {
-    sql: `SELECT id, error, last_pass, failure FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
+    sql: `SELECT id, error, last_pass, kind FROM runs WHERE id IN (${groups.map(() => '?').join(', ')})`,
     params: groups.map(lastRunIdOf),
   }
 }
@@ -116,11 +116,11 @@ function errorGroups(groups: readonly Row[], lasts: readonly Row[], firsts: read
   return groups.flatMap(row => {
     const [fingerprint, app, workflow, count, firstAt, lastAt] = row as [string, string, string, number, number, number]
     const lastRunId = lastRunIdOf(row)
-    const [error, pass, failure] = lastOf.get(lastRunId) ?? []
+    const [error, pass, kindOfLast] = lastOf.get(lastRunId) ?? []
     if (!error) return []
     const lastRunner = pass && (JSON.parse(pass) as PassSent).runner
     // All runs of a group have one kind: the fingerprint has it.
-    const kind = runKind({ failure: failure ? JSON.parse(failure) : undefined })
+    const kind = (kindOfLast ?? 'run') as RunKind
     const last = { lastRunId, error: JSON.parse(error), kind, ...(lastRunner && { lastRunner }) }
     // A run that was created later may have ended earlier.
     const firstSeenAt = Math.min(firstAt, firstEndOf.get(fingerprint) ?? firstAt)

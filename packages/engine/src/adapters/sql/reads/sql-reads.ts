@@ -5,11 +5,11 @@ import type { BulkResult } from '../../../domain/model/bulk.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import type { RunFilter } from '../../../domain/model/run.ts'
+import type { Run, RunFilter } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
 import type { AttemptFrame } from '../../../domain/view/step-attempts.ts'
-import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
+import type { EmittedEvent, RelatedRun } from '../../../domain/view/tree.ts'
 import type {
   BufferRun,
   BulkResultsQuery,
@@ -86,6 +86,7 @@ import {
   erasedQuery,
   holdersQuery,
   logsQuery,
+  newestOfChainQuery,
   runQuery,
   runView,
   storedIds,
@@ -99,6 +100,8 @@ import { bufferPage, eventSchedulePage, scheduledPage, sortedSchedules } from '.
 import { attemptFrame, passesOf, stepQueries, stepSliceQueries } from './step-queries.ts'
 import { progressOf, progressQueries, statusFrame, statusQueries, timelinePage, timelineQueries } from './timeline.ts'
 import {
+  cleanups,
+  cleanupsQuery,
   emittedEvent,
   emittedEventsQuery,
   relatedRun,
@@ -133,6 +136,9 @@ export class SqlReads implements Reads {
     const [row] = await this.#rows(runQuery(this.#namespace, id))
     return row && runView(row)
   }
+
+  cleanups = async (runId: string) => cleanups(await this.#rows(cleanupsQuery(this.#namespace, runId)))
+  newestOfChain = async (id: string) => (await this.#rows(newestOfChainQuery(this.#namespace, id))).map(runView)[0]
 
   async storedIds(ids: readonly string[]): Promise<string[]> {
     return ids.length === 0 ? [] : storedIds(ids, await this.#rows(storedIdsQuery(this.#namespace, ids)))
@@ -236,8 +242,8 @@ export class SqlReads implements Reads {
     })
   }
 
-  async isBehindStartQueue(throttleId: string, runId: string): Promise<boolean> {
-    return (await this.#rows(isAheadQuery(throttleId, runId))).length > 0
+  async isBehindStartQueue(throttleId: string, run: Pick<Run, 'id' | 'holds'>): Promise<boolean> {
+    return (await this.#rows(isAheadQuery(throttleId, run))).length > 0
   }
 
   /** Reads the steps of nearly every run at once, those of a run with large results in slices of a scan. */
@@ -268,10 +274,8 @@ export class SqlReads implements Reads {
     return passesOf(this.#read, { ...query, runId, namespace: this.#namespace })
   }
 
-  async runOfTree(runId: string): Promise<RunOfTree | undefined> {
-    const [row] = await this.#rows(runOfTreeQuery(this.#namespace, runId))
-    return row && runOfTree(row)
-  }
+  runOfTree: Reads['runOfTree'] = async runId =>
+    (await this.#rows(runOfTreeQuery(this.#namespace, runId))).map(runOfTree)[0]
 
   async relatives(of: TreeLevel, limit: number): Promise<{ runs: RelatedRun[]; events: EmittedEvent[] }> {
     const found = await this.#read(relatedRunQueries(this.#namespace, of, limit))

@@ -1,6 +1,7 @@
 // Queries about the runs and events that came of others. Called by sql-reads.ts. All of them are seeks: of a parent, a source, an
 // event, or the steps of a run.
 
+import { type Cleanups, ROLLBACK_PREFIX } from '../../../domain/run/cleanup/begun.ts'
 import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/tree.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { SAME_NAMESPACE } from './runs/run-filter.ts'
@@ -11,7 +12,7 @@ const STARTED_BY =
 
 /** How runs are found that came of others: by this column. */
 const WAYS = {
-  parent_run_id: { via: `CASE WHEN failure IS NULL THEN 'child' ELSE 'onFailure' END`, stepName: STARTED_BY },
+  parent_run_id: { via: `coalesce(kind, 'child')`, stepName: STARTED_BY },
   replay_of: { via: `'fork'`, stepName: 'NULL' },
   event_id: { via: `'trigger'`, stepName: 'NULL' },
 } as const
@@ -41,6 +42,24 @@ export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeL
       WHERE ${where} AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
     return { sql, params: [...params, namespace, limit] }
   }
+}
+
+/** Rows for `cleanups`: a live run that cleans up after the run, and then each rollback that has begun. */
+export function cleanupsQuery(namespace: string, runId: string): Query {
+  return {
+    sql: `SELECT * FROM (SELECT 'run', id FROM runs
+        WHERE cleanup_of IS NOT NULL AND cleanup_of = ? AND finished_at IS NULL AND ${SAME_NAMESPACE} LIMIT 1) AS live
+      UNION SELECT 'step', name FROM steps
+        WHERE run_id IN (SELECT id FROM runs WHERE cleanup_of IS NOT NULL AND cleanup_of = ? AND ${SAME_NAMESPACE})
+          AND name LIKE '${ROLLBACK_PREFIX}%'`,
+    params: [runId, namespace, runId, namespace],
+  }
+}
+
+export function cleanups(rows: readonly Row[]): Cleanups {
+  const named = (what: string) => rows.flatMap(([kind, name]) => (kind === what ? [name as string] : []))
+  const [liveRunId] = named('run')
+  return { ...(liveRunId === undefined ? {} : { liveRunId }), begun: new Set(named('step')) }
 }
 
 interface Condition {

@@ -3,6 +3,7 @@
 // in `removed_ends`. Used by the lane that counts, and by reads.
 
 import { TERMINAL_STATUSES } from '@perdure/protocol'
+import type { RunKind } from '../../../domain/model/run.ts'
 import { CLASS_ROUNDING, CLASSES_PER_LOG, type Durations } from '../../../domain/view/durations.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import { emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
@@ -89,7 +90,7 @@ export interface EndGroup {
   /** Everything but `started`, which belongs to `createdAt`. */
   ended: RunTally
   createdAt: number
-  /** How many of the runs count as started: none of on-failure runs. */
+  /** How many of the runs count as started: none of those that follow another. */
   started: number
 }
 
@@ -97,9 +98,14 @@ export function endGroup(row: Row): EndGroup {
   const [namespace, app, workflow, status] = row as [string, string, string, (typeof TERMINAL_STATUSES)[number]]
   const [endSlot, createdSlot] = row.slice(4, 6) as [number, number]
   const [ranClass, queueClass] = row.slice(6, 8) as (number | null)[]
-  const [kind, runs, sumMs, queueSumMs] = row.slice(8) as [string | null, number, number | null, number | null]
+  const [kind, runs, sumMs, queueSumMs] = row.slice(8) as [
+    Exclude<RunKind, 'run'> | null,
+    number,
+    number | null,
+    number | null,
+  ]
   const ended = emptyTally()
-  if (kind) ended.onFailure[status] = runs
+  if (kind) ended[kind][status] = runs
   else {
     ended[status] = runs
     addClass(ended.durations, ranClass, sumMs, runs)

@@ -5,7 +5,7 @@ import { earliestId } from '../../../domain/text/ids.ts'
 import { SPAN_MS } from '../../../domain/view/rollup-span.ts'
 import type { LiveRuns, RunSeriesQuery, RunTotalsQuery } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { ON_FAILURE } from '../tables/runs.ts'
+import { FOLLOW_ON } from '../tables/runs.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
 import { inScope } from './scope.ts'
 
@@ -13,12 +13,12 @@ import { inScope } from './scope.ts'
 const WITHOUT_RUNNER_MAX = 100_000
 /** Statuses that runs can have without a wait. */
 const NOT_PARKED = `('queued', 'running', 'paused')`
-/** The live on-failure runs, which have an index of their own. */
-export const LIVE_ON_FAILURE = `${ON_FAILURE} AND finished_at IS NULL`
+/** The live runs that follow another, which have an index of their own. */
+export const LIVE_FOLLOW_ON = `${FOLLOW_ON} AND finished_at IS NULL`
 
 /**
- * Rows of the runs that wait for something, then of all runs that can be without a wait, then of the on-failure runs among both:
- * app, workflow, status, what they wait for, runs, and those created between the times.
+ * Rows of the runs that wait for something, then of all runs that can be without a wait, then of the runs among both that follow another:
+ * app, workflow, status, kind, what they wait for, runs, and those created between the times.
  */
 export function liveQueries(
   namespace: string,
@@ -28,15 +28,15 @@ export function liveQueries(
   const created = ['id >= ?', ...(until === undefined ? [] : ['id < ?'])].join(' AND ')
   const bounds = [since, ...(until === undefined ? [] : [until])].map(at => earliestId('run', at))
   // The planner must not read all runs in the order of their app, to have its groups one after the other.
-  const grouped = (kind: string, where: string) => ({
-    sql: `SELECT app || '', workflow || '', status, ${kind}, count(*), count(CASE WHEN ${created} THEN 1 END)
-      FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4`,
+  const grouped = (waitingKind: string, where: string, kind = `'run'`) => ({
+    sql: `SELECT app || '', workflow || '', status, ${kind}, ${waitingKind}, count(*), count(CASE WHEN ${created} THEN 1 END)
+      FROM runs WHERE ${terms} AND ${where} GROUP BY 1, 2, 3, 4, 5`,
     params: [...bounds, ...params],
   })
   return [
     grouped('waiting_kind', 'waiting_kind IS NOT NULL'),
     grouped(`''`, `status IN ${NOT_PARKED}`),
-    grouped('waiting_kind', LIVE_ON_FAILURE),
+    grouped('waiting_kind', LIVE_FOLLOW_ON, 'kind'),
   ]
 }
 
@@ -53,24 +53,25 @@ type LiveRow = [
   app: string,
   workflow: string,
   status: LiveRuns['status'],
+  kind: LiveRuns['kind'],
   waitingKind: string | null,
   runs: number,
   created: number,
 ]
 
 /** The live runs by kind and by what they wait for. Those without a wait are what the others leave. */
-export function liveGroups(rows: Record<'waiting' | 'notParked' | 'onFailure', readonly Row[]>): LiveRuns[] {
-  const waiting = rows.waiting.map(row => group(row, 'run'))
-  const rest = new Map(rows.notParked.map(row => group(row, 'run')).map(each => [keyOf(each), each]))
+export function liveGroups(rows: Record<'waiting' | 'notParked' | 'followOn', readonly Row[]>): LiveRuns[] {
+  const waiting = rows.waiting.map(group)
+  const rest = new Map(rows.notParked.map(group).map(each => [keyOf(each), each]))
   for (const each of waiting) subtract(rest.get(keyOf({ ...each, waitingKind: undefined })), each)
   const groups = new Map([...waiting, ...rest.values()].map(each => [keyOf(each), each]))
-  const onFailure = rows.onFailure.map(row => group(row, 'onFailure'))
-  for (const each of onFailure) subtract(groups.get(keyOf(each)), each)
-  return [...groups.values(), ...onFailure].filter(({ runs }) => runs > 0)
+  const followOn = rows.followOn.map(group)
+  for (const each of followOn) subtract(groups.get(keyOf(each)), each)
+  return [...groups.values(), ...followOn].filter(({ runs }) => runs > 0)
 }
 
-function group(row: Row, kind: LiveRuns['kind']): LiveRuns {
-  const [app, workflow, status, waitingKind, runs, created] = row as LiveRow
+function group(row: Row): LiveRuns {
+  const [app, workflow, status, kind, waitingKind, runs, created] = row as LiveRow
   return {
     app,
     workflow,
@@ -105,9 +106,9 @@ export function liveSeriesQuery(namespace: string, { step, since, until, ...scop
   const counts = LIVE_STATUS_LIST.map(
     status => `(SELECT count(*) FROM runs WHERE ${terms} AND status = '${status}' AND id >= column2 AND id < column3)`,
   )
-  const onFailure = `(SELECT count(*) FROM runs WHERE ${terms} AND ${LIVE_ON_FAILURE} AND id >= column2 AND id < column3)`
+  const followOn = `(SELECT count(*) FROM runs WHERE ${terms} AND ${LIVE_FOLLOW_ON} AND id >= column2 AND id < column3)`
   return {
-    sql: `SELECT column1, ${counts.join(' + ')} - ${onFailure} FROM (VALUES ${spans.join(', ')}) AS spans`,
+    sql: `SELECT column1, ${counts.join(' + ')} - ${followOn} FROM (VALUES ${spans.join(', ')}) AS spans`,
     params: [...LIVE_STATUS_LIST.flatMap(() => params), ...params, ...bounds],
   }
 }

@@ -2,7 +2,7 @@
 
 import type { FailuresQuery, LastFailure, RunScope, StepDurations } from '../../../ports/store-statistics.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { OF_HANDLER, ON_FAILURE } from '../tables/runs.ts'
+import { FOLLOW_ON, OF_HANDLER } from '../tables/runs.ts'
 import { classOf } from './ends.ts'
 import { inScope } from './scope.ts'
 
@@ -21,7 +21,7 @@ export function lastFailuresQuery(namespace: string, { since, until, ...scope }:
     sql: `SELECT app, workflow, max(finished_at || ' ' || id) AS last FROM (
         SELECT app, workflow, finished_at, id FROM runs WHERE ${terms} AND error_key IS NOT NULL AND finished_at >= ?
           ${until === undefined ? '' : 'AND finished_at < ?'}
-          AND id NOT IN (SELECT id FROM runs WHERE namespace = ? AND ${ON_FAILURE} AND error_key IS NOT NULL AND finished_at >= ?)
+          AND id NOT IN (SELECT id FROM runs WHERE namespace = ? AND ${FOLLOW_ON} AND error_key IS NOT NULL AND finished_at >= ?)
         ORDER BY finished_at DESC LIMIT ${FAILURES_MAX}) AS newest
       GROUP BY app, workflow ORDER BY last DESC LIMIT ${FAILED_WORKFLOWS_MAX}`,
     params: [...params, since, ...(until === undefined ? [] : [until]), namespace, since],

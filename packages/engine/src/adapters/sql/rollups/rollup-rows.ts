@@ -53,6 +53,11 @@ function rollupTally(row: Rollup): RunTally {
       failed: row.onFailureFailed ?? 0,
       cancelled: row.onFailureCancelled ?? 0,
     },
+    cleanup: {
+      succeeded: row.cleanupSucceeded ?? 0,
+      failed: row.cleanupFailed ?? 0,
+      cancelled: row.cleanupCancelled ?? 0,
+    },
   }
 }
 
@@ -94,7 +99,7 @@ function keyOf(text: string): Key {
 }
 
 function rollup([span, namespace, app, workflow, at]: Key, tally: RunTally): Rollup {
-  const { durations, queueTimes, onFailure, ...counts } = tally
+  const { durations, queueTimes, onFailure, cleanup, ...counts } = tally
   return {
     span,
     namespace,
@@ -109,6 +114,9 @@ function rollup([span, namespace, app, workflow, at]: Key, tally: RunTally): Rol
     onFailureSucceeded: onFailure.succeeded,
     onFailureFailed: onFailure.failed,
     onFailureCancelled: onFailure.cancelled,
+    cleanupSucceeded: cleanup.succeeded,
+    cleanupFailed: cleanup.failed,
+    cleanupCancelled: cleanup.cancelled,
   }
 }
 

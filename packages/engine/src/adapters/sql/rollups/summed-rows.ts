@@ -3,11 +3,15 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addDurations, type Durations } from '../../../domain/view/durations.ts'
-import { addTally, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
+import { addTally, type Ends, emptyTally, type RunTally } from '../../../domain/view/run-tally.ts'
 import type { Row } from '../description/values.ts'
 
 const ENDS = ['succeeded', 'failed', 'cancelled']
-const SUMS = ['started', ...ENDS, ...ENDS.map(name => `on_failure_${name}`)].map(sumOf).join(', ')
+/** The prefixes of the columns that count ends of runs that follow another. */
+const FOLLOW_ON = ['on_failure', 'cleanup']
+const SUMS = ['started', ...ENDS, ...FOLLOW_ON.flatMap(kind => ENDS.map(name => `${kind}_${name}`))]
+  .map(sumOf)
+  .join(', ')
 /** Counts of durations stay as they are stored, one after the other: neither database adds them up as quickly as `storedCounts`. */
 const TIMES = `${sumOf('sum_ms')}, ${sumOf('queue_sum_ms')}, string_agg(run_rollups.histogram, ''), string_agg(run_rollups.queue_histogram, '')`
 
@@ -33,17 +37,17 @@ export async function addSummedRows(
 ): Promise<void> {
   let chars = 0
   for (const row of rows) {
-    const [started, succeeded, failed, cancelled, ...rest] = row.slice(names) as [
-      ...counts: [number, number, number, number],
-      ...onFailure: (number | null)[],
-    ]
-    const [ofSucceeded, ofFailed, ofCancelled, sumMs, queueSumMs, ...texts] = rest as [
-      ...onFailure: [number | null, number | null, number | null],
-      ...times: [sumMs?: number, queueSumMs?: number, histogram?: string, queueHistogram?: string],
+    const sums = row.slice(names)
+    const [started = 0, ...ends] = sums.slice(0, 1 + 3 * ENDS.length) as (number | null)[]
+    const [sumMs, queueSumMs, ...texts] = sums.slice(1 + 3 * ENDS.length) as [
+      sumMs?: number,
+      queueSumMs?: number,
+      histogram?: string,
+      queueHistogram?: string,
     ]
     const tally = tallyOf(row)
-    const onFailure = { succeeded: ofSucceeded ?? 0, failed: ofFailed ?? 0, cancelled: ofCancelled ?? 0 }
-    addTally(tally, { ...emptyTally(), started, succeeded, failed, cancelled, onFailure })
+    const [onFailure, cleanup] = [endsAt(ends, 1), endsAt(ends, 2)]
+    addTally(tally, { ...emptyTally(), started: started ?? 0, ...endsAt(ends, 0), onFailure, cleanup })
     const [histogram, queueHistogram] = texts
     if (histogram === undefined || queueHistogram === undefined) continue
     addDurations(tally.durations, { sumMs: sumMs ?? 0, counts: storedCounts(histogram) })
@@ -53,6 +57,12 @@ export async function addSummedRows(
     chars = 0
     await nextTurn()
   }
+}
+
+/** The counts of a kind of run, by the place of the kind. A row of an earlier version has no sums of the later kinds. */
+function endsAt(counts: readonly (number | null)[], place: number): Ends {
+  const [succeeded, failed, cancelled] = counts.slice(place * ENDS.length)
+  return { succeeded: succeeded ?? 0, failed: failed ?? 0, cancelled: cancelled ?? 0 }
 }
 
 const COMMA = 44

@@ -30,7 +30,7 @@ export function totalsQueries(namespace: string, query: RunTotalsQuery, before: 
 export async function runTotals(query: RunTotalsQuery, answers: readonly Row[][]): Promise<RunTotals> {
   const { since = 0, until = Number.POSITIVE_INFINITY } = query
   const isInside = (at: number) => at >= since && at < until
-  const [waiting, live, onFailure, uncounted, ...counted] = answers as [Row[], Row[], Row[], Row[], ...Row[][]]
+  const [waiting, live, followOn, uncounted, ...counted] = answers as [Row[], Row[], Row[], Row[], ...Row[][]]
   const ranges = totalRanges(query.since, query.until).length
   const [rollups, ofTrend] = [counted.slice(0, ranges), counted.slice(ranges)]
   const workflows = new Map<string, WorkflowTally>()
@@ -45,7 +45,7 @@ export async function runTotals(query: RunTotalsQuery, answers: readonly Row[][]
     if (isInside(endedAt)) addTally(of(app, workflow), ended)
     if (isInside(createdAt)) of(app, workflow).started += started
   }
-  const groups = liveGroups({ waiting, notParked: live, onFailure })
+  const groups = liveGroups({ waiting, notParked: live, followOn })
   for (const { app, workflow, kind, created } of groups) of(app, workflow).started += kind === 'run' ? created : 0
   if (query.trend) {
     const trends = new Trends(query.trend)

@@ -7,7 +7,7 @@ import { spanOf, type TrendSpans } from '../../../domain/view/trend-spans.ts'
 import type { RunTotalsQuery, WorkflowTrend } from '../../../ports/store-statistics.ts'
 import type { Query, Row } from '../description/values.ts'
 import { LIVE_STATUS_LIST } from '../tables/statuses.ts'
-import { LIVE_ON_FAILURE } from './live-queries.ts'
+import { LIVE_FOLLOW_ON } from './live-queries.ts'
 import { inScope, workflowRows } from './scope.ts'
 
 /** The last millisecond that an id can have. */
@@ -31,7 +31,7 @@ export function trendQueries(namespace: string, query: RunTotalsQuery, trend: Tr
   ]
 }
 
-/** Live runs by the span of their creation, which is in their id, then the on-failure runs among them as negative numbers. */
+/** Live runs by the span of their creation, which is in their id, then those among them that follow another run as negative numbers. */
 function liveTrendQuery(namespace: string, query: RunTotalsQuery, { from, spanMs, count }: TrendSpans): Query {
   const { since = 0, until = TIME_MAX, ...scope } = query
   const { terms, params } = inScope(namespace, scope)
@@ -44,7 +44,7 @@ function liveTrendQuery(namespace: string, query: RunTotalsQuery, { from, spanMs
       FROM ${spans} CROSS JOIN runs WHERE ${terms} AND ${live} AND id >= column2 AND id < column3 GROUP BY 1, 2, 3`
   const bounds = [...limits.flat().map(at => earliestId('run', at as number)), ...params]
   return {
-    sql: `${counted('count(*)', `status IN (${LIVE})`)} UNION ALL ${counted('-count(*)', LIVE_ON_FAILURE)}`,
+    sql: `${counted('count(*)', `status IN (${LIVE})`)} UNION ALL ${counted('-count(*)', LIVE_FOLLOW_ON)}`,
     params: [...bounds, ...bounds],
   }
 }

@@ -44,9 +44,9 @@ const STATEMENTS: readonly string[] = [
 
 /** Leases by the time of before end: their decisions are stale, and their rows are claimed again. */
 const AFTER_SET_BACK: readonly string[] = [
-  // A bulk job goes on at once. Its `due_at` is the time of its creation.
+  // A bulk job goes on at once, and the event of an end arrives. The `due_at` of a job is the time of its creation.
   `UPDATE flow_rows SET available_at = ?1, lease_owner = NULL, version = version + 1
-    WHERE policy = 'bulk' AND available_at > ?1`,
+    WHERE policy IN ('bulk', 'ended') AND available_at > ?1`,
   `UPDATE flow_rows SET available_at = due_at, lease_owner = NULL, version = version + 1
     WHERE policy = 'event' AND lease_owner IS NOT NULL`,
   // Only the domain can compute the next instant of a schedule from the new time. It does so when the row is claimed.
@@ -72,7 +72,7 @@ const MADE_BEFORE_MS = 30_000
 export function* wakeStranded({ now, until }: { now: number; until: number }): Work<void> {
   yield* query(`UPDATE runs ${STRANDED} AND status = 'queued'`, [now, until])
   yield* query(`UPDATE deliveries ${STRANDED}`, [now, until])
-  yield* query(`UPDATE flow_rows ${STRANDED} AND policy = 'bulk'`, [now, until])
+  yield* query(`UPDATE flow_rows ${STRANDED} AND policy IN ('bulk', 'ended')`, [now, until])
   yield* query(
     `UPDATE flow_rows SET available_at = ?1 WHERE policy IN ('cron', 'schedule') AND available_at > max(?1, ?2)
       AND lease_owner IS NULL`,

@@ -1,6 +1,7 @@
 // The Store port on any SQL database: sends units and tasks to the database's writer, queries to its readers, and reads rows
 // back into domain objects. One class for both dialects.
 
+import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import { GUARD_TYPES, type Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
 import type { DedupeKey, Waiter, Watcher } from '../../../domain/model/event.ts'
@@ -40,7 +41,7 @@ import {
 } from '../reads/waiter-queries.ts'
 import { claimedDelivery } from '../tables/deliveries.ts'
 import { positionedEvent } from '../tables/events.ts'
-import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { BUDGETS, FLOW_ROWS } from '../tables/flow-rows.ts'
 import { APPS, KEPT_PAUSES, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { BroadcastFairness } from '../write/broadcast-fairness.ts'
@@ -134,7 +135,7 @@ export class SqlStore implements Store {
   }
 
   async prunedUpTo(): Promise<Record<string, number>> {
-    return Object.fromEntries(await this.#rows('SELECT what, up_to FROM prune_marks'))
+    return Object.fromEntries(await this.#rows(`SELECT what, up_to FROM prune_marks WHERE what NOT LIKE 'runs.%'`))
   }
 
   dropClaims(claims: ClaimsOfWorkflow): Promise<number> {
@@ -157,6 +158,17 @@ export class SqlStore implements Store {
   async flowRow(id: string): Promise<FlowRow | undefined> {
     const [row] = await this.#rows(`SELECT ${FLOW_ROWS.select} FROM flow_rows WHERE id = ?`, [id])
     return row && FLOW_ROWS.fromRow(row)
+  }
+
+  async budgets(ids: readonly string[]): Promise<BudgetLine[]> {
+    if (ids.length === 0) return []
+    const sql = `SELECT ${BUDGETS.select} FROM budgets WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY name`
+    return (await this.#rows(sql, [...ids])).map(BUDGETS.fromRow)
+  }
+
+  async waitingForBudget({ budgetId, after, limit }: { budgetId: string; after: string; limit: number }) {
+    const sql = 'SELECT id FROM runs WHERE waits_for_budget = ? AND id > ? ORDER BY id LIMIT ?'
+    return (await this.#rows(sql, [budgetId, after, limit])).map(([id]) => id as string)
   }
 
   async dedupeClaim({ namespace, app, dedupeId, now }: DedupeKey): Promise<{ eventId?: string } | undefined> {

@@ -29,6 +29,10 @@ export interface Rollup {
   onFailureSucceeded?: number
   onFailureFailed?: number
   onFailureCancelled?: number
+  /** The same of cleanup runs. */
+  cleanupSucceeded?: number
+  cleanupFailed?: number
+  cleanupCancelled?: number
 }
 
 export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
@@ -51,6 +55,9 @@ export const RUN_ROLLUPS = table<Rollup>()('run_rollups', {
     onFailureSucceeded: since(3, optional(integer)),
     onFailureFailed: since(3, optional(integer)),
     onFailureCancelled: since(3, optional(integer)),
+    cleanupSucceeded: since(3, optional(integer)),
+    cleanupFailed: since(3, optional(integer)),
+    cleanupCancelled: since(3, optional(integer)),
   },
   indexes: { run_rollups_by_age: { on: 'span, at' } },
 })

@@ -1,9 +1,12 @@
-// The table of flow control: schedules, open buffers, claimed idempotency keys, events that arrive later, and early callbacks.
+// The tables of flow control: schedules, open buffers, claimed idempotency keys, events that arrive later, early callbacks, and the
+// turns of fairness keys.
 
 import type { Missed } from '../../../domain/arrival/schedule/missed.ts'
+import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
-import { derived, integer, optional, since, text } from '../description/column.ts'
+import { derived, integer, named, optional, real, since, text } from '../description/column.ts'
 import { table } from '../description/table.ts'
+import { NEWEST_OF_CHAIN } from './runs.ts'
 
 /** Schedules with a next instant. A lease moves it by some seconds. */
 export const SCHEDULES = "policy IN ('cron', 'schedule') AND available_at IS NOT NULL"
@@ -48,3 +51,45 @@ function missedUntil({ policy, state }: FlowRow): number | undefined {
   if ((policy !== 'cron' && policy !== 'schedule') || !state.includes('"missed"')) return undefined
   return (JSON.parse(state) as { missed?: Missed }).missed?.until
 }
+
+/** A key of `fairness` that waits in the queue of a slot or a throttle, or did so until just now (write/fair-turns.ts). */
+interface FairTurn {
+  queue: string
+  fairKey: string
+  /** The virtual time of the key's next turn. */
+  tag: number
+  /** The virtual time of one turn: 1/weight of the run that joined last. */
+  cost: number
+  /** Orders keys of one tag. */
+  joinedAt: number
+}
+
+export const FAIR_TURNS = table<FairTurn>()('fair_turns', {
+  key: ['queue', 'fair_key'],
+  since: 3,
+  fixed: { queue: text, fairKey: text },
+  moving: { tag: real, cost: real, joinedAt: integer },
+  indexes: { fair_turns_next: { on: 'queue, tag, joined_at, fair_key' } },
+})
+
+/**
+ * The budgets of runs: a row for each name. Statements of their own add to the sums, so that runs which spend at the same time do not hold
+ * each other up.
+ */
+export const BUDGETS = table<BudgetLine>()('budgets', {
+  key: ['id', 'name'],
+  since: 3,
+  fixed: {
+    id: text,
+    name: text,
+    // `limit` is a word of SQL.
+    limit: named('spend_limit', optional(real)),
+    whole: integer,
+    billionths: integer,
+    revision: integer,
+  },
+})
+
+/** Removes the budgets of chains whose first and newest run are gone; ids of budgets follow. */
+export const DROP_BUDGETS = `DELETE FROM budgets WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = budgets.id)
+  AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.chain_id = budgets.id AND ${NEWEST_OF_CHAIN}) AND id IN`

@@ -1,8 +1,16 @@
 // The table of runs, and that of the events that cancel them.
 
+import { FOLLOW_ON_KINDS } from '@perdure/protocol'
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
-import { isTerminal, type Run, runDestination, runDurationMs, runKind } from '../../../domain/model/run.ts'
-import type { EndedStatus } from '../../../domain/run/retention.ts'
+import {
+  type EndedStatus,
+  isTerminal,
+  type Run,
+  type RunKind,
+  runDestination,
+  runDurationMs,
+  runKind,
+} from '../../../domain/model/run.ts'
 import { errorFingerprint } from '../../../domain/view/error-fingerprint.ts'
 import {
   derived,
@@ -23,8 +31,18 @@ import { table } from '../description/table.ts'
 /** The columns beside `holds` that slots are counted by. */
 export const SLOT_COLUMNS = ['slot1', 'slot2', 'slot3'] as const
 
-/** A run holds its slots while it is leased, unless the lease took none. */
-export const HOLDS_SLOTS = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
+const HELD_BY_LEASE = 'lease_owner IS NOT NULL AND leased_without_slots IS NULL'
+/**
+ * The column of a slot, and that the run holds it: while it is leased, unless the lease took none; and one that it keeps, from the start of
+ * the run, or its creation, to its end (domain/holds/kept-slots.ts). Kept slots are in the first columns.
+ */
+const holding = (slot: (typeof SLOT_COLUMNS)[number]) =>
+  `${slot} IS NOT NULL AND ((${HELD_BY_LEASE})
+    OR (kept_slots >= ${SLOT_COLUMNS.indexOf(slot) + 1} AND finished_at IS NULL
+      AND (started_at IS NOT NULL OR slots_from_birth = 1)))`
+export const HOLDS_SLOT = Object.fromEntries(SLOT_COLUMNS.map(slot => [slot, holding(slot)])) as Readonly<
+  Record<(typeof SLOT_COLUMNS)[number], string>
+>
 
 /** The scheduled runs, in two parts with indexes of their own. A run that is leased at its creation enters only the second. */
 export const SCHEDULED = 'available_at IS NOT NULL AND lease_owner IS NULL'
@@ -41,7 +59,11 @@ export const QUEUE_ORDER = 'coalesce(priority, 0) DESC, log_position, id'
 export const QUEUE_PLACE = '-coalesce(priority, 0), log_position, id'
 const QUEUE_ORDER_BEFORE = 'coalesce(priority, 0) DESC, id'
 
+/** The run of a chain that no other run of it continues. */
+export const NEWEST_OF_CHAIN = 'chain_id IS NOT NULL AND continued_as IS NULL'
+
 const WAITS_FOR_SLOT = 'waits_for_slot IS NOT NULL AND lease_owner IS NULL'
+const HAS_FAIR_KEY = 'fair_key IS NOT NULL'
 const WAITS_FOR_START = 'start_queue IS NOT NULL AND lease_owner IS NULL'
 
 /** Forks and on-failure runs of a run that an event started: they have its payload too. */
@@ -49,7 +71,9 @@ export const FOLLOWS_RUN_OF_EVENT = 'event_id IS NULL AND trigger_id IS NOT NULL
 
 /** The kinds of runs as SQL. Runs of handlers have no kind in their row, so that the indexes of kinds have the few others alone. */
 export const OF_HANDLER = 'kind IS NULL'
-export const ON_FAILURE = `kind = 'onFailure'`
+export const ofKind = (kind: Exclude<RunKind, 'run'>) => `kind = '${kind}'`
+/** Runs that follow another. A list: with `IS NOT NULL` SQLite takes an index without the kind. */
+export const FOLLOW_ON = `kind IN (${FOLLOW_ON_KINDS.map(kind => `'${kind}'`).join(', ')})`
 const OF_A_KIND = 'kind IS NOT NULL'
 /** Gives on-failure runs of older versions their kind. */
 export const SET_KINDS = `UPDATE runs SET kind = 'onFailure' WHERE failure IS NOT NULL;`
@@ -75,15 +99,22 @@ export const RUNS = table<Run>()('runs', {
     firstEventId: derived(since(2, optional(text)), ({ eventIds }: Run) => eventIds?.[0]),
     cron: optional(text),
     replayOf: optional(text),
+    continuedFrom: since(3, optional(text)),
+    chainId: since(3, optional(text)),
     parentRunId: optional(text),
     parentStepIndex: optional(integer),
     runner: optional(text),
     trigger: parts<Run['trigger']>({ id: optional(text), name: text }),
     trace: optional(text),
     generation: since(3, optional(integer)),
+    engineEvents: since(3, optional(integer)),
     failure: optional(json),
+    cleanupOf: since(3, optional(text)),
+    budgets: since(3, optional(json)),
     input: payload,
     singletonKey: optional(text),
+    // A statement of its own sets it.
+    awaited: since(3, flag),
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),
@@ -95,11 +126,16 @@ export const RUNS = table<Run>()('runs', {
     slot1: derived(optional(text), ({ holds }: Run) => holds?.slots?.[0]?.id),
     slot2: derived(optional(text), ({ holds }: Run) => holds?.slots?.[1]?.id),
     slot3: derived(optional(text), ({ holds }: Run) => holds?.slots?.[2]?.id),
+    keptSlots: derived(since(3, optional(integer)), ({ holds }: Run) => keptCount(holds)),
+    fairKey: derived(since(3, optional(text)), ({ holds }: Run) => holds?.fairness?.key),
+    slotsFromBirth: derived(since(3, flag), ({ holds }: Run) => holds?.fromBirth),
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
     kind: derived(since(3, optional(text)), kindOfRow),
     // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
     late: unmapped(since(2, flag)),
+    // Set by the end of a run whose workflow has a retention for it.
+    keptUntil: unmapped(since(3, optional(integer))),
   },
   moving: {
     status: text,
@@ -110,6 +146,7 @@ export const RUNS = table<Run>()('runs', {
     startQueue: optional(text),
     leasedWithoutSlots: flag,
     cancelRequested: flag,
+    skipsCleanup: since(3, flag),
     // The arrival of a runner finds the runs that lacked one through a small index.
     heldForRunner: derived(flag, isHeldForRunner),
     roomlessAt: derived(optional(integer), roomlessAt),
@@ -126,7 +163,10 @@ export const RUNS = table<Run>()('runs', {
     waitingFor: optional(json),
     // Lists are filtered by these two.
     waitingKind: derived(optional(text), waitingKind),
+    // A new limit finds the runs that wait for it.
+    waitsForBudget: derived(since(3, optional(text)), ({ waitingFor }: Run) => waitingFor?.budgetId),
     errorKey: derived(optional(text), errorFingerprint),
+    continuedAs: since(3, optional(text)),
     error: optional(json),
     result: optional(text),
   },
@@ -151,12 +191,26 @@ export const RUNS = table<Run>()('runs', {
     },
     runs_roomless: { on: 'roomless_at', where: ROOMLESS },
     ...Object.fromEntries(
-      SLOT_COLUMNS.map(slot => [`runs_in_${slot}`, { on: slot, where: `${slot} IS NOT NULL AND ${HOLDS_SLOTS}` }]),
+      SLOT_COLUMNS.flatMap(slot => [
+        [`runs_in_${slot}`, { on: slot, where: `${slot} IS NOT NULL AND ${HELD_BY_LEASE}`, until: 3 }],
+        [`runs_holding_${slot}`, { on: slot, where: HOLDS_SLOT[slot], since: 3 }],
+      ]),
     ),
     runs_waiting_for_slot: { on: `waits_for_slot, ${QUEUE_ORDER_BEFORE}`, where: WAITS_FOR_SLOT, until: 3 },
     runs_in_slot_queue: { on: `waits_for_slot, ${QUEUE_ORDER}`, where: WAITS_FOR_SLOT, since: 3 },
     runs_in_start_queue: { on: `start_queue, ${QUEUE_ORDER_BEFORE}`, where: WAITS_FOR_START, until: 3 },
     runs_in_throttle_queue: { on: `start_queue, ${QUEUE_ORDER}`, where: 'start_queue IS NOT NULL', since: 3 },
+    // The runs of a fairness key in a queue.
+    runs_by_turn_for_slot: {
+      on: `waits_for_slot, fair_key, ${QUEUE_ORDER}`,
+      where: `${WAITS_FOR_SLOT} AND ${HAS_FAIR_KEY}`,
+      since: 3,
+    },
+    runs_by_turn_for_start: {
+      on: `start_queue, fair_key, ${QUEUE_ORDER}`,
+      where: `${WAITS_FOR_START} AND ${HAS_FAIR_KEY}`,
+      since: 3,
+    },
     runs_started: { on: 'namespace, id' },
     // A list by two filters walks the index of one of them and finds the other there too, without the rows (reads/run-walks.ts).
     runs_by_app: { on: 'namespace, app, id', until: 2 },
@@ -172,6 +226,8 @@ export const RUNS = table<Run>()('runs', {
     runs_of_event: { on: 'event_id, id', where: 'event_id IS NOT NULL' },
     runs_of_buffer: { on: 'first_event_id', where: 'first_event_id IS NOT NULL', since: 2 },
     runs_of_source: { on: 'replay_of, id', where: 'replay_of IS NOT NULL' },
+    // The newest run of a chain, which is the only one that no other continues.
+    runs_newest_of_chain: { on: 'chain_id', where: NEWEST_OF_CHAIN, since: 3 },
     runs_of_forked_event: { on: 'trigger_id', where: FOLLOWS_RUN_OF_EVENT, since: 2 },
     runs_of_parent: { on: 'parent_run_id, id', where: 'parent_run_id IS NOT NULL', until: 2 },
     runs_of_parent_run: {
@@ -179,6 +235,8 @@ export const RUNS = table<Run>()('runs', {
       where: 'parent_run_id IS NOT NULL',
       since: 2,
     },
+    // A run stays until the runs that clean up after it have ended.
+    runs_of_cleanup: { on: 'cleanup_of, finished_at', where: 'cleanup_of IS NOT NULL', since: 3 },
     runs_of_runner: { on: 'namespace, runner, id', where: 'runner IS NOT NULL' },
     runs_waiting_for: { on: 'namespace, waiting_kind, id', where: 'waiting_kind IS NOT NULL', until: 2 },
     runs_of_waiting_kind: {
@@ -195,7 +253,8 @@ export const RUNS = table<Run>()('runs', {
       where: 'error_key IS NOT NULL',
       since: 2,
     },
-    // On-failure runs: of lists, the live ones in numbers, and those that failed themselves.
+    runs_waiting_for_budget: { on: 'waits_for_budget, id', where: 'waits_for_budget IS NOT NULL', since: 3 },
+    // Runs that follow another: of lists, the live ones in numbers, and those that failed themselves.
     runs_of_kind: { on: `namespace, kind, id, ${ALSO_FILTERED}, app, workflow, status`, where: OF_A_KIND, since: 3 },
     runs_of_kind_live: {
       on: 'namespace, kind, id, app, workflow, status, waiting_kind, finished_at',
@@ -236,9 +295,14 @@ export const RUNS = table<Run>()('runs', {
     runs_looking_back: { on: 'namespace, log_position', where: IDLE },
     // Retention and the roll-ups find ended runs by it.
     runs_ended: { on: 'status, finished_at', where: 'finished_at IS NOT NULL' },
+    runs_kept: { on: 'kept_until', where: 'kept_until IS NOT NULL', since: 3 },
     runs_late: { on: 'id', where: 'late = 1', since: 2 },
   },
 })
+
+function keptCount(holds: Run['holds']): number | undefined {
+  return holds?.slots?.filter(({ kept }) => kept).length || undefined
+}
 
 function kindOfRow(run: Run): string | undefined {
   const kind = runKind(run)

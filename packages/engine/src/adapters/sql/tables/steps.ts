@@ -5,6 +5,9 @@ import { flag, integer, json, named, optional, since, text, unmapped } from '../
 import { table } from '../description/table.ts'
 import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
 
+/** The steps that the end of a run settles. */
+export const WAITS_FOR_RUN = `awaited_run_id IS NOT NULL AND status = 'waiting'`
+
 export const STEPS = table<Step>()('steps', {
   key: ['run_id', 'idx'],
   fixed: { runId: text, index: named('idx', integer), id: text, name: text, op: text },
@@ -20,12 +23,15 @@ export const STEPS = table<Step>()('steps', {
     condition: optional(text),
     eventId: optional(text),
     childRunId: optional(text),
+    awaitedRunId: since(3, optional(text)),
     deliveryId: optional(text),
     emittedEventId: optional(text),
     effects: since(3, optional(json)),
     childStart: since(3, optional(json)),
     carried: flag,
     timedOut: flag,
+    settledBy: since(3, optional(json)),
+    rollback: named('has_rollback', since(3, flag)),
     spentAt: optional(integer),
     maxAttempts: since(2, optional(integer)),
     ...PASS_COLUMNS,
@@ -38,5 +44,6 @@ export const STEPS = table<Step>()('steps', {
   },
   indexes: {
     steps_waiting: { on: 'namespace, event_name', where: `namespace IS NOT NULL AND status = 'waiting'` },
+    steps_awaiting_run: { on: 'awaited_run_id', where: WAITS_FOR_RUN, since: 3 },
   },
 })

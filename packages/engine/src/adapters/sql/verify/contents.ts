@@ -10,7 +10,7 @@ import type { Row } from '../description/values.ts'
 import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { WORKFLOWS } from '../tables/registry.ts'
-import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
+import { HOLDS_SLOT, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
 import type { Snapshot, Violation, Violations } from './check.ts'
 
 const PAGE = 200
@@ -96,7 +96,7 @@ export async function* eventContents(snapshot: Snapshot): Violations {
 export async function* slotContents(snapshot: Snapshot): Violations {
   const held = new Map<string, { count: number; limit: number }>()
   for (const slot of SLOT_COLUMNS) {
-    const rows = await snapshot.rows(`SELECT ${slot}, holds FROM runs WHERE ${slot} IS NOT NULL AND ${HOLDS_SLOTS}`)
+    const rows = await snapshot.rows(`SELECT ${slot}, holds FROM runs WHERE ${HOLDS_SLOT[slot]}`)
     for (const [id, holds] of rows as [string, string][]) {
       const limit = limitOf(holds, id)
       const known = held.get(id) ?? { count: 0, limit: 0 }
@@ -157,6 +157,7 @@ const WANTS: Record<FlowPolicy, (row: FlowRow, state: object) => boolean> = {
   batch: isBuffer,
   idempotency: row => row.expiresAt !== undefined,
   event: (row, state) => row.availableAt !== undefined && row.dueAt !== undefined && 'name' in state,
+  ended: (row, state) => row.availableAt !== undefined && 'name' in state && 'engine' in state,
   schedule: (row, state) => (row.availableAt !== undefined) === 'nextAt' in state && 'eventName' in state,
   bulk: (row, state) =>
     row.dueAt !== undefined && 'status' in state && (state.status === 'running') === (row.availableAt !== undefined),

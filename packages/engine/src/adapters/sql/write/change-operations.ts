@@ -1,8 +1,10 @@
 // The row operations of every change. Called by unit-request.ts for each change of a unit.
 
 import { attributeTexts } from '../../../domain/model/attributes.ts'
+import { type BudgetLine, firstLines, type RunBudget } from '../../../domain/model/budget/budget.ts'
+import type { Sum } from '../../../domain/model/budget/sum.ts'
 import type { Change } from '../../../domain/model/change.ts'
-import { isTerminal } from '../../../domain/model/run.ts'
+import { isTerminal, type Run } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
 import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
 import { givenIdOf } from '../../../domain/text/ids.ts'
@@ -17,7 +19,7 @@ import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { rollupKeysOf } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { EVENTS } from '../tables/events.ts'
-import { FLOW_ROWS } from '../tables/flow-rows.ts'
+import { BUDGETS, FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
@@ -26,6 +28,7 @@ import { RUNS } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
+import { FORGOTTEN_PER_TURN } from './fair-turns.ts'
 import type { OperationName } from './statements.ts'
 
 /** Appends the operations that make the change: for each its number of parameters, its name, the parameters. */
@@ -77,10 +80,12 @@ const APPENDS: {
     if (givenId !== undefined) appendRow(to, 'givenId.insert', GIVEN_RUN_IDS, { namespace, givenId, runId })
     for (const { event, if: condition = null } of run.cancelOn ?? [])
       appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
+    if (run.budgets !== undefined && run.continuedFrom === undefined) appendBudgets(to, run.budgets)
     if (run.attributes === undefined) return
     for (const text of attributeTexts(run.attributes)) appendOperation(to, 'attribute.create', text, run.id, run.fence)
   },
-  'run.moved': (to, { run, frames }) => {
+  'run.moved': (to, { run, frames, started }) => {
+    if (run.holds?.fairness) appendTurn(to, run, started)
     const { id, status, finishedAt = null } = run
     if (isTerminal(status)) {
       appendMove(to, 'run.end', { table: RUNS, object: run, key: [status, finishedAt, finishedAt, id, id] })
@@ -94,15 +99,32 @@ const APPENDS: {
     for (const text of removed) appendOperation(to, 'attribute.delete', text, runId)
     for (const text of added) appendOperation(to, 'attribute.insert', text, runId)
   },
+  'run.kept': (to, { runId, until }) => appendOperation(to, 'run.keep', until, runId),
   'run.progressed': (to, { run, progress }) => appendOperation(to, 'run.progress', JSON.stringify(progress), run.id),
-  'run.erased': (to, { namespace, runId, eventIds, at }) => {
+  'budget.spent': (to, { budgetIds, sums }) => {
+    for (const id of budgetIds) for (const [name, sum] of Object.entries(sums)) appendSpent(to, { id, name, ...sum })
+  },
+  'budget.limited': (to, { budgetId, limits }) => {
+    for (const [name, limit] of Object.entries(limits)) appendOperation(to, 'budget.limit', name, limit, budgetId)
+  },
+  'run.erased': (to, { namespace, runId, budgetId, eventIds, at }) => {
     // The steps name deliveries, so they go after these.
     for (const name of ERASE_SENT) appendOperation(to, name, runId, runId)
     for (const name of ERASE_OWN) appendOperation(to, name, runId)
+    if (budgetId !== undefined) appendOperation(to, 'erase.budget', budgetId)
     for (const id of eventIds) appendOperation(to, 'erase.event', id, namespace)
     appendRow(to, 'erase.mark', ERASED_RUNS, { id: runId, namespace, erasedAt: at })
   },
-  'run.cancelRequested': (to, { at, runId }) => appendOperation(to, 'run.requestCancel', at, at, runId),
+  'run.cancelRequested': (to, { at, runId, followsChain, skipsCleanup }) => {
+    const skips = skipsCleanup ? 1 : null
+    appendOperation(to, 'run.requestCancel', skips, at, at, runId)
+    if (followsChain) appendOperation(to, 'chain.requestCancel', skips, at, at, runId)
+  },
+  'run.awaited': (to, { runId }) => appendOperation(to, 'run.await', runId),
+  'waits.due': (to, { runId, at }) => {
+    appendOperation(to, 'waits.runs', at, runId)
+    appendOperation(to, 'waits.steps', at, runId)
+  },
   'app.runnerArrived': (to, { at, namespace, app, workflows }) => {
     if (workflows === undefined) appendOperation(to, 'run.runnerArrived', at, namespace, app, at)
     else {
@@ -111,9 +133,12 @@ const APPENDS: {
     }
   },
   'slots.freed': (to, { at, slotIds }) => {
-    for (const id of slotIds) appendOperation(to, 'slot.free', at, at, id)
+    for (const id of slotIds) appendOperation(to, 'slot.free', at, at, id, id)
   },
-  'startQueue.woken': (to, { at, id, count }) => appendOperation(to, 'startQueue.wake', at, id, count, at),
+  'startQueue.woken': (to, { at, id, count, byTurn }) => {
+    if (byTurn) appendOperation(to, 'startQueue.wakeByTurn', at, id, id, count, count, count, at)
+    else appendOperation(to, 'startQueue.wake', at, id, count, at)
+  },
   'step.recorded': (to, change) => {
     const { step } = change
     const isParkedWait = OPCODES[step.op].parksFor === 'event' && step.status === 'waiting'
@@ -122,8 +147,9 @@ const APPENDS: {
     appendStepFrame(to, change)
   },
   'step.moved': (to, change) => {
-    const { step } = change
-    appendMove(to, 'step.update', { table: STEPS, object: step, key: [step.runId, step.index] })
+    const { step, isLate } = change
+    const name = isLate ? 'step.answerLate' : 'step.update'
+    appendMove(to, name, { table: STEPS, object: step, key: [step.runId, step.index] })
     appendStepFrame(to, change)
   },
   'step.woken': (to, { status, data = null, error, eventId = null, at, runId, stepIndex }) => {
@@ -206,6 +232,31 @@ const APPENDS: {
   },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
   'bulkResult.recorded': (to, { result }) => appendRow(to, 'bulkResult.insert', BULK_RESULTS, result),
+}
+
+/** A new run counts for the budgets above it, and begins its own. */
+function appendBudgets(to: Value[], budgets: readonly RunBudget[]): void {
+  for (const budget of budgets) {
+    if (budget.limits === undefined) appendSpent(to, { id: budget.id, name: 'runs', whole: 1, billionths: 0 })
+    else for (const line of firstLines(budget)) appendRow(to, 'budget.begin', BUDGETS, line)
+  }
+}
+
+function appendSpent(to: Value[], { id, name, whole, billionths }: Pick<BudgetLine, 'id' | 'name' | keyof Sum>): void {
+  appendOperation(to, 'budget.spend', whole, billionths, billionths, id, name)
+}
+
+/** A run with a fairness key joins the start queue of its throttle, or has started and takes a turn of its key. */
+function appendTurn(to: Value[], { holds, startQueue, startedAt, createdAt, leaseOwner }: Run, started?: true): void {
+  const { fairness, throttle } = holds ?? {}
+  if (!fairness || !throttle) return
+  const { id } = throttle
+  const { key, weight } = fairness
+  if (startQueue === id && leaseOwner === undefined)
+    appendOperation(to, 'turn.join', id, key, 1 / weight, createdAt, id, id)
+  if (!started) return
+  appendOperation(to, 'turn.take', 1 / weight, startedAt ?? createdAt, id, key)
+  appendOperation(to, 'turn.forget', id, id, FORGOTTEN_PER_TURN, id)
 }
 
 /** A workflow goes with the history of its definitions, so that names which come and go leave nothing. */

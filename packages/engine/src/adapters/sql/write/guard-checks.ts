@@ -46,6 +46,7 @@ export const GUARD_CHECKS = {
   endpoint: value('version', 'webhook_endpoints WHERE id = ?'),
   receiver: value('version', 'webhook_receivers WHERE id = ?'),
   flow: value('version', 'flow_rows WHERE id = ?'),
+  limit: value('revision', 'budgets WHERE id = ? AND name = ?'),
   noFlow: none('flow_rows WHERE id = ?'),
   slug: none('webhook_receivers WHERE slug = ?'),
   live: LIVE_RUNS,
@@ -93,6 +94,7 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   endpoint: (to, { id, version }) => check(to, 'endpoint', [id], version),
   receiver: (to, { id, version }) => check(to, 'receiver', [id], version),
   flow: (to, { id, version }) => (version === 0 ? check(to, 'noFlow', [id]) : check(to, 'flow', [id], version)),
+  limit: (to, { budgetId, name, revision }) => check(to, 'limit', [budgetId, name], revision),
   live: (to, { namespace, app, workflow, key, runIds }) =>
     check(to, 'live', [namespace, workflow, app, key], ...runIds),
   watchers: (to, { namespace, eventName, after }) => check(to, 'watchers', [namespace, eventName, after]),

@@ -14,26 +14,24 @@ import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { COUNT_POST } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
-import { EARLY_CALLBACKS, FLOW_ROWS } from '../tables/flow-rows.ts'
+import { BUDGETS, DROP_BUDGETS, EARLY_CALLBACKS, FLOW_ROWS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { PAYLOADS } from '../tables/payloads.ts'
 import { APPS, RUNNERS, WORKFLOWS } from '../tables/registry.ts'
-import { FOLLOWS_RUN_OF_EVENT, QUEUE_ORDER, RUN_WATCHES, RUNS } from '../tables/runs.ts'
+import { FOLLOWS_RUN_OF_EVENT, NEWEST_OF_CHAIN, RUN_WATCHES, RUNS } from '../tables/runs.ts'
 import { FINAL_STATUSES } from '../tables/statuses.ts'
-import { STEPS } from '../tables/steps.ts'
+import { STEPS, WAITS_FOR_RUN } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
+import { firstInQueue, NEXT_FOR_SLOT, TURN_OPERATIONS } from './fair-turns.ts'
 
 const PLACEHOLDERS = { text: '?', integer: '?i', real: '?r' } as const
 /** Ids are unique everywhere: a second insert repeats the first. */
 const ONCE = 'ON CONFLICT (id) DO NOTHING'
 
-/** The first runs in the queue of a slot or of a throttle, whose id is the parameter; how many follows `LIMIT`. */
-const firstInQueue = (column: 'waits_for_slot' | 'start_queue') =>
-  `FROM runs WHERE ${column} = ? AND lease_owner IS NULL ORDER BY ${QUEUE_ORDER} LIMIT`
-const FIRST_WAITING_FOR_SLOT = firstInQueue('waits_for_slot')
+/** The first runs in the start queue of a throttle, whose id is the parameter; how many follows `LIMIT`. */
 export const FIRST_IN_START_QUEUE = firstInQueue('start_queue')
 
 /** Makes a run due as of its creation, so that younger runs that are due do not overtake it. Parameters: now, twice. */
@@ -67,8 +65,18 @@ export const OPERATIONS = {
   // The same for a run that ends: the roll-ups look for it if they have passed its time (rollups/count-ends.ts).
   'run.end': `UPDATE runs SET ${assignMoving(RUNS)}, late = ${IS_LATE} WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The fence rises, so that an owner who has not seen the request can neither park the run nor extend its lease.
-  'run.requestCancel': `UPDATE runs SET cancel_requested = 1, available_at = ?i, roomless_at = ?i, fence = fence + 1
+  'run.requestCancel': `UPDATE runs SET cancel_requested = 1, skips_cleanup = coalesce(?i, skips_cleanup), available_at = ?i, roomless_at = ?i, fence = fence + 1
     WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // The newest run of a chain, by the id of its first one.
+  'chain.requestCancel': `UPDATE runs SET cancel_requested = 1, skips_cleanup = coalesce(?i, skips_cleanup), available_at = ?i, roomless_at = ?i, fence = fence + 1
+    WHERE chain_id = ? AND ${NEWEST_OF_CHAIN} AND status NOT IN ${FINAL_STATUSES}`,
+  // The fence rises, so that an owner who has not seen the mark cannot end the run.
+  'run.await': `UPDATE runs SET awaited = 1, fence = fence + 1 WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // Two operations make all waits for the end of a run due. A run that an engine has meets the raised fence, and looks again before it parks.
+  'waits.runs': `UPDATE runs SET fence = fence + 1,
+      available_at = CASE WHEN status IN ('waiting', 'paused') AND lease_owner IS NULL THEN ?i ELSE available_at END
+    WHERE id IN (SELECT run_id FROM steps WHERE awaited_run_id = ? AND ${WAITS_FOR_RUN})`,
+  'waits.steps': `UPDATE steps SET wake_at = ?i WHERE awaited_run_id = ? AND ${WAITS_FOR_RUN}`,
   'run.runnerArrived': `UPDATE runs SET available_at = ?i
     WHERE namespace = ? AND app = ? AND held_for_runner = 1 AND lease_owner IS NULL AND available_at > ?i`,
   // The last parameters are both the list of workflows, each between line breaks, which no name contains. Both dialects have
@@ -82,13 +90,22 @@ export const OPERATIONS = {
   'run.workflowWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER}
     WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL`,
   // Makes the first run in the queue due. A claim decides about it as about any other run, and it may wait again.
-  'slot.free': `UPDATE runs SET ${AVAILABLE_IN_ORDER}, waits_for_slot = NULL WHERE id = (SELECT id ${FIRST_WAITING_FOR_SLOT} 1)`,
+  'slot.free': `UPDATE runs SET ${AVAILABLE_IN_ORDER}, waits_for_slot = NULL WHERE id = ${NEXT_FOR_SLOT}`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
   // the outer one.
   'startQueue.wake': `UPDATE runs SET available_at = ?i
     WHERE id IN (SELECT id FROM (SELECT id ${FIRST_IN_START_QUEUE} ${STARTS_WOKEN_MAX}) AS first LIMIT ?i)
       AND (available_at IS NULL OR available_at > ?i)`,
+  ...TURN_OPERATIONS,
+  'budget.begin': insert(BUDGETS, 'ON CONFLICT (id, name) DO NOTHING'),
+  // Only names that have, or had, a limit have a row. A sum this high stays as it is: one more might not be exact.
+  'budget.spend': `UPDATE budgets SET whole = whole + ?i + (billionths + ?i) / 1000000000, billionths = (billionths + ?i) % 1000000000
+    WHERE id = ? AND name = ? AND whole < ${2 ** 52}`,
+  'budget.limit': `INSERT INTO budgets (id, name, spend_limit, whole, billionths, revision)
+    SELECT id, ?, ?r, 0, 0, 0 FROM budgets WHERE id = ? AND name = 'runs'
+    ON CONFLICT (id, name) DO UPDATE SET spend_limit = excluded.spend_limit, revision = budgets.revision + 1`,
   'run.attributes': 'UPDATE runs SET attributes = ? WHERE id = ?',
+  'run.keep': 'UPDATE runs SET kept_until = ?i WHERE id = ?',
   'run.progress': 'UPDATE runs SET progress = ? WHERE id = ?',
   // Adds an attribute of a new run. A second insert of the run adds none of the attributes that it has lost since: its fence has risen.
   'attribute.create': `${INSERT_ATTRIBUTE} WHERE id = ? AND fence = ?i ON CONFLICT DO NOTHING`,
@@ -107,13 +124,14 @@ export const OPERATIONS = {
   'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
+  'erase.budget': `${DROP_BUDGETS} (?)`,
   // Attributes are values of the sender, as the data is.
   'erase.event': `UPDATE events SET data = NULL, erased = 1,
     decided = CASE WHEN decided LIKE '%"attributes":%' THEN NULL ELSE decided END WHERE id = ? AND namespace = ?
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = events.id)
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE ${FOLLOWS_RUN_OF_EVENT} AND trigger_id = events.id)
+    AND NOT EXISTS (SELECT 1 FROM runs WHERE ${FOLLOWS_RUN_OF_EVENT} AND trigger_id = events.id AND continued_from IS NULL)
     AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN runs ON runs.first_event_id = ${BUFFER_OPENED_BY}
-      WHERE runs.event_ids LIKE '%"' || events.id || '"%')
+      WHERE runs.event_ids LIKE '%"' || events.id || '"%' AND runs.continued_from IS NULL)
     AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN flow_rows ON flow_rows.namespace = events.namespace
       AND flow_rows.app = entry.value ->> 'app' AND flow_rows.workflow = entry.value ->> 'workflow'
       WHERE policy IN ('debounce', 'batch')
@@ -128,6 +146,9 @@ export const OPERATIONS = {
     VALUES (${placeholders(STEPS)}, (SELECT namespace FROM runs WHERE id = ?))`,
   'step.update': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
     AND (status NOT IN ${FINAL_STATUSES} OR (status = 'failed' AND spent_at IS NOT NULL) OR event_id IS NOT NULL)`,
+  // The end of the run cancelled a step that its pass had under way.
+  'step.answerLate': `UPDATE steps SET ${assignMoving(STEPS)} WHERE run_id = ? AND idx = ?i
+    AND status = 'cancelled' AND op = 'StepRun'`,
   'frame.insert': insert(FRAMES),
   'log.insert': insert(LOGS, 'ON CONFLICT (run_id, dedupe) DO NOTHING'),
   'event.insert': insert(EVENTS, ONCE),
@@ -198,6 +219,7 @@ export const MUST_CHANGE: ReadonlySet<OperationName> = new Set([
   'run.update',
   'run.end',
   'step.update',
+  'step.answerLate',
   'delivery.update',
 ])
 
@@ -221,8 +243,7 @@ export const WAKE = {
       available_at = CASE WHEN status = 'waiting' AND lease_owner IS NULL THEN ?i ELSE available_at END,
       waiting_for = CASE status WHEN 'waiting' THEN NULL ELSE waiting_for END,
       waiting_kind = CASE status WHEN 'waiting' THEN NULL ELSE waiting_kind END,
-      status = CASE status WHEN 'waiting' THEN 'queued' ELSE status END
-    WHERE id = ?`,
+      status = CASE status WHEN 'waiting' THEN 'queued' ELSE status END WHERE id = ?`,
   /** Where time and run id are among the parameters of the operation. */
   timeIndex: 4,
 } as const

@@ -4,6 +4,7 @@
 import { nearestNames, type StepError } from '@perdure/protocol'
 import type { FilterFault } from '../../expressions/matching.ts'
 import { chainFault, chainTooLong, LONG_CHAIN, nextGeneration } from '../../holds/generations.ts'
+import { heldByAncestors } from '../../holds/kept-slots.ts'
 import type { CatalogView } from '../../model/catalog.ts'
 import { type ChildStart, isSettled, type Step } from '../../model/step.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../../run/assumptions.ts'
@@ -45,6 +46,8 @@ export function startChild(
   if (workflow) draft.guards.push(...registeredGuards(assumptions, workflow))
   const under = { workflow, report }
   const child = childRun({ parent: draft.run, step, app, workflow: wanted.workflow, input: wanted.input, now, under })
+  const held = heldByAncestors(child, workflow?.flowControl?.concurrency)
+  if (held) return { error: held }
   const drafted = { changes: draft.changes, self: draft.run }
   const claimed = claimSingleton(child, { ...under, catalog, now, drafted, assumptions })
   draft.guards.push(...claimed.guards)

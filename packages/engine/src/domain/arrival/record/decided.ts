@@ -49,15 +49,17 @@ export class DecidedDraft {
     this.#all.suspended = true
   }
 
-  /** Keeps the parts of the request that the record does not show. */
+  /** Keeps the parts of the event as it was sent that the record does not show. */
   sentWith({
     targetApp,
     runner,
     attributes,
-  }: { [Name in 'targetApp' | 'runner' | 'attributes']: Decided[Name] | undefined }): void {
+    notFor,
+  }: { [Name in 'targetApp' | 'runner' | 'attributes' | 'notFor']: Decided[Name] | undefined }): void {
     if (targetApp !== undefined) this.#all.targetApp = targetApp
     if (runner !== undefined) this.#all.runner = runner
     if (attributes !== undefined) this.#all.attributes = attributes
+    if (notFor !== undefined) this.#all.notFor = notFor
   }
 
   /** Undefined if the decision says nothing more. */

@@ -29,18 +29,22 @@ export interface Negotiated {
   stepPolicy: boolean
   /** Waits may say which events the handler was given. Otherwise it was given all of its memo. */
   waitOrder: boolean
+  /** Steps may say that they can be undone. Otherwise nobody could undo them, and it is ignored. */
+  cleanup: boolean
+  /** Steps may say what their attempt spent. Otherwise it is ignored. */
+  budgets: boolean
   /** Answers and checkpoints may carry attributes. Otherwise they are ignored. */
   attributes: boolean
+  /** A 200 may continue the run as another one, in place of its result. Otherwise that is ignored. */
+  continueAs: boolean
   /** A 200 may carry the steps that the pass ended with. Otherwise they are ignored. */
   endWithSteps: boolean
 }
 
+type OpcodesNegotiated = Pick<Negotiated, 'stepPolicy' | 'waitOrder' | 'cleanup' | 'budgets'>
+
 /** The opcodes of the object that is written in `text`, or what is wrong with them. */
-export function readOpcodes(
-  parsed: object,
-  text: JsonText,
-  negotiated: Pick<Negotiated, 'stepPolicy' | 'waitOrder'>,
-): PassOpcode[] | string {
+export function readOpcodes(parsed: object, text: JsonText, negotiated: OpcodesNegotiated): PassOpcode[] | string {
   const { opcodes } = parsed as { opcodes?: unknown }
   if (!Array.isArray(opcodes)) return '/opcodes must be an array'
   if (opcodes.length > OPCODES_MAX) return `/opcodes must not have more than ${OPCODES_MAX} items`
@@ -56,9 +60,11 @@ export function readOpcodes(
 /** Members that were not negotiated, and measured times that are none: both are ignored, like unknown fields. */
 function leaveOutUnusable(
   opcode: Record<string, unknown>,
-  { stepPolicy, waitOrder }: Pick<Negotiated, 'stepPolicy' | 'waitOrder'>,
+  { stepPolicy, waitOrder, cleanup, budgets }: OpcodesNegotiated,
 ): void {
   if (!stepPolicy) delete opcode.retry
+  if (!cleanup) delete opcode.rollback
+  if (!budgets) delete opcode.spent
   if (!waitOrder) {
     delete opcode.given
     delete opcode.since

@@ -131,7 +131,15 @@ describe('a 206', () => {
   it('has a retry policy for a failed step only where both sides know that', () => {
     const failed = (retry: unknown) =>
       JSON.stringify({ opcodes: [{ op: 'StepRun', id: 'a', name: 'a', error: { message: 'no' }, retry }], logs: [] })
-    const negotiated = { stepPolicy: true, waitOrder: false, attributes: false, endWithSteps: false }
+    const negotiated = {
+      stepPolicy: true,
+      waitOrder: false,
+      cleanup: true,
+      budgets: true,
+      attributes: false,
+      continueAs: false,
+      endWithSteps: false,
+    }
     expect(readAnswer(206, failed({ maxAttempts: 2 }), { negotiated })).toMatchObject({
       opcodes: [{ retry: { maxAttempts: 2 } }],
     })

@@ -35,11 +35,16 @@ export interface ReportedProgress {
   progress?: JsonText
 }
 
+/** The run goes on as a new one with this input. */
+export interface NextInput {
+  data?: JsonText
+}
+
 export type Outcome = PassLines &
   ReportedProgress &
   /** With `opcodes`: the last steps of the run, which are stored together with its end. */
   (
-    | ({ kind: 'returned'; data?: JsonText; opcodes?: PassOpcode[] } & RunReport)
+    | ({ kind: 'returned'; data?: JsonText; continueAs?: NextInput; opcodes?: PassOpcode[] } & RunReport)
     | ({ kind: 'opcodes'; opcodes: PassOpcode[] } & RunReport)
     /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
@@ -57,7 +62,15 @@ const checkpointSeq = Compile(CheckpointSchema.properties.seq)
 const attributeChanges = Compile(AttributeChangesSchema)
 const stepError = Compile(SentErrorSchema)
 
-const NOTHING: Negotiated = { stepPolicy: false, waitOrder: false, attributes: false, endWithSteps: false }
+const NOTHING: Negotiated = {
+  stepPolicy: false,
+  cleanup: false,
+  budgets: false,
+  waitOrder: false,
+  attributes: false,
+  continueAs: false,
+  endWithSteps: false,
+}
 
 /** Levels of nesting around a payload: the body, and in a 206 the list and the opcode. */
 const ENVELOPE_DEPTH = { 200: 1, 206: 3 }
@@ -156,15 +169,27 @@ interface Reading {
 }
 
 function readReturned(parsed: object, body: string, { lines, negotiated }: Reading): Outcome {
-  const { opcodes: sent = null } = parsed as { opcodes?: unknown }
+  const { opcodes: sent = null, continueAs: next = null } = parsed as { opcodes?: unknown; continueAs?: unknown }
   const hasSteps = negotiated.endWithSteps && sent !== null
-  if (isTooDeep(body, ENVELOPE_DEPTH[200], hasSteps)) return invalidResponse(TOO_DEEP, lines)
+  const continues = negotiated.continueAs && next !== null
+  if (continues && !isObject(next)) return invalidResponse(`${NOT_ALLOWED}/continueAs must be an object`, lines)
+  const deeper = { ...(hasSteps && { opcodes: 2 }), ...(continues && { continueAs: 1 }) }
+  if (isTooDeep(body, ENVELOPE_DEPTH[200], deeper)) return invalidResponse(TOO_DEEP, lines)
   const opcodes = hasSteps ? readLastOpcodes(parsed, body, negotiated) : []
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines)
   const report = readReport(parsed, lines, negotiated)
   if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines)
-  const data = objectMember(body, 'data')
-  return { kind: 'returned', data, ...(opcodes.length > 0 ? { opcodes } : {}), ...report, ...lines }
+  const end = continues ? { continueAs: readNextInput(body) } : { data: objectMember(body, 'data') }
+  return { kind: 'returned', ...end, ...(opcodes.length > 0 ? { opcodes } : {}), ...report, ...lines }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readNextInput(body: JsonText): NextInput {
+  const data = objectMember(objectMember(body, 'continueAs') as JsonText, 'data')
+  return data === undefined ? {} : { data }
 }
 
 function readReported(
@@ -223,21 +248,20 @@ const PROGRESS_FAULT = `/progress must not be larger than ${PROGRESS_BYTES_MAX} 
 const TOO_DEEP = `is nested deeper than ${JSON_DEPTH_MAX} levels`
 
 /**
- * Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. With
- * `hasSteps` the opcodes of a 200 may be as deep as those of a 206.
+ * Whether a payload is nested too deeply. The fields of log lines may be: what is too deep in them is redacted. `deeper` names
+ * members whose payloads have more levels around them.
  */
-function isTooDeep(text: JsonText, envelopeDepth: number, hasSteps = false): boolean {
+function isTooDeep(text: JsonText, envelopeDepth: number, deeper: Readonly<Record<string, number>> = {}): boolean {
   const depthMax = JSON_DEPTH_MAX + envelopeDepth
   if (!isDeeperThan(text, depthMax)) return false
-  const depthMaxOf = (name: string) =>
-    hasSteps && name === 'opcodes' ? JSON_DEPTH_MAX + ENVELOPE_DEPTH[206] : depthMax
+  const depthMaxOf = (name: string) => depthMax + (deeper[name] ?? 0)
   return [...objectMembers(text)].some(([name, value]) => name !== 'logs' && isDeeperThan(value, depthMaxOf(name) - 1))
 }
 
 function parse(body: string): object | undefined {
   try {
     const value: unknown = JSON.parse(body)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

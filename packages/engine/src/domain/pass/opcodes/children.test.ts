@@ -80,7 +80,7 @@ describe('the end of a child', () => {
 
 describe('the end of a parent requests its children to be cancelled', () => {
   const parent = given(run(), awaitingChild('pack it', 'run_2'))
-  const requested = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW }]
+  const requested = [{ type: 'run.cancelRequested', runId: 'run_2', at: NOW, followsChain: true }]
 
   it.each([
     ['cancelled', () => parent.whenCancelled()],

@@ -9,7 +9,7 @@ import { stepLineKey } from '../../model/log-line.ts'
 import type { EmitEffects } from '../../model/step.ts'
 import { catalogGuards } from '../../run/assumptions.ts'
 import { derivedId, shownRunId } from '../../text/ids.ts'
-import { EVENT_NAME_ERROR, isEventName } from './event-name.ts'
+import { readEventName } from '../names/event-name.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
 import { dataOf, recordFailed, recordSucceeded } from './record.ts'
 import { settleOwnWaits } from './wait-for-event.ts'
@@ -25,9 +25,9 @@ export const emit: OpcodeRules<'Emit'> = {
   draft(pass, opcode) {
     const { draft, assumptions, wokenWaiters, guarded } = pass
     const { catalog, report, now } = pass.context
-    const { eventName } = opcode
-    if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
-    const { namespace, app, id: runId } = draft.run
+    const eventName = readEventName(opcode.eventName)
+    if (typeof eventName !== 'string') return recordFailed(pass, opcode, eventName)
+    const { namespace, app, id: runId, engineEvents } = draft.run
     const id = derivedId('evt', now, runId, opcode.id)
     const source = 'emit' as const
     const generation = nextGeneration(draft.run)
@@ -42,7 +42,7 @@ export const emit: OpcodeRules<'Emit'> = {
     }
     const { questions, guards, changes, run } = draft
     const unit = { questions, guards, changes, assumptions, wokenWaiters, guarded, self: run }
-    const effects = takeIn(unit, { event, catalog, origin: opcode.id, report, now })
+    const effects = takeIn(unit, { event, catalog, origin: opcode.id, engineEvents, report, now })
     if (generation >= LONG_CHAIN && effects.triggered.length > 0) report(chainFault(run))
     if (effects.cancelsSelf) draft.set({ cancelRequested: true })
     const emitted = { ...event, woke: 0, triggered: [] }

@@ -58,7 +58,7 @@ export interface OpcodeRules<Op extends Opcode['op']> {
    */
   readonly runsOnRunner: boolean
   /** Why a run that has such a step unsettled is parked; null: the step is settled by the pass that reports it. */
-  readonly parksFor: Extract<WaitingFor['kind'], 'retry' | 'sleep' | 'event' | 'callback' | 'child'> | null
+  readonly parksFor: Extract<WaitingFor['kind'], 'retry' | 'sleep' | 'event' | 'callback' | 'run' | 'child'> | null
   /** How a parked step succeeds when its `wakeAt` is due; null: such a step has no `wakeAt`. */
   readonly whenDue: Pick<Step, 'data' | 'timedOut'> | null
   /**

@@ -9,6 +9,7 @@ import { sleep, sleepUntil } from './sleep.ts'
 import { stepRun } from './step-run.ts'
 import { waitForCallback } from './wait-for-callback.ts'
 import { waitForEvent } from './wait-for-event.ts'
+import { waitForRun } from './wait-for-run.ts'
 import { webhook } from './webhook.ts'
 
 export const OPCODES = {
@@ -17,6 +18,7 @@ export const OPCODES = {
   SleepUntil: sleepUntil,
   WaitForEvent: waitForEvent,
   WaitForCallback: waitForCallback,
+  WaitForRun: waitForRun,
   RunWorkflow: runWorkflow,
   Emit: emit,
   Webhook: webhook,

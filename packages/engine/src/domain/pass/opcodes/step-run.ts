@@ -19,6 +19,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
   whenDue: null,
   draft(pass, opcode, known) {
     const { draft, context } = pass
+    if (opcode.spent) draft.spend(opcode.spent)
     if (opcode.error) return draftFailure(pass, opcode, known)
     if (known) {
       draft.moveStep(known, {
@@ -31,6 +32,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
         ...context.sent,
         ...ranTimes(opcode, context),
         ...dataOf(opcode.data),
+        ...(opcode.rollback ? { rollback: true } : {}),
       })
       return undefined
     }
@@ -46,6 +48,7 @@ export const stepRun: OpcodeRules<'StepRun'> = {
       finishedAt: draft.now,
     }
     if (opcode.data !== undefined) step.data = opcode.data
+    if (opcode.rollback) step.rollback = true
     if (opcode.offsetMs !== undefined) Object.assign(step, ranTimes(opcode, context))
     draft.record(step)
     return undefined

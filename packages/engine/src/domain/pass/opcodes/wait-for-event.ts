@@ -7,7 +7,7 @@ import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
 import type { LoggedEvent } from '../../run/assumptions.ts'
-import { EVENT_NAME_ERROR, isEventName } from './event-name.ts'
+import { readEventName } from '../names/event-name.ts'
 import type { DraftedPass, OpcodeRules, PassOpcode, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded, recordWaiting } from './record.ts'
 
@@ -17,8 +17,9 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
   parksFor: 'event',
   whenDue: { data: 'null', timedOut: true },
   draft(pass, opcode) {
-    const { eventName, timeoutMs, if: condition } = opcode
-    if (!isEventName(eventName)) return recordFailed(pass, opcode, EVENT_NAME_ERROR)
+    const { timeoutMs, if: condition } = opcode
+    const eventName = readEventName(opcode.eventName)
+    if (typeof eventName !== 'string') return recordFailed(pass, opcode, eventName)
     const inWait = { inWait: true }
     const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
     if (fault !== undefined) return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })

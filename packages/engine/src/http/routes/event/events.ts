@@ -7,6 +7,7 @@ import { invalid } from '../../../domain/model/errors.ts'
 import type { Event } from '../../../domain/model/event.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'
+import { runEndText } from '../../../domain/view/run-end.ts'
 import {
   EVENT_PAGE_CHARS_MAX,
   EVENTS_OF_NAME_MAX,
@@ -20,7 +21,7 @@ import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { notFound, pathId } from '../../request/query.ts'
 import { sendJson } from '../../response/reply.ts'
-import { onlyRunOf, runEndText, whileOpen } from '../run/results.ts'
+import { onlyRunOf, whileOpen } from '../run/results.ts'
 import { withBufferRuns } from './buffer-links.ts'
 import { eventText } from './present-event.ts'
 import { send, sendBatch, sentEvent, warned } from './send.ts'

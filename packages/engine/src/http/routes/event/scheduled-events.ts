@@ -2,8 +2,8 @@
 
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance } from 'fastify'
-import { scheduledEvent } from '../../../domain/arrival/scheduled-event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
+import { scheduledEvent } from '../../../domain/run/later/scheduled-event.ts'
 import { list, splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { timestamp } from '../../../domain/text/timestamp.ts'

@@ -17,7 +17,7 @@ import { scan } from '../../access/scan.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
-import { checkName, validator } from '../../request/validate.ts'
+import { checkEventName, checkName, validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { ScheduleReads } from './schedule-reads.ts'
 
@@ -91,7 +91,7 @@ function readSortPosition([at, id, ...rest]: unknown[]): { at: number; id: strin
 function definitionOf(request: FastifyRequest): ScheduleDefinition {
   const body = bodyOf(request)
   const { event, catchUp = 'one', startsAt, endsAt, ...rest } = checkPut(body?.value)
-  checkName('event.name', event.name)
+  checkEventName('event.name', event.name)
   checkName('event.app', event.app)
   const eventText = body && objectMember(body.text, 'event')
   const eventData = eventText && objectMember(eventText, 'data')

@@ -21,7 +21,7 @@ import { type Body, bodyOf } from '../../request/body.ts'
 import { HTTP_LIMITS } from '../../request/limits.ts'
 import { timestamp as readTimestamp } from '../../request/timestamp.ts'
 import { warningsOf } from '../../request/unknown.ts'
-import { checkName, validator } from '../../request/validate.ts'
+import { checkEventName, checkName, validator } from '../../request/validate.ts'
 import { problemOf } from '../../response/problem.ts'
 
 const checkEvent = validator(operations.sendEvent.body.schema)
@@ -43,7 +43,7 @@ export function sentEvent(body: Body | undefined, traceparent: FastifyRequest['h
   // It would be sent, with a warning, where elsewhere the member means that nothing happens.
   if (Object.hasOwn(checked, 'dryRun')) throw invalid('dryRun', 'is a query parameter: POST /events?dryRun=1')
   const { name, app, dedupeId, runner, targetApp, attributes } = checked
-  checkName('name', name)
+  checkEventName('name', name)
   checkName('app', app)
   checkName('dedupeId', dedupeId)
   checkName('runner', runner)

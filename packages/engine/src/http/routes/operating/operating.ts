@@ -20,11 +20,12 @@ export function operatingRoutes(app: FastifyInstance, context: HttpContext): voi
   app.get(operations.getHealth.path, (_request, reply) => sendJson(reply, 200, '{"status":"ok"}'))
 
   app.get(operations.getReadiness.path, async (_request, reply) => {
-    const { ready, checks, draining } = await deps.health.check()
+    const { ready, checks, draining, held } = await deps.health.check()
     if (ready && !draining && !drain.started) {
       return sendJson(reply, 200, JSON.stringify({ status: 'ready', checks }))
     }
-    const body = { status: 'not_ready', checks, draining: draining || drain.started || undefined }
+    const isDraining = draining || drain.started
+    const body = { status: 'not_ready', checks, draining: isDraining || undefined, held: held || undefined }
     return sendJson(reply, 503, JSON.stringify(body))
   })
 
@@ -38,6 +39,11 @@ export function operatingRoutes(app: FastifyInstance, context: HttpContext): voi
     return sendJson(reply, 200, JSON.stringify(engines.map(presentEngine)))
   })
 
+  mount(app, context, operations.releaseEngine, async (request, reply) => {
+    await deps.release.release(request.actor)
+    return sendJson(reply, 200, '{"held":false}')
+  })
+
   // The document never changes while the process lives.
   let document: string | undefined
   mount(app, context, operations.getOpenapi, async (_request, reply) => {
@@ -47,13 +53,14 @@ export function operatingRoutes(app: FastifyInstance, context: HttpContext): voi
 }
 
 function presentEngine(engine: ListedEngine): Engine {
-  const { id, isSelf, version, host, pid, startedAt, seenAt, isDraining, lanes, prunedUpTo, ...rest } = engine
+  const { id, isSelf, version, host, pid, startedAt, seenAt, isDraining, isHeld, lanes, prunedUpTo, ...rest } = engine
   const { sockets, streams, checks, writes, queue, limiter, limiterEntries, settings } = rest
   return {
     ...{ id, self: isSelf, version, host, pid },
     startedAt: timestamp(startedAt),
     seenAt: timestamp(seenAt),
     draining: isDraining,
+    ...(isHeld && { held: true as const }),
     inFlight: lanes.find(({ lane }) => lane === 'runs')?.inFlight ?? 0,
     ...{ lanes, sockets, streams, checks, writes, queue, limiter, limiterEntries, settings },
     removedUpTo: prunedUpTo && {

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { PastDefinition, App as WireApp, Runner as WireRunner, WorkflowDefinition } from '@perdure/protocol'
+import type { Budget } from '../../../domain/model/budget/budget.ts'
 import type { App, Defined, Definition, KeptDefinition } from '../../../domain/model/workflow.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { Registry } from '../../../services/registry/register.ts'
@@ -78,9 +79,16 @@ function presentDefined(defined: Defined): PastDefinition['definition'] {
     triggers: defined.triggers,
     flowControl: defined.flowControl && { ...defined.flowControl },
     onFailure: defined.onFailure,
+    cleanup: defined.cleanup,
     handlerRetries: defined.handlerRetries,
     whenExhausted: defined.whenExhausted,
+    retention: defined.retention && { ...defined.retention },
+    budget: defined.budget && presentBudget(defined.budget),
     attributes: defined.attributes,
     inheritAttributes: defined.inheritAttributes,
   }
+}
+
+function presentBudget({ limits, whenExceeded }: Budget): NonNullable<PastDefinition['definition']['budget']> {
+  return whenExceeded === undefined ? limits : { ...limits, whenExceeded }
 }

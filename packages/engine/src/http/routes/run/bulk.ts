@@ -87,16 +87,18 @@ export function bulkRoutes(app: FastifyInstance, context: HttpContext): void {
 }
 
 function bulkRequest(body: Body | undefined): BulkRequest & { dryRun?: boolean } {
-  const { action, filter, ids, dryRun, ...rest } = checkRequest(body?.value)
+  const { action, filter, ids, dryRun, cleanup, ...rest } = checkRequest(body?.value)
   if ((filter === undefined) === (ids === undefined)) throw invalid('filter', 'or ids is required, and not both')
   for (const [i, id] of (ids ?? []).entries()) checkName(`ids[${i}]`, id)
   if ('input' in rest && action !== 'replay') throw invalid('input', 'is only for the action replay')
+  if (cleanup !== undefined && action !== 'cancel') throw invalid('cleanup', 'is only for the action cancel')
   const input = body && objectMember(body.text, 'input')
   return {
     action,
     ...(filter && { filter: filterOf(filter) }),
     ...(ids && { ids }),
     ...(input === undefined ? {} : { input }),
+    ...(cleanup === false ? { skipsCleanup: true } : {}),
     ...(dryRun === undefined ? {} : { dryRun }),
   }
 }

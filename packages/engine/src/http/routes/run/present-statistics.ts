@@ -63,7 +63,10 @@ export function presentWorkflowStats(
       trend,
       live: live.get(keyOf({ app, workflow })) ?? [],
     }))
-    .filter(({ tally, live }) => tally.started + ended(tally) + ended(tally.onFailure) + live.length > 0)
+    .filter(
+      ({ tally, live }) =>
+        tally.started + ended(tally) + ended(tally.onFailure) + ended(tally.cleanup) + live.length > 0,
+    )
     .sort((a, b) => ended(b.tally) - ended(a.tally) || (keyOf(a) < keyOf(b) ? -1 : 1))
     .slice(0, limit)
     .map(({ app, workflow, tally, trend, live }) => ({
@@ -72,7 +75,8 @@ export function presentWorkflowStats(
       ...presentTally(tally),
       inFlight: sum(live.filter(isOfHandler)),
       ...presentHeld(live.filter(isOfHandler)),
-      onFailure: { ...tally.onFailure, inFlight: sum(live.filter(each => !isOfHandler(each))) },
+      onFailure: { ...tally.onFailure, inFlight: sum(live.filter(({ kind }) => kind === 'onFailure')) },
+      cleanup: { ...tally.cleanup, inFlight: sum(live.filter(({ kind }) => kind === 'cleanup')) },
       ...presentFailure(failureOf.get(keyOf({ app, workflow }))?.[0]),
       steps: presentSteps(stepsOf.get(keyOf({ app, workflow })) ?? []),
       ...(spans && trend ? { trend: { at: timestamp(spans.from), spanMs: spans.spanMs, ...trend } } : {}),
@@ -143,6 +147,7 @@ function* equalRuns({ workflows, live }: RunTotals, { withAllLive }: FacetFilter
     for (const status of TERMINAL_STATUSES) {
       yield { app, workflow, kind: 'run', status, runs: tally[status] }
       yield { app, workflow, kind: 'onFailure', status, runs: tally.onFailure[status] }
+      yield { app, workflow, kind: 'cleanup', status, runs: tally.cleanup[status] }
     }
   }
   for (const each of live) yield withAllLive ? each : { ...each, runs: each.created }

@@ -1,9 +1,10 @@
-// Steps and their attempts on the wire (docs/http-api/runs.md#steprecord). Results keep their exact text.
+// Steps and their attempts on the wire (docs/http-api/schemas.md#steprecord). Results keep their exact text.
 
 import type { StepRecord, StepAttempt as WireAttempt } from '@perdure/protocol'
 import { cutText } from '@perdure/protocol'
 import { wireTriggered } from '../../../domain/model/event.ts'
 import type { Step } from '../../../domain/model/step.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
@@ -55,11 +56,14 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     wakeAt: optionalTimestamp(step.wakeAt),
     eventName: step.eventName,
     childRunId: step.childRunId,
+    awaitedRunId: step.awaitedRunId && shownRunId(step.awaitedRunId),
     deliveryId: step.deliveryId,
     emittedEventId: step.emittedEventId,
     effects: step.effects && { ...step.effects, triggered: wireTriggered(step.effects.triggered) },
     carried: step.carried,
     timedOut: step.timedOut,
+    settledBy: step.settledBy && { ...step.settledBy, at: timestamp(step.settledBy.at) },
+    rollback: step.rollback,
   }
 }
 

@@ -1,6 +1,7 @@
 // Runs, log lines and audit entries on the wire (docs/http-api/runs.md#runs). Payloads keep their exact text.
 
 import type { RunStatusFrame, ControlAction as WireControlAction } from '@perdure/protocol'
+import type { ShownBudget } from '../../../domain/model/budget/budget.ts'
 import type { ControlAction } from '../../../domain/model/control-action.ts'
 import type { LogLine } from '../../../domain/model/log-line.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
@@ -12,11 +13,12 @@ import type { RunUpdate } from '../../../domain/view/run-updates.ts'
 import type { RunView } from '../../../ports/store-reads.ts'
 
 /** The reply of `GET /runs/{id}`: the summary with the events of its buffer, `input` and `result`. */
-export function runText(run: RunView): JsonText {
+export function runText(run: RunView, budget?: ShownBudget): JsonText {
   const { progress } = run
   const shown = progress && splice({ at: timestamp(progress.at) }, { value: progress.value })
   const payloads = { progress: shown, input: run.input, result: run.result }
-  return splice({ ...runSummary(run), eventIds: run.eventIds, generation: run.generation || undefined }, payloads)
+  const head = { ...runSummary(run), eventIds: run.eventIds, generation: run.generation || undefined, budget }
+  return splice(head, payloads)
 }
 
 export function logLineText(line: LogLine): JsonText {

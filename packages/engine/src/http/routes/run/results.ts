@@ -5,10 +5,7 @@ import type { SendEventReply } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { isTerminal } from '../../../domain/model/run.ts'
-import { shownRunId } from '../../../domain/text/ids.ts'
-import { splice } from '../../../domain/text/json-splice.ts'
-import type { JsonText } from '../../../domain/text/json-text.ts'
-import type { RunEnd } from '../../../services/live/live.ts'
+import { runEndText } from '../../../domain/view/run-end.ts'
 import type { HttpContext } from '../../access/context.ts'
 import { mount } from '../../access/mount.ts'
 import { notFound, pathId } from '../../request/query.ts'
@@ -24,13 +21,6 @@ export function resultRoutes(app: FastifyInstance, context: HttpContext): void {
     if (!run) throw notFound('run')
     return sendJson(reply, isTerminal(run.status) ? 200 : 202, runEndText(run))
   })
-}
-
-/** A run's end on the wire; of a run that goes on, its status alone. */
-export function runEndText({ id, status, result, error }: RunEnd): JsonText {
-  return isTerminal(status)
-    ? splice({ runId: shownRunId(id), status, error }, { result })
-    : splice({ runId: shownRunId(id), status }, {})
 }
 
 /** The run that the event started, if it is the only one. The run of a buffer is of many events, so none of them waits for it. */

@@ -12,13 +12,13 @@ import { sendJson } from '../../response/reply.ts'
 import { logLineText, runText } from './present.ts'
 
 export function runRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { store, runWhy, runningSteps } = context.deps
+  const { store, runWhy, runningSteps, budgets } = context.deps
 
   mount(app, context, operations.getRun, async (request, reply) => {
     const run = await store.in(request.actor.namespace).run(pathId(request, 'run'))
     if (!run) throw notFound('run')
     const [shown] = await withRunningSteps(runningSteps, [run])
-    return sendJson(reply, 200, runText(shown ?? run))
+    return sendJson(reply, 200, runText(shown ?? run, await budgets.of(run)))
   })
 
   mount(app, context, operations.explainRun, async (request, reply) => {

@@ -12,6 +12,7 @@ import type { HttpContext } from '../../access/context.ts'
 import { type Handler, mount } from '../../access/mount.ts'
 import { rawBodyOf } from '../../request/body.ts'
 import { pathId } from '../../request/query.ts'
+import { checkEventName } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { mountSetting } from './settings.ts'
 
@@ -30,9 +31,10 @@ export function webhookReceiverRoutes(app: FastifyInstance, context: HttpContext
     },
     service: receivers,
     members: ['eventName', 'name', 'app', 'slug', 'targetApp', 'scheme', 'keepHeaders', 'enabled', 'secret'],
-    names: ['name', 'app', 'eventName', 'targetApp'],
+    names: ['name', 'app', 'targetApp'],
     fixed: { slug: FIXED, scheme: FIXED },
-    check: ({ keepHeaders }) => {
+    check: ({ eventName, keepHeaders }) => {
+      checkEventName('eventName', eventName)
       const fault = keepHeadersFault(keepHeaders ?? [])
       if (fault !== undefined) throw invalid('keepHeaders', fault)
     },

@@ -15,15 +15,18 @@ import {
 } from '../../../../domain/why/limits.ts'
 import type { LimitsQuery, SingletonsQuery } from '../../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../../description/values.ts'
-import { HOLDS_SLOTS, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { HOLDS_SLOT, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FIRST_IN_START_QUEUE } from '../../write/statements.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
 
 /** The order of ids, in which likewise no index is read. */
 const BY_ID = "id || ''"
 
-const LIMITED_COLUMNS = 'id, app, workflow, holds, started_at'
-type LimitedRow = [id: string, app: string, workflow: string, holds: string | null, startedAt: number | null]
+const LIMITED_COLUMNS = 'id, app, workflow, status, holds, started_at, lease_owner, leased_without_slots'
+type LimitedRow = [
+  ...[id: string, app: string, workflow: string, status: RunStatus, holds: string | null, startedAt: number | null],
+  ...[leaseOwner: string | null, leasedWithoutSlots: number | null],
+]
 type GroupRow = [id: string, waiting: number, oldestAt: number, sampleId: string]
 type FirstRow = [queue: string, waitingFor: string | null, availableAt: number | null]
 
@@ -36,7 +39,7 @@ export function limitQueries(namespace: string, query: LimitsQuery): Query[] {
   const { terms, params } = withKey('holds', query)
   return [
     {
-      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE slot1 IS NOT NULL AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}${terms}
+      sql: `SELECT ${LIMITED_COLUMNS} FROM runs WHERE ${HOLDS_SLOT.slot1} AND ${SAME_NAMESPACE}${terms}
         ORDER BY ${BY_ID} LIMIT ?`,
       params: [namespace, ...params, LIMIT_RUNS_COUNTED_MAX],
     },
@@ -142,9 +145,14 @@ export function limitRows(
   [samples = [], firsts = []]: readonly Row[][],
 ): LimitRows {
   const runOf = (row: Row): LimitedRun => {
-    const [id, app, workflow, holds, startedAt] = row as LimitedRow
-    const parsed = holds === null ? {} : { holds: JSON.parse(holds) }
-    return { namespace, id, app, workflow, ...parsed, ...(startedAt === null ? {} : { startedAt }) }
+    const [id, app, workflow, status, holds, startedAt, leaseOwner, leasedWithoutSlots] = row as LimitedRow
+    return {
+      ...{ namespace, id, app, workflow, status },
+      ...(holds === null ? {} : { holds: JSON.parse(holds) }),
+      ...(startedAt === null ? {} : { startedAt }),
+      ...(leaseOwner === null ? {} : { leaseOwner }),
+      ...(leasedWithoutSlots === null ? {} : { leasedWithoutSlots: true as const }),
+    }
   }
   const sampled = new Map(samples.map(row => [row[0] as string, runOf(row)]))
   const nextAts = new Map(firsts.map(row => [row[0] as string, nextAtOf(row as FirstRow)]))

@@ -3,7 +3,7 @@
 import type { RunFilter, RunStatus } from '../../../../domain/model/run.ts'
 import { earliestId } from '../../../../domain/text/ids.ts'
 import type { Value } from '../../description/values.ts'
-import { OF_HANDLER, ON_FAILURE } from '../../tables/runs.ts'
+import { OF_HANDLER, ofKind } from '../../tables/runs.ts'
 import { folded } from './text-search.ts'
 
 /** Keeps SQLite from using an index for it: its planner prefers one over a whole namespace to one that finds the few runs wanted. */
@@ -67,7 +67,7 @@ const TERMS: {
     return { sql, params: [], columns: ['trigger_kind'] }
   },
   // A literal, likewise.
-  kind: kind => ({ sql: kind === 'run' ? OF_HANDLER : ON_FAILURE, params: [], columns: ['kind'] }),
+  kind: kind => ({ sql: kind === 'run' ? OF_HANDLER : ofKind(kind), params: [], columns: ['kind'] }),
   // A run's id begins with its time.
   since: since => ({ sql: 'id >= ?', params: [earliestId('run', since)], columns: ['id'] }),
   until: until => ({ sql: 'id < ?', params: [earliestId('run', until)], columns: ['id'] }),

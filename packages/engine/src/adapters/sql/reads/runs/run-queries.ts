@@ -5,7 +5,7 @@ import type { LoadedRun } from '../../../../domain/run/state.ts'
 import type { LogsQuery, RunView } from '../../../../ports/store-reads.ts'
 import type { Query, Row } from '../../description/values.ts'
 import { LOGS } from '../../tables/logs.ts'
-import { HOLDS_SLOTS, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
+import { HOLDS_SLOT, NEWEST_OF_CHAIN, RUNS, SLOT_COLUMNS } from '../../tables/runs.ts'
 import { FINAL_STATUSES } from '../../tables/statuses.ts'
 import { STEPS } from '../../tables/steps.ts'
 import { SAME_NAMESPACE } from './run-filter.ts'
@@ -43,7 +43,7 @@ export function loadedRun(run: Row, steps: Row[], rootLogged: number): LoadedRun
 /** Rows with the ids of the runs that hold the slot, the oldest first. */
 export function holdersQuery(namespace: string, slotId: string, limit: number): Query {
   const holders = SLOT_COLUMNS.map(
-    slot => `SELECT id FROM runs WHERE ${slot} IS NOT NULL AND ${slot} = ? AND ${HOLDS_SLOTS} AND ${SAME_NAMESPACE}`,
+    slot => `SELECT id FROM runs WHERE ${slot} = ? AND ${HOLDS_SLOT[slot]} AND ${SAME_NAMESPACE}`,
   )
   return {
     sql: `SELECT id FROM (${holders.join(' UNION ')}) AS holders ORDER BY id LIMIT ?`,
@@ -68,6 +68,14 @@ export function storedIds(ids: readonly string[], rows: readonly Row[]): string[
 
 export function erasedQuery(namespace: string, id: string): Query {
   return { sql: 'SELECT 1 FROM erased_runs WHERE id = ? AND namespace = ?', params: [id, namespace] }
+}
+
+/** Like `runQuery`, for the newest run of a chain. */
+export function newestOfChainQuery(namespace: string, firstRunId: string): Query {
+  return {
+    sql: `SELECT ${RUNS.select}, ${CURRENT_STEP} FROM runs WHERE chain_id = ? AND ${NEWEST_OF_CHAIN} AND namespace = ?`,
+    params: [firstRunId, namespace],
+  }
 }
 
 export function runQuery(namespace: string, id: string): Query {

@@ -1,14 +1,14 @@
 // Counts the runs of each status. Called by the reads.
 
-import { RUN_STATUSES } from '@perdure/protocol'
+import { FOLLOW_ON_KINDS, RUN_STATUSES } from '@perdure/protocol'
 import type { RunCounts, RunStatsQuery } from '../../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../../description/values.ts'
-import { ON_FAILURE } from '../../tables/runs.ts'
+import { ofKind } from '../../tables/runs.ts'
 import { allOf, equals, filterTerms, inNamespace } from './run-filter.ts'
 
 /**
  * A query for each status, for `runCounts`. Each walks its part of the index by status, which has id and app as well.
- * The app is counted, not filtered by: a planner that took the index by app instead would read every row. On-failure runs have an
+ * The app is counted, not filtered by: a planner that took the index by app instead would read every row. Runs that follow another have an
  * index of their own, so those of handlers are what these leave.
  */
 export function countQueries(namespace: string, { app, since, kind }: RunStatsQuery): Query[] {
@@ -17,11 +17,14 @@ export function countQueries(namespace: string, { app, since, kind }: RunStatsQu
     const scope = [inNamespace(namespace), equals('status', status), ...filterTerms({ since }).values()]
     const { terms, params } = allOf(scope)
     const all = `(SELECT ${count} FROM runs WHERE ${terms.join(' AND ')})`
-    const onFailure = `(SELECT ${count} FROM runs WHERE ${[...terms, ON_FAILURE].join(' AND ')})`
+    const counted = (kind: string) => `(SELECT ${count} FROM runs WHERE ${[...terms, kind].join(' AND ')})`
     const one: Value[] = [...(app === undefined ? [] : [app]), ...params]
     if (kind === undefined) return { sql: `SELECT ${all}`, params: one }
-    if (kind === 'onFailure') return { sql: `SELECT ${onFailure}`, params: one }
-    return { sql: `SELECT ${all} - ${onFailure}`, params: [...one, ...one] }
+    if (kind !== 'run') return { sql: `SELECT ${counted(ofKind(kind))}`, params: one }
+    return {
+      sql: `SELECT ${all} - ${FOLLOW_ON_KINDS.map(each => counted(ofKind(each))).join(' - ')}`,
+      params: [one, ...FOLLOW_ON_KINDS.map(() => one)].flat(),
+    }
   })
 }
 

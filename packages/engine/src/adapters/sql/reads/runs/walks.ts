@@ -204,7 +204,7 @@ function leadsOf({ filter, statuses }: Listed): Lead[] {
   const leads = [...present.filter(name => !isWide(name)), ...present.filter(isWide)].flatMap((name): Lead[] =>
     name === 'attribute' ? (filter.attribute ?? []).map(attribute => ({ name, attribute })) : [{ name }],
   )
-  if (filter.kind === 'onFailure') leads.push({ name: 'kind' })
+  if (filter.kind !== undefined && filter.kind !== 'run') leads.push({ name: 'kind' })
   return filter.runType === 'cron' ? [...leads, { name: 'runType' }] : leads
 }
 

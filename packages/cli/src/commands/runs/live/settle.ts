@@ -1,0 +1,36 @@
+// `perdure runs settle`: gives an outstanding step its end by hand.
+
+import { type Command, Option } from 'commander'
+import { UsageError } from '../../../command-line/flags.ts'
+import { showCommand } from '../../../command-line/operation.ts'
+import { jsonOption } from '../../../command-line/options.ts'
+import type { Session } from '../../../command-line/session.ts'
+
+interface SettleOptions {
+  data?: string
+  error?: string
+  reason?: string
+}
+
+/** Adds `perdure runs settle` to `perdure runs`. */
+export function settleCommand(runs: Command): void {
+  showCommand(runs, 'settle', {
+    operation: 'settleStep',
+    description: 'give a step that waits, sleeps, is to be tried again or runs its end by hand',
+    examples: [
+      `perdure runs settle run_01K... parcel-left --data null --reason "the carrier called"`,
+      `perdure runs settle run_01K... charge:1 --error "declined by phone" --reason "ticket 4711"`,
+    ],
+    more: [
+      new Option('--data <json>', 'the result of the step; @file reads a file, - standard input'),
+      new Option('--error <message>', 'the error of the step, which the handler can catch'),
+      new Option('--reason <text>', 'why; kept with the step and in the audit log').makeOptionMandatory(),
+    ],
+    body: async ({ options: { data, error, reason = '' }, terminal }: Session<SettleOptions>) => {
+      if ((data === undefined) === (error === undefined)) throw new UsageError('give either --data or --error')
+      if (error !== undefined) return { error: { message: error }, reason }
+      return { data: await jsonOption('--data', data as string, terminal), reason }
+    },
+    lines: ({ name, status }) => [`${name} ${status}`],
+  })
+}

@@ -1,0 +1,36 @@
+// Rollbacks that have begun: a fork must not carry over a step that a cleanup run undoes.
+
+import { EngineError } from '../../model/errors.ts'
+import type { Step } from '../../model/step.ts'
+import { shownRunId } from '../../text/ids.ts'
+
+/** The name of the step that undoes another begins so (docs/wire-protocol.md#cleanup). */
+export const ROLLBACK_PREFIX = 'rollback:'
+
+/** The runs that clean up after a run. */
+export interface Cleanups {
+  /** One that has not ended. It may be about to undo any step. */
+  liveRunId?: string
+  /** Names of the rollbacks that have a record. */
+  begun: ReadonlySet<string>
+}
+
+/** @throws EngineError `conflict`, which names the first of the steps that is undone, or still to be. */
+export function refuseUndone(carried: readonly Step[], { liveRunId, begun }: Cleanups): void {
+  const names = new Set([...begun].map(withoutRepeat))
+  const undone = carried.find(
+    ({ rollback, name }) => rollback && (liveRunId !== undefined || names.has(withoutRepeat(ROLLBACK_PREFIX + name))),
+  )
+  if (!undone) return
+  const { name: step } = undone
+  const is = liveRunId === undefined ? 'was rolled back' : `is to be rolled back by run ${shownRunId(liveRunId)}`
+  const message = `Step "${step}" ${is}: a run that keeps its result would rely on what is undone. Replay the run, or retry from this step or one before it.`
+  throw new EngineError('conflict', message, {
+    details: { step, ...(liveRunId && { cleanupRunId: shownRunId(liveRunId) }) },
+  })
+}
+
+/** Repeats of a name count as one name: the rollbacks of them may be numbered in another order. */
+function withoutRepeat(name: string): string {
+  return name.replace(/:\d+$/, '')
+}

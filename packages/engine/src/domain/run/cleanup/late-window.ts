@@ -1,0 +1,21 @@
+// The time in which the pass of a run that was ended from outside may still answer (docs/wire-protocol.md#late-answers): a step that it
+// has carried out meanwhile is to be undone.
+
+import { CLEANUP_FEATURE } from '@perdure/protocol'
+import type { CatalogView } from '../../model/catalog.ts'
+import { knows } from '../../model/features.ts'
+import { type Run, runKind } from '../../model/run.ts'
+
+/** How long the pass may answer after the end. The cleanup run waits as long, or until the answer is there. */
+export const LATE_ANSWER_MS = 10_000
+
+/** Most steps that are stored after the end. Their seqs are before that of the end, which is given out with so many to spare. */
+export const LATE_STEPS_MAX = 1000
+
+/** Whether a pass may be under way that can still answer: the run is leased, and runners of its workflow know cleanup runs. */
+export function passMayAnswer(run: Readonly<Run>, catalog: CatalogView): boolean {
+  const { status, leaseOwner, leasedWithoutSlots, app, workflow } = run
+  const isUnderWay = leaseOwner !== undefined && !leasedWithoutSlots && (status === 'running' || status === 'paused')
+  if (!isUnderWay || runKind(run) !== 'run' || run.skipsCleanup) return false
+  return catalog.runners(app).some(runner => runner.workflows.includes(workflow) && knows(runner, CLEANUP_FEATURE))
+}

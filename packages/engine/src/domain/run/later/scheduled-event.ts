@@ -1,0 +1,56 @@
+// Events that arrive in a commit of their own: those that are sent for later (docs/events.md#send-an-event-later), and those of the
+// engine (ended-event.ts). A flow-control row keeps the event as it was sent, and everything is decided when it arrives.
+
+import type { Attributes } from '../../model/attributes.ts'
+import type { EngineEventFacts } from '../../model/event.ts'
+import { type FlowPolicy, type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
+import { splice } from '../../text/json-splice.ts'
+import { type JsonText, objectMember } from '../../text/json-text.ts'
+import type { Traceparent } from '../../text/traceparent.ts'
+
+/** Longest time from sending an event to its arrival. */
+export const SCHEDULED_MS_MAX = 366 * 86_400_000
+
+/** An event as it was sent, without effects. */
+export interface ScheduledEvent {
+  id: string
+  name: string
+  app?: string
+  data?: JsonText
+  dedupeId?: string
+  runner?: string
+  targetApp?: string
+  attributes?: Attributes
+  trace?: Traceparent
+  /** Only on an event that the engine sends. */
+  engine?: EngineEventFacts
+  createdAt: number
+}
+
+export function scheduledRowId(namespace: string, eventId: string): string {
+  return flowRowId({ namespace, app: '', workflow: '', policy: 'event', key: eventId })
+}
+
+export function scheduledRow(namespace: string, event: ScheduledEvent, at: number): FlowRow {
+  return { ...eventRow('event', namespace, event), availableAt: at, dueAt: at }
+}
+
+/** The row of an event, due at its creation. */
+export function eventRow(policy: FlowPolicy, namespace: string, event: ScheduledEvent): FlowRow {
+  const { id: key, data, ...about } = event
+  const of = { namespace, app: '', workflow: '', policy, key }
+  return {
+    id: flowRowId(of),
+    ...of,
+    version: firstVersion(key),
+    availableAt: event.createdAt,
+    state: splice(about, { data }),
+  }
+}
+
+/** The event that a row keeps, its data to the letter. */
+export function scheduledEvent({ key, state }: Pick<FlowRow, 'key' | 'state'>): ScheduledEvent {
+  const { data: _, ...about } = JSON.parse(state) as ScheduledEvent
+  const data = objectMember(state, 'data')
+  return { ...about, id: key, ...(data === undefined ? {} : { data }) }
+}

@@ -1,0 +1,9 @@
+// The sentence about a run that is paused beyond a budget (docs/budgets.md#beyond-a-limit). Called by run-why.ts.
+
+import type { WaitingFor } from '../model/run.ts'
+import { timestamp } from '../text/timestamp.ts'
+
+/** Says which limit of which run is exceeded, and how the run goes on. */
+export function pausedForBudgetSentence(since: number, { name, limit, spent, runId }: WaitingFor): string {
+  return `It was paused at ${timestamp(since)} because the budget of run ${runId} is exceeded: ${spent} of ${limit} ${name} were spent. A higher limit resumes it (POST /runs/${runId}/budget); a resume alone pauses it again.`
+}

@@ -1,0 +1,35 @@
+// Releases an engine that was started held (docs/operating.md#hold-an-engine). Called by the HTTP routes.
+
+import { EngineError } from '../../domain/model/errors.ts'
+import { type Actor, Audit, type AuditDeps } from '../commit/audit.ts'
+import type { Hold } from '../support/hold.ts'
+
+/** Only keys of this namespace release an engine: it works for all of them. */
+const OPERATORS = 'default'
+
+export interface ReleaseDeps extends AuditDeps {
+  hold: Hold
+  /** The id of this engine. */
+  owner: string
+}
+
+export class Release {
+  readonly #deps: ReleaseDeps
+  readonly #audit: Audit
+
+  constructor(deps: ReleaseDeps) {
+    this.#deps = deps
+    this.#audit = new Audit(deps)
+  }
+
+  /** Lets the engine work. A repeat changes nothing. Throws `forbidden` to callers of other namespaces than `default`. */
+  async release(actor: Actor): Promise<void> {
+    const { hold, log, owner } = this.#deps
+    if (actor.namespace !== OPERATORS)
+      throw new EngineError('forbidden', `an engine is released with a key of the namespace "${OPERATORS}"`)
+    if (!hold.release()) return
+    log.info('the engine is released')
+    const act = { action: 'engine.release' as const, detail: JSON.stringify({ id: owner }) }
+    await this.#audit.commit(actor, { guards: [], changes: [] }, act)
+  }
+}

@@ -1,0 +1,78 @@
+// Lets the pass of a run that was ended from outside answer for some seconds, and stores the steps that it carried out
+// (docs/wire-protocol.md#late-answers). Used by driver.ts, pass-loop.ts and checkpoint.ts.
+
+import type { Step } from '../../domain/model/step.ts'
+import { type LateReport, storeLate } from '../../domain/pass/cleanup/late.ts'
+import type { PassContext } from '../../domain/pass/opcodes/context.ts'
+import { LATE_ANSWER_MS } from '../../domain/run/cleanup/late-window.ts'
+import { endUnderWay } from '../../domain/run/control.ts'
+import { cleanupRunId } from '../../domain/run/create.ts'
+import { type LoadedRun, RunState } from '../../domain/run/state.ts'
+import type { Core } from '../commit/core.ts'
+import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import type { ActiveRun } from './active-run.ts'
+
+export type LateAnswersDeps = Pick<Core, 'store' | 'clock' | 'catalog' | 'announcer' | 'log'>
+
+export class LateAnswers {
+  readonly #deps: LateAnswersDeps
+
+  constructor(deps: LateAnswersDeps) {
+    this.#deps = deps
+  }
+
+  /** The run was ended from outside, or is to end now: cancels its pass, and aborts it later. */
+  begin(active: ActiveRun): void {
+    if (active.late) return
+    const { clock, log } = this.#deps
+    active.cancelPass?.()
+    const close = clock.after(LATE_ANSWER_MS, () => active.abort.abort())
+    const hasEnded = this.#end(active).catch(err => {
+      log.error({ err, runId: active.state.run.id }, 'a run could not be ended; its lease will run out')
+      return false
+    })
+    active.late = { hasEnded, close }
+    // A pass whose run goes on, or is not cleaned up after, is not waited for.
+    void hasEnded.then(isEnded => isEnded || active.abort.abort())
+  }
+
+  /** Ends the run if nobody has yet. Answers whether it has ended, and not without a cleanup. */
+  async #end({ state: { run } }: ActiveRun): Promise<boolean> {
+    const { store, clock, catalog, announcer } = this.#deps
+    let loaded = await store.loadRun(run.id)
+    const decision = await decideAndCommit({
+      store,
+      decide: () =>
+        loaded && endUnderWay(RunState.loaded(loaded), { now: clock.now(), catalog: catalog.view(run.namespace) }),
+      unit: decision => decision,
+      onStale: async () => {
+        loaded = await store.loadRun(run.id)
+        return true
+      },
+    })
+    if (decision) announcer.announce(decision.changes)
+    const { status, skipsCleanup } = decision?.run ?? loaded?.run ?? {}
+    return (status === 'failed' || status === 'cancelled') && !skipsCleanup
+  }
+
+  /** Stores the steps that are to be undone. Undefined if it is too late for them, or the run has not ended so. */
+  async store(
+    { state: { run } }: ActiveRun,
+    report: LateReport,
+    context: (now: number) => Pick<PassContext, 'now' | 'sent' | 'knowledge'>,
+  ): Promise<{ steps: readonly Step[] } | undefined> {
+    const { store, clock, announcer } = this.#deps
+    const decided = await decideAndCommit({
+      store,
+      decide: async () => {
+        const followed: LoadedRun | undefined = await store.loadRun(run.id)
+        const cleanup = followed && (await store.loadRun(cleanupRunId(followed.run)))
+        return followed && storeLate({ followed, cleanup }, report, context(clock.now()))
+      },
+      unit: unit => unit,
+      onStale: () => true,
+    })
+    if (decided) announcer.announce(decided.changes)
+    return decided?.steps && { steps: decided.steps }
+  }
+}

@@ -1,0 +1,62 @@
+// A pass that only replays: a handler runs against a memo as far as the memo goes. No callback is executed, and no step is stored or
+// emitted. Used by the replay to find the rollbacks of the run that a cleanup run follows.
+
+import type { Discovery } from '../pass/discoveries.ts'
+import type { EncodedOpcode } from '../pass/opcode.ts'
+import { Pass } from '../pass/pass.ts'
+import type { StepId } from '../pass/step-ids.ts'
+import type { StepPromise } from '../pass/step-promise.ts'
+
+export class DryPass extends Pass {
+  /** A step that the memo does not have is checked as in any pass, and then never settles. */
+  override step(
+    called: string | StepId,
+    op: EncodedOpcode['op'],
+    discover: (id: StepId) => Discovery,
+  ): StepPromise<unknown> {
+    return super.step(called, op, id => {
+      discover(id)
+      return nothing(id)
+    })
+  }
+}
+
+/** Stands for the opcode of a step that is not to be executed. A sleep keeps the pass from ending no longer than the handler does. */
+function nothing({ hashedId: id }: StepId): EncodedOpcode {
+  return { id, op: 'Sleep', text: '', settles: false }
+}
+
+/** Captured before a test can replace them with fake timers. */
+const { setTimeout, clearTimeout } = globalThis
+
+/**
+ * Keeps a dry pass open while steps are wanted that the handler has not called, but not for long: the handler may await I/O that is no
+ * step beside a step that never settles here.
+ */
+export class HoldUntilCalled {
+  readonly #isComplete: () => boolean
+  readonly #ms: number
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isOver = false
+
+  constructor(isComplete: () => boolean, ms: number) {
+    this.#isComplete = isComplete
+    this.#ms = ms
+  }
+
+  /** Whether the pass stays open. `onOver` is called when the time is over. */
+  keepsOpen(_at: unknown, onOver: () => void): boolean {
+    if (this.#isOver || this.#isComplete()) return false
+    this.#timer ??= setTimeout(() => {
+      this.#isOver = true
+      onOver()
+    }, this.#ms)
+    return true
+  }
+
+  goesOn(): void {}
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,234 @@
+// Steps that run together: `step.map`, `step.race`, and branches that go on while another callback runs. That replay is exact is
+// the subject of replay/exactness/exactness.test.ts.
+
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { deferred } from '../run/deferred.ts'
+import type { TestEngine, TestRun } from '../testing/index.ts'
+import { open } from '../testing/open.testkit.ts'
+import { StepFailedError } from '../wire/errors.ts'
+import { createWorkflow } from '../workflow/create-workflow.ts'
+import type { WorkflowHandler } from '../workflow/workflow.ts'
+
+/** The engine of the test. */
+let engine: TestEngine
+
+async function runOf(handler: WorkflowHandler<unknown, unknown>, { checkpoints = true } = {}): Promise<TestRun> {
+  const flow = createWorkflow({ name: 'flow', retry: { maxAttempts: 1 } }, handler)
+  engine = await open({ workflows: [flow], checkpoints })
+  return engine.start(flow)
+}
+
+/** Resolves when the signal aborts, with its reason. */
+function aborted(signal: AbortSignal): Promise<Error> {
+  return new Promise(resolve => signal.addEventListener('abort', () => resolve(signal.reason as Error)))
+}
+
+const MODES = [{ checkpoints: true }, { checkpoints: false }]
+
+describe.each(MODES)('step.map, $checkpoints', mode => {
+  test('runs at most so many items at once, and keeps their order', async () => {
+    let [running, most] = [0, 0]
+    const run = await runOf(async ({ step }) => {
+      const items = [30, 1, 20, 2, 10]
+      return step.map(
+        'item',
+        items,
+        async (ms, index) => {
+          most = Math.max(most, ++running)
+          await new Promise(resolve => setTimeout(resolve, ms))
+          running--
+          return `${index}: ${ms}`
+        },
+        { concurrency: 2 },
+      )
+    }, mode)
+    expect(await run.result()).toEqual(['0: 30', '1: 1', '2: 20', '3: 2', '4: 10'])
+    expect(most).toBe(2)
+    expect((await run.steps()).map(({ name }) => name).sort()).toEqual([
+      'item:0',
+      'item:1',
+      'item:2',
+      'item:3',
+      'item:4',
+    ])
+  })
+
+  test('goes on where it was after a crash', async () => {
+    const executions = new Map<number, number>()
+    const run = await runOf(async ({ step }) => {
+      const items = Array.from({ length: 1000 }, (_, index) => index)
+      const done = await step.map(
+        'item',
+        items,
+        item => {
+          executions.set(item, (executions.get(item) ?? 0) + 1)
+          if (item === 600 && executions.get(item) === 1) engine.crash()
+          return item
+        },
+        { concurrency: 50 },
+      )
+      return done.length
+    }, mode)
+    await engine.restart()
+    expect(await run.result()).toBe(1000)
+    expect(executions.size).toBe(1000)
+    const repeated = [...executions].filter(([, count]) => count > 1).length
+    expect(repeated).toBeGreaterThan(0)
+    expect(repeated).toBeLessThanOrEqual(100)
+  })
+
+  test('with settle tries all items', async () => {
+    const run = await runOf(async ({ step }) => {
+      const all = await step.map('item', [1, 2, 3], item => (item === 2 ? Promise.reject(new Error('two')) : item), {
+        settle: true,
+      })
+      expectTypeOf(all).toEqualTypeOf<PromiseSettledResult<number>[]>()
+      return all.map(one => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))
+    }, mode)
+    expect(await run.result()).toEqual([1, 'two', 3])
+  })
+
+  test('of no items ends at once', async () => {
+    const run = await runOf(({ step }) => step.map('item', [], () => 1), mode)
+    expect(await run.result()).toEqual([])
+  })
+})
+
+test('the first item that fails ends a map: others are aborted, and none begins, also on a replay', async () => {
+  const begun: number[] = []
+  const reason = deferred<Error>()
+  const run = await runOf(async ({ step }) => {
+    const failed = await step
+      .map(
+        'item',
+        [0, 1, 2, 3],
+        async (item, _, { signal }) => {
+          begun.push(item)
+          if (item === 1) throw new Error('one')
+          reason.resolve(await aborted(signal))
+        },
+        { concurrency: 2 },
+      )
+      .catch((error: unknown) => error as StepFailedError)
+    expect(failed).toBeInstanceOf(StepFailedError)
+    await step.sleep('rest', '1h')
+    return step.run('after', () => (failed as Error).message)
+  })
+  expect((await reason.promise).message).toBe('Another item of "item" has failed')
+  await run.parkedAt('rest')
+  await engine.crash()
+  await engine.restart()
+  await engine.advance('1h')
+  expect(await run.result()).toBe('one')
+  expect(begun).toEqual([0, 1])
+  expect((await run.steps()).map(({ name, status }) => [name, status])).toEqual([
+    ['item:1', 'failed'],
+    ['rest', 'succeeded'],
+    ['after', 'succeeded'],
+  ])
+})
+
+test.each([
+  ['items', 5, undefined, 'Step "item": map: the items must be an array, not 5'],
+  ['a bound', [], { concurrency: 0 }, 'Step "item": map: concurrency must be an integer from 1 on, not 0'],
+  ['settle', [], { settle: 'yes' }, 'Step "item": map: settle must be true or false, not a string'],
+  ['an option', [], { limit: 2 }, 'limit'],
+])('a map refuses a wrong value of %s', async (_, items, options, message) => {
+  const run = await runOf(({ step }) => step.map('item', items as number[], () => 1, options as object))
+  await expect(run.result()).rejects.toThrow(message)
+})
+
+describe('step.race', () => {
+  test('aborts the losers, and never begins them again', async () => {
+    let begun = 0
+    const reason = deferred<Error>()
+    const run = await runOf(async ({ step }) => {
+      const first = await step.race({
+        fast: () => step.run('fast', () => 'fast'),
+        slow: async () => {
+          const slow = await step.run('slow', async ({ signal }) => {
+            begun++
+            reason.resolve(await aborted(signal))
+            return 1
+          })
+          await step.run('never', () => 'never')
+          return slow
+        },
+      })
+      expectTypeOf(first).toEqualTypeOf<
+        { readonly winner: 'fast'; readonly value: string } | { readonly winner: 'slow'; readonly value: number }
+      >()
+      await step.sleep('rest', '1h')
+      return first
+    })
+    expect((await reason.promise).message).toBe('Branch "fast" of the race was faster than "slow"')
+    await run.parkedAt('rest')
+    await engine.crash()
+    await engine.restart()
+    await engine.advance('1h')
+    expect(await run.result()).toEqual({ winner: 'fast', value: 'fast' })
+    expect(begun).toBe(1)
+    expect((await run.steps()).map(({ name }) => name)).toEqual(['fast', 'rest'])
+  })
+
+  test('an event that comes to a loser is there for the next wait', async () => {
+    const run = await runOf(async ({ step }) => {
+      const first = await step.race({
+        cancel: async () => {
+          await step.waitForEvent('cancel', { event: 'cancel' })
+          return 'cancelled'
+        },
+        nap: () => step.sleep('nap', '1h'),
+      })
+      const event = await step.waitForEvent<string>('cancel', { event: 'cancel', timeout: '1d' })
+      return [first.winner, event?.data]
+    })
+    await run.parkedAt('nap')
+    await engine.advance('1h')
+    await engine.send('cancel', 'now')
+    expect(await run.result()).toEqual(['nap', 'now'])
+  })
+
+  test('takes promises of steps, and rejects like the first', async () => {
+    const run = await runOf(async ({ step }) =>
+      step.race({ bad: step.run('bad', () => Promise.reject(new Error('bad'))), nap: step.sleep('nap', '1h') }),
+    )
+    await expect(run.result()).rejects.toThrow('bad')
+  })
+
+  test.each([
+    ['nothing', {}, 'step.race: it takes an object of at least one branch'],
+    ['a list', [() => 1], 'step.race: it takes an object of at least one branch'],
+    ['a value', { a: 1 }, 'step.race: "a" must be a function that calls steps'],
+  ])('refuses %s', async (_, branches, message) => {
+    const run = await runOf(({ step }) => step.race(branches as never))
+    await expect(run.result()).rejects.toThrow(message)
+  })
+
+  test('is no step of a callback', async () => {
+    const run = await runOf(({ step }) => step.run('outer', () => step.race({ a: () => step.run('a', () => 1) })))
+    await expect(run.result()).rejects.toThrow('steps cannot be nested')
+  })
+})
+
+test('with checkpoints a branch goes on beside a long callback, without them it waits for it', async () => {
+  for (const { checkpoints } of MODES) {
+    const next = deferred<void>()
+    const run = await runOf(
+      async ({ step }) => {
+        const short = async () => {
+          await step.run('short', () => 1)
+          await step.run('next', () => next.resolve())
+        }
+        // With checkpoints it ends only once the other branch has gone on.
+        const long = step.run('long', () => (checkpoints ? next.promise : undefined))
+        await Promise.all([long, short()])
+        return 'done'
+      },
+      { checkpoints },
+    )
+    expect(await run.result()).toBe('done')
+    const names = (await run.steps()).map(({ name }) => name)
+    expect(names.slice(checkpoints ? 0 : 2)).toContain('next')
+  }
+})

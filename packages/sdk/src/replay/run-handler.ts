@@ -1,0 +1,73 @@
+// Calls what a pass runs, inside its middleware: the handler of the workflow, with its event validated, the on-failure handler, or the
+// cleanup after another run. Called by invoke.ts and clean-up-run.ts.
+
+import { NonRetriableError } from '@perdure/client'
+import { CLEANUP_FEATURE } from '@perdure/protocol'
+import { Continuation } from '../pass/outcome.ts'
+import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
+import type { RunFailure } from '../wire/errors.ts'
+import { collects } from '../workflow/create-workflow.ts'
+import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
+import type { PassEnvironment } from './run-step.ts'
+import { createStepTools } from './tools.ts'
+
+export interface HandlerCall {
+  readonly workflow: Workflow
+  readonly environment: PassEnvironment
+  /** As the engine sent it. */
+  readonly event: WorkflowEvent
+  readonly runContext: RunContext
+  /** The error of the failed run, if the on-failure handler is to run. */
+  readonly error?: RunFailure | undefined
+  /** Cleans up after the run that this run follows, in place of the handler. */
+  readonly cleanUp?: ((args: WorkflowArgs) => unknown) | undefined
+}
+
+/** Returns the handler's result, as it is stored. Rejects with the error of the handler, its schema or a middleware. */
+export function runHandler(call: HandlerCall): unknown {
+  const { workflow, environment, runContext } = call
+  const chain = environment.middleware
+  const args = { event: eventIn(call), step: createStepTools(environment, runContext), ctx: runContext }
+  environment.run.args = args
+  if (!chain.touchesRuns) return handle(call, args)
+  return chain
+    .run({ ctx: args.ctx, event: args.event }, () => handleInPass(call, args))
+    .then(result =>
+      result instanceof Continuation ? result : chain.output(result, { kind: 'result', name: workflow.name }),
+    )
+}
+
+/** Never settles for middleware when the handler throws and the pass parks: the pass that ends with the error throws it again. */
+async function handleInPass(call: HandlerCall, args: WorkflowArgs): Promise<unknown> {
+  try {
+    return await handle(call, args)
+  } catch (error) {
+    if (call.environment.pass.parksOn(error)) return new Promise(() => {})
+    throw error
+  }
+}
+
+function eventIn({ workflow, environment, event }: HandlerCall): WorkflowEvent {
+  const chain = environment.middleware
+  if (!chain.changesInput) return event
+  const place = { kind: 'event', name: event.name } as const
+  const collected = collects(workflow.registration) && Array.isArray(event.data)
+  const data = collected
+    ? (event.data as unknown[]).map(payload => chain.input(payload, place))
+    : chain.input(event.data, place)
+  return { ...event, data }
+}
+
+/** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
+function handle({ workflow, error, cleanUp, environment }: HandlerCall, args: WorkflowArgs): unknown {
+  if (error) return workflow.onFailure?.({ ...args, error })
+  if (cleanUp) return cleanUp(args)
+  if (workflow.onCancel && !environment.ctx.features?.includes(CLEANUP_FEATURE))
+    throw new NonRetriableError(`Workflow "${workflow.name}": this engine does not know onCancel (${CLEANUP_FEATURE})`)
+  if (!workflow.parseEvent) return workflow.handler(args)
+  return workflow.parseEvent(args.event).then(event => {
+    const parsed = { ...args, event }
+    environment.run.args = parsed
+    return workflow.handler(parsed)
+  })
+}

@@ -1,0 +1,197 @@
+// Late answers on both databases (docs/wire-protocol.md#late-answers): a step that a pass carries out while its run is ended is undone.
+
+import type { RunSummary } from '@perdure/protocol'
+import { describe, expect, test } from 'vitest'
+import {
+  child,
+  discovered,
+  flow,
+  gate,
+  type Handler,
+  opcode,
+  openKeyed,
+  openRunner,
+  run,
+  STORES,
+  undoing,
+  unique,
+  until,
+} from '../../kit/index.ts'
+
+const FEATURES = { features: ['cleanup', 'http-checkpoints'] }
+
+describe.each(STORES)('on %s', async (_, freshStore) => {
+  const { api } = await openKeyed(freshStore)
+
+  async function open(handler: Handler, registration: object = {}, features: Record<string, unknown> = FEATURES) {
+    const name = unique('late')
+    const runner = await openRunner({ workflows: { [name]: { handler, registration: { ...registration } } } })
+    await runner.register(api, features)
+    return { name, runner }
+  }
+
+  const cleanups = async (runId: string) =>
+    (await api.get(`/runs?parentRunId=${runId}&kind=cleanup`)).json as RunSummary[]
+  const cleanupOf = (runId: string) => until(async () => (await cleanups(runId))[0], { what: 'the cleanup run' })
+
+  /** A workflow whose second step is under way until the gate opens; `early` can be undone too, if it says so. */
+  async function holding(registration: object = {}, early: { rollback?: true } = {}) {
+    const [hold, begun] = [gate(), gate()]
+    const undone: string[] = []
+    const charge = run(
+      'charge',
+      async () => {
+        begun.open()
+        await hold.opened
+        return 'charged'
+      },
+      { rollback: true },
+    )
+    const handler = undoing(flow([run('reserve', () => 'r', early), charge, run('never')]), {
+      undo: step => void undone.push(step),
+    })
+    const opened = await open(handler, registration)
+    const { runId } = await api.send({ name: opened.name })
+    await begun.opened
+    return { ...opened, runId, hold, undone }
+  }
+
+  test.each([{}, { rollback: true } as const])(
+    'of a cancelled run: the step is stored and undone, with %j before it',
+    async early => {
+      const { runId, hold, undone, runner } = await holding({}, early)
+      expect((await api.post(`/runs/${runId}/cancel`)).json).toMatchObject({ status: 'cancelled' })
+      // The cleanup run waits for the answer.
+      const before = await cleanups(runId)
+      expect(before.map(({ status }) => status)).toEqual(early.rollback ? ['queued'] : [])
+      hold.open()
+      const { id } = await cleanupOf(runId)
+      await api.succeeded(id)
+      expect(undone).toEqual(early.rollback ? ['charge', 'reserve'] : ['charge'])
+      expect(await api.steps(runId)).toMatchObject([
+        { name: 'reserve', status: 'succeeded' },
+        { name: 'charge', status: 'succeeded', data: 'charged', rollback: true },
+      ])
+      expect(await api.run(runId)).toMatchObject({ status: 'cancelled' })
+      expect(runner.record.times(runId, 'never')).toBe(0)
+      expect((await cleanups(runId)).length).toBe(1)
+      expect((await api.stream(runId)).messages.map(({ data }) => data.status)).toContain('cancelled')
+    },
+  )
+
+  test('of a run that is out of time: it fails at its timeout, and the step is undone', async () => {
+    const { runId, hold, undone } = await holding({ timeouts: { run: '300ms' } })
+    expect((await api.failed(runId)).error).toMatchObject({ code: 'timeout' })
+    expect(await cleanups(runId)).toEqual([])
+    hold.open()
+    await api.succeeded((await cleanupOf(runId)).id)
+    expect(undone).toEqual(['charge'])
+  })
+
+  test('of a child whose parent is cancelled: it ends at once, and is cleaned up after', async () => {
+    const [hold, begun] = [gate(), gate()]
+    const undone: string[] = []
+    const step = run(
+      'charge',
+      async () => {
+        begun.open()
+        await hold.opened
+      },
+      { rollback: true },
+    )
+    const kid = await open(undoing(flow([step]), { undo: name => void undone.push(name) }))
+    const { name } = await open(flow([child('c', kid.name)]))
+    const { runId } = await api.send({ name })
+    await begun.opened
+    const childRunId = (await until(async () => (await api.steps(runId))[0]?.childRunId)) as string
+    await api.post(`/runs/${runId}/cancel`)
+    await api.reaches(childRunId, 'cancelled')
+    hold.open()
+    await api.succeeded((await cleanupOf(childRunId)).id)
+    expect(undone).toEqual(['charge'])
+  })
+
+  test('with cleanup: false the call is aborted, and nothing of it is stored', async () => {
+    const { runId, runner } = await holding()
+    const invoke = runner.record.of(runId).at(-1)
+    await api.post(`/runs/${runId}/cancel`, { cleanup: false })
+    await until(() => Promise.resolve(invoke?.signal.aborted))
+    expect((await api.steps(runId)).map(({ name }) => name)).toEqual(['reserve'])
+    expect(await cleanups(runId)).toEqual([])
+  })
+
+  test('a checkpoint of parallel steps is stored, and the pass goes on until its answer', async () => {
+    const [first, second, begun] = [gate(), gate(), gate()]
+    const undone: string[] = []
+    const ran = (name: string) => opcode('StepRun', name, { data: name, rollback: true })
+    const { name, runner } = await open(
+      undoing(
+        async ({ ctx }) => {
+          begun.open()
+          await first.opened
+          const report = { method: 'POST', headers: { 'content-type': 'application/json' } }
+          const body = JSON.stringify({ seq: 1, opcodes: [ran('a')], logs: [] })
+          const ack = await fetch(ctx.checkpointUrl as string, { ...report, body })
+          expect(await ack.json()).toMatchObject({ seq: 1, stop: true })
+          await second.opened
+          return discovered([ran('a'), ran('b')])
+        },
+        { undo: step => void undone.push(step) },
+      ),
+    )
+    const { runId } = await api.send({ name })
+    await begun.opened
+    await api.post(`/runs/${runId}/cancel`)
+    first.open()
+    const { id } = await cleanupOf(runId)
+    expect(await api.steps(runId)).toMatchObject([{ name: 'a', status: 'succeeded' }])
+    expect(await api.run(id)).toMatchObject({ status: 'queued' })
+    second.open()
+    await api.succeeded(id)
+    expect(undone).toEqual(['b', 'a'])
+    expect(runner.record.passes(runId)).toBe(1)
+  })
+
+  test('a step that was to be tried again and succeeds late is undone', async () => {
+    const [hold, begun] = [gate(), gate()]
+    const undone: string[] = []
+    let tries = 0
+    const step = run(
+      'charge',
+      async () => {
+        if (tries++ === 0) throw new Error('not yet')
+        begun.open()
+        await hold.opened
+      },
+      { rollback: true },
+    )
+    const { name } = await open(undoing(flow([step]), { undo: name => void undone.push(name) }), {
+      retry: { maxAttempts: 3, initialMs: 1, maxMs: 1 },
+    })
+    const { runId } = await api.send({ name })
+    await begun.opened
+    await api.post(`/runs/${runId}/cancel`)
+    hold.open()
+    await api.succeeded((await cleanupOf(runId)).id)
+    expect(undone).toEqual(['charge'])
+    expect(await api.steps(runId)).toMatchObject([{ name: 'charge', status: 'succeeded', attempt: 2 }])
+  })
+
+  test('a late answer without anything to undo changes nothing', async () => {
+    const [hold, begun] = [gate(), gate()]
+    const { name } = await open(
+      flow([
+        run('a', async () => {
+          begun.open()
+          await hold.opened
+        }),
+      ]),
+    )
+    const { runId } = await api.send({ name })
+    await begun.opened
+    await api.post(`/runs/${runId}/cancel`)
+    hold.open()
+    expect(await api.steps(runId)).toEqual([])
+    expect(await cleanups(runId)).toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+// Plays random histories of a crashing engine, and planted bugs that they must notice.
+
+import { expect } from 'vitest'
+import { Rng } from '../core/random.ts'
+import { CrashingEngine, type CrashingEngineOptions } from './crashing-engine.ts'
+
+/** Seeds that are played before a planted bug counts as unnoticed. */
+const SEEDS_MAX = 40
+
+export interface History {
+  readonly transcript: readonly string[]
+  play(): Promise<void>
+}
+
+/** How often something was met, by name. */
+export type Seen = Record<string, number>
+
+/** A history of random acts against an engine, which counts what it meets. */
+export abstract class RandomHistory implements History {
+  readonly transcript: string[] = []
+  protected readonly engine: CrashingEngine
+  protected readonly rng: Rng
+  readonly #seen: Seen
+
+  constructor(engine: CrashingEngine, rng: Rng, seen: Seen) {
+    this.engine = engine
+    this.rng = rng
+    this.#seen = seen
+  }
+
+  abstract play(): Promise<void>
+
+  protected note(what: string): void {
+    this.#seen[what] = (this.#seen[what] ?? 0) + 1
+  }
+}
+
+/** Plays the history of a seed. Throws what it found wrong, with the seed and the transcript. */
+export async function playHistory<T extends History>(
+  seed: number,
+  open: (engine: CrashingEngine) => T,
+  options: CrashingEngineOptions = {},
+): Promise<T> {
+  const engine = await CrashingEngine.open(options)
+  const history = open(engine)
+  try {
+    await history.play()
+    return history
+  } catch (error) {
+    throw new Error(`seed ${seed}: ${(error as Error).message}\n${history.transcript.join('\n')}`, { cause: error })
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Turns of the event loop that calls to the store wait, so that they meet in every order. */
+export function randomTurns(seed: number): () => number {
+  const turns = new Rng(seed, 'turns')
+  return () => (turns.chance(0.3) ? turns.int(1, 10) : 0)
+}
+
+/** Fails unless one of the first seeds fails. */
+export async function expectNoticed(play: (seed: number) => Promise<unknown>): Promise<void> {
+  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+    const failure = await play(seed).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    if (failure) return
+  }
+  expect.unreachable(`${SEEDS_MAX} seeds did not notice it`)
+}
