@@ -2,6 +2,7 @@
 // a process, so the checks run while they wait. `npm test`, `test:rest` and `test:night` call it.
 
 import { spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 
 const CHECKS = {
   gate: ['lint', 'typecheck'],
@@ -9,6 +10,9 @@ const CHECKS = {
   night: ['lint', 'typecheck', 'check:packages'],
 } as const
 type Part = keyof typeof CHECKS
+
+/** The file that gets a line for each failure, of a test or of a check. */
+const failures = process.env.PERDURE_FAILURES
 
 interface Ended {
   code: number
@@ -39,6 +43,7 @@ async function check(part: Part): Promise<Ended> {
   let all: Ended = { code: 0, printed: '' }
   for (const name of CHECKS[part]) {
     const { code, printed } = await run(`npm run -s ${name}`, { quiet: true })
+    if (code !== 0 && failures !== undefined) appendFileSync(failures, `FAILED ${name}\n`)
     all = { code: all.code || code, printed: `${all.printed}${printed}${name}: ${code === 0 ? 'passed' : 'failed'}\n` }
   }
   return all

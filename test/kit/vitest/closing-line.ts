@@ -1,6 +1,7 @@
-// A reporter that prints the slowest files of a run, and as its last line how many tests passed, failed and were skipped, for
-// programs to read. Set in vitest.config.ts.
+// A reporter that prints the slowest files of a run, the failures, and as its last line how many tests passed, failed and were
+// skipped, for programs to read. The file that PERDURE_FAILURES names gets the failures too. Set in vitest.config.ts.
 
+import { appendFileSync } from 'node:fs'
 import type { Reporter, TestModule, TestSuite } from 'vitest/node'
 
 /** Fewer files need no list of the slowest. */
@@ -17,9 +18,12 @@ export class ClosingLine implements Reporter {
   #line: string | undefined
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+    const failures = failuresOf(modules, unhandled)
+    const file = process.env.PERDURE_FAILURES
+    if (file !== undefined && failures.length > 0) appendFileSync(file, `${failures.join('\n')}\n`)
     // Printed when the process exits, after all other reporters and teardowns.
     if (this.#line === undefined) process.once('exit', () => process.stdout.write(`${this.#line}\n`))
-    this.#line = [...slowestOf(modules), lineOf(countAll(modules, unhandled.length))].join('\n')
+    this.#line = [...slowestOf(modules), ...failures, lineOf(countAll(modules, unhandled.length))].join('\n')
   }
 }
 
@@ -37,6 +41,28 @@ function slowestOf(modules: readonly TestModule[]): string[] {
     `The ${SLOWEST} slowest of ${modules.length} files, to load and to run:`,
     ...slowest.map(({ name, loadMs, testMs }) => `  ${seconds(loadMs)} + ${seconds(testMs)}  ${name}`),
   ]
+}
+
+/** A line for each failure: where it happened, and the first line of its error. */
+function failuresOf(modules: readonly TestModule[], unhandled: readonly unknown[]): string[] {
+  const failures: string[] = []
+  const add = (where: string, error: unknown) => {
+    const { message = String(error) } = (error ?? {}) as { message?: string }
+    failures.push(`FAILED ${where}: ${message.split('\n', 1)[0]}`)
+  }
+  for (const error of unhandled) add('outside of tests', error)
+  for (const module of modules) {
+    const file = `${module.project.name} ${module.relativeModuleId}`
+    for (const error of module.errors()) add(file, error)
+    for (const suite of module.children.allSuites()) {
+      for (const error of suite.errors()) add(`${file} > ${suite.fullName}`, error)
+    }
+    for (const test of module.children.allTests()) {
+      const { state, errors } = test.result()
+      if (state === 'failed' || state === 'pending') add(`${file} > ${test.fullName}`, errors?.[0] ?? 'it did not end')
+    }
+  }
+  return failures
 }
 
 /**
