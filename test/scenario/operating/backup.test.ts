@@ -2,7 +2,7 @@
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { backupStore, ConfigError, restoreStore } from '@perdure/engine'
+import { backupStore, ConfigError, restoreStore, verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
 import { flow, openDatabase, openEngine, perdure, run, tempStoreFile, unique, until, wait } from '../../kit/index.ts'
 
@@ -36,6 +36,8 @@ test('a backup of a running engine holds what was acknowledged, and an engine go
   await engine.stop()
   const restored = tempStoreFile()
   await restoreStore(sqlite(restored), file)
+  // A read of the copy, which has no log of changes yet, keeps no lock.
+  for await (const violation of verifyStore(sqlite(restored))) expect.unreachable(violation.message)
   const second = await openEngine({ storeFile: restored })
   for (const id of before) expect((await second.api.get(`/runs/${id}`)).status).toBe(200)
   await second.runner({ workflows: { [name]: flow([wait('hold', eventName), run('then')]) } })

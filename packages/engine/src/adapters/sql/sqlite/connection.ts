@@ -91,7 +91,9 @@ export class Connection {
     )
   }
 
+  /** Ends the transaction first: until its statements are collected, SQLite keeps a closed connection, and the locks that it has. */
   close(): void {
+    this.rollback()
     this.#statements.clear()
     this.#database.close()
   }
