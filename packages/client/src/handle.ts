@@ -1,6 +1,13 @@
 // Starts a run of a workflow directly, and gives handles of runs: their result, their status, their cancel. Called by send.ts.
 
-import type { Attributes, RunStatus, StartRun } from '@perdure/protocol/portable'
+import {
+  type Attributes,
+  DURATION_FORMS,
+  type Duration,
+  parseDurationMs,
+  type RunStatus,
+  type StartRun,
+} from '@perdure/protocol/portable'
 import { PerdureError } from './errors/call-errors.ts'
 import { RunEndedError } from './errors/run-ended.ts'
 import { type OptionNames, refuseUnknownOptions } from './schema/known-options.ts'
@@ -62,7 +69,36 @@ export interface RunHandle<Output = unknown> {
    * `run_terminal` when the run has ended. It needs an API key of kind `secret`.
    */
   cancel(options?: HandleOptions): Promise<void>
+  /**
+   * Sends a signal to the run, for its `step.waitForSignal`. Resolves when the engine has stored it; `woke` is 1 if the run waited for it.
+   * Rejects with an `ApiError` of code `run_ended` when the run has ended. A key of kind `event` is enough.
+   */
+  signal(name: string, data?: unknown, options?: SignalOptions): Promise<{ eventId: string; woke: number }>
+  /**
+   * Sends an update to the run and resolves with the answer of its handler. Rejects with an `ApiError` of code `rejected`, which has the
+   * message of the handler, or `run_ended`, and with a `PerdureError` of code `timeout` after `timeout` (default: no limit).
+   */
+  update<Reply = unknown>(name: string, data?: unknown, options?: UpdateOptions): Promise<Reply>
 }
+
+/** Options of sending a signal. */
+export interface SignalOptions extends HandleOptions {
+  /** A signal with the same id to the same run within 24 hours is sent once. */
+  dedupeId?: string
+}
+
+const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { ...HANDLE_OPTIONS, dedupeId: true }
+
+/** Options of sending an update. */
+export interface UpdateOptions {
+  /** How long to wait for the answer; default: no limit. */
+  timeout?: Duration
+  /** An update with the same id to the same run within 24 hours is the same one, with the same answer. */
+  dedupeId?: string
+  signal?: AbortSignal
+}
+
+const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { timeout: true, dedupeId: true, signal: true }
 
 /** The engine as the methods for runs reach it. */
 export interface Engine {
@@ -110,12 +146,57 @@ export function handleOf(engine: Engine, workflow: string, runId: string): RunHa
       refuseUnknownOptions('cancel', options, HANDLE_OPTIONS)
       await operations.cancelRun({ id: runId }, callOf(engine, options))
     },
+    async signal(name, data, options = {}) {
+      refuseUnknownOptions('signal', options, SIGNAL_OPTIONS)
+      const { dedupeId = drawnId() } = options
+      const body = signalBody(engine, name, { data, dedupeId })
+      const call = { ...callOf(engine, options), isRepeatable: true }
+      const { eventId, woke } = await operations.signalRun({ id: runId, name, body }, call)
+      return { eventId, woke }
+    },
+    update: (name, data, options) => updateOf(engine, runId, { name, data, options }),
   }
 }
 
 /** The options of an operation. */
 function callOf(engine: Engine, { signal, timeoutMs = engine.timeoutMs }: HandleOptions): CallOptions {
   return { timeoutMs, ...(signal && { signal }) }
+}
+
+function signalBody({ middleware }: Engine, name: string, { data, dedupeId }: { data: unknown; dedupeId: string }) {
+  const sent = middleware.output(data, { kind: 'event', name })
+  return { ...(sent !== undefined && { data: sent }), dedupeId }
+}
+
+/** An id with which a call can be repeated. */
+function drawnId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Repeats the call until the run has answered: a repeat with the same id waits for the answer to the first. */
+async function updateOf(
+  engine: Engine,
+  id: string,
+  { name, data, options = {} }: { name: string; data: unknown; options?: UpdateOptions | undefined },
+): Promise<never> {
+  refuseUnknownOptions('update', options, UPDATE_OPTIONS)
+  const { timeout, dedupeId = drawnId(), signal } = options
+  const timeoutMs = timeout === undefined ? Number.POSITIVE_INFINITY : parseDurationMs(timeout)
+  if (timeoutMs === undefined) throw new TypeError(`update("${name}"): timeout must be ${DURATION_FORMS}`)
+  const until = performance.now() + timeoutMs
+  const body = signalBody(engine, name, { data, dedupeId })
+  for (;;) {
+    const wait = Math.ceil(Math.min(WAIT_MS_MAX, Math.max(0, until - performance.now())))
+    const options = callOf(engine, { ...(signal && { signal }), timeoutMs: engine.timeoutMs + wait })
+    const call = { ...options, isRepeatable: true }
+    const answered = await engine.operations.updateRun({ id, name, wait, body }, call)
+    if ('reply' in answered) return engine.middleware.input(answered.reply, { kind: 'child', name }) as never
+    if (performance.now() >= until) {
+      const message = `Run ${id} has not answered update "${name}" within ${timeoutMs} ms`
+      throw new PerdureError({ code: 'timeout', status: 0, message })
+    }
+    await pause(Math.min(PAUSE_MS, until - performance.now()), signal)
+  }
 }
 
 async function resultOf(

@@ -5,6 +5,7 @@ export const APP = 'north-app'
 export const RUNNER = 'north-runner'
 export const WORKFLOW = 'north-order'
 export const WAITER = 'north-waiter'
+export const ANSWERING = 'north-answering'
 export const BROKEN = 'north-broken'
 export const BATCHED = 'north-batched'
 export const AWAITED = 'north-awaited'
@@ -16,6 +17,8 @@ export interface Holdings {
   run: string
   fork: string
   waiting: string
+  /** Run and update. */
+  update: string
   paused: string
   event: string
   delivery: string
@@ -91,6 +94,10 @@ export const ENTRIES: Record<string, Entry> = {
   replayRun: { id: 'run' },
   retryRunFromStep: { id: 'run', body: { step: 'work' } },
   settleStep: { id: 'waiting', body: { data: 1, reason: 'test' }, letIn: 404 },
+  signalRun: { id: 'waiting' },
+  updateRun: { id: 'waiting' },
+  getRunUpdate: { id: 'update' },
+  listRunSignals: { id: 'run' },
   setRunBudget: { id: 'waiting', body: { usd: 1 }, letIn: 409 },
   eraseRun: { id: 'erasable' },
   bulkReplayRuns: { body: { app: APP }, elsewhere: { matched: 0, replayed: 0, skipped: 0 } },

@@ -21,6 +21,7 @@ import {
   wait,
 } from '../../kit/index.ts'
 import {
+  ANSWERING,
   APP,
   AWAITED,
   BATCHED,
@@ -255,9 +256,17 @@ async function fillTheNorth(): Promise<Holdings> {
   const destination = await openDestination()
   const post = step('Webhook', 'post', { webhookUrl: destination.url, data: PAYLOAD })
   const order = flow([run('work', () => PAYLOAD), emit('say', 'north-said'), post])
+  const asked = step('WaitForSignal', 'asked', { signal: 'ask' })
+  const answer = step('ReplyToUpdate', 'answer', (_, { asked }) => ({ updateId: (asked as { id: string }).id }))
   const broken = () => ({ status: 400, body: { error: { message: 'broken' }, logs: [] } })
   const batched = { handler: order, registration: { batch: { maxSize: 9, timeout: '1h', key: 'event.data' } } }
-  const workflows = { [BATCHED]: batched, [WORKFLOW]: order, [WAITER]: flow([wait('wait', AWAITED)]), [BROKEN]: broken }
+  const workflows = {
+    [BATCHED]: batched,
+    [WORKFLOW]: order,
+    [WAITER]: flow([wait('wait', AWAITED)]),
+    [BROKEN]: broken,
+    [ANSWERING]: flow([asked, answer]),
+  }
   const runner = await new PlainRunner({ app: APP, runner: RUNNER, workflows }).listen()
   await runner.register(north)
   const { runId, eventId } = await north.send({ name: WORKFLOW })
@@ -273,11 +282,14 @@ async function fillTheNorth(): Promise<Holdings> {
   const delivered = async () => (await north.get('/webhook-deliveries?status=succeeded')).json as { id: string }[]
   await until(async () => (await delivered()).length === 2, { what: 'two deliveries' })
   const { deliveryId } = await north.step(runId, 'post')
+  const { runId: answering } = await north.send({ name: ANSWERING })
+  const { json } = await north.post(`/runs/${answering}/updates/ask?wait=20s`)
   return {
     run: runId,
     fork,
     event: eventId,
     waiting: waiting.runId,
+    update: `${answering}/${(json as { updateId: string }).updateId}`,
     paused: paused.runId,
     delivery: deliveryId as string,
     endpoint: await made('createWebhookEndpoint'),

@@ -22,6 +22,7 @@ import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '..
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
   'docs/budgets.md': 'test/scenario/docs/steps.workflows.ts',
+  'docs/signals.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/steps.md': 'test/scenario/docs/steps.workflows.ts',
   'docs/schemas.md': 'test/scenario/docs/schemas.workflows.ts',
   'docs/middleware.md': 'test/scenario/docs/schemas.workflows.ts',

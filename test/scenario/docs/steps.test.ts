@@ -121,6 +121,16 @@ test('budgets: what an attempt spent is on the run', async () => {
   expect(budget).toMatchObject({ usd: { limit: 5, spent: 0.01824 }, tokens: { spent: 912 }, steps: { spent: 1 } })
 })
 
+test('signals: a basket answers updates, and takes a signal', async () => {
+  const runId = await start('docs-basket')
+  const update = (sku: string) => api.post(`/runs/${runId}/updates/add-item?wait=20s`, { data: { sku } })
+  expect(await update('tea')).toMatchObject({ status: 200, json: { reply: { count: 1 } } })
+  await api.post(`/runs/${runId}/signals/add-item`, { data: { sku: 'milk' } })
+  expect(await update('jam')).toMatchObject({ json: { error: { code: 'rejected', message: 'the basket is full' } } })
+  await skipWait(api, clock, runId, 'signal')
+  expect(await resultOf(runId)).toEqual(['tea', 'milk'])
+})
+
 test('runWorkflow: the result of the child', async () => {
   expect(await resultOf(await start('docs-child'))).toBe('LABEL-A-1')
 })

@@ -176,6 +176,20 @@ export const research = createWorkflow(
     }),
 )
 
+export const basket = createWorkflow({ name: 'docs-basket' }, async ({ step }) => {
+  const items: string[] = []
+  for (;;) {
+    const add = await step.waitForSignal<{ sku: string }>('add', { signal: 'add-item', timeout: '1h' })
+    if (add === null) return items
+    if (items.length === 2) {
+      await add.reject('the basket is full')
+      continue
+    }
+    items.push(add.data.sku)
+    await add.reply({ count: items.length })
+  }
+})
+
 let passes = 0
 /** Breaks the rule: its step's name depends on what no engine stores. */
 export const drift = createWorkflow({ name: 'docs-drift' }, async ({ step }: WorkflowArgs<Order>) => {
@@ -310,6 +324,7 @@ export const all = [
   own,
   ambient,
   research,
+  basket,
   drift,
   repeats,
   together,

@@ -195,7 +195,7 @@ describe('methods, keys and headers', () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'PURGE']) {
       // `/runs/bulk-replay` is a path of its own, but a GET of it requests a run of that name.
       const offered = all.filter(other => other.method === method && matches(other.path, operation.path))
-      if (offered.some(({ path }) => path === operation.path)) continue
+      if (offered.some(({ path }) => matches(operation.path, path))) continue
       const code = expectRefusal(await attacked.attack(operation, { method }))
       if (offered.length === 0) expect(code).toBe('method_not_allowed')
     }

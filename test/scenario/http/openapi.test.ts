@@ -88,6 +88,36 @@ async function budgeted(): Promise<Ids> {
   return { run }
 }
 
+/** A run that answers an update. */
+async function answering(): Promise<Ids & { run: string }> {
+  const item = step('WaitForSignal', 'item', { signal: 'add-item' })
+  const answer = step('ReplyToUpdate', 'answer', (_, { item }) => ({
+    updateId: (item as { id: string }).id,
+    data: { items: 3 },
+  }))
+  const runner = await new PlainRunner({
+    app: 'shop',
+    runner: 'shop-4',
+    workflows: { basket: flow([item, answer]) },
+  }).listen()
+  await runner.register(api, { features: ['signals'] })
+  const { runId: run } = await api.send({ name: 'basket' })
+  await api.reaches(run, 'waiting')
+  return { run }
+}
+
+async function answered(): Promise<Ids> {
+  const { run } = await answering()
+  const { json } = await api.post(`/runs/${run}/updates/add-item`)
+  return { run, evt: (json as { updateId: string }).updateId }
+}
+
+async function signalled(): Promise<Ids> {
+  const { run } = await waiting()
+  await api.post(`/runs/${run}/signals/address`)
+  return { run }
+}
+
 async function paused(): Promise<Ids> {
   const placed = await waiting()
   await api.post(`/runs/${placed.run}/pause`)
@@ -205,6 +235,10 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   cancelRun: waiting,
   completeCallback: callback,
   settleStep: waiting,
+  signalRun: waiting,
+  updateRun: answering,
+  getRunUpdate: answered,
+  listRunSignals: signalled,
   setRunBudget: budgeted,
   pauseRun: waiting,
   resumeRun: paused,

@@ -47,6 +47,7 @@ const FEATURES = [
   'cleanup',
   'wait-for-run',
   'budgets',
+  'signals',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

@@ -39,6 +39,7 @@ describe('the answer', () => {
         'cleanup',
         'wait-for-run',
         'budgets',
+        'signals',
       ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,

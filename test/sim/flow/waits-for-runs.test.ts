@@ -27,7 +27,7 @@ const waitersIn = (changes: readonly Change[]) =>
 const PLANTED: readonly { name: string; tamper: Tamper }[] = [
   {
     name: 'a mark that is forgotten',
-    tamper: ({ guards, changes }) => [{ guards, changes: changes.filter(({ type }) => type !== 'run.awaited') }],
+    tamper: ({ guards, changes }) => [{ guards, changes: changes.filter(({ type }) => type !== 'run.marked') }],
   },
   {
     name: 'a wait that does not rest on the fence of its run',

@@ -14,8 +14,8 @@ interface NodeOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Workloads do not wait for runs. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForRun'>]
+/** Workloads do not wait for runs or signals. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {

@@ -78,6 +78,8 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
   Sleep: 'sleep',
   SleepUntil: 'sleep',
   WaitForEvent: 'wait',
+  WaitForSignal: 'wait',
+  ReplyToUpdate: 'point',
   WaitForCallback: 'wait',
   WaitForRun: 'wait',
   RunWorkflow: 'wait',

@@ -10,6 +10,8 @@ export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
   Sleep: { word: 'sleep', glyph: '☾' },
   SleepUntil: { word: 'sleep until', glyph: '☾' },
   WaitForEvent: { word: 'wait for event', glyph: '⚑' },
+  WaitForSignal: { word: 'wait for signal', glyph: '⚑' },
+  ReplyToUpdate: { word: 'reply', glyph: '↩' },
   WaitForCallback: { word: 'callback', glyph: '⚑' },
   WaitForRun: { word: 'run', glyph: '⧗' },
   RunWorkflow: { word: 'child run', glyph: '↳' },

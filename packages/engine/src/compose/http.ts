@@ -20,6 +20,7 @@ import { EventWhy } from '../services/event/why.ts'
 import type { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
+import { AwaitChange } from '../services/run/await-change.ts'
 import { Budgets } from '../services/run/budgets.ts'
 import { Bulk } from '../services/run/bulk.ts'
 import { Callbacks } from '../services/run/callbacks.ts'
@@ -29,6 +30,7 @@ import { Passes } from '../services/run/passes.ts'
 import { RunResults } from '../services/run/results.ts'
 import { RunningSteps } from '../services/run/running-steps.ts'
 import { Settlements } from '../services/run/settle.ts'
+import { Signals } from '../services/run/signals.ts'
 import { Starts } from '../services/run/start.ts'
 import { Trees } from '../services/run/tree.ts'
 import { RunWhy } from '../services/run/why.ts'
@@ -71,6 +73,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     waitsForRunnerRoom: run => driver.waitsForRunnerRoom(run),
     waitsForMemory: runId => driver.waitsForMemory(runId),
   })
+  const waitersMax = limits?.waitersMax ?? HTTP_LIMITS.waitersMax
   const assertActive = (namespace: string) => admin.namespaces.assertActive(namespace)
   const memory = {
     get runs() {
@@ -92,7 +95,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     eventWhy: new EventWhy({ ...core, dryRun }),
     results: new RunResults({
       ...core,
-      waitersMax: limits?.waitersMax ?? HTTP_LIMITS.waitersMax,
+      waitersMax,
       isShared: core.backends.isShared,
       isDriven: runId => driver.drives(runId),
     }),
@@ -112,20 +115,19 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     bulk: new Bulk({ ...core, assertActive }),
     callbacks: new Callbacks(core),
     settlements: new Settlements({ ...core, runningSteps, giveUp }),
+    signals: new Signals({ ...core, ingest, awaitChange: new AwaitChange({ ...core, ...core.backends, waitersMax }) }),
     budgets: new Budgets(core),
     control: new Control({ ...core, bulkReplayLimit, assertActive, interrupt, withdraw }),
     health,
     engines,
     release: new Release(core),
-    metrics: async namespace =>
-      core.metrics.text(namespace, await readGauges(gauges, namespace), core.catalog.view(namespace).workflows()),
+    metrics: async of => core.metrics.text(of, await readGauges(gauges, of), core.catalog.view(of).workflows()),
     connections,
     messages,
     proof: (nonce, host) => {
       const signed = { keys, body: nonce, nowMs: core.clock.now() }
-      return host === undefined
-        ? signBody(signed)
-        : signFor({ ...signed, purpose: 'connect', recipient: recipientOf(host) })
+      if (host === undefined) return signBody(signed)
+      return signFor({ ...signed, purpose: 'connect', recipient: recipientOf(host) })
     },
     ...admin,
     isSuspended: namespace => admin.namespaces.isSuspended(namespace),

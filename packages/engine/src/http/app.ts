@@ -28,6 +28,7 @@ import { namespaceStreamRoutes } from './routes/event/namespace-streams.ts'
 import { redriveRoutes } from './routes/event/redrive.ts'
 import { scheduledEventRoutes } from './routes/event/scheduled-events.ts'
 import { scheduleRoutes } from './routes/event/schedules.ts'
+import { signalRoutes } from './routes/event/signals.ts'
 import { keyRoutes } from './routes/operating/keys.ts'
 import { operatingRoutes } from './routes/operating/operating.ts'
 import { sessionRoutes } from './routes/operating/session.ts'
@@ -90,6 +91,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   topicStreamRoute(app, context, runFeeds)
   controlRoutes(app, context)
   callbackRoutes(app, context)
+  signalRoutes(app, context)
   bulkRoutes(app, context)
   registryRoutes(app, context)
   limitRoutes(app, context)

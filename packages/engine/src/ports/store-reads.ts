@@ -320,6 +320,10 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
    */
   timeline(runId: string, query: { after: number; limit: number; openFrom: number }): Promise<TimelinePage>
   event(id: string): Promise<Event | undefined>
+  /** The signals and updates to a run that no step of it has taken, oldest first. */
+  waitingSignals(runId: string, limit: number): Promise<Event[]>
+  /** The number of signals and updates to a run; at most `atMost` are counted. */
+  signalCount(runId: string, atMost: number): Promise<number>
   /** The runs of the buffers that these events opened, as far as there are runs. */
   runsOfBuffers(firstEventIds: readonly string[]): Promise<BufferRun[]>
   /** Newest first: as many as the limit, but none after the one whose data brings the page over `EVENT_PAGE_CHARS_MAX`. */

@@ -154,14 +154,14 @@ export interface Store {
   /** Steps that wait for the event name, oldest wait first. */
   waiters(namespace: string, eventName: string): Promise<Waiter[]>
   /**
-   * Events of that name at log positions greater than `after`, oldest first. If that is 0: those that were committed after the
-   * run was created.
+   * Events of that name at log positions greater than `after`, oldest first; `run`: those that were committed after the run was
+   * created.
    */
   eventsSince(query: {
     namespace: string
     eventName: string
     runId: string
-    after: number
+    after: number | 'run'
     limit: number
   }): Promise<PositionedEvent[]>
   /** Everything that people and runners have configured, of every namespace, to fill the catalog at start. */

@@ -1,8 +1,10 @@
-// Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log.
+// Schemas of the control actions (cancel, pause, resume, replay, …): their requests, replies and audit log. And of signals and updates:
+// events for one run.
 
 import Type, { type TSchema } from 'typebox'
 import { APP_NAME_CHARS_MAX, NAME_CHARS_MAX } from '../wire/bounds.ts'
-import { count, name, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { DEDUPE_ID_CHARS_MAX } from './event-schema.ts'
 import { RunBudgetSchema, RunStatusSchema } from './run-schema.ts'
 import { CONTROL_ACTIONS, RUN_TYPES, type RunFilterName, SETTLE_REASON_CHARS_MAX } from './values.ts'
 
@@ -109,4 +111,41 @@ export const BulkRedriveReplySchema = Type.Object({
   skipped: count('Events that started the workflow before, are in a buffer of it, or were erased'),
   failed: count('Events whose run could not be created'),
   capped: Type.Boolean({ description: 'A call starts at most 1,000 runs, and more events are left: call again' }),
+})
+
+export const SendSignalSchema = Type.Object({
+  data: Type.Optional(Type.Unknown({ description: 'Payload, any JSON' })),
+  dedupeId: Type.Optional(
+    name(DEDUPE_ID_CHARS_MAX, 'A signal or update with the same id to the same run within 24 hours is the same one'),
+  ),
+})
+
+export const SignalReplySchema = Type.Object({
+  eventId: Type.String({ description: 'The signal in the event log' }),
+  woke: count('1 if the run waited for the signal, else 0'),
+  deduped: optionalFlag('The signal was sent before: nothing was changed'),
+})
+
+/** Reply to an update that was answered. */
+export const UpdateReplySchema = Type.Object({
+  updateId: Type.String({ description: 'The update in the event log' }),
+  reply: Type.Unknown({ description: 'The answer of the handler; null if it gave none' }),
+})
+
+/** Reply to an update that was not answered yet. */
+export const OpenUpdateSchema = Type.Object({
+  updateId: Type.String({ description: 'The update in the event log, for `GET /runs/{id}/updates/{updateId}`' }),
+})
+
+/** A signal or an update that no step of the run has taken. */
+export const WaitingSignalSchema = Type.Object({
+  eventId: Type.String(),
+  name: Type.String(),
+  kind: text('signal', 'update'),
+  receivedAt: timestamp('When it arrived'),
+})
+
+export const WaitingSignalsSchema = Type.Object({
+  signals: Type.Array(WaitingSignalSchema, { description: 'Oldest first, 100 at most' }),
+  more: optionalFlag('There are more'),
 })

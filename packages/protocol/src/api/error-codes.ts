@@ -22,6 +22,8 @@ export const API_ERROR_STATUS = {
   slug_taken: 409,
   already_running: 409,
   callback_used: 409,
+  run_ended: 409,
+  rejected: 409,
   gone: 410,
   rate_limited: 429,
   overloaded: 503,

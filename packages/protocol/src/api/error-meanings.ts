@@ -22,6 +22,8 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   slug_taken: 'another receiver has that slug',
   already_running: 'the workflow is a singleton, and `details.liveRunId` is its live run: nothing was started',
   callback_used: 'the callback was used before; nothing was changed',
+  run_ended: 'the run has ended: the signal was not taken, or the update got no answer',
+  rejected: 'the handler rejected the update, with this message',
   gone: 'what the token stood for is over',
   payload_too_large: 'the body is over its bound',
   unsupported_media_type: 'the body is not `application/json`',

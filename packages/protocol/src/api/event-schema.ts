@@ -16,7 +16,7 @@ import { RunResultSchema } from './run-schema.ts'
 import { EVENT_SOURCES } from './values.ts'
 
 /** Maximum length of the dedupe id of an event, in characters. */
-const DEDUPE_ID_CHARS_MAX = 256
+export const DEDUPE_ID_CHARS_MAX = 256
 
 export const SendEventSchema = Type.Object({
   name: name(NAME_CHARS_MAX, 'Matched against the triggers of all workflows and against waiting runs'),
@@ -169,6 +169,7 @@ export const EventRecordSchema = Type.Object({
   source: text(...EVENT_SOURCES),
   scheduledAt: Type.Optional(timestamp('The instant of the schedule that sent it')),
   receiverId: optionalText('The webhook receiver that took it in'),
+  runId: optionalText('The run that the signal or update was sent to'),
   data: Type.Optional(Type.Unknown({ description: 'The payload, exactly as it was sent' })),
   erased: optionalFlag('The payload was erased with the last run that had it'),
   receivedAt: timestamp('When the event arrived'),

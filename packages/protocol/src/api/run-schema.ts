@@ -41,6 +41,7 @@ export const WaitingForSchema = Type.Object({
   stepName: optionalText('The step that waits, or whose failure paused the run'),
   until: Type.Optional(timestamp('When the wait ends by itself')),
   eventName: optionalText('The event that the run waits for'),
+  signal: optionalText('The signal that the run waits for'),
   childRunId: optionalText('The child run that the run waits for'),
   runId: optionalText('The run whose end the run waits for, or whose budget is exceeded'),
   name: optionalText('The name in the budget that is exceeded'),

@@ -10,6 +10,7 @@ export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const
 export const WAITING_KINDS = [
   'sleep',
   'event',
+  'signal',
   'callback',
   'run',
   'child',
@@ -41,8 +42,11 @@ export const TREE_RELATIONS = ['root', 'child', 'onFailure', 'cleanup', 'fork', 
 /** How much of each step a list shows: `summary` leaves out results and stacks. */
 export const STEP_FIELDS = ['all', 'summary'] as const
 
-/** Where an event came from: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. */
-export const EVENT_SOURCES = ['api', 'emit', 'schedule', 'engine'] as const
+/**
+ * Where an event came from: a caller or a webhook, a run, a schedule of the API, or the engine, when a run ended. A signal and an
+ * update came from a caller too, for one run.
+ */
+export const EVENT_SOURCES = ['api', 'emit', 'schedule', 'engine', 'signal', 'update'] as const
 
 /** Only the engine sends events whose names begin with this. */
 export const ENGINE_EVENT_PREFIX = 'perdure/'

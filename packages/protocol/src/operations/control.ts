@@ -149,6 +149,90 @@ export const control = {
     ],
   },
 
+  signalRun: {
+    method: 'POST',
+    path: '/runs/{id}/signals/{name}',
+    takesSlashes: true,
+    summary: 'Send a signal to a run',
+    description:
+      'An event of the log for this run alone: it starts nothing. It is kept until a `step.waitForSignal` of its name takes it. A run that continued as another is followed. The name has 1 to 128 letters, digits, `_`, `.`, `:`, `/` or `-`. 409 `run_ended` when the run has ended, `conflict` when it has got 10,000 signals.',
+    access: 'event',
+    body: { schema: api.SendSignalSchema, required: false },
+    reply: { status: 202, description: 'The signal is on disk', schema: api.SignalReplySchema },
+    errors: ['not_found', 'run_ended', 'conflict'],
+    examples: [
+      {
+        summary: 'Change the address of an order',
+        path: { id: sample.RUN_ID, name: 'address' },
+        body: { data: { street: '1 High Street' }, dedupeId: 'form-4711' },
+        reply: { eventId: sample.EVENT_ID, woke: 1 },
+      },
+    ],
+  },
+
+  updateRun: {
+    method: 'POST',
+    path: '/runs/{id}/updates/{name}',
+    takesSlashes: true,
+    summary: 'Send an update to a run, and wait for the answer',
+    description:
+      'A signal that the handler answers, by `signal.reply` or `signal.reject`. 202 when `wait` is over: the answer is read by `GET /runs/{id}/updates/{updateId}`, or by the same call with the same `dedupeId`. 409 `rejected` with the message of the handler, and `run_ended` when the run ends without an answer.',
+    access: 'event',
+    query: queries.updateRun,
+    body: { schema: api.SendSignalSchema, required: false },
+    reply: ok('The answer of the handler', api.UpdateReplySchema),
+    otherwise: { status: 202, description: 'The update is on disk; no answer yet', schema: api.OpenUpdateSchema },
+    errors: ['not_found', 'run_ended', 'rejected', 'conflict'],
+    examples: [
+      {
+        summary: 'Add an item to an order',
+        path: { id: sample.RUN_ID, name: 'add-item' },
+        query: { wait: '20s' },
+        body: { data: { sku: 'tea', count: 2 } },
+        reply: { updateId: sample.EVENT_ID, reply: { items: 3 } },
+      },
+    ],
+  },
+
+  getRunUpdate: {
+    method: 'GET',
+    path: '/runs/{id}/updates/{updateId}',
+    summary: 'Read the answer to an update, and wait for it',
+    access: 'read',
+    query: queries.getRunUpdate,
+    reply: ok('The answer of the handler', api.UpdateReplySchema),
+    otherwise: { status: 202, description: 'No answer yet', schema: api.OpenUpdateSchema },
+    errors: ['not_found', 'run_ended', 'rejected'],
+    examples: [
+      {
+        summary: 'The answer to an update',
+        path: { id: sample.RUN_ID, updateId: sample.EVENT_ID },
+        query: { wait: '20s' },
+        reply: { updateId: sample.EVENT_ID, reply: { items: 3 } },
+      },
+    ],
+  },
+
+  listRunSignals: {
+    method: 'GET',
+    path: '/runs/{id}/signals',
+    summary: 'List the signals and updates that no step of the run has taken',
+    access: 'read',
+    reply: ok('The oldest of them', api.WaitingSignalsSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'Signals that an order has not looked at',
+        path: { id: sample.RUN_ID },
+        reply: {
+          signals: [
+            { eventId: sample.EVENT_ID, name: 'address', kind: 'signal', receivedAt: '2025-03-01T09:00:00.000Z' },
+          ],
+        },
+      },
+    ],
+  },
+
   eraseRun: {
     method: 'DELETE',
     path: '/runs/{id}',

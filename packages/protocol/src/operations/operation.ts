@@ -26,6 +26,8 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** May contain `{placeholders}`. */
   readonly path: string
+  /** The last placeholder may contain slashes, encoded or not. */
+  readonly takesSlashes?: true
   /** One line, without a full stop. */
   readonly summary: string
   readonly description?: string

@@ -1,12 +1,14 @@
-// The query parameters of operations that list what was done to runs, by whom and by which job.
+// The query parameters of operations that list what was done to runs, by whom and by which job, and of answers to updates.
 
 import { BULK_OUTCOMES, CONTROL_ACTIONS } from '../api/values.ts'
-import { CURSOR_PARAM, ID_CHARS_MAX, type QueryParams } from './param.ts'
+import { CURSOR_PARAM, ID_CHARS_MAX, type QueryParams, waitParam } from './param.ts'
 
 /** Longest label of an API key. */
 const LABEL_CHARS_MAX = 128
 
 const LIMIT = { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' } as const
+
+const ANSWER_WAIT = waitParam('How long to wait for the answer: `"20s"`, or milliseconds; at most 60 s')
 
 export const control = {
   listControlActions: {
@@ -29,6 +31,9 @@ export const control = {
       description: 'Maximum number of entries',
     },
   },
+
+  updateRun: { wait: ANSWER_WAIT },
+  getRunUpdate: { wait: ANSWER_WAIT },
 
   listBulks: { limit: LIMIT, cursor: CURSOR_PARAM },
 

@@ -80,3 +80,7 @@ export const FEATURE_CHARS_MAX = 64
 export const EVENTS_OF_BATCH_MAX = 1000
 /** Longest text of a duration. */
 export const DURATION_CHARS_MAX = 64
+
+/** Maximum length of the name of a signal or an update, in characters. */
+export const SIGNAL_NAME_CHARS_MAX = 128
+export const SIGNAL_NAME_PATTERN = `^[A-Za-z0-9_.:/-]{1,${SIGNAL_NAME_CHARS_MAX}}$`

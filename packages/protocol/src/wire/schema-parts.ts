@@ -1,6 +1,7 @@
 // Small schemas that the other schema files share. Each takes the description that the OpenAPI document prints.
 
 import Type from 'typebox'
+import { SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN } from './bounds.ts'
 
 const described = (description?: string) => (description === undefined ? {} : { description })
 
@@ -18,3 +19,9 @@ export const countOrMore = (description: string) =>
 export const optionalText = (description?: string) => Type.Optional(Type.String(described(description)))
 export const optionalFlag = (description?: string) => Type.Optional(Type.Boolean(described(description)))
 export const text = <T extends string[]>(...values: readonly [...T]) => Type.Enum<T>(values)
+
+/** The name of a signal or an update. */
+export const SignalNameSchema = Type.String({
+  pattern: SIGNAL_NAME_PATTERN,
+  description: `1 to ${SIGNAL_NAME_CHARS_MAX} letters, digits, _ . : / or -`,
+})

@@ -20,7 +20,7 @@ import {
 } from './bounds.ts'
 import { BudgetSchema, SpentSchema } from './budget-schema.ts'
 import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
-import { name, optionalFlag, optionalText } from './schema-parts.ts'
+import { name, optionalFlag, optionalText, SignalNameSchema } from './schema-parts.ts'
 
 export const TriggerSchema = Type.Object({
   event: Type.Optional(name(NAME_CHARS_MAX)),
@@ -201,6 +201,14 @@ const opcode = { id: name(256), name: Type.String({ maxLength: STEP_NAME_CHARS_M
 const MeasuredMs = Type.Number({ minimum: 0 })
 const DelayMs = Type.Number({ minimum: 0, maximum: DELAY_MS_MAX })
 
+const WaitSince = Type.Optional(Type.Union([Type.Literal('run'), Type.Literal('now')]))
+
+/** The events that the handler was given: those of its first settled steps, except these. */
+export const GivenSchema = Type.Object({
+  settled: Type.Integer({ minimum: 0 }),
+  except: Type.Optional(Type.Array(Type.String())),
+})
+
 export const OpcodeSchema = Type.Union([
   Type.Object({
     op: Type.Literal('StepRun'),
@@ -226,10 +234,23 @@ export const OpcodeSchema = Type.Union([
     eventName: name(NAME_CHARS_MAX),
     timeoutMs: Type.Optional(DelayMs),
     if: Type.Optional(Type.String({ maxLength: 4096 })),
-    since: Type.Optional(Type.Union([Type.Literal('run'), Type.Literal('now')])),
-    given: Type.Optional(
-      Type.Object({ settled: Type.Integer({ minimum: 0 }), except: Type.Optional(Type.Array(Type.String())) }),
-    ),
+    since: WaitSince,
+    given: Type.Optional(GivenSchema),
+  }),
+  Type.Object({
+    op: Type.Literal('WaitForSignal'),
+    ...opcode,
+    signal: SignalNameSchema,
+    timeoutMs: Type.Optional(DelayMs),
+    since: WaitSince,
+    given: Type.Optional(GivenSchema),
+  }),
+  Type.Object({
+    op: Type.Literal('ReplyToUpdate'),
+    ...opcode,
+    updateId: name(NAME_CHARS_MAX),
+    data: Type.Optional(Type.Unknown()),
+    rejected: optionalText('Why the update is rejected; without it, `data` is its answer'),
   }),
   Type.Object({ op: Type.Literal('WaitForCallback'), ...opcode, timeoutMs: Type.Optional(DelayMs) }),
   Type.Object({

@@ -69,6 +69,9 @@ export const CLEANUP_FEATURE = 'cleanup'
 /** The feature of `spent` in a StepRun (`docs/wire-protocol.md#budgets`). */
 export const BUDGETS_FEATURE = 'budgets'
 
+/** The feature of WaitForSignal, of ReplyToUpdate and of `given` in `continueAs` (`docs/wire-protocol.md#signals`). */
+export const SIGNALS_FEATURE = 'signals'
+
 /** The feature of a runner that asks for another pass of a run (`docs/wire-protocol.md#another-pass`). */
 export const ANOTHER_PASS_FEATURE = 'another-pass'
 

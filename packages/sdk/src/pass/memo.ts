@@ -41,12 +41,16 @@ interface KnownStep {
   readonly isStored: boolean
 }
 
+/** The kinds of steps that events settle. */
+export type WaitOp = 'WaitForEvent' | 'WaitForSignal'
+
 /** An event that has settled a wait. */
 export interface WaitedEvent {
   /** Hashed id of the wait. */
   readonly stepId: string
   readonly id: string
   readonly name: string
+  readonly op: WaitOp
   /** The promise of the wait has settled. */
   isReleased: boolean
   /** The handler called no step before the next promise settled. */
@@ -260,10 +264,10 @@ export class Memo {
     if (step.isCounted || entry === undefined || !isSettled(entry)) return
     step.isCounted = true
     this.#settledCount++
-    if (op !== 'WaitForEvent') return
+    if (op !== 'WaitForEvent' && op !== 'WaitForSignal') return
     const { id, name } = (entry.data ?? {}) as Partial<WaitedEvent>
     if (typeof id !== 'string' || typeof name !== 'string') return
-    step.event = { stepId, id, name, isReleased: false, ledToNothing: false }
+    step.event = { stepId, id, name, op, isReleased: false, ledToNothing: false }
     this.#events.push(step.event)
   }
 

@@ -39,6 +39,7 @@ export function encodeOpcode<Op extends Opcode['op']>(
 function settles(op: Opcode['op'], fields: object): boolean {
   const { error, retriable, catchable } = fields as Partial<OpcodeOf<'StepRun'>>
   if (op === 'StepRun') return error === undefined || (retriable === false && catchable === true)
+  if (op === 'ReplyToUpdate') return true
   if (op === 'Emit') return isPlainText((fields as OpcodeOf<'Emit'>).eventName)
   return op === 'Webhook' && isPlainUrl((fields as OpcodeOf<'Webhook'>).webhookUrl)
 }
@@ -72,6 +73,9 @@ export const OPCODE_RULES = {
   Sleep: { hasResult: false, isUrgent: false, outlivesReturn: false },
   SleepUntil: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForEvent: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  WaitForSignal: { hasResult: false, isUrgent: false, outlivesReturn: false },
+  // Somebody waits for the answer.
+  ReplyToUpdate: { hasResult: false, isUrgent: true, outlivesReturn: true },
   WaitForCallback: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForRun: { hasResult: false, isUrgent: false, outlivesReturn: false },
   RunWorkflow: { hasResult: false, isUrgent: false, outlivesReturn: true },

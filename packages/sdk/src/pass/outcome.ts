@@ -1,6 +1,6 @@
 // How a pass ends, and which of its steps are reported then. Used by the pass; answer.ts builds the answer from it.
 
-import type { MemoEntry } from '@perdure/protocol'
+import type { MemoEntry, OpcodeOf } from '@perdure/protocol'
 import { encodePayload } from '../wire/json.ts'
 import { lossOf } from '../wire/lossy.ts'
 import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
@@ -10,24 +10,36 @@ import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
  * run that goes on.
  */
 export type Outcome =
-  | { kind: 'returned'; data: string | undefined; continues?: true; loss?: string; opcodes?: EncodedOpcode[] }
+  | { kind: 'returned'; data: string | undefined; continues?: Continues; loss?: string; opcodes?: EncodedOpcode[] }
   | { kind: 'threw'; error: unknown; fatal: boolean }
   /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }
   | { kind: 'cancelled' }
 
+/** The run goes on as another one. `given` is absent if it has taken no signal. */
+export interface Continues {
+  given: OpcodeOf<'WaitForSignal'>['given']
+}
+
 /** The value of `ctx.continueAs`: a handler that returns it ends its run, and a new run has the data, which is JSON text. */
 export class Continuation {
   readonly data: string | undefined
+  readonly #given: () => OpcodeOf<'WaitForSignal'>['given']
 
-  constructor(data: string | undefined) {
+  /** `given` returns the signals that the handler was given so far. */
+  constructor(data: string | undefined, given: () => OpcodeOf<'WaitForSignal'>['given']) {
     this.data = data
+    this.#given = given
+  }
+
+  get given(): OpcodeOf<'WaitForSignal'>['given'] {
+    return this.#given()
   }
 }
 
 /** The end of a pass whose handler returned the value. @throws NonRetriableError if that is no JSON. */
 export function returnedWith(result: unknown): Settled {
-  if (result instanceof Continuation) return { kind: 'returned', data: result.data, continues: true }
+  if (result instanceof Continuation) return { kind: 'returned', data: result.data, continues: { given: result.given } }
   const data = encodePayload(result, 'The result of the workflow')
   const loss = lossOf(result)
   return { kind: 'returned', data, ...(loss === undefined ? {} : { loss }) }

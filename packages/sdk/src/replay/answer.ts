@@ -45,7 +45,9 @@ export function answerOf(outcome: Outcome, { logs, report }: Reports, lastStep?:
 /** Builds the answer of a run's end, with its last steps. If they do not fit together, the next pass reports the end. */
 function answerReturned({ data, continues, opcodes = [] }: Extract<Outcome, { kind: 'returned' }>, rest: Rest): Answer {
   const payload = data === undefined ? '' : `"data":${data}`
-  const members = continues ? [`"continueAs":{${payload}}`] : payload === '' ? [] : [payload]
+  const given = continues?.given && `"given":${JSON.stringify(continues.given)}`
+  const next = [payload, given].filter(Boolean).join(',')
+  const members = continues ? [`"continueAs":{${next}}`] : payload === '' ? [] : [payload]
   if (opcodes.length === 0) return withLogs(200, members.join(''), rest)
   members.push(`"opcodes":[${opcodes.map(({ text }) => text).join(',')}]`)
   const outcome = members.join(',')

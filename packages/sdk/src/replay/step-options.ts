@@ -18,7 +18,13 @@ import {
 import { rollbackNameOf } from '../cleanup/followed-run.ts'
 import type { StepId } from '../pass/step-ids.ts'
 import { durationMs } from '../run/duration-ms.ts'
-import type { StepMapOptions, StepRunOptions, WaitForEventOptions, WaitForRunOptions } from '../workflow/workflow.ts'
+import type {
+  StepMapOptions,
+  StepRunOptions,
+  WaitForEventOptions,
+  WaitForRunOptions,
+  WaitForSignalOptions,
+} from '../workflow/workflow.ts'
 
 const OPTIONS = {
   run: { catch: true, retry: true, timeout: true, rollback: true } satisfies OptionNames<StepRunOptions>,
@@ -30,6 +36,7 @@ const OPTIONS = {
     rollback: true,
   } satisfies OptionNames<StepMapOptions>,
   waitForEvent: { event: true, timeout: true, if: true, since: true } satisfies OptionNames<WaitForEventOptions>,
+  waitForSignal: { signal: true, timeout: true, since: true } satisfies OptionNames<WaitForSignalOptions>,
   waitForRun: { runId: true, timeout: true } satisfies OptionNames<WaitForRunOptions>,
   runWorkflow: { workflow: true, data: true, app: true },
   emit: { event: true, data: true },

@@ -9,7 +9,9 @@ import type { StepTools } from '../workflow/workflow.ts'
 import { runOf, TestRun } from './engine.testkit.ts'
 
 async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
-  const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx), { ctx: { features: ['wait-for-run'] } }).pass()
+  const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx), {
+    ctx: { features: ['wait-for-run', 'signals'] },
+  }).pass()
   expect(opcodes).toHaveLength(1)
   const { id, name, ...fields } = opcodes[0] as (typeof opcodes)[number]
   expect({ id, name }).toEqual({ id: hashStepId('s'), name: 's' })
@@ -36,6 +38,11 @@ describe('opcodes', () => {
       'wait with all options',
       step => step.waitForEvent('s', { event: 'paid', timeout: '2h', if: 'async.data.id == event.data.id' }),
       { op: 'WaitForEvent', eventName: 'paid', timeoutMs: 7_200_000, if: 'async.data.id == event.data.id' },
+    ],
+    [
+      'signal',
+      step => step.waitForSignal('s', { signal: 'go', timeout: '1m', since: 'now' }),
+      { op: 'WaitForSignal', signal: 'go', timeoutMs: 60_000, since: 'now', given: { settled: 0 } },
     ],
     ['callback', (_, ctx) => ctx.callback('s').wait(), { op: 'WaitForCallback' }],
     [
@@ -71,7 +78,8 @@ describe('opcodes', () => {
   })
 
   test('every kind of opcode has a tool', () => {
-    const called = cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op)
+    // A test of its own answers an update.
+    const called = [...cases.map(([, , { op }]: [string, unknown, { op?: string }]) => op), 'ReplyToUpdate']
     expect(new Set(called)).toEqual(new Set(OpcodeSchema.anyOf.map(({ properties }) => properties.op.const)))
   })
 
@@ -101,6 +109,46 @@ describe('results', () => {
     ])
     for (const id of ['sleep', 'until', 'emit', 'hook']) run.settle(id, { data: { noted: true } })
     expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined', 'undefined'] })
+  })
+
+  test('an update is answered by a step, a plain signal by none', async () => {
+    const run = runOf(
+      async ({ step }) => {
+        const update = await step.waitForSignal('u', { signal: 'ask' })
+        const plain = await step.waitForSignal('p', { signal: 'ask' })
+        await plain?.reply(1)
+        await update?.reply({ n: 2 })
+        await update?.reject('no')
+        return { update, plain }
+      },
+      { ctx: { features: ['signals'] } },
+    )
+    const signal = (id: string) => ({ id, name: 'ask', data: 7, receivedAt: '2030-01-01T00:00:00.000Z' })
+    run.settle('u', { data: { ...signal('evt_1'), isUpdate: true } })
+    run.settle('p', { data: signal('evt_2') })
+    const opcodes = async () => (await run.pass()).opcodes?.map(({ id: _, ...fields }) => fields)
+    const op = 'ReplyToUpdate'
+    expect(await opcodes()).toEqual([{ op, name: 'reply to u', updateId: 'evt_1', data: { n: 2 } }])
+    run.settle('reply to u', {})
+    expect(await opcodes()).toEqual([{ op, name: 'reply to u', updateId: 'evt_1', rejected: 'no' }])
+    run.settle('reply to u:1', {})
+    expect(await run.pass()).toMatchObject({ data: { update: signal('evt_1'), plain: signal('evt_2') } })
+  })
+
+  test('a run that continues says which signals it was given', async () => {
+    const run = runOf(
+      async ({ step, ctx }) => {
+        await Promise.race([step.waitForSignal('a', { signal: 'x' }), step.waitForSignal('b', { signal: 'y' })])
+        await step.run('then', () => 1)
+        return ctx.continueAs(1)
+      },
+      { ctx: { features: ['signals', 'continue-as'] } },
+    )
+    const signal = (id: string, name: string) => ({ op: 'WaitForSignal', data: { id, name, data: 7, receivedAt: '' } })
+    run.settle('a', signal('evt_1', 'x'))
+    run.settle('then', { data: 1 })
+    run.settle('b', signal('evt_2', 'y'))
+    expect(await run.pass()).toMatchObject({ continueAs: { data: 1, given: { settled: 3, except: ['evt_2'] } } })
   })
 
   test('a wait for a run gives its end, or null when it timed out', async () => {

@@ -13,13 +13,16 @@ import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdu
 import {
   CALLBACKS_FEATURE,
   CONTINUE_AS_FEATURE,
+  cutText,
   NAME_CHARS_MAX,
+  SIGNALS_FEATURE,
+  STEP_NAME_CHARS_MAX,
   WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { map } from '../parallel/map.ts'
 import { race } from '../parallel/race.ts'
-import { encodeOpcode } from '../pass/opcode.ts'
+import { type EncodedOpcode, encodeOpcode } from '../pass/opcode.ts'
 import { Continuation } from '../pass/outcome.ts'
 import { refuseNesting, scopeWithin } from '../pass/pass-scope.ts'
 import type { StepId } from '../pass/step-ids.ts'
@@ -27,7 +30,8 @@ import type { StepPromise } from '../pass/step-promise.ts'
 import type { RaceBranch } from '../run/branch.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
-import type { Callback, ReceivedEvent, RunContext, StepContext } from '../run/run-context.ts'
+import type { Callback, ReceivedEvent, ReceivedSignal, RunContext, StepContext } from '../run/run-context.ts'
+import { condition, exactEvent, httpUrl, nonBlank, signalName, timeMs, waitSince } from '../run/step-arguments.ts'
 import { CONTEXT_ELSEWHERE, STEP_TOOLS_ELSEWHERE } from '../schema/elsewhere.ts'
 import { callbackUrlOf } from '../wire/callback-url.ts'
 import { encodePayload } from '../wire/json.ts'
@@ -38,6 +42,7 @@ import type {
   StepTools,
   WaitForEventOptions,
   WaitForRunOptions,
+  WaitForSignalOptions,
   WorkflowArgs,
 } from '../workflow/workflow.ts'
 import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
@@ -65,12 +70,13 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
       toVoid(pass.step(name, 'Sleep', id => encodeOpcode('Sleep', id, { sleepMs: durationMs(name, duration) }))),
     sleepUntil: (name: string, time: Date | number | string) =>
       toVoid(pass.step(name, 'SleepUntil', id => encodeOpcode('SleepUntil', id, { sleepUntilMs: timeMs(name, time) }))),
+    waitForSignal: (name: string, options: WaitForSignalOptions) => waitForSignal(environment, name, options),
     waitForRun: (name: string, options: WaitForRunOptions) => waitForRun(environment, name, options),
     waitForEvent: (name: string, options: WaitOptions) => {
       const result = pass.step(name, 'WaitForEvent', id =>
         encodeOpcode('WaitForEvent', id, waitFields(environment, name, options)),
       )
-      const asked = { name, event: eventNameOf(options?.event), condition: options?.if }
+      const asked = { op: 'WaitForEvent', name, event: eventNameOf(options?.event), condition: options?.if } as const
       return pass.waits.follow(asked, result, data => receivedEvent(environment, name, options, data))
     },
     runWorkflow: (name: string, options: ChildOptions) => {
@@ -172,12 +178,11 @@ export function createRunContext(environment: PassEnvironment): RunContext {
 }
 
 /** @throws NonRetriableError if the engine does not know it, or the data is not JSON. */
-function continueAs({ ctx, middleware, eventName }: PassEnvironment, data: unknown): Continuation {
+function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data: unknown): Continuation {
   if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
     throw new NonRetriableError(`ctx.continueAs: this engine does not know it (${CONTINUE_AS_FEATURE})`)
-  return new Continuation(
-    encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs'),
-  )
+  const text = encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs')
+  return new Continuation(text, () => pass.waits.givenSignals())
 }
 
 /** Encodes the data of a step after its middleware. */
@@ -239,6 +244,66 @@ function waitForRun<Result>(
   })
 }
 
+/** @throws NonRetriableError for bad arguments, or if the engine does not know signals. */
+function waitForSignal(
+  environment: PassEnvironment,
+  name: string,
+  options: WaitForSignalOptions,
+): Promise<ReceivedSignal | null> {
+  const { ctx, pass, logs, middleware } = environment
+  const asked = { op: 'WaitForSignal', name, event: options?.signal, condition: undefined } as const
+  const result = pass.step(name, 'WaitForSignal', id => {
+    if (!ctx.features?.includes(SIGNALS_FEATURE))
+      throw new NonRetriableError(`Step "${name}": this engine does not know signals (${SIGNALS_FEATURE})`)
+    checkStepOptions(name, 'waitForSignal', options)
+    const { timeout } = options
+    return encodeOpcode('WaitForSignal', id, {
+      signal: signalName(name, options.signal),
+      timeoutMs: timeout === undefined ? undefined : durationMs(name, timeout),
+      since: waitSince(name, options.since),
+      given: pass.waits.given(asked, wait => warnOfUselessEvent(logs, wait)),
+    })
+  })
+  return pass.waits.follow(asked, result, stored => {
+    if (stored === null || stored === undefined) return null
+    const { isUpdate, ...signal } = stored as ReceivedEvent & { isUpdate?: true }
+    const data = middleware.input(signal.data, { kind: 'wait', name, eventName: signal.name })
+    const received = data === signal.data ? signal : { ...signal, data }
+    return withAnswers(environment, name, received, isUpdate === true)
+  })
+}
+
+/** Gives a signal its methods, which the JSON of the signal does not show. A plain signal has nobody who waits for an answer. */
+function withAnswers(
+  { pass, middleware }: PassEnvironment,
+  wait: string,
+  signal: ReceivedEvent,
+  isUpdate: boolean,
+): ReceivedSignal {
+  const name = cutText(`reply to ${wait}`, STEP_NAME_CHARS_MAX)
+  const answer = async (encode: (id: StepId) => EncodedOpcode) => {
+    if (isUpdate) await toVoid(pass.step(name, 'ReplyToUpdate', encode))
+  }
+  const updateId = signal.id
+  return Object.defineProperties(signal, {
+    reply: {
+      value: (value?: unknown) =>
+        answer(id => {
+          const text = encodePayload(middleware.output(value, { kind: 'step', name }), `The reply to "${signal.name}"`)
+          return encodeOpcode('ReplyToUpdate', id, { updateId }, { field: 'data', text })
+        }),
+    },
+    reject: {
+      value: (message: string) =>
+        answer(id => {
+          if (typeof message !== 'string')
+            throw new NonRetriableError(`Step "${name}": a rejection needs a message, not ${String(message)}`)
+          return encodeOpcode('ReplyToUpdate', id, { updateId, rejected: message })
+        }),
+    },
+  }) as ReceivedSignal
+}
+
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
 type EmitOptions = { event: string | EventDefinition; data?: unknown }
 
@@ -285,11 +350,9 @@ function childFields(name: string, { workflow, app }: ChildOptions) {
 function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options: WaitOptions) {
   checkStepOptions(name, 'waitForEvent', options)
   const event = exactEvent(name, eventNameOf(options.event))
-  const { since } = options
+  const since = waitSince(name, options.since)
   const onUseless = (wait: string) => warnOfUselessEvent(logs, wait)
   const isOrdered = ctx.features?.includes(WAIT_ORDER_FEATURE) ?? false
-  if (since !== undefined && since !== 'run' && since !== 'now')
-    throw new NonRetriableError(`Step "${name}": since must be "run" or "now", not ${String(since)}`)
   if (since === 'now' && !isOrdered)
     throw new NonRetriableError(`Step "${name}": this engine does not know since: "now" (${WAIT_ORDER_FEATURE})`)
   return {
@@ -297,50 +360,8 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
     if: condition(name, options.if),
     ...(since === 'now' ? { since } : {}),
-    ...(isOrdered ? { given: pass.waits.given({ event, condition: options.if }, onUseless) } : {}),
+    ...(isOrdered ? { given: pass.waits.given({ op: 'WaitForEvent', event, condition: options.if }, onUseless) } : {}),
   }
-}
-
-function condition(name: string, source: unknown): string | undefined {
-  if (source === undefined || typeof source === 'string') return source
-  throw new NonRetriableError(`Step "${name}": if must be a CEL expression in a string, not ${String(source)}`)
-}
-
-/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
-function exactEvent(name: string, value: unknown): string {
-  const event = nonBlank(name, 'event', value)
-  if (!event.includes('*')) return event
-  throw new NonRetriableError(
-    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
-  )
-}
-
-/** An ISO 8601 time with its zone; a date alone is midnight in UTC. Without a zone it would depend on the runner's machine. */
-const ZONED = /(Z|UTC|GMT|[+-]\d{2}:?\d{2})\)?$|^[+-]?\d+-\d{2}-\d{2}$/i
-/** Earlier times, before March 1973, are probably seconds. */
-const EPOCH_MS_MIN = 1e11
-
-function timeMs(name: string, time: Date | number | string): number {
-  const ms = typeof time === 'number' ? time : new Date(time).getTime()
-  if (!Number.isFinite(ms)) throw new NonRetriableError(`Step "${name}": not a time: ${String(time)}`)
-  if (typeof time === 'string' && !ZONED.test(time.trim())) {
-    const fix = `"${time.trim()}Z", or an offset such as +02:00 at its end`
-    throw new NonRetriableError(`Step "${name}": "${time}" has no time zone: write ${fix}`)
-  }
-  if (typeof time === 'number' && time > 1e9 && time < EPOCH_MS_MIN) {
-    throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
-  }
-  return ms
-}
-
-function nonBlank(name: string, field: string, value: unknown): string {
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARS_MAX) return value
-  throw new NonRetriableError(`Step "${name}": ${field} must be a name of 1 to ${NAME_CHARS_MAX} characters`)
-}
-
-function httpUrl(name: string, url: string): string {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
-  throw new NonRetriableError(`Step "${name}": not an http or https URL: ${String(url)}`)
 }
 
 /** Hides the data that the engine stores for such a step (an id, a time). */

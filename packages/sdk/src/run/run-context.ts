@@ -23,6 +23,14 @@ export interface ReceivedEvent<Data = unknown, Name extends string = string> {
   readonly receivedAt: string
 }
 
+/** A signal or an update that a `step.waitForSignal` took. Its methods are durable steps. */
+export interface ReceivedSignal<Data = unknown> extends ReceivedEvent<Data> {
+  /** Answers an update; the first answer counts. On a plain signal, for which nobody waits, it does nothing. */
+  reply(value?: unknown): Promise<void>
+  /** Rejects an update: its sender gets the message. */
+  reject(message: string): Promise<void>
+}
+
 /** The argument of the callback of a `step.run`. */
 export interface StepContext {
   /** Aborts when the run is cancelled, or when the pass ends without this step's result. */

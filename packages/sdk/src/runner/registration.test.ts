@@ -110,6 +110,7 @@ describe('a registration', () => {
         'cleanup',
         'wait-for-run',
         'budgets',
+        'signals',
         'marked-answers',
         'http-checkpoints',
       ],

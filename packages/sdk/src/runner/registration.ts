@@ -21,6 +21,7 @@ import {
   PROTOCOL_VERSION,
   type RegisterReply,
   type RegisterRequest,
+  SIGNALS_FEATURE,
   SIGNATURE_FEATURE,
   STEP_POLICY_FEATURE,
   WAIT_FOR_RUN_FEATURE,
@@ -245,6 +246,7 @@ export function registerRequest(
       CLEANUP_FEATURE,
       WAIT_FOR_RUN_FEATURE,
       BUDGETS_FEATURE,
+      SIGNALS_FEATURE,
     ],
     workflows: handler.workflows,
   }

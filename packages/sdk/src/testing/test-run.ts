@@ -152,6 +152,26 @@ export class TestRun<Output = unknown> {
     await this.#host.command(api => api.completeCallback({ token, ...(data === undefined ? {} : { body: data }) }))
   }
 
+  /** Sends a signal to the run. Resolves with its id in the event log, and with 1 as `woke` if the run waited for it. */
+  async signal(name: string, data?: unknown): Promise<{ eventId: string; woke: number }> {
+    const body = data === undefined ? {} : { body: { data } }
+    return this.#host.command(api => api.signalRun({ id: this.id, name, ...body }))
+  }
+
+  /**
+   * Sends an update to the run, moves the virtual time until the handler has answered it, and resolves with the answer. Rejects when the
+   * handler rejects it, or the run ends without an answer.
+   */
+  async update<Reply = unknown>(name: string, data?: unknown, options: WithinOptions = {}): Promise<Reply> {
+    const body = data === undefined ? {} : { body: { data } }
+    const { updateId } = await this.#host.command(api => api.updateRun({ id: this.id, name, ...body }))
+    const answer = () => this.#host.read(api => api.getRunUpdate({ id: this.id, updateId }))
+    await this.#advance(options, async () => 'reply' in (await answer()))
+    const answered = await answer()
+    if ('reply' in answered) return answered.reply as Reply
+    throw new TestingError(await this.#describe(`has not answered update "${name}"`, await this.read()))
+  }
+
   /**
    * Gives an outstanding step (`name:n` from the second use of a name on) its end, as an operator would: a result, or an error that the
    * handler can catch. Rejects when the step is settled, or the run has ended.

@@ -5,7 +5,7 @@ import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, Work
 import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { RaceBranch, RaceResult } from '../run/branch.ts'
-import type { ReceivedEvent, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
+import type { ReceivedEvent, ReceivedSignal, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
 
 /** How one `step.run` handles failure, of the step and of the run after it. */
@@ -115,6 +115,11 @@ export interface StepTools {
   ): Promise<ReceivedEvent<ReceivedOf<Event>, NamesOf<Event['name']>> | null>
   waitForEvent<Data = unknown>(name: string, options: WaitForEventOptions): Promise<ReceivedEvent<Data> | null>
   /**
+   * Parks the run until somebody sends it a signal or an update of that name. One that came earlier, and that no other wait was given,
+   * counts. Resolves with null when the wait timed out.
+   */
+  waitForSignal<Data = unknown>(name: string, options: WaitForSignalOptions): Promise<ReceivedSignal<Data> | null>
+  /**
    * Waits until a run of the namespace has ended, and resolves with its status and its result or error. If the run continued as
    * another, waits for the last run of the chain. Resolves with null at the timeout. Rejects with a {@link StepFailedError} when there is no such run.
    */
@@ -134,6 +139,15 @@ export interface StepTools {
   /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
   emit<Event extends EventDefinition>(name: string, options: { event: Event } & DataField<SentOf<Event>>): Promise<void>
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
+}
+
+export interface WaitForSignalOptions {
+  /** The name of the signal: 1 to 128 letters, digits, `_`, `.`, `:`, `/` or `-`. */
+  signal: string
+  /** How long to wait; default: for ever. */
+  timeout?: Duration
+  /** `'now'`: only what arrives after the wait was stored counts. Default: `'run'`. */
+  since?: 'run' | 'now'
 }
 
 export interface WaitForRunOptions {

@@ -124,7 +124,7 @@ class World {
     const { run } = known
     const step = aWait(run, { index: known.steps++, eventName, seq: 0 })
     return {
-      guards: [fenceOf(run), { type: 'events', namespace: NS, eventName, runId: run.id, after: 0 }],
+      guards: [fenceOf(run), { type: 'events', namespace: NS, eventName, runId: run.id, after: 'run' }],
       changes: [{ type: 'step.recorded', step }],
     }
   }
@@ -175,7 +175,7 @@ async function outcomes(store: Store, units: Unit[]): Promise<string[]> {
 async function contents(store: Store, { runIds }: World): Promise<unknown[]> {
   const reads = store.in(NS)
   const lookBacks = runIds.flatMap(runId =>
-    EVENT_NAMES.map((eventName): Guard => ({ type: 'events', namespace: NS, eventName, runId, after: 0 })),
+    EVENT_NAMES.map((eventName): Guard => ({ type: 'events', namespace: NS, eventName, runId, after: 'run' })),
   )
   return Promise.all([
     (await reads.events({ limit: 1000 })).map(({ event }) => event),

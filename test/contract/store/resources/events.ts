@@ -4,7 +4,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Change, Guard } from '../../../../packages/engine/src/domain/model/change.ts'
 import type { Step } from '../../../../packages/engine/src/domain/model/step.ts'
-import type { EventFilter, EventNamesQuery } from '../../../../packages/engine/src/ports/store-reads.ts'
+import type {
+  EventFilter,
+  EventNamesQuery,
+  PositionedEvent,
+} from '../../../../packages/engine/src/ports/store-reads.ts'
 import {
   aLeasedRun,
   anEvent,
@@ -205,7 +209,7 @@ export function eventsContract(open: OpenStore): void {
         namespace: NS,
         eventName: 'go',
         runId: run.id,
-        after: 0,
+        after: 'run',
       }
       const wait = () => store().commit({ guards: [noneSince], changes: [{ type: 'step.recorded', step: aWait(run) }] })
       const event = () => store().commit({ guards: [waitersAre()], changes: [logged({ receivedAt: NOW + 5 })] })
@@ -227,7 +231,13 @@ export function eventsContract(open: OpenStore): void {
     it('holds an events guard until an event of that name comes that counts', async () => {
       await write(store(), logged({}))
       const runId = await aRunNow()
-      const guard = (after = 0): Guard => ({ type: 'events', namespace: NS, eventName: 'go', runId, after })
+      const guard = (after: number | 'run' = 'run'): Guard => ({
+        type: 'events',
+        namespace: NS,
+        eventName: 'go',
+        runId,
+        after,
+      })
       expect(await holds(store(), guard())).toBe(true)
       await write(store(), logged({ name: 'stop' }))
       expect(await holds(store(), guard())).toBe(true)
@@ -245,7 +255,7 @@ export function eventsContract(open: OpenStore): void {
       const runId = await aRunNow()
       const late = anEvent({ receivedAt: NOW - 3_600_000 })
       await write(store(), { type: 'event.recorded', event: late })
-      const query = { namespace: NS, eventName: 'go', runId, after: 0 }
+      const query = { namespace: NS, eventName: 'go', runId, after: 'run' } as const
       expect(await holds(store(), { type: 'events', ...query })).toBe(false)
       expect((await store().eventsSince({ ...query, limit: 9 })).map(({ event }) => event)).toEqual([late])
     })
@@ -259,13 +269,13 @@ export function eventsContract(open: OpenStore): void {
         events.map((event): Change => ({ type: 'event.recorded', event })),
         logged({ name: 'stop' }),
       )
-      const query = { namespace: NS, eventName: 'go', runId, after: 0, limit: 10 }
+      const query = { namespace: NS, eventName: 'go', runId, after: 'run', limit: 10 } as const
       const all = await store().eventsSince(query)
       expect(all.map(({ event }) => event)).toEqual(events)
       for (const limit of [1, 2, 3]) {
         const paged = []
-        for (let after = 0; ; ) {
-          const page = await store().eventsSince({ ...query, after, limit })
+        for (let after: number | 'run' = 'run'; ; ) {
+          const page: PositionedEvent[] = await store().eventsSince({ ...query, after, limit })
           paged.push(...page)
           if (page.length < limit) break
           after = page.at(-1)?.position as number

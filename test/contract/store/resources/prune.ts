@@ -318,7 +318,7 @@ export function pruneContract(open: OpenStore): void {
       expect(await drain(store(), 'events', NOW - DAY)).toEqual([3])
       expect(await eventIds(store())).toEqual([met.id, later.id])
       expect(await eventIds(store(), 'other')).toEqual([others[2]?.id])
-      const since = { namespace: NS, eventName: 'go', runId: waiting.id, after: 0, limit: 9 }
+      const since = { namespace: NS, eventName: 'go', runId: waiting.id, after: 'run', limit: 9 } as const
       expect((await store().eventsSince(since)).map(({ event }) => event.id)).toEqual([met.id, later.id])
       // A run that lives for ever does not keep the events for ever.
       expect(await drain(store(), 'events', NOW + 90 * DAY - 2 * DAY + 1)).toEqual([2])

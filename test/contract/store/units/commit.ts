@@ -74,6 +74,7 @@ export function commitContract(open: OpenStore): void {
         continuedAs: 'run_d',
         chainId: 'run_c',
         awaited: true,
+        signalled: true,
         parentRunId: 'run_b',
         parentStepIndex: 0,
         generation: 4,

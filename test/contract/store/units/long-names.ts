@@ -78,7 +78,7 @@ export function longNamesContract(open: OpenStore): void {
       await write(store(), created(run, aWait(run, { eventName })), recorded)
       expect(await store().waiters(namespace, eventName)).toMatchObject([{ runId: run.id }])
       expect((await reads().events({ app, name: eventName, limit: 9 })).map(each => each.event)).toEqual([event])
-      const since = await store().eventsSince({ namespace, eventName, runId: run.id, after: 0, limit: 9 })
+      const since = await store().eventsSince({ namespace, eventName, runId: run.id, after: 'run', limit: 9 })
       expect(since.map(each => each.event)).toEqual([event])
     })
 

@@ -75,13 +75,13 @@ export function namespacesContract(open: OpenStore): void {
     it('keep waits and events apart', async () => {
       expect(await store().waiters(mine, 'go')).toEqual([])
       expect(await store().waiters(theirs, 'go')).toHaveLength(1)
-      const query = { eventName: 'go', runId: run.id, after: 0, limit: 10 }
+      const query = { eventName: 'go', runId: run.id, after: 'run', limit: 10 } as const
       expect(await store().eventsSince({ ...query, namespace: mine })).toEqual([])
       expect(await store().eventsSince({ ...query, namespace: theirs })).toHaveLength(1)
       await store().commit({
         guards: [
           { type: 'waiters', namespace: mine, eventName: 'go', waiters: [] },
-          { type: 'events', namespace: mine, eventName: 'go', runId: run.id, after: 0 },
+          { type: 'events', namespace: mine, eventName: 'go', runId: run.id, after: 'run' },
         ],
         changes: [],
       })

@@ -105,7 +105,7 @@ export function outsidersContract(open: OpenStore): void {
       const elsewhere = { ...wait(other), awaitedRunId: 'run_other' }
       await write(store(), created(awaited), created(run, wait(run), wait(run, 1)), created(paused, wait(paused)))
       await write(store(), created(leased, wait(leased)), created(other, elsewhere))
-      await write(store(), { type: 'run.awaited', runId: awaited.id })
+      await write(store(), { type: 'run.marked', runId: awaited.id, mark: 'awaited' })
       expect((await store().loadRun(awaited.id))?.run).toEqual({ ...awaited, awaited: true, fence: awaited.fence + 1 })
       await write(store(), { type: 'waits.due', runId: awaited.id, at: NOW + 90 })
       const due = { fence: 1, availableAt: NOW + 90 }

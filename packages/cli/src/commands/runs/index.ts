@@ -10,6 +10,7 @@ import { exportCommand } from './export.ts'
 import { budgetCommand } from './live/budget.ts'
 import { callbackCommand } from './live/callback.ts'
 import { settleCommand } from './live/settle.ts'
+import { signalCommands } from './live/signals.ts'
 import { logsCommand } from './logs.ts'
 import { passesCommand } from './passes.ts'
 import { readCommands } from './read.ts'
@@ -37,6 +38,7 @@ export function runsCommands(program: Command): void {
   bulkReplayCommand(runs)
   errorsCommand(runs)
   callbackCommand(runs)
+  signalCommands(runs)
   settleCommand(runs)
   budgetCommand(runs)
   eraseCommand(runs)

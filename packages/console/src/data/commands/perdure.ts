@@ -42,6 +42,9 @@ const switches = ({ enabled, rotateSecret }: { enabled?: boolean | undefined; ro
   ...(rotateSecret ? ['--rotate-secret'] : []),
 ]
 
+const dataOption = (body: { data?: unknown } | undefined) =>
+  body?.data === undefined ? [] : ['--data', sourceOf(body.data)]
+
 const BULK_VERBS = {
   cancel: 'cancel',
   pause: 'pause',
@@ -70,6 +73,12 @@ export const PERDURE: Words = {
     ...(error ? ['--error', error.message] : ['--data', sourceOf(data)]),
     ...['--reason', reason],
   ],
+  signalRun: ({ id, name, body }) => ['runs', 'signal', id, name, ...dataOption(body)],
+  updateRun: ({ id, name, body, wait }) => [
+    ...['runs', 'update', id, name, ...dataOption(body)],
+    ...(wait === undefined ? [] : ['--wait', `${wait}ms`]),
+  ],
+  listRunSignals: one('runs', 'signals'),
   setRunBudget: ({ id, body }) => [
     ...['runs', 'budget', id],
     ...Object.entries(body).map(([name, limit]) => `${name}=${limit ?? 'none'}`),

@@ -18,6 +18,7 @@ import { isTerminal } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../run/assumptions.ts'
 import type { JsonText } from '../text/json-text.ts'
+import { signalOf } from '../text/name.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { cancelWatching } from './cancel-on.ts'
 import type { Drafted } from './policy.ts'
@@ -155,6 +156,7 @@ function recordOf(given: UndecidedEvent, triggered: Triggered[]): Event {
     source: given.source,
     scheduledAt: given.scheduledAt,
     receiverId: given.receiverId,
+    runId: given.runId,
     data: given.data,
     receivedAt: given.receivedAt,
     generation: given.generation,
@@ -200,10 +202,12 @@ function endedBy(changes: readonly Change[]): ReadonlySet<string> {
 }
 
 /** The result of a wait that the event settles (docs/events.md#waits). */
-export function eventResult(event: Pick<Event, 'id' | 'name' | 'data' | 'receivedAt'>): JsonText {
+export function eventResult(event: Pick<Event, 'id' | 'name' | 'source' | 'data' | 'receivedAt'>): JsonText {
+  const name = signalOf(event.name) ?? event.name
   const data = event.data === undefined ? '' : `,"data":${event.data}`
   const receivedAt = new Date(event.receivedAt).toISOString()
-  return `{"id":"${event.id}","name":${JSON.stringify(event.name)}${data},"receivedAt":"${receivedAt}"}`
+  const update = event.source === 'update' ? ',"isUpdate":true' : ''
+  return `{"id":"${event.id}","name":${JSON.stringify(name)}${data},"receivedAt":"${receivedAt}"${update}}`
 }
 
 /** A workflow that the event triggers, if there is one, whatever its policies then decide. */
@@ -214,9 +218,9 @@ export function anyTriggered(
   return scopedTo(input).find(workflow => !unmetTrigger(workflow, subject, input.report))
 }
 
-/** The workflows with a trigger for the event's name, within its scope. None while the namespace is suspended. */
+/** The workflows with a trigger for the event's name, within its scope. None for a signal, or while the namespace is suspended. */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp' | 'notFor'>): readonly Workflow[] {
-  if (input.catalog.suspended) return []
+  if (input.catalog.suspended || input.event.runId !== undefined) return []
   const scope = scopeOf(input.event, input.targetApp)
   const all = input.catalog.triggeredBy(input.event.name)
   const inScope = scope === undefined ? all : all.filter(workflow => workflow.app === scope)

@@ -9,7 +9,7 @@ import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
 import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Event, Waiter } from './event.ts'
+import type { Event, UpdateAnswer, Waiter } from './event.ts'
 import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
@@ -54,8 +54,18 @@ export type Change =
    * same for the newest run of the chain that the run began. `skipsCleanup`: no cleanup run follows.
    */
   | { type: 'run.cancelRequested'; runId: string; at: number; followsChain?: true; skipsCleanup?: true }
-  /** Steps wait for the end of the run from now on, so its fence rises; no effect on a terminal run. */
-  | { type: 'run.awaited'; runId: string }
+  /**
+   * Steps wait for the end of the run from now on, or it has got its first signal: its fence rises, so that its end sees the mark; no
+   * effect on a terminal run.
+   */
+  | { type: 'run.marked'; runId: string; mark: 'awaited' | 'signalled' }
+  /**
+   * The run ends, and its log says how many signals no step has taken. With `nextRunId` the run continues instead: these signals, and
+   * those of `eventIds`, are for that run from now on.
+   */
+  | { type: 'signals.left'; runId: string; at: number; seq: number; nextRunId?: string; eventIds?: readonly string[] }
+  /** Stores the first answer to an update of the run. */
+  | { type: 'update.answered'; namespace: string; runId: string; updateId: string; answer: UpdateAnswer }
   /** The chain that began with the run has ended: every step that waits for it succeeds with `data`, as by a `step.woken`. */
   | { type: 'waits.due'; runId: string; at: number }
   /** Adds to the sums of the budgets. Names that a budget has no row of are left out. */
@@ -176,7 +186,9 @@ const CHANGES_CATALOG = {
   'run.kept': false,
   'run.progressed': false,
   'run.cancelRequested': false,
-  'run.awaited': false,
+  'run.marked': false,
+  'signals.left': false,
+  'update.answered': false,
   'waits.due': false,
   'budget.spent': false,
   'budget.limited': false,
@@ -254,8 +266,8 @@ export type Guard =
       eventName: string
       waiters: readonly Pick<Waiter, 'runId' | 'stepIndex'>[]
     }
-  /** No event of that name is in the log behind position `after`; if that is 0, behind the run's own position in it. */
-  | { type: 'events'; namespace: string; eventName: string; runId: string; after: number }
+  /** No event of that name is in the log behind position `after`; `run`: behind the run's own position in it. */
+  | { type: 'events'; namespace: string; eventName: string; runId: string; after: number | 'run' }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
   | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
   /** No run of the namespace was started with this id of a caller's. */

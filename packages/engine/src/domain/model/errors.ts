@@ -28,6 +28,8 @@ export const ERROR_CODES = {
   slug_taken: 'conflict',
   already_running: 'conflict',
   callback_used: 'conflict',
+  run_ended: 'conflict',
+  rejected: 'conflict',
   gone: 'conflict',
   rate_limited: 'overloaded',
   overloaded: 'overloaded',

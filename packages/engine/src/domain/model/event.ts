@@ -67,13 +67,18 @@ export interface Decided {
   left?: number
 }
 
+/** How a handler answered an update. */
+export type UpdateAnswer = { reply: JsonText } | { rejected: string }
+
 export interface Event {
   namespace: string
   id: string
   name: string
   /** The only app whose triggers are considered, or the app of the run that caused the event. Absent for a broadcast to the namespace. */
   app?: string
-  source: 'api' | 'emit' | 'schedule' | 'engine'
+  source: 'api' | 'emit' | 'schedule' | 'engine' | 'signal' | 'update'
+  /** Only on a signal or an update: the run that it is for, and the only one that can take it. */
+  runId?: string
   /** The instant of the schedule that sent it. */
   scheduledAt?: number
   /** The webhook receiver that took it in. */
@@ -86,12 +91,14 @@ export interface Event {
   generation?: number
   woke: number
   triggered: Triggered[]
+  /** Only on an update that was answered. */
+  answer?: UpdateAnswer
   /** Absent if `triggered` and `woke` say everything. */
   decided?: Decided
 }
 
 /** The event without the effects that its decision adds. */
-export type UndecidedEvent = Omit<Event, 'woke' | 'triggered' | 'decided'>
+export type UndecidedEvent = Omit<Event, 'woke' | 'triggered' | 'decided' | 'answer'>
 
 const HIDDEN = ['firstEventId', 'repeatOf', 'isPaused'] as const
 
@@ -107,7 +114,7 @@ export function wireTriggered(entries: readonly Triggered[]): WireTriggered[] {
   })
 }
 
-/** A parked WaitForEvent step. */
+/** A parked WaitForEvent or WaitForSignal step. */
 export interface Waiter extends Watcher {
   stepIndex: number
   /** When the wait was parked: of several waits in one run, the oldest takes the event. */

@@ -129,6 +129,8 @@ export interface Run {
   leasedWithoutSlots?: true
   /** A step of another run waits, or waited, for the end of this run's chain. */
   awaited?: boolean
+  /** The run, or one before it in its chain, has got a signal. */
+  signalled?: boolean
   /** Set to have the next lease cancel the run, for example when its parent ended. */
   cancelRequested?: boolean
   /** The run was cancelled, or is to be, by somebody who wants no cleanup. */

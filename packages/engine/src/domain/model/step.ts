@@ -49,6 +49,7 @@ export interface Step extends Partial<PassSent & RanTimes> {
   nextAttemptAt?: number
   /** Sleep: when it ends. Wait: when it times out. StepRun to be tried again: when its tries end, by `maxElapsed`. */
   wakeAt?: number
+  /** The event that a wait is for; for a signal, its name in the log. */
   eventName?: string
   /** CEL filter of a wait. */
   condition?: string

@@ -19,7 +19,7 @@ import { applyLate, applyOpcodes } from './apply-opcodes.ts'
 import { changeAttributes } from './attributes.ts'
 import { keepLogs } from './logs.ts'
 import type { PassContext } from './opcodes/context.ts'
-import type { PassOpcode } from './opcodes/opcode.ts'
+import type { Given, PassOpcode } from './opcodes/opcode.ts'
 import { OPCODES } from './opcodes/registry.ts'
 import { park, settleDue } from './park.ts'
 import { storeDueProgress, storeProgress } from './progress.ts'
@@ -76,7 +76,7 @@ function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: Pa
         return 'refusal' in how ? how : end(how)
       }
       const error = changeAttributes(draft, outcome.attributes)
-      return error ? fail(error) : end(returnedEnd(outcome, context))
+      return error ? fail(error) : end(returnedEnd(outcome, state, context))
     }
     case 'rejected': {
       const error = withKnownStep(state, outcome.error)
@@ -120,7 +120,7 @@ function endWithSteps(
   if (draft.run.cancelRequested) return { status: 'cancelled' }
   if (failed) return { status: 'failed', error: failed }
   if (!draft.steps.some(({ op, status }) => status === 'failed' && !OPCODES[op].runsOnRunner))
-    return returnedEnd(outcome, context)
+    return returnedEnd(outcome, state, context)
   restoreTries(draft)
   const timeout = timedOut(draft.run, context.now)
   return timeout ? { status: 'failed', error: timeout } : 'again'
@@ -128,9 +128,22 @@ function endWithSteps(
 
 type Returned = Extract<Outcome, { kind: 'returned' }>
 
-function returnedEnd({ data, continueAs }: Returned, { report }: PassContext): End {
-  if (continueAs) return { status: 'succeeded', continueAs: { ...continueAs, report } }
+function returnedEnd({ data, continueAs }: Returned, state: RunState, { report, knowledge }: PassContext): End {
+  if (continueAs) {
+    const { data, given = knowledge } = continueAs
+    return { status: 'succeeded', continueAs: { data, report, ungiven: ungivenSignals(state, given) } }
+  }
   return { status: 'succeeded', ...(data !== undefined && { result: data }) }
+}
+
+/** The signals that settled waits and that the handler was not given: the next run of the chain can take them. */
+function ungivenSignals(state: RunState, { settled, except = [] }: Given): string[] {
+  if (!state.run.signalled) return []
+  const given = state.eventsAmong(settled)
+  return [...state.steps.values()].flatMap(({ op, eventId }) => {
+    if (op !== 'WaitForSignal' || eventId === undefined) return []
+    return given.has(eventId) && !except.includes(eventId) ? [] : eventId
+  })
 }
 
 /** The error without its `stepName`, unless the runner knows such a step as failed. */

@@ -6,6 +6,7 @@ import {
   emits,
   NOW,
   ran,
+  replies,
   reported,
   run,
   runsChild,
@@ -16,6 +17,7 @@ import {
   waitsFor,
   waitsForCallback,
   waitsForRun,
+  waitsForSignal,
   workflow,
 } from '../testkit/nouns.testkit.ts'
 import type { PassOpcode } from './opcodes/opcode.ts'
@@ -26,6 +28,8 @@ const ONE_OF_EACH = {
   Sleep: sleeps('a', SECOND),
   SleepUntil: sleepsUntil('a', NOW + SECOND),
   WaitForEvent: waitsFor('a', 'order.paid', { timeoutMs: SECOND }),
+  WaitForSignal: waitsForSignal('a', 'approve', { timeoutMs: SECOND }),
+  ReplyToUpdate: replies('a', 'evt_1'),
   WaitForCallback: waitsForCallback('a', { timeoutMs: SECOND }),
   WaitForRun: waitsForRun('a', 'run_other', { timeoutMs: SECOND }),
   RunWorkflow: runsChild('a', 'pack'),

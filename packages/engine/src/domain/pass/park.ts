@@ -8,6 +8,7 @@ import type { Assumptions } from '../run/assumptions.ts'
 import type { Draft } from '../run/draft.ts'
 import { holdMs } from '../run/retry.ts'
 import { shownRunId } from '../text/ids.ts'
+import { signalOf } from '../text/name.ts'
 import { OPCODES } from './opcodes/registry.ts'
 import { endOfWait } from './opcodes/wait-for-run.ts'
 
@@ -67,9 +68,11 @@ function waitingFor(reasons: readonly Step[], now: number): WaitingFor {
   const until = deadline(first, now)
   const kind = first.childStart ? 'runner' : OPCODES[first.op].parksFor
   invariant(kind, `a ${first.op} step is settled at once`)
-  const { name: stepName, eventName, childRunId, awaitedRunId } = first
+  const { name: stepName, childRunId, awaitedRunId } = first
+  const signal = signalOf(first.eventName)
+  const eventName = signal === undefined ? first.eventName : undefined
   const awaited = awaitedRunId === undefined ? {} : { runId: shownRunId(awaitedRunId) }
   const { attempt, maxAttempts } = first
   const tries = kind === 'retry' && { attempt, ...(maxAttempts !== undefined && { maxAttempts }) }
-  return { kind, stepName, until, eventName, childRunId, ...awaited, ...tries }
+  return { kind, stepName, until, eventName, ...(signal !== undefined && { signal }), childRunId, ...awaited, ...tries }
 }

@@ -21,14 +21,14 @@ describe('a wait for a run', () => {
     expect(then.step('report')).toMatchObject({ status: 'waiting', awaitedRunId: 'run_2', wakeAt: NOW + SECOND })
     expect(then.run).toMatchObject({ status: 'waiting', waitingFor: { kind: 'run', runId: 'run_2' } })
     expect(then.guards).toContainEqual({ type: 'run', runId: 'run_2', fence: 7 })
-    expect(then.changes('run.awaited')).toEqual([{ type: 'run.awaited', runId: 'run_2' }])
+    expect(then.changes('run.marked')).toEqual([{ type: 'run.marked', runId: 'run_2', mark: 'awaited' }])
   })
 
   it('waits for the whole chain, and does not mark a run twice', () => {
     const then = asked(target({ id: 'run_3', chainId: 'run_2', awaited: true }))
     expect(then.step('report').awaitedRunId).toBe('run_2')
     expect(then.guards).toContainEqual({ type: 'run', runId: 'run_3', fence: 7 })
-    expect(then.changes('run.awaited')).toEqual([])
+    expect(then.changes('run.marked')).toEqual([])
   })
 
   it('has the end of a run that has ended at once', () => {
@@ -36,7 +36,7 @@ describe('a wait for a run', () => {
     const data = '{"runId":"run_2","status":"succeeded","result":{"n": 1.0}}'
     expect(then.step('report')).toMatchObject({ status: 'succeeded', data })
     expect(then.next).toBe('pass')
-    expect(then.changes('run.awaited')).toEqual([])
+    expect(then.changes('run.marked')).toEqual([])
   })
 
   it.each([

@@ -20,8 +20,8 @@ export interface LoggedEvent {
 export interface Assumptions {
   /** By event name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
-  /** By event name: events since the run was created, oldest first, up to log position `after`. */
-  events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number }>
+  /** By event name: events since the run was created, oldest first, up to log position `after`; `run`: none were found. */
+  events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number | 'run' }>
   /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
   flow: ReadonlyMap<string, FlowRow | null>
   /** By event name: live runs that watch for it, up to position `after`. A missing name is assumed to have none. */

@@ -314,6 +314,7 @@ export function linkRun(
     ...(from.singletonKey === undefined ? {} : { singletonKey: from.singletonKey }),
     ...(from.attributes === undefined ? {} : { attributes: from.attributes }),
     ...(from.awaited ? { awaited: true } : {}),
+    ...(from.signalled ? { signalled: true } : {}),
   }
   const { priority: _, ...link } = queued(origin, runKind(from) === 'run' ? under : UNHELD)
   return from.priority === undefined ? link : { ...link, priority: from.priority }

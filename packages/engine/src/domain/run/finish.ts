@@ -22,7 +22,9 @@ export type End =
 
 /** The data of the next run, and the report of expressions of its holds that fail. */
 export interface NextLink {
-  data?: JsonText
+  data?: JsonText | undefined
+  /** Signals that a step has taken and the handler was not given. */
+  ungiven?: readonly string[]
   report?: Report
 }
 
@@ -43,7 +45,10 @@ export function finish(draft: Draft, end: End, catalog: CatalogView, { mayAnswer
   if (end.status === 'failed') draft.set({ error: end.error })
   const next = end.status === 'succeeded' ? end.continueAs : undefined
   if (next) continueRun(draft, next, catalog)
-  else sendEnd(draft, end.status, catalog)
+  else {
+    leaveSignals(draft)
+    sendEnd(draft, end.status, catalog)
+  }
   if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX)
   draft.move(end.status)
   keep(draft, end.status, catalog)
@@ -62,6 +67,12 @@ function sendEnd(draft: Draft, status: End['status'], catalog: CatalogView): voi
   if (typeof row === 'string')
     draft.log({ level: 'warn', message: row, scope: ROOT_SCOPE, attempt: 1, index: 0, dedupe: 'ended' })
   else if (row) draft.changes.push({ type: 'flow.saved', row })
+}
+
+/** The store knows which signals no step has taken: most runs have none, and a run with some may have thousands. */
+function leaveSignals(draft: Draft, next: { nextRunId?: string; eventIds?: readonly string[] } = {}): void {
+  const { run, now: at, changes } = draft
+  if (run.signalled) changes.push({ type: 'signals.left', runId: run.id, at, seq: draft.nextSeq(), ...next })
 }
 
 function keep({ run, now, changes }: Draft, status: End['status'], catalog: CatalogView): void {
@@ -86,12 +97,13 @@ function cancelChild(draft: Draft, runId: string): void {
 }
 
 /** Drafts the next run of the chain. A paused run continues as a paused one. */
-function continueRun(draft: Draft, { data, report }: NextLink, catalog: CatalogView): void {
+function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, catalog: CatalogView): void {
   const { run, now } = draft
   const under = { workflow: catalog.workflow(run.app, run.workflow), report }
   const created = linkRun(run, { input: data, now, under })
   const link = { ...created, ...handOverToLink(run, created.holds) }
   draft.set({ continuedAs: link.id })
+  leaveSignals(draft, { nextRunId: link.id, eventIds: ungiven })
   if (run.status !== 'paused') {
     draft.changes.push({ type: 'run.created', run: link })
     return

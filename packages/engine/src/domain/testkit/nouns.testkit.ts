@@ -143,6 +143,19 @@ export const waitsForRun = (
   fields: Partial<PassOpcodeOf<'WaitForRun'>> = {},
 ): PassOpcode => ({ op: 'WaitForRun', ...opcode(name), runId, ...fields })
 
+export const waitsForSignal = (
+  name: string,
+  signal: string,
+  fields: Partial<PassOpcodeOf<'WaitForSignal'>> = {},
+): PassOpcode => ({ op: 'WaitForSignal', ...opcode(name), signal, ...fields })
+
+export const replies = (name: string, updateId: string, data?: string): PassOpcode => ({
+  op: 'ReplyToUpdate',
+  ...opcode(name),
+  updateId,
+  ...(data === undefined ? {} : { data }),
+})
+
 export const runsChild = (
   name: string,
   childName: string,

@@ -1,7 +1,7 @@
 // Checks the characters of names. API callers' names are checked in http/request/validate, workflows' names in
 // domain/pass/names/event-name.
 
-import { ENGINE_EVENT_PREFIX } from '@perdure/protocol'
+import { ENGINE_EVENT_PREFIX, SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN, STEPS_MAX } from '@perdure/protocol'
 
 /** Invisible in a listing; a NUL or a lone surrogate also cannot be stored by every database. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/u
@@ -22,3 +22,32 @@ export const ENGINE_EVENT_FAULT = `must not begin with ${ENGINE_EVENT_PREFIX}: o
 export function isEngineEvent(name: string): boolean {
   return name.startsWith(ENGINE_EVENT_PREFIX)
 }
+
+const SIGNAL_NAME = new RegExp(SIGNAL_NAME_PATTERN)
+
+/** The most signals and updates that one run gets: as many as it can take in steps. */
+export const SIGNALS_MAX = STEPS_MAX
+
+/** The problem of such a name that has another form. */
+export const SIGNAL_NAME_FAULT = `must be 1 to ${SIGNAL_NAME_CHARS_MAX} letters, digits, _ . : / or -`
+
+/** Whether a signal or an update can have the name. */
+export function isSignalName(name: unknown): name is string {
+  return typeof name === 'string' && SIGNAL_NAME.test(name)
+}
+
+/** Begins the name that a signal has in the log. No event of a caller has such a name: it has a control character. */
+const SIGNAL_EVENT = '\u0001'
+
+/** The name that a signal or an update to the run has in the log, so that no other event is taken for it. */
+export function signalEventName(runId: string, signal: string): string {
+  return `${SIGNAL_EVENT}${runId}/${signal}`
+}
+
+/** The name of the signal or update, from its name in the log; undefined for any other event. */
+export function signalOf(eventName: string | undefined): string | undefined {
+  return eventName?.startsWith(SIGNAL_EVENT) ? eventName.slice(eventName.indexOf('/') + 1) : undefined
+}
+
+/** Where lists of event names begin: behind the names of signals in the log. */
+export const FIRST_EVENT_NAME = '\u0002'

@@ -45,13 +45,14 @@ export function followOnKind(kind: RunKind): Exclude<RunKind, 'run'> | undefined
 
 /** The reason for a wait, as the wire shows it. */
 export function waitingForText(waiting: WaitingFor): EveryField<WireWaitingFor> {
-  const { kind, stepName, until, eventName, childRunId, runId, key, error, attempt, maxAttempts, name, limit, spent } =
-    waiting
+  const { kind, stepName, until, eventName, childRunId, runId, key, error, attempt, maxAttempts } = waiting
+  const { signal, name, limit, spent } = waiting
   return {
     kind,
     stepName,
     until: optionalTimestamp(until),
     eventName,
+    signal,
     childRunId,
     runId,
     name,

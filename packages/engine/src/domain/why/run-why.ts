@@ -229,6 +229,7 @@ function queuedSentence(facts: Facts): string {
     case undefined:
     case 'sleep':
     case 'event':
+    case 'signal':
     case 'callback':
     case 'run':
     case 'child':
@@ -303,6 +304,8 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
       return `${step} sleeps until ${optionalTimestamp(waiting.until) ?? 'it is woken'}.${more}`
     case 'event':
       return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts)}${more}`
+    case 'signal':
+      return `${step} waits for signal "${waiting.signal}", ${deadlineText(waiting)}.${more}`
     case 'callback':
       return `${step} waits for its callback, ${deadlineText(waiting)}.${more}`
     case 'run': {

@@ -35,6 +35,7 @@ import type { Passes } from '../../services/run/passes.ts'
 import type { RunResults } from '../../services/run/results.ts'
 import type { RunningSteps } from '../../services/run/running-steps.ts'
 import type { Settlements } from '../../services/run/settle.ts'
+import type { Signals } from '../../services/run/signals.ts'
 import type { Starts } from '../../services/run/start.ts'
 import type { Trees } from '../../services/run/tree.ts'
 import type { RunWhy } from '../../services/run/why.ts'
@@ -69,6 +70,7 @@ export interface HttpDeps {
   control: Control
   bulk: Bulk
   callbacks: Callbacks
+  signals: Signals
   erasure: Erasure
   starts: Starts
   redrive: Redrive

@@ -52,9 +52,9 @@ export function mount<const Op extends Operation>(
   handler: Handler<Op>,
   { refuseEarly, fixed = {}, isOpenToPages, ...options }: MountOptions = {},
 ): void {
-  const { method, path, reply, query = {} } = operation as Operation
+  const { method, path, takesSlashes, reply, query = {} } = operation as Operation
   const resolvesRunIds = namesRuns(operation)
-  const url = path.replace(/\{(\w+)\}/g, ':$1')
+  const url = (takesSlashes ? path.replace(/\{\w+\}$/, '*') : path).replace(/\{(\w+)\}/g, ':$1')
   if (isOpenToPages) answerPreflights(app, url)
   const authorize = authorizeRequest(context, operation)
   app.route({

@@ -79,6 +79,8 @@ function isNear(pattern: string, path: string): boolean {
 function matches(pattern: string, path: string): boolean {
   const expected = pattern.split('/')
   const actual = path.split('/')
+  // `*` stands for the rest of the path.
+  if (expected.at(-1) === '*') expected.splice(-1, 1, ...actual.slice(expected.length - 1).map(() => ':rest'))
   if (expected.length !== actual.length) return false
   return expected.every((part, i) => part.startsWith(':') || part === actual[i])
 }

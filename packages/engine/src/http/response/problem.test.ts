@@ -36,6 +36,8 @@ const STATUS_OF: Record<ErrorCode, number> = {
   slug_taken: 409,
   already_running: 409,
   callback_used: 409,
+  run_ended: 409,
+  rejected: 409,
   gone: 410,
   rate_limited: 429,
   overloaded: 503,

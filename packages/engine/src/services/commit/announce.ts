@@ -40,7 +40,8 @@ type Unannounced = Extract<
         | 'dedupe.claimed'
         | 'run.attributed'
         | 'run.kept'
-        | 'run.awaited'
+        | 'run.marked'
+        | 'signals.left'
         | 'budget.spent'
         | 'budget.limited'
         | 'delivery.attempted'
@@ -127,6 +128,9 @@ export class Announcer {
         break
       case 'event.recorded':
         this.#deps.live.events.publish(change.event.namespace, change.event)
+        break
+      case 'update.answered':
+        this.#deps.live.answers.publishHere(change.updateId, undefined)
         break
       case 'run.progressed':
         this.#publishProgress(change)

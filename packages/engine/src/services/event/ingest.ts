@@ -8,9 +8,10 @@ import { POLICY_FLAGS } from '../../domain/arrival/policy.ts'
 import { takeIn, type UnitOfEvents } from '../../domain/arrival/take-in.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Change, Unit } from '../../domain/model/change.ts'
-import { EngineError } from '../../domain/model/errors.ts'
+import { EngineError, StaleError } from '../../domain/model/errors.ts'
 import { type EngineEventFacts, type Triggered, type UndecidedEvent, wireTriggered } from '../../domain/model/event.ts'
 import { type FlowRow, released } from '../../domain/model/flow-row.ts'
+import type { Run } from '../../domain/model/run.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { scheduledEvent, scheduledRow } from '../../domain/run/later/scheduled-event.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
@@ -36,6 +37,8 @@ export interface IncomingEvent extends Deduplicated {
   scheduledAt?: number
   /** The caller's `traceparent`: the runs that the event starts continue that trace. */
   trace?: Traceparent
+  /** Only on a signal or an update: the run that it is for, as it was read. */
+  signal?: { kind: 'signal' | 'update'; run: Pick<Run, 'id' | 'fence' | 'signalled'> }
   /** Only on an event that the engine sends. */
   engine?: EngineEventFacts
 }
@@ -94,7 +97,10 @@ export class Ingest {
     this.#deps = deps
   }
 
-  /** Resolves when the event and its effects are durable; a repeated dedupe id has no effect, nor has an event whose row is gone. */
+  /**
+   * Resolves when the event and its effects are durable; a repeated dedupe id has no effect, nor has an event whose row is gone.
+   * @throws StaleError for a signal whose run has changed since it was read.
+   */
   async send(namespace: string, incoming: IncomingEvent, beside?: Beside): Promise<SendEventReply> {
     const [reply] = await this.#traced([this.#incoming(namespace, incoming)], beside)
     return reply as SendEventReply
@@ -214,11 +220,14 @@ export class Ingest {
             unit.guards.push({ type: 'flow', id: row.id, version: row.version })
             unit.changes.push(due.after(row, sent))
           }
+          for (const { sent } of events) if (sent.signal) addReceiver(unit, sent.signal)
           creation.lease(unit.changes)
           return unit
         },
         ...(commit ? { commit: (unit: Unit) => commit(unit, sent) } : {}),
-        onStale: async ({ type }) => {
+        onStale: async guard => {
+          const { type } = guard
+          if (type === 'run') throw new StaleError(guard)
           if (type === 'dedupe') await this.#findRepeats(events)
           return type === 'dedupe'
         },
@@ -285,6 +294,12 @@ export class Ingest {
   }
 }
 
+/** The run must be as it was read. The first signal marks it, so that its end looks for signals. */
+function addReceiver(unit: Unit, { run: { id: runId, fence, signalled } }: NonNullable<IncomingEvent['signal']>): void {
+  unit.guards.push({ type: 'run', runId, fence })
+  if (!signalled) unit.changes.push({ type: 'run.marked', runId, mark: 'signalled' })
+}
+
 /** The events in parts, each of which is one unit. */
 function partsOf(events: readonly IncomingEvent[]): IncomingEvent[][] {
   const parts: IncomingEvent[][] = []
@@ -308,12 +323,13 @@ function isUnavailable(error: Error): boolean {
 /** The event as it is recorded, without its effects. */
 export function arrivedEvent(
   namespace: string,
-  { name, app, receiverId, scheduledAt, data, engine }: IncomingEvent,
+  { name, app, receiverId, scheduledAt, data, engine, signal }: IncomingEvent,
   { id, now }: { id: string; now: number },
 ): UndecidedEvent {
-  const source = engine ? 'engine' : scheduledAt === undefined ? 'api' : 'schedule'
+  const source = signal?.kind ?? (engine ? 'engine' : scheduledAt === undefined ? 'api' : 'schedule')
   const { generation } = engine ?? {}
-  return { namespace, id, name, app, source, scheduledAt, receiverId, data, receivedAt: now, generation }
+  const runId = signal?.run.id
+  return { namespace, id, name, app, source, scheduledAt, receiverId, runId, data, receivedAt: now, generation }
 }
 
 function reply(

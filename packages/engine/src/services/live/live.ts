@@ -40,6 +40,8 @@ export class Live {
   readonly deliveries = new Topic<Delivery>()
   /** By `runKey`: the end of a run, for callers that wait for it. Not shared with other engines. */
   readonly ends = new Topic<RunEnd>()
+  /** By id of an update: its run has answered it. Not shared with other engines. */
+  readonly answers = new Topic<undefined>()
   /** By id of a bulk job: something of it was committed. */
   readonly bulks = new Topic<undefined>()
   readonly #gapListeners = new Set<() => void>()

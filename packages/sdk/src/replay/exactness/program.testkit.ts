@@ -11,13 +11,15 @@ interface CallOfOpcode {
   Sleep: 'sleep'
   SleepUntil: 'sleepUntil'
   WaitForEvent: 'wait'
+  WaitForSignal: 'signal'
+  ReplyToUpdate: 'reply'
   WaitForCallback: 'callback'
   RunWorkflow: 'child'
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Programs do not wait for runs. */
-type StepOp = CallOfOpcode[Exclude<Opcode['op'], 'WaitForRun'>]
+/** Programs do not wait for runs or signals. */
+type StepOp = CallOfOpcode[Exclude<Opcode['op'], 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate'>]
 export interface StepNode {
   kind: 'step'
   op: StepOp

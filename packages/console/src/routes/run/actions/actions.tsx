@@ -1,6 +1,6 @@
 // The actions on a run: which are possible in its state, and the dialogs that say what each will do.
 
-import { useRef } from 'react'
+import { lazy, Suspense, useRef } from 'react'
 import { useKeys } from '../../../keys/keys.ts'
 import { useSession, whyNoNewRun, whyNoWrite } from '../../../session/session.ts'
 import { WriteButton } from '../../../ui/button.tsx'
@@ -15,8 +15,10 @@ import { EditDialog } from './edit-dialog.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { RetryDialog } from './retry-dialog.tsx'
 
+const SignalDialog = lazy(() => import('./signal-dialog.tsx'))
+
 /** The dialog that is open. */
-export type OpenAction = 'replay' | 'edit' | 'cancel' | 'pause' | 'resume' | { retry: string } | undefined
+export type OpenAction = 'replay' | 'edit' | 'cancel' | 'pause' | 'resume' | 'signal' | { retry: string } | undefined
 
 export interface ActionsProps {
   view: RunView
@@ -71,6 +73,11 @@ export function Actions({ view, open, setOpen }: ActionsProps) {
             onSelect: () => setOpen('pause'),
           },
           {
+            label: 'Send signal…',
+            disabledBecause: refused ?? ended,
+            onSelect: () => setOpen('signal'),
+          },
+          {
             label: 'Cancel…',
             isDanger: true,
             disabledBecause: refused ?? ended,
@@ -90,6 +97,12 @@ function OpenDialog({ view, open, onClose }: { view: RunView; open: OpenAction; 
   if (open === undefined) return null
   if (open === 'replay') return <ReplayDialog view={view} onClose={onClose} />
   if (open === 'edit') return <EditDialog view={view} onClose={onClose} />
+  if (open === 'signal')
+    return (
+      <Suspense>
+        <SignalDialog runId={view.run.id} awaited={view.run.waitingFor?.signal} onClose={onClose} />
+      </Suspense>
+    )
   if (typeof open === 'object') return <RetryDialog view={view} stepName={open.retry} onClose={onClose} />
   return <ControlDialog view={view} action={open} onClose={onClose} />
 }

@@ -55,12 +55,15 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
  */
 const LOOKED_BACK_TO = `SELECT NULL, min(log_position) FROM runs WHERE namespace = ? AND ${IDLE}
   UNION ALL SELECT namespace, log_position FROM runs WHERE ${LEASED} AND available_at > 0`
+/** A live run may still take a signal of any age. */
+const NOT_SIGNAL_OF_LIVE_RUN = `(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM runs WHERE id = events.run_id AND finished_at IS NULL))`
 /**
  * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a
  * live run looks back at them and they are not older still.
  */
 const OLD_EVENTS = `DELETE FROM events WHERE position IN (
-    SELECT position FROM (SELECT position, received_at FROM events WHERE namespace = ? ORDER BY position LIMIT ?i) AS front
+    SELECT position FROM (SELECT position, received_at FROM events
+      WHERE namespace = ? AND ${NOT_SIGNAL_OF_LIVE_RUN} ORDER BY position LIMIT ?i) AS front
     WHERE received_at < ?i AND (position <= ?i OR received_at < ?i))
   RETURNING position`
 

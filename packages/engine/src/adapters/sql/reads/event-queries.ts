@@ -1,6 +1,7 @@
 // Queries about the event log. Called by the store and its reads.
 
 import type { Event } from '../../../domain/model/event.ts'
+import { FIRST_EVENT_NAME } from '../../../domain/text/name.ts'
 import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
 import {
   EVENTS_OF_NAME_MAX,
@@ -9,7 +10,7 @@ import {
   type NamedEvents,
 } from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
-import { SELECT_EVENT } from '../tables/events.ts'
+import { EVENTS, SELECT_EVENT } from '../tables/events.ts'
 
 /** Rows of `SELECT_EVENT`, for the event of that id. */
 export function eventQuery(namespace: string, id: string): Query {
@@ -117,16 +118,30 @@ export interface EventsSince {
   namespace: string
   eventName: string
   runId: string
-  after: number
+  /** `run`: the position of the run. */
+  after: number | 'run'
   limit: number
 }
 
 /** Rows of `SELECT_EVENT`, oldest first, of the events that the `events` guard is about (write/guard-checks.ts). */
 export function eventsSinceQuery({ namespace, eventName, runId, after, limit }: EventsSince): Query {
-  const from = after > 0 ? '?' : '(SELECT log_position FROM runs WHERE id = ?)'
+  const from = after !== 'run' ? '?' : '(SELECT log_position FROM runs WHERE id = ?)'
   const sql = `SELECT ${SELECT_EVENT} FROM events
     WHERE namespace = ? AND name = ? AND position > ${from} ORDER BY position LIMIT ?`
-  return { sql, params: [namespace, eventName, after > 0 ? after : runId, limit] }
+  return { sql, params: [namespace, eventName, after === 'run' ? runId : after, limit] }
+}
+
+/** The signals to a run that no step of it has taken, oldest first. */
+export function waitingSignalsQuery(namespace: string, runId: string, limit: number): Query {
+  const sql = `SELECT ${EVENTS.select} FROM events WHERE namespace = ? AND run_id = ?
+    AND id NOT IN (SELECT event_id FROM steps WHERE run_id = ? AND event_id IS NOT NULL) ORDER BY position LIMIT ?`
+  return { sql, params: [namespace, runId, runId, limit] }
+}
+
+/** The number of signals to a run; at most `atMost` are counted. */
+export function signalCountQuery(runId: string, atMost: number): Query {
+  const sql = 'SELECT count(*) FROM (SELECT 1 FROM events WHERE run_id = ? LIMIT ?) AS signals'
+  return { sql, params: [runId, atMost] }
 }
 
 /** Sorts behind every character of a name. */
@@ -155,7 +170,7 @@ export function eventNamesQuery(
     SELECT found, ${newest('received_at')}, ${newest('id')}${since === undefined ? '' : `, ${count}`}
     FROM names WHERE found IS NOT NULL ORDER BY number`
   const behind = behindPrefix(prefix)
-  const walk = [namespace, after ?? prefix, behind, namespace, behind, limit]
+  const walk = [namespace, after ?? (prefix || FIRST_EVENT_NAME), behind, namespace, behind, limit]
   return { sql, params: [...walk, namespace, namespace, ...counted] }
 }
 

@@ -3,8 +3,6 @@
 import { STEPS_MAX } from '@perdure/protocol'
 import type { BulkResult } from '../../../domain/model/bulk.ts'
 import type { Delivery, DeliveryAttempt } from '../../../domain/model/delivery.ts'
-import type { Event } from '../../../domain/model/event.ts'
-import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { Run, RunFilter } from '../../../domain/model/run.ts'
 import type { Step } from '../../../domain/model/step.ts'
 import type { RunTally } from '../../../domain/view/run-tally.ts'
@@ -78,7 +76,7 @@ import {
 } from './delivery-queries.ts'
 import { errorGroupsOf } from './error-group-queries.ts'
 import { eventNamesPage, eventPage, redrivablePage } from './event-page.ts'
-import { bufferRunsQuery, eventQuery } from './event-queries.ts'
+import { bufferRunsQuery, eventQuery, signalCountQuery, waitingSignalsQuery } from './event-queries.ts'
 import { groupQueries, limitQueries, limitRows, singletonOf, singletonsQuery } from './runs/limit-queries.ts'
 import { searchOf } from './runs/page.ts'
 import { HeldBeforeEach, heldBeforeQuery, isAheadQuery } from './runs/queue-queries.ts'
@@ -295,10 +293,10 @@ export class SqlReads implements Reads {
     return timelinePage(query, await this.#read(timelineQueries(query)))
   }
 
-  async event(id: string): Promise<Event | undefined> {
-    const [row] = await this.#rows(eventQuery(this.#namespace, id))
-    return row && EVENTS.fromRow(row)
-  }
+  event = async (id: string) => (await this.#rows(eventQuery(this.#namespace, id))).map(EVENTS.fromRow)[0]
+  waitingSignals = async (runId: string, limit: number) =>
+    (await this.#rows(waitingSignalsQuery(this.#namespace, runId, limit))).map(EVENTS.fromRow)
+  signalCount = async (id: string, most: number) => Number((await this.#rows(signalCountQuery(id, most)))[0]?.[0])
 
   runsOfBuffers: Reads['runsOfBuffers'] = async firstEventIds => {
     const rows = await this.#rows(bufferRunsQuery(this.#namespace, firstEventIds))
@@ -353,9 +351,7 @@ export class SqlReads implements Reads {
     return this.#scanRows(signal, async rows => (await rows(query)).map(endpointStatsFromRow))
   }
 
-  async schedules(): Promise<FlowRow[]> {
-    return (await this.#rows(schedulesQuery(this.#namespace))).map(FLOW_ROWS.fromRow)
-  }
+  schedules = async () => (await this.#rows(schedulesQuery(this.#namespace))).map(FLOW_ROWS.fromRow)
 
   async replayable(filter: RunFilter, limit: number, signal?: AbortSignal): Promise<ReplayableRuns> {
     const queries = replayableQueries(this.#namespace, filter, limit)

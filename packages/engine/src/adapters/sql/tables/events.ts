@@ -23,11 +23,15 @@ export const EVENTS = table<Event>()('events', {
     erased: since(2, flag),
     decided: since(2, optional(json)),
     generation: since(3, optional(integer)),
+    runId: since(3, optional(text)),
+    // A statement of its own sets it.
+    answer: since(3, optional(json)),
   },
   indexes: {
     events_listed: { on: 'namespace, position, app', until: 2 },
     events_by_source: { on: 'namespace, position, source', since: 2 },
     events_of_app: { on: 'namespace, app, position', where: 'app IS NOT NULL', since: 2 },
+    events_of_run: { on: 'run_id, position', where: 'run_id IS NOT NULL', since: 3 },
     events_named: { on: 'namespace, name, position' },
   },
 })

@@ -113,8 +113,9 @@ export const RUNS = table<Run>()('runs', {
     budgets: since(3, optional(json)),
     input: payload,
     singletonKey: optional(text),
-    // A statement of its own sets it.
+    // Statements of their own set these two.
     awaited: since(3, flag),
+    signalled: since(3, flag),
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),

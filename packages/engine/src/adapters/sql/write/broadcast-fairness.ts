@@ -4,7 +4,6 @@
 // within one process and for a bounded time; correctness rests on guards alone.
 
 import type { Change, Unit } from '../../../domain/model/change.ts'
-import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
 
 /** A broadcast to fewer waits wins without help. */
 const WAITS_MIN = 100
@@ -83,5 +82,5 @@ function broadcastName({ guards }: Unit): string | undefined {
 function waitedName(change: Change): string | [] {
   if (change.type !== 'step.recorded' && change.type !== 'step.moved') return []
   const { op, eventName } = change.step
-  return OPCODES[op].parksFor === 'event' && eventName !== undefined ? eventName : []
+  return eventName === undefined || op === 'Emit' ? [] : eventName
 }

@@ -6,9 +6,9 @@ import type { Sum } from '../../../domain/model/budget/sum.ts'
 import type { Change } from '../../../domain/model/change.ts'
 import { isTerminal, type Run } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
-import { OPCODES } from '../../../domain/pass/opcodes/registry.ts'
 import { givenIdOf } from '../../../domain/text/ids.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
+import { signalEventName } from '../../../domain/text/name.ts'
 import { INLINE_CHARS_MAX } from '../description/row-functions.ts'
 import type { Table } from '../description/table.ts'
 import type { Value } from '../description/values.ts'
@@ -65,6 +65,7 @@ const ERASE_OWN = [
   'erase.frames',
   'watch.delete',
   'erase.callbacks',
+  'erase.signals',
   'erase.input',
   'erase.run',
 ] as const
@@ -120,7 +121,16 @@ const APPENDS: {
     appendOperation(to, 'run.requestCancel', skips, at, at, runId)
     if (followsChain) appendOperation(to, 'chain.requestCancel', skips, at, at, runId)
   },
-  'run.awaited': (to, { runId }) => appendOperation(to, 'run.await', runId),
+  'run.marked': (to, { runId, mark }) => appendOperation(to, mark === 'awaited' ? 'run.await' : 'run.signal', runId),
+  'signals.left': (to, { runId, at, seq, nextRunId, eventIds = [] }) => {
+    if (nextRunId === undefined) return appendOperation(to, 'signals.log', runId, seq, at, runId, runId)
+    const name = signalEventName(nextRunId, '')
+    const before = signalEventName(runId, '').length
+    appendOperation(to, 'signals.pass', nextRunId, name, before + 1, runId, runId)
+    for (const id of eventIds) appendOperation(to, 'signal.pass', nextRunId, name, before + 1, id, runId)
+  },
+  'update.answered': (to, { namespace, runId, updateId, answer }) =>
+    appendOperation(to, 'update.answer', JSON.stringify(answer), updateId, namespace, runId),
   'waits.due': (to, { runId, at }) => {
     appendOperation(to, 'waits.runs', at, runId)
     appendOperation(to, 'waits.steps', at, runId)
@@ -141,8 +151,7 @@ const APPENDS: {
   },
   'step.recorded': (to, change) => {
     const { step } = change
-    const isParkedWait = OPCODES[step.op].parksFor === 'event' && step.status === 'waiting'
-    if (isParkedWait) appendParkedWait(to, step)
+    if (step.eventName !== undefined && step.status === 'waiting') appendParkedWait(to, step)
     else appendRow(to, 'step.insert', STEPS, step)
     appendStepFrame(to, change)
   },

@@ -105,7 +105,7 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
     for (const { runId, stepIndex } of waiters) to.push(runId, stepIndex)
   },
   events: (to, { namespace, eventName, runId, after }) =>
-    after === 0
+    after === 'run'
       ? check(to, 'events', [namespace, eventName, runId])
       : check(to, 'eventsAfter', [namespace, eventName, after]),
   dedupe: (to, { namespace, app, dedupeId, now }) => check(to, 'dedupe', [namespace, app, dedupeId, now]),

@@ -1,6 +1,7 @@
 // The SQL of every row operation, in the part of SQL that both dialects have. Placeholders: `?` for a text, `?i` for an
 // integer, `?r` for a real number. Each dialect converts them to its own form.
 
+import { ROOT_SCOPE } from '@perdure/protocol'
 import { STARTS_WOKEN_MAX } from '../../../domain/holds/throttle.ts'
 import { SEQ_SPAN } from '../../../domain/model/seq.ts'
 import { DEFINITIONS_MAX } from '../../../domain/registry/definition-history.ts'
@@ -56,6 +57,9 @@ const INSERT_ATTRIBUTE = `INSERT INTO run_attributes (namespace, attribute, run_
 const BUFFERED = 'json_each(events.triggered) AS entry'
 const BUFFER_OPENED_BY = `entry.value ->> 'firstEventId'`
 
+/** No step of the run, whose id is the next parameter, has taken the signal. */
+const NOT_TAKEN = 'id NOT IN (SELECT event_id FROM steps WHERE run_id = ? AND event_id IS NOT NULL)'
+
 /** Operations that are one statement. Parameters in the order that change-operations.ts gives them. */
 export const OPERATIONS = {
   'run.insert': `INSERT INTO runs (${RUNS.columns.join(', ')}, log_position)
@@ -72,6 +76,18 @@ export const OPERATIONS = {
     WHERE chain_id = ? AND ${NEWEST_OF_CHAIN} AND status NOT IN ${FINAL_STATUSES}`,
   // The fence rises, so that an owner who has not seen the mark cannot end the run.
   'run.await': `UPDATE runs SET awaited = 1, fence = fence + 1 WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // The same for the first signal.
+  'run.signal': `UPDATE runs SET signalled = 1, fence = fence + 1 WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // One line for all signals that no step of the ended run has taken.
+  'signals.log': `INSERT INTO logs (run_id, seq, ts, level, message, scope, attempt, idx, dedupe)
+    SELECT ?, ?i, ?i, 'warn', 'The run ended and left ' || count(*) || CASE count(*) WHEN 1 THEN ' signal' ELSE ' signals' END
+      || ' that no step has taken.', '${ROOT_SCOPE}', 1, 0, 'signals'
+    FROM events WHERE run_id = ? AND ${NOT_TAKEN} HAVING count(*) > 0`,
+  // Signals are for the next run of the chain: those that no step of the run has taken, or one that its handler was not given.
+  'signals.pass': `UPDATE events SET run_id = ?, name = ? || substr(name, CAST(?i AS integer)) WHERE run_id = ? AND ${NOT_TAKEN}`,
+  'signal.pass':
+    'UPDATE events SET run_id = ?, name = ? || substr(name, CAST(?i AS integer)) WHERE id = ? AND run_id = ?',
+  'update.answer': `UPDATE events SET answer = ? WHERE id = ? AND namespace = ? AND run_id = ? AND source = 'update' AND answer IS NULL`,
   // Two operations make all waits for the end of a run due. A run that an engine has meets the raised fence, and looks again before it parks.
   'waits.runs': `UPDATE runs SET fence = fence + 1,
       available_at = CASE WHEN status IN ('waiting', 'paused') AND lease_owner IS NULL THEN ?i ELSE available_at END
@@ -122,6 +138,7 @@ export const OPERATIONS = {
   'erase.logs': 'DELETE FROM logs WHERE run_id = ?',
   'erase.frames': 'DELETE FROM frames WHERE run_id = ?',
   'erase.callbacks': `DELETE FROM flow_rows WHERE ${EARLY_CALLBACKS} AND key = ?`,
+  'erase.signals': 'UPDATE events SET data = NULL, answer = NULL, erased = 1 WHERE run_id = ?',
   'erase.input': 'DELETE FROM payloads WHERE id = ?',
   'erase.run': 'DELETE FROM runs WHERE id = ?',
   'erase.budget': `${DROP_BUDGETS} (?)`,

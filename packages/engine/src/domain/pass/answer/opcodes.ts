@@ -13,6 +13,7 @@ import { OPCODES } from '../opcodes/registry.ts'
 const CHECKED_BY_STEP = {
   eventName: Type.Optional(Type.Unknown()),
   webhookUrl: Type.Optional(Type.Unknown()),
+  signal: Type.Optional(Type.Unknown()),
 } satisfies Record<MemberCheckedByStep, unknown>
 
 type Branch = (typeof OpcodeSchema.anyOf)[number]
@@ -118,6 +119,6 @@ export function readLastOpcodes(parsed: object, text: JsonText, negotiated: Nego
 }
 
 function isSettling(opcode: PassOpcode): boolean {
-  if (opcode.op !== 'StepRun') return opcode.op === 'Emit' || opcode.op === 'Webhook'
+  if (opcode.op !== 'StepRun') return ['Emit', 'Webhook', 'ReplyToUpdate'].includes(opcode.op)
   return opcode.error === undefined || (opcode.retriable === false && opcode.catchable === true)
 }

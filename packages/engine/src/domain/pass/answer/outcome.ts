@@ -13,12 +13,12 @@ import {
   type RunError,
   type StepError,
 } from '@perdure/protocol'
-import { AttributeChangesSchema, CheckpointSchema, SentErrorSchema } from '@perdure/protocol/schema'
+import { AttributeChangesSchema, CheckpointSchema, GivenSchema, SentErrorSchema } from '@perdure/protocol/schema'
 import { Compile } from 'typebox/compile'
 import type { AttributeChanges } from '../../model/attributes.ts'
 import { isConnectUrl } from '../../model/connect-url.ts'
 import { isDeeperThan, JSON_DEPTH_MAX, type JsonText, objectMember, objectMembers } from '../../text/json-text.ts'
-import type { PassOpcode } from '../opcodes/opcode.ts'
+import type { Given, PassOpcode } from '../opcodes/opcode.ts'
 import { type SentError, stepErrorOf } from '../opcodes/step-error.ts'
 import { type PassLines, readLines } from './log-lines.ts'
 import { type Negotiated, readLastOpcodes, readOpcodes } from './opcodes.ts'
@@ -38,6 +38,8 @@ export interface ReportedProgress {
 /** The run goes on as a new one with this input. */
 export interface NextInput {
   data?: JsonText
+  /** The events that the handler was given; absent: those of its whole memo. */
+  given?: Given
 }
 
 export type Outcome = PassLines &
@@ -179,7 +181,7 @@ function readReturned(parsed: object, body: string, { lines, negotiated }: Readi
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines)
   const report = readReport(parsed, lines, negotiated)
   if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines)
-  const end = continues ? { continueAs: readNextInput(body) } : { data: objectMember(body, 'data') }
+  const end = continues ? { continueAs: readNextInput(body, next as object) } : { data: objectMember(body, 'data') }
   return { kind: 'returned', ...end, ...(opcodes.length > 0 ? { opcodes } : {}), ...report, ...lines }
 }
 
@@ -187,10 +189,12 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function readNextInput(body: JsonText): NextInput {
+function readNextInput(body: JsonText, { given }: { given?: unknown }): NextInput {
   const data = objectMember(objectMember(body, 'continueAs') as JsonText, 'data')
-  return data === undefined ? {} : { data }
+  return { ...(data === undefined ? {} : { data }), ...(isGiven.Check(given) ? { given } : {}) }
 }
+
+const isGiven = Compile(GivenSchema)
 
 function readReported(
   parsed: object,

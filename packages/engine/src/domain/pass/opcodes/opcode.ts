@@ -14,7 +14,7 @@ import type { PassContext } from './context.ts'
 /** Members of an opcode that hold a payload, which is kept as the text it came in. */
 type PayloadMember = 'data' | 'childData'
 /** Members that may have any value when they are read: a bad one fails the step, where its handler can catch the error. */
-export type MemberCheckedByStep = 'eventName' | 'webhookUrl'
+export type MemberCheckedByStep = 'eventName' | 'webhookUrl' | 'signal'
 
 /** An opcode whose payload, under whichever name it came, is the JSON text in `data`. */
 export type PassOpcode = AsRead<Opcode>
@@ -23,6 +23,8 @@ type AsRead<T> = T extends unknown
       [K in keyof T & MemberCheckedByStep]?: unknown
     }
   : never
+/** The events that a handler was given. */
+export type Given = NonNullable<PassOpcodeOf<'WaitForSignal'>['given']>
 export type PassOpcodeOf<Op extends Opcode['op']> = Extract<PassOpcode, { op: Op }>
 
 type PayloadOf<Op extends Opcode['op']> = [keyof Extract<Opcode, { op: Op }> & PayloadMember] extends [never]
@@ -58,7 +60,10 @@ export interface OpcodeRules<Op extends Opcode['op']> {
    */
   readonly runsOnRunner: boolean
   /** Why a run that has such a step unsettled is parked; null: the step is settled by the pass that reports it. */
-  readonly parksFor: Extract<WaitingFor['kind'], 'retry' | 'sleep' | 'event' | 'callback' | 'run' | 'child'> | null
+  readonly parksFor: Extract<
+    WaitingFor['kind'],
+    'retry' | 'sleep' | 'event' | 'signal' | 'callback' | 'run' | 'child'
+  > | null
   /** How a parked step succeeds when its `wakeAt` is due; null: such a step has no `wakeAt`. */
   readonly whenDue: Pick<Step, 'data' | 'timedOut'> | null
   /**

@@ -4,11 +4,12 @@
 import type { Opcode } from '@perdure/protocol'
 import { emit } from './emit.ts'
 import type { OpcodeRules } from './opcode.ts'
+import { replyToUpdate } from './reply-to-update.ts'
 import { runWorkflow } from './run-workflow.ts'
 import { sleep, sleepUntil } from './sleep.ts'
 import { stepRun } from './step-run.ts'
 import { waitForCallback } from './wait-for-callback.ts'
-import { waitForEvent } from './wait-for-event.ts'
+import { waitForEvent, waitForSignal } from './wait-for-event.ts'
 import { waitForRun } from './wait-for-run.ts'
 import { webhook } from './webhook.ts'
 
@@ -17,6 +18,8 @@ export const OPCODES = {
   Sleep: sleep,
   SleepUntil: sleepUntil,
   WaitForEvent: waitForEvent,
+  WaitForSignal: waitForSignal,
+  ReplyToUpdate: replyToUpdate,
   WaitForCallback: waitForCallback,
   WaitForRun: waitForRun,
   RunWorkflow: runWorkflow,

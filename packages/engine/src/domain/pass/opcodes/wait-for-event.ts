@@ -1,12 +1,15 @@
-// WaitForEvent: a step that an event settles (docs/events.md#waits): one that came since the run was created, one that
-// this pass emits, or one to come.
+// WaitForEvent and WaitForSignal: a step that an event settles (docs/events.md#waits): one that came since the run was created, one
+// that this pass emits, or one to come. A signal is an event with a name of its own in the log, which its run alone waits for.
 
+import type { StepError } from '@perdure/protocol'
 import { eventResult } from '../../arrival/fanout.ts'
 import { expressionFault } from '../../expressions/expression.ts'
 import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
+import type { Guard } from '../../model/change.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
 import type { LoggedEvent } from '../../run/assumptions.ts'
+import { isSignalName, SIGNAL_NAME_FAULT, signalEventName, signalOf } from '../../text/name.ts'
 import { readEventName } from '../names/event-name.ts'
 import type { DraftedPass, OpcodeRules, PassOpcode, PassOpcodeOf } from './opcode.ts'
 import { recordFailed, recordSucceeded, recordWaiting } from './record.ts'
@@ -17,17 +20,48 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
   parksFor: 'event',
   whenDue: { data: 'null', timedOut: true },
   draft(pass, opcode) {
-    const { timeoutMs, if: condition } = opcode
+    const { if: condition } = opcode
     const eventName = readEventName(opcode.eventName)
     if (typeof eventName !== 'string') return recordFailed(pass, opcode, eventName)
     const inWait = { inWait: true }
     const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
     if (fault !== undefined) return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
-    const event = opcode.since === 'now' ? undefined : earlierEvent(pass, opcode, eventName)
-    if (event) return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
-    const wakeAt = timeoutMs === undefined ? undefined : pass.draft.now + Math.ceil(timeoutMs)
-    return recordWaiting(pass, opcode, { eventName, condition, wakeAt })
+    return draftWait(pass, opcode, eventName)
   },
+}
+
+export const waitForSignal: OpcodeRules<'WaitForSignal'> = {
+  payload: null,
+  runsOnRunner: false,
+  parksFor: 'signal',
+  whenDue: { data: 'null', timedOut: true },
+  draft(pass, opcode) {
+    if (!isSignalName(opcode.signal)) return recordFailed(pass, opcode, SIGNAL_NAME_ERROR)
+    return draftWait(pass, opcode, signalEventName(pass.draft.run.id, opcode.signal))
+  },
+}
+
+const SIGNAL_NAME_ERROR: StepError = { name: 'SignalNameError', message: `signal ${SIGNAL_NAME_FAULT}.` }
+
+type WaitOpcode = PassOpcodeOf<'WaitForEvent' | 'WaitForSignal'>
+
+/** The name in the log of the event that the opcode waits for; undefined for any other opcode. */
+function awaitedName({ draft }: DraftedPass, opcode: PassOpcode): string | undefined {
+  if (opcode.op === 'WaitForEvent') return opcode.eventName as string
+  return opcode.op === 'WaitForSignal' ? signalEventName(draft.run.id, String(opcode.signal)) : undefined
+}
+
+function conditionOf(opcode: WaitOpcode): string | undefined {
+  return opcode.op === 'WaitForEvent' ? opcode.if : undefined
+}
+
+function draftWait(pass: DraftedPass, opcode: WaitOpcode, eventName: string): undefined {
+  const { since, timeoutMs } = opcode
+  const condition = conditionOf(opcode)
+  const event = since === 'now' ? undefined : earlierEvent(pass, opcode, eventName)
+  if (event) return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
+  const wakeAt = timeoutMs === undefined ? undefined : pass.draft.now + Math.ceil(timeoutMs)
+  return recordWaiting(pass, opcode, { eventName, condition, wakeAt })
 }
 
 /** Settles the run's own waits for an event that the run emits. */
@@ -44,20 +78,34 @@ export function settleOwnWaits(pass: DraftedPass, event: Event): void {
  * The oldest event that the wait sees. If the log has none, a guard makes the decision rest on the log having no more; the
  * events that this pass emits come after those of the log.
  */
-function earlierEvent(pass: DraftedPass, opcode: PassOpcodeOf<'WaitForEvent'>, eventName: string): Event | undefined {
-  const { draft, context } = pass
+function earlierEvent(pass: DraftedPass, opcode: WaitOpcode, eventName: string): Event | undefined {
+  const { draft } = pass
   const logged = loggedEvent(pass, opcode)
   if (logged) return logged.event
-  const { after } = context.assumptions.events.get(eventName) ?? { after: 0 }
-  const { namespace, id: runId } = draft.run
-  draft.guards.push({ type: 'events', namespace, eventName, runId, after })
+  draft.guards.push(noMoreEvents(pass, eventName))
   return pass.emittedEvents.find(event => event.name === eventName && sees(pass, opcode, event))
 }
 
+/**
+ * The guard that the log has no more events of the name than were read. The signals of a link of a chain may be older than the link:
+ * those that the links before it did not take.
+ */
+function noMoreEvents({ draft, context }: DraftedPass, eventName: string): Guard {
+  const { namespace, id: runId } = draft.run
+  const { after } = context.assumptions.events.get(eventName) ?? {}
+  return {
+    type: 'events',
+    namespace,
+    eventName,
+    runId,
+    after: after ?? (signalOf(eventName) === undefined ? 'run' : 0),
+  }
+}
+
 /** The oldest event of the log that a new wait sees. */
-function loggedEvent(pass: DraftedPass, opcode: PassOpcodeOf<'WaitForEvent'>): LoggedEvent | undefined {
+function loggedEvent(pass: DraftedPass, opcode: WaitOpcode): LoggedEvent | undefined {
   const { seen, context } = pass
-  const known = context.assumptions.events.get(opcode.eventName as string)
+  const known = context.assumptions.events.get(awaitedName(pass, opcode) as string)
   if (!known || opcode.since === 'now') return undefined
   if (!seen.has(opcode.id))
     seen.set(
@@ -68,13 +116,14 @@ function loggedEvent(pass: DraftedPass, opcode: PassOpcodeOf<'WaitForEvent'>): L
 }
 
 /** Whether the event meets the wait, is not the run's own trigger, and was not given to the handler before it asked. */
-function sees(pass: DraftedPass, { given, if: condition }: PassOpcodeOf<'WaitForEvent'>, event: Event): boolean {
+function sees(pass: DraftedPass, opcode: WaitOpcode, event: Event): boolean {
   const { state, context } = pass
+  const { given } = opcode
   if (event.id === state.run.trigger.id) return false
   // A runner without the feature has given all of its memo.
   const { settled, except = [] } = given ?? { settled: context.knowledge.settled }
   const isGiven = eventsAmong(pass, settled).has(event.id) && !except.includes(event.id)
-  return !isGiven && meetsFilter(pass, condition, event)
+  return !isGiven && meetsFilter(pass, conditionOf(opcode), event)
 }
 
 function eventsAmong({ state, eventsAmong }: DraftedPass, count: number): ReadonlySet<string> {
@@ -107,8 +156,8 @@ export function inLogOrder(pass: DraftedPass, opcodes: readonly PassOpcode[]): r
   if (opcodes.length < 2 || pass.context.assumptions.events.size === 0) return opcodes
   const places: { at: number; position: number }[] = []
   for (const [at, opcode] of opcodes.entries()) {
-    if (opcode.op !== 'WaitForEvent' || pass.state.steps.has(opcode.id)) continue
-    const logged = loggedEvent(pass, opcode)
+    if (awaitedName(pass, opcode) === undefined || pass.state.steps.has(opcode.id)) continue
+    const logged = loggedEvent(pass, opcode as WaitOpcode)
     if (logged) places.push({ at, position: logged.position })
   }
   const ordered = [...opcodes]
@@ -134,11 +183,10 @@ export function moveBehindEarlier(pass: DraftedPass): void {
 }
 
 /** Position of the event that settled a wait; -Infinity if none did. A guard lets a position be read that is not known. */
-function positionOf({ draft, context }: DraftedPass, { eventId, eventName }: Step): number {
+function positionOf(pass: DraftedPass, { eventId, eventName }: Step): number {
   if (eventId === undefined || eventName === undefined) return Number.NEGATIVE_INFINITY
-  const { events, after } = context.assumptions.events.get(eventName) ?? { events: [], after: 0 }
+  const { events = [] } = pass.context.assumptions.events.get(eventName) ?? {}
   const found = events.find(({ event }) => event.id === eventId)
-  const { namespace, id: runId } = draft.run
-  if (!found) draft.guards.push({ type: 'events', namespace, eventName, runId, after })
+  if (!found) pass.draft.guards.push(noMoreEvents(pass, eventName))
   return found?.position ?? Number.NEGATIVE_INFINITY
 }

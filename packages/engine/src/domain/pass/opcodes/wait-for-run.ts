@@ -31,7 +31,7 @@ export const waitForRun: OpcodeRules<'WaitForRun'> = {
     const awaitedRunId = newest.chainId ?? newest.id
     if (isTerminal(newest.status)) return recordSucceeded(pass, opcode, { awaitedRunId, data: runEndText(newest) })
     draft.guards.push({ type: 'run', runId: newest.id, fence: newest.fence })
-    if (!newest.awaited) draft.changes.push({ type: 'run.awaited', runId: newest.id })
+    if (!newest.awaited) draft.changes.push({ type: 'run.marked', runId: newest.id, mark: 'awaited' })
     const wakeAt = timeoutMs === undefined ? undefined : draft.now + Math.ceil(timeoutMs)
     return recordWaiting(pass, opcode, { awaitedRunId, wakeAt })
   },

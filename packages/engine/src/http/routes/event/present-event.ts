@@ -2,8 +2,10 @@
 
 import type { EventFrame, EventRecord } from '@perdure/protocol'
 import { type Event, wireTriggered } from '../../../domain/model/event.ts'
+import { shownRunId } from '../../../domain/text/ids.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
+import { signalOf } from '../../../domain/text/name.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 
 export function eventText(event: Event): JsonText {
@@ -23,6 +25,7 @@ function head({
   source,
   scheduledAt,
   receiverId,
+  runId,
   erased,
   receivedAt,
   woke,
@@ -30,11 +33,12 @@ function head({
 }: Event): EventRecord {
   return {
     id,
-    name,
+    name: signalOf(name) ?? name,
     app,
     source,
     scheduledAt: optionalTimestamp(scheduledAt),
     receiverId,
+    runId: runId && shownRunId(runId),
     erased,
     receivedAt: timestamp(receivedAt),
     woke,

@@ -7,6 +7,7 @@ import type { Step } from '../../../domain/model/step.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { splice } from '../../../domain/text/json-splice.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
+import { signalOf } from '../../../domain/text/name.ts'
 import { optionalTimestamp, timestamp } from '../../../domain/text/timestamp.ts'
 import type { EveryField } from '../../../domain/view/run-summary.ts'
 import type { StepAttempt } from '../../../domain/view/step-attempts.ts'
@@ -39,6 +40,7 @@ function reportView({ ranAt, ranMs, runner, pass }: Pick<StepAttempt, 'ranAt' | 
 }
 
 function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
+  const signal = signalOf(step.eventName)
   return {
     id: step.id,
     name: step.name,
@@ -54,7 +56,8 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     error: step.error,
     nextAttemptAt: optionalTimestamp(step.nextAttemptAt),
     wakeAt: optionalTimestamp(step.wakeAt),
-    eventName: step.eventName,
+    eventName: signal === undefined ? step.eventName : undefined,
+    signal,
     childRunId: step.childRunId,
     awaitedRunId: step.awaitedRunId && shownRunId(step.awaitedRunId),
     deliveryId: step.deliveryId,

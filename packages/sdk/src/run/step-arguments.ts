@@ -1,0 +1,60 @@
+// Checks the arguments of step calls, when the step is discovered. Each throws a NonRetriableError that names the step.
+
+import { NonRetriableError } from '@perdure/client'
+import { NAME_CHARS_MAX, SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN } from '@perdure/protocol'
+
+export function condition(name: string, source: unknown): string | undefined {
+  if (source === undefined || typeof source === 'string') return source
+  throw new NonRetriableError(`Step "${name}": if must be a CEL expression in a string, not ${String(source)}`)
+}
+
+/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
+export function exactEvent(name: string, value: unknown): string {
+  const event = nonBlank(name, 'event', value)
+  if (!event.includes('*')) return event
+  throw new NonRetriableError(
+    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
+  )
+}
+
+/** An ISO 8601 time with its zone; a date alone is midnight in UTC. Without a zone it would depend on the runner's machine. */
+const ZONED = /(Z|UTC|GMT|[+-]\d{2}:?\d{2})\)?$|^[+-]?\d+-\d{2}-\d{2}$/i
+/** Earlier times, before March 1973, are probably seconds. */
+const EPOCH_MS_MIN = 1e11
+
+export function timeMs(name: string, time: Date | number | string): number {
+  const ms = typeof time === 'number' ? time : new Date(time).getTime()
+  if (!Number.isFinite(ms)) throw new NonRetriableError(`Step "${name}": not a time: ${String(time)}`)
+  if (typeof time === 'string' && !ZONED.test(time.trim())) {
+    const fix = `"${time.trim()}Z", or an offset such as +02:00 at its end`
+    throw new NonRetriableError(`Step "${name}": "${time}" has no time zone: write ${fix}`)
+  }
+  if (typeof time === 'number' && time > 1e9 && time < EPOCH_MS_MIN) {
+    throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
+  }
+  return ms
+}
+
+export function nonBlank(name: string, field: string, value: unknown): string {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARS_MAX) return value
+  throw new NonRetriableError(`Step "${name}": ${field} must be a name of 1 to ${NAME_CHARS_MAX} characters`)
+}
+
+export function httpUrl(name: string, url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
+  throw new NonRetriableError(`Step "${name}": not an http or https URL: ${String(url)}`)
+}
+
+const SIGNAL_NAME = new RegExp(SIGNAL_NAME_PATTERN)
+
+export function signalName(name: string, signal: unknown): string {
+  if (typeof signal === 'string' && SIGNAL_NAME.test(signal)) return signal
+  throw new NonRetriableError(
+    `Step "${name}": signal must be 1 to ${SIGNAL_NAME_CHARS_MAX} letters, digits, _ . : / or -, not ${String(signal)}`,
+  )
+}
+
+export function waitSince(name: string, since: unknown): 'run' | 'now' | undefined {
+  if (since === undefined || since === 'run' || since === 'now') return since
+  throw new NonRetriableError(`Step "${name}": since must be "run" or "now", not ${String(since)}`)
+}
