@@ -115,7 +115,7 @@ describe('a pass whose lease was taken over', () => {
    */
   async function takeover(
     answers: { first: Handler; second: Handler },
-    { hold = (store: Store) => store, ready = Promise.resolve() } = {},
+    { hold = (store: Store) => store, ready = Promise.resolve(), features = [] as string[], registration = {} } = {},
   ) {
     const store = await openSqliteStore({ file: tempStoreFile() })
     onCleanup(() => store.close())
@@ -128,11 +128,9 @@ describe('a pass whose lease was taken over', () => {
       claimRuns: async claim => (isDead ? [] : shared.claimRuns(claim)),
     })
     const former = await openEngine({ clock, ports: { store: its } })
-    const runner = await former.runner({
-      workflows: {
-        [name]: (invoke, record) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, record),
-      },
-    })
+    const handler: Handler = (invoke, record) => (invoke.pass === 1 ? answers.first : answers.second)(invoke, record)
+    const runner = await former.runner({ workflows: { [name]: { handler, registration } } })
+    await runner.register(former.api, { features })
     const { runId } = await former.api.send({ name })
     await until(() => runner.record.passes(runId) === 1)
     await ready
@@ -226,6 +224,31 @@ describe('a pass whose lease was taken over', () => {
     await former.api.send({ name: unique('other') })
     await former.stop()
     expect(record.passes(runId)).toBe(2)
+  })
+
+  test('what it spent does not count, as its attempt does not', async () => {
+    const [late, held] = [gate(), gate()]
+    const spends = (usd: number) => discovered([opcode('StepRun', 'a', { data: 1, spent: { usd } })])
+    const { successor, former, runId, record } = await takeover(
+      {
+        first: async () => {
+          await late.opened
+          return spends(3)
+        },
+        second: async ({ pass }) => {
+          if (pass > 2) return returned()
+          await held.opened
+          return spends(1)
+        },
+      },
+      { features: ['budgets', 'cleanup'], registration: { budget: { usd: 9 } } },
+    )
+    await until(() => record.passes(runId) === 2)
+    late.open()
+    await former.stop()
+    held.open()
+    await successor.api.succeeded(runId)
+    expect((await successor.api.run(runId)).budget).toEqual({ usd: { limit: 9, spent: 1 } })
   })
 
   test('an emit by both is one event', async () => {

@@ -22,6 +22,8 @@ export interface CheckpointsDeps {
   clock: Clock
   /** Whether the pass is to end soon, for a reason of the engine. */
   hasToEnd(): boolean
+  /** Called for the steps of each checkpoint that is durable, also if the run has ended with it. */
+  onStored(reported: Extract<Reported, { kind: 'opcodes' }>): void
   /** Called for each checkpoint that is durable. */
   onTaken(): void
   /** The runner reported which steps run; `active` has them. */
@@ -167,11 +169,12 @@ export class Checkpoints {
   }
 
   async #acknowledge({ seq, reported }: SentCheckpoint): Promise<Taken> {
-    const { active, settle, context, hasToEnd, onTaken, isWithinBudgets, pass } = this.#deps
+    const { active, settle, context, hasToEnd, onStored, onTaken, isWithinBudgets, pass } = this.#deps
     // It was overtaken by a later one, whose progress is newer.
     if (seq <= this.#newestSeq) delete reported.progress
     this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
+    if (decided && reported.kind === 'opcodes') onStored(reported)
     if (decided?.next !== 'pass') return this.#acknowledgeLate(seq, reported)
     onTaken()
     if (active.state.run.budgets && !(await isWithinBudgets()))

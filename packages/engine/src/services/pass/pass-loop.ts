@@ -12,6 +12,7 @@ import type { Outcome, Reported } from '../../domain/pass/answer/outcome.ts'
 import { begin, failCleanup, giveBack, holdForRunner, waitForRunnerRoom, waitForTurn } from '../../domain/pass/begin.ts'
 import { cleanupContext } from '../../domain/pass/cleanup/followed.ts'
 import type { PassContext, SentPass } from '../../domain/pass/opcodes/context.ts'
+import type { PassOpcode } from '../../domain/pass/opcodes/opcode.ts'
 import type { Route } from '../../domain/pass/routing.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { RunState } from '../../domain/run/state.ts'
@@ -168,7 +169,11 @@ export class PassLoop {
     if (!(await isWithinBudgets(this.#deps, active, { isUnderWay: false }))) return false
     // A pass that stored nothing is not in the state.
     active.passes = Math.max(active.passes ?? 0, active.state.lastPass) + 1
-    const pass = { ...sentNow(active.state, clock.now()), sentElapsed: clock.elapsed(), number: active.passes }
+    const pass: TimedPass = {
+      ...sentNow(active.state, clock.now()),
+      sentElapsed: clock.elapsed(),
+      number: active.passes,
+    }
     let checkpoints: Checkpoints | undefined
     const opened = () => {
       checkpoints ??= this.#checkpoints(active, pass)
@@ -220,14 +225,19 @@ export class PassLoop {
     return hasEnded === true
   }
 
-  #storeLate(
+  async #storeLate(
     active: ActiveRun,
     pass: TimedPass,
     { outcome, isOver }: { outcome: Reported | Outcome | string; isOver: boolean },
   ): ReturnType<LateAnswers['store']> {
     const hasOpcodes = typeof outcome !== 'string' && 'opcodes' in outcome
-    const report = { opcodes: (hasOpcodes && outcome.opcodes) || [], isOver }
-    return this.#deps.late.store(active, report, now => this.#context(active, pass, { ...noAssumptions(), now }))
+    const opcodes = (hasOpcodes && outcome.opcodes) || []
+    const report = { opcodes, isOver, counted: pass.counted }
+    const stored = await this.#deps.late.store(active, report, now =>
+      this.#context(active, pass, { ...noAssumptions(), now }),
+    )
+    noteCounted(pass, opcodes)
+    return stored
   }
 
   /** Made when the first checkpoint comes: most passes have none. */
@@ -239,6 +249,7 @@ export class PassLoop {
       clock,
       hasToEnd: () => isDraining() || permits.engine.mustLeave(active),
       context: assumptions => this.#context(active, pass, assumptions),
+      onStored: ({ opcodes }) => noteCounted(pass, opcodes),
       onTaken: () => {
         metrics.checkpointTaken()
         // Others need no longer wait for a suspect that got ahead.
@@ -302,6 +313,16 @@ interface TimedPass extends SentPass {
   /** When it was sent by the monotonic clock. */
   sentElapsed: number
   number: number
+  /** Ids of steps whose spends a report of the pass has brought: a runner may repeat its reports. */
+  counted?: Set<string>
+}
+
+function noteCounted(pass: TimedPass, opcodes: readonly PassOpcode[]): void {
+  for (const opcode of opcodes) {
+    if (opcode.op !== 'StepRun' || !opcode.spent) continue
+    pass.counted ??= new Set()
+    pass.counted.add(opcode.id)
+  }
 }
 
 function releaseAnswer(active: ActiveRun): void {

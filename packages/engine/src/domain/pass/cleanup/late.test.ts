@@ -90,6 +90,20 @@ describe('a late answer', () => {
     expect(recorded(late?.changes)).toMatchObject([{ name: 'charge', status: 'succeeded', attempt: 3, rollback: true }])
   })
 
+  it('changes nothing once another pass has stored something, or while the run goes on', () => {
+    const budgets = { budgets: [{ id: 'run_1' }] }
+    const spends = { opcodes: [ran('b', '1', { spent: { usd: 1 } }), undoable], isOver: true }
+    const after = (lastPass: Run['lastPass']) => {
+      const { followed, cleanup } = ended([], budgets)
+      return storeLate({ followed: { ...followed, run: { ...followed.run, lastPass } }, cleanup }, spends, context)
+    }
+    expect(after(context.sent)?.changes.map(({ type }) => type)).toContain('budget.spent')
+    expect(after({ ...context.sent, pass: 4 })).toBeUndefined()
+    expect(after({ ...context.sent, passSentAt: NOW + 1 })).toBeUndefined()
+    const live = { run: run(budgets), steps: [], rootLogged: 0 }
+    expect(storeLate({ followed: live, cleanup: undefined }, spends, context)).toBeUndefined()
+  })
+
   it('adds nothing without a rollback, of steps that are known, that failed, or that only wait', () => {
     const of = (opcodes: Parameters<typeof reported>) =>
       recorded(storeLate(ended([stored('charge')]), { opcodes, isOver: true }, context)?.changes).map(

@@ -3,9 +3,9 @@
 
 import { STEPS_MAX } from '@perdure/protocol'
 import type { Change, Guard } from '../../model/change.ts'
-import { type Run, runKind } from '../../model/run.ts'
+import { isTerminal, type Run, runKind } from '../../model/run.ts'
 import { firstSeq } from '../../model/seq.ts'
-import type { Step } from '../../model/step.ts'
+import type { PassSent, Step } from '../../model/step.ts'
 import { LATE_ANSWER_MS } from '../../run/cleanup/late-window.ts'
 import { cleanupRun } from '../../run/create.ts'
 import { Draft } from '../../run/draft.ts'
@@ -19,6 +19,8 @@ export interface LateReport {
   opcodes: readonly PassOpcode[]
   /** The pass has ended: the cleanup run need not wait any longer. */
   isOver: boolean
+  /** Ids of steps whose spends an earlier report of the pass has brought. */
+  counted?: ReadonlySet<string> | undefined
 }
 
 /** The ended run, and the run that cleans up after it, if there is one by now. */
@@ -31,18 +33,23 @@ type LateContext = Pick<PassContext, 'now' | 'sent' | 'knowledge'>
 
 /**
  * Without steps when it is too late: the run has no cleanup, the time is over, or the cleanup run has begun. Then the report counts for
- * budgets alone; undefined if it does not.
+ * budgets alone; undefined if it does not. The report of a pass whose run another pass has continued changes nothing.
  */
 export function storeLate(
   { followed, cleanup }: EndedRun,
-  { opcodes, isOver }: LateReport,
+  { opcodes, isOver, counted }: LateReport,
   context: LateContext,
 ): { guards: Guard[]; changes: Change[]; steps?: readonly Step[] } | undefined {
   const { run } = followed
+  if (!isTerminal(run.status) || isOvertaken(run, context.sent)) return undefined
   const state = RunState.ended(followed, seqBefore(followed))
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
-  spendOf(draft, state, opcodes)
+  spendOf(
+    draft,
+    state,
+    opcodes.filter(({ id }) => !counted?.has(id)),
+  )
   if (!mayCleanUp(run, context.now) || (cleanup && hasBegun(cleanup.run))) {
     const { guards, changes } = draft.done()
     return changes.length === 0 ? undefined : { guards, changes }
@@ -67,6 +74,12 @@ export function spendOf(draft: Draft, { steps }: RunState, opcodes: readonly Pas
     const { status } = steps.get(opcode.id) ?? {}
     if (status !== 'succeeded' && status !== 'failed') draft.spend(opcode.spent)
   }
+}
+
+/** Whether a later pass of the run, or one of another engine, has stored something. */
+function isOvertaken({ lastPass }: Run, sent: PassSent | undefined): boolean {
+  if (!lastPass || !sent) return false
+  return lastPass.pass > sent.pass || (lastPass.pass === sent.pass && lastPass.passSentAt !== sent.passSentAt)
 }
 
 function mayCleanUp(run: Run, now: number): boolean {
