@@ -2,6 +2,7 @@
 
 import { describe } from 'vitest'
 import { adminContract } from './resources/admin.ts'
+import { budgetsContract } from './resources/budgets.ts'
 import { controlContract } from './resources/control.ts'
 import { deliveriesContract } from './resources/deliveries.ts'
 import { deliveryCountsContract } from './resources/delivery-counts.ts'
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     limitsContract(open)
     outsidersContract(open)
     registryContract(open)
+    budgetsContract(open)
     controlContract(open)
     deliveriesContract(open)
     deliveryCountsContract(open)
