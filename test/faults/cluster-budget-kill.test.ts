@@ -3,6 +3,7 @@
 
 import type { RunSummary } from '@perdure/protocol'
 import { expect, test } from 'vitest'
+import { violations } from '../kit/engine/violations.ts'
 import {
   child,
   type EngineProcess,
@@ -134,4 +135,5 @@ test(`${CHILDREN} children, ${KILLS} kills: the sum is that of the attempts, and
   })
   const atEnd = await check()
   expect(atEnd.spent).toBe(atEnd.thousandths)
+  expect(await violations(storeFile)).toEqual([])
 })

@@ -3,6 +3,7 @@
 
 import type { ControlAction, RunSummary, SetBudgetReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
+import { violationsIn } from '../../kit/engine/violations.ts'
 import {
   type Api,
   child,
@@ -344,5 +345,9 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     await api.succeeded(id)
     expect((await api.request('DELETE', `/runs/${id}`)).status).toBe(204)
     expect((await raise(id, { usd: 2 })).status).toBe(404)
+  })
+
+  test('after all of that, verify finds every sum that the engine counts as it must be', async () => {
+    expect(await violationsIn(opened.storeFile)).toEqual([])
   })
 })

@@ -32,13 +32,13 @@ beforeAll(async () => {
   file = tempStoreFile()
   const destination = await openDestination()
   const names = Object.fromEntries(
-    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed'].map(name => [
+    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed', 'spends'].map(name => [
       name,
       unique(name),
     ]),
   ) as Record<string, string>
-  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed } = names as Record<
-    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed',
+  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed, spends } = names as Record<
+    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed' | 'spends',
     string
   >
   const { app } = await engine.runner({
@@ -64,6 +64,11 @@ beforeAll(async () => {
         registration: { throttle: { limit: 1, period: '1h' } },
       },
       [buffered]: { handler: flow([run('one')]), registration: { debounce: { period: '1h' } } },
+      [spends]: {
+        handler: flow([run('one'), child('kid', `${spends}-kid`, {})]),
+        registration: { budget: { usd: 1, steps: 99, runs: 99 } },
+      },
+      [`${spends}-kid`]: flow([run('one')]),
       [timed]: { handler: flow([run('one')]), registration: { triggers: [{ cron: '0 0 1 1 *' }] } },
     },
   })
@@ -71,6 +76,7 @@ beforeAll(async () => {
   const done = await api.send({ name: all, data: long })
   const given = await api.post(`/workflows/${app}/${timed}/runs`, { runId: 'run_given-1234' })
   expect(given.status, given.text).toBe(201)
+  const spent = await api.send({ name: spends })
   const lost = await api.send({ name: failing })
   const waiting = await Promise.all([parked, retried, slotted].map(name => api.send({ name, data: long })))
   await api.post('/events', { name: buffered })
@@ -78,6 +84,9 @@ beforeAll(async () => {
   for (const { runId } of waiting) await api.reaches(runId, 'waiting')
   await api.reaches(done.runId, 'succeeded')
   await api.reaches(lost.runId, 'failed')
+  await api.reaches(spent.runId, 'succeeded')
+  const fork = await api.post(`/runs/${spent.runId}/retry-from-step`, { step: 'kid' })
+  await api.reaches((fork.json as RunSummary).id, 'succeeded')
   const isHeld = ({ waitingFor }: RunSummary) => waitingFor?.kind === 'throttle'
   await until(async () => (await api.runs(`?q=${rated}`)).filter(isHeld).length === 2)
   await until(async () => (await api.get('/webhook-deliveries?status=succeeded')).text.includes('dlv_'))
@@ -147,6 +156,11 @@ const PLANTED: [check: string, sql: string][] = [
   ['delivery.attempts', 'UPDATE deliveries SET attempt_count = 3'],
   ['delivery.attempts', 'UPDATE delivery_attempts SET attempt = 2'],
   ['payload.owner', `INSERT INTO payloads (id, body) VALUES ('run_none', 'x')`],
+  ['run.budget', `DELETE FROM budgets WHERE name = 'steps'`],
+  ['budget.run', 'DELETE FROM runs WHERE budgets IS NOT NULL'],
+  ['budget.sum', `UPDATE budgets SET billionths = 1000000000 WHERE name = 'usd'`],
+  ['budget.counted', `UPDATE budgets SET whole = whole + 1 WHERE name = 'steps'`],
+  ['budget.counted', `UPDATE budgets SET whole = whole - 1 WHERE name = 'runs'`],
   [
     'slot.limit',
     `UPDATE runs SET lease_owner = 'e', available_at = 1, leased_without_slots = NULL, slot1 = (SELECT max(slot1) FROM runs),

@@ -3,7 +3,7 @@
 
 import type { BulkDetail, RunSummary, Tree, WebhookDelivery } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { violations } from '../../kit/engine/violations.ts'
+import { violationsIn } from '../../kit/engine/violations.ts'
 import {
   type Api,
   child,
@@ -174,7 +174,7 @@ test.each(PLACES)(
     expect(seen.filter(text => STORED_FORM.test(text))).toEqual([])
     // The stored form is no id of the API's.
     expect((await api.get(`/runs/run_01J00000000000000000000000.${done.slice(4)}`)).status).toBe(404)
-    expect(await violations(storeFile.startsWith('postgres') ? storeFile : `sqlite:${storeFile}`)).toEqual([])
+    expect(await violationsIn(storeFile)).toEqual([])
   },
 )
 

@@ -1,6 +1,7 @@
 // Checks every rule that the rows of a store must keep, over one snapshot, a range of ids at a time, so that a large store takes
 // time and not memory. Called by compose/maintenance.ts.
 
+import { budgetContents, runBudgets } from './budget-checks.ts'
 import type { Check, Snapshot, Violation, Violations } from './check.ts'
 import { VIOLATIONS_PER_QUERY_MAX } from './check.ts'
 import {
@@ -32,11 +33,13 @@ export async function* verify(snapshot: Snapshot): Violations {
     yield* runContents(snapshot, range)
     yield* attributeContents(snapshot, range)
     yield* runReferences(snapshot, range)
+    yield* runBudgets(snapshot, range)
   }
   yield* eventContents(snapshot)
   yield* eventReferences(snapshot)
   for await (const range of rangesOfIds(snapshot, 'deliveries')) yield* violationsOf(snapshot, DELIVERY_CHECKS, range)
   for await (const range of rangesOfIds(snapshot, 'payloads')) yield* violationsOf(snapshot, PAYLOAD_CHECKS, range)
+  yield* budgetContents(snapshot)
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
   yield* scheduleContents(snapshot)
