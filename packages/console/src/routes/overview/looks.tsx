@@ -81,20 +81,24 @@ export function errorLooks(
   ]
 }
 
-/** Runs that a person has to resume: they have spent their tries. */
+/** Runs that a person has to resume: they have spent their tries, or more than a budget allows. */
 export function pausedLooks(facets: Calls['getRunFacets']['reply'] | undefined): Look[] {
-  const paused = facets?.waits.filter(({ status, waitingFor }) => status === 'paused' && waitingFor === 'failure') ?? []
-  const runs = paused.reduce((sum, each) => sum + each.runs, 0)
-  if (runs === 0) return []
-  const sentence = (
-    <>
-      <Link target={{ to: 'runs', query: { status: 'paused', waiting: 'failure' } }}>
-        {runs} {runs === 1 ? 'run is' : 'runs are'} paused
-      </Link>{' '}
-      after a failure: all retries failed. Resume {runs === 1 ? 'it' : 'them'} to continue
-    </>
-  )
-  return [{ key: 'paused', sentence }]
+  return (['failure', 'budget'] as const).flatMap(waiting => {
+    const paused = facets?.waits.filter(({ status, waitingFor }) => status === 'paused' && waitingFor === waiting) ?? []
+    const runs = paused.reduce((sum, each) => sum + each.runs, 0)
+    if (runs === 0) return []
+    const sentence = (
+      <>
+        <Link target={{ to: 'runs', query: { status: 'paused', waiting } }}>
+          {runs} {runs === 1 ? 'run is' : 'runs are'} paused
+        </Link>{' '}
+        {waiting === 'failure'
+          ? `after a failure: all retries failed. Resume ${runs === 1 ? 'it' : 'them'} to continue`
+          : `beyond a budget. Raise its limit to continue`}
+      </>
+    )
+    return [{ key: `paused ${waiting}`, sentence }]
+  })
 }
 
 /** Paused workflows with runs that wait for their resume. Limits and missing runners have sentences of their own. */
@@ -218,7 +222,6 @@ export function limitLooks(limits: readonly Limit[], isMore: boolean): Look[] {
   ))
 }
 
-/** Lanes in which due work waits too long. */
 /** Whether an engine was started held, and is not released. */
 export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
   if (!engines.some(({ held }) => held)) return []
@@ -230,6 +233,7 @@ export function heldEngineLooks(engines: readonly Calls['listEngines']['reply'][
   return [{ key: 'held', sentence }]
 }
 
+/** Lanes in which due work waits too long. */
 export function laneLooks(engines: readonly Calls['listEngines']['reply'][number][]): Look[] {
   // The lag is that of the store, the same for all engines.
   const lanes = engines.flatMap(engine => engine.lanes)

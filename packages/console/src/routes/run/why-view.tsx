@@ -66,6 +66,9 @@ interface ActionViewProps extends Omit<WhyViewProps, 'view'> {
   run: RunView['run']
 }
 
+/** The words of the link to another run. */
+const OPENED = { child: 'Open child', awaited: 'Open awaited run', budget: 'Open run with budget' }
+
 function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
   const { id, app, workflow } = run
   const action = whyAction(why)
@@ -79,7 +82,7 @@ function ActionView({ why, run, onAction, onStep }: ActionViewProps) {
     case 'open-run':
       return (
         <Link className={css.action} target={{ to: 'run', params: { id: action.runId } }}>
-          Open child
+          {OPENED[action.what]}
         </Link>
       )
     case 'runners':

@@ -52,12 +52,17 @@ it.each([
   [
     'the budget of another run',
     { status: 'paused', waitingFor: { kind: 'budget', runId: 'run_2' } },
-    { kind: 'open-run', runId: 'run_2' },
+    { kind: 'open-run', runId: 'run_2', what: 'budget' },
   ],
   [
     'a child',
     { status: 'waiting', waitingFor: { kind: 'child', childRunId: 'run_2' } },
-    { kind: 'open-run', runId: 'run_2' },
+    { kind: 'open-run', runId: 'run_2', what: 'child' },
+  ],
+  [
+    'another run',
+    { status: 'waiting', waitingFor: { kind: 'run', runId: 'run_2' } },
+    { kind: 'open-run', runId: 'run_2', what: 'awaited' },
   ],
   [
     'the next attempt of a step',

@@ -52,7 +52,7 @@ const withLocalTimes = (text: string, nowMs: number) =>
 /** The action that would end the wait. */
 export type WhyAction =
   | { kind: 'send-event'; name: string }
-  | { kind: 'open-run'; runId: string }
+  | { kind: 'open-run'; runId: string; what: 'child' | 'awaited' | 'budget' }
   | { kind: 'runners' | 'limits' | 'workflow' | 'resume' }
   | { kind: 'retry-from' | 'show-step'; stepName: string }
 
@@ -75,8 +75,8 @@ export function whyAction({
     return missing || kind === 'runner' ? { kind: 'runners' } : undefined
   }
   if (kind === 'event') return { kind: 'send-event', name: event?.name ?? eventName ?? '' }
-  if (kind === 'child' && childRunId !== undefined) return { kind: 'open-run', runId: childRunId }
-  if (kind === 'run' && runId !== undefined) return { kind: 'open-run', runId }
+  if (kind === 'child' && childRunId !== undefined) return { kind: 'open-run', runId: childRunId, what: 'child' }
+  if (kind === 'run' && runId !== undefined) return { kind: 'open-run', runId, what: 'awaited' }
   if (kind === 'retry' && stepName !== undefined) return { kind: 'show-step', stepName }
   return undefined
 }
@@ -84,7 +84,7 @@ export function whyAction({
 /** A resume alone pauses a run beyond a budget again: the run with the budget, which has the button, is the place to go. */
 function pausedAction(ownId: string, waitingFor: RunExplanation['waitingFor']): WhyAction | undefined {
   if (waitingFor?.kind !== 'budget' || waitingFor.runId === undefined) return { kind: 'resume' }
-  return waitingFor.runId === ownId ? undefined : { kind: 'open-run', runId: waitingFor.runId }
+  return waitingFor.runId === ownId ? undefined : { kind: 'open-run', runId: waitingFor.runId, what: 'budget' }
 }
 
 /** How the limit that holds the run is raised. A run keeps the limits that its workflow had when it was created. */
