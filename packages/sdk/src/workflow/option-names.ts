@@ -1,7 +1,7 @@
 // The names of the options of a workflow, and of the members of its policies. Called by `createWorkflow`.
 
 import { isEventDefinition, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
-import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
+import { BUDGET_AMOUNT_MAX, type RetryPolicy, type WorkflowRegistration } from '@perdure/protocol'
 import type { FlowControl } from './flow-control.ts'
 
 type One<T> = Exclude<T extends readonly (infer Item)[] ? Item : T, { readonly schema: unknown }>
@@ -72,9 +72,24 @@ export function checkOptionNames(options: { name?: unknown; triggers?: unknown }
   if (priority !== undefined && typeof priority !== 'string') {
     throw new TypeError(`${what}: priority must be a CEL expression, such as "event.data.priority"`)
   }
+  if (given.budget !== undefined) checkBudget(what, given.budget)
   for (const name of ['onFailure', 'onCancel']) {
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw new TypeError(`${what}: ${name} must be a function`)
+  }
+}
+
+/** Throws a TypeError for a budget whose limits are no numbers: the engine would refuse them when the runner registers. */
+function checkBudget(what: string, budget: unknown): void {
+  if (typeof budget !== 'object' || budget === null || Array.isArray(budget))
+    throw new TypeError(`${what}: budget takes an object such as { usd: 5 } (also whenExceeded)`)
+  for (const [name, value] of Object.entries(budget)) {
+    if (value === undefined) continue
+    if (name === 'whenExceeded') {
+      if (value !== 'pause' && value !== 'fail')
+        throw new TypeError(`${what}: budget.whenExceeded must be "pause" or "fail"`)
+    } else if (!(typeof value === 'number' && value >= 0 && value <= BUDGET_AMOUNT_MAX))
+      throw new TypeError(`${what}: budget.${name} must be a number from 0 to ${BUDGET_AMOUNT_MAX}`)
   }
 }
 
