@@ -88,9 +88,13 @@ export type SentIn<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
 export type FailedIn<Triggers> =
   | ([DefinitionOf<OneOf<Triggers>>] extends [never] ? never : SentOf<DefinitionOf<OneOf<Triggers>>>)
   | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : CronData)
-  | (Exclude<OneOf<Triggers>, EventDefinition | { event: EventDefinition } | { cron: string }> extends never
-      ? never
-      : unknown)
+  | (UntypedOf<Triggers> extends never ? never : DataNamed<UntypedOf<Triggers>['event']>)
+
+/** The triggers by the name of an event without a schema. */
+type UntypedOf<Triggers> = Extract<
+  Exclude<OneOf<Triggers>, EventDefinition | { event: EventDefinition } | { cron: string }>,
+  { event: unknown }
+>
 
 /** `unknown` when a typed event is among the triggers, or all are of the engine: schedules, and its events; else `never`. Overloads are chosen by it. */
 export type Typed<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]

@@ -133,6 +133,25 @@ describe('typed events as triggers', () => {
     })
   })
 
+  test('an onFailure handler has it, too', () => {
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: { event: 'perdure/run.failed' },
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<RunEndedData<'failed'>>(),
+      },
+      () => 1,
+    )
+    createWorkflow(
+      {
+        name: 'w',
+        triggers: [{ event: 'perdure/run.*' }, { cron: '0 * * * *' }],
+        onFailure: ({ event }) => expectTypeOf(event.data).toEqualTypeOf<RunEndedData | CronData>(),
+      },
+      () => 1,
+    )
+  })
+
   test('collected events are an array', () => {
     createWorkflow(
       { name: 'w', triggers: [paid, refunded], batch: { maxSize: 2, timeout: '1s' } },
