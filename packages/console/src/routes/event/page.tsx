@@ -15,6 +15,7 @@ import { Menu } from '../../ui/overlay/menu.tsx'
 import { Loaded } from '../../ui/states/loaded.tsx'
 import { Page, Panel } from '../../ui/states/page.tsx'
 import css from '../events/events.module.css'
+import { endedRunId, whyNoCopy } from '../events/of-engine.ts'
 import { TreePanel } from './tree.tsx'
 import { WhyPanel } from './why.tsx'
 
@@ -49,7 +50,11 @@ export default function EventPage() {
           {query.data && (
             <>
               <WriteButton onClick={() => setRedriving(true)}>Start a workflow…</WriteButton>
-              <Button kind="primary" onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}>
+              <Button
+                kind="primary"
+                disabledBecause={whyNoCopy(query.data)}
+                onClick={() => navigate({ to: 'sendEvent', query: { like: id } })}
+              >
                 Send a copy…
               </Button>
             </>
@@ -67,6 +72,7 @@ export default function EventPage() {
                   ['Received', <Moment key="at" at={event.receivedAt} />],
                   ['Source', event.source],
                   ['App', event.app ?? 'every app'],
+                  ['Ended run', endedRunId(event) && <RunLink key="ended" id={endedRunId(event) as string} />],
                   ['Scheduled time', event.scheduledAt],
                   [
                     'Receiver',
@@ -94,5 +100,13 @@ export default function EventPage() {
         {isRedriving && query.data && <Redrive events={[query.data]} onClose={() => setRedriving(false)} />}
       </Suspense>
     </Page>
+  )
+}
+
+function RunLink({ id }: { id: string }) {
+  return (
+    <Link target={{ to: 'run', params: { id } }}>
+      <code>{id}</code>
+    </Link>
   )
 }

@@ -31,6 +31,7 @@ import { EffectChips } from './effect-chips.tsx'
 import css from './events.module.css'
 import type { EventsInput } from './matches.ts'
 import { NameFacets } from './name-facets.tsx'
+import { whyNoCopy } from './of-engine.ts'
 import { useEventList } from './use-event-list.ts'
 
 const Redrive = lazy(() => import('./redrive.tsx'))
@@ -112,7 +113,11 @@ export default function EventsPage() {
           keyOf={({ id }) => id}
           look={event => lookAt(event, isHidden)}
           menuOf={event => [
-            { label: 'Send a copy…', onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }) },
+            {
+              label: 'Send a copy…',
+              disabledBecause: whyNoCopy(event),
+              onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }),
+            },
             {
               label: 'Start a workflow…',
               disabledBecause: refused,
