@@ -1,0 +1,97 @@
+// Engines that are killed while many runs end and a workflow listens (docs/events.md#events-of-the-engine): every end has one event in the
+// log and starts one run, on SQLite and at two engines on PostgreSQL.
+
+import type { EventRecord, RunSummary } from '@perdure/protocol'
+import { expect, test } from 'vitest'
+import { violationsIn } from '../kit/engine/violations.ts'
+import {
+  type EngineProcess,
+  flow,
+  type Handler,
+  openRunner,
+  PLACES,
+  returned,
+  run,
+  seeded,
+  startEngine,
+  step,
+  unique,
+  until,
+} from '../kit/index.ts'
+import { isNight, SEED } from '../part.ts'
+
+const RUNS = 240
+const KILLS = isNight ? 24 : 6
+const failing: Handler = flow([step('StepRun', 'print', { error: { message: 'no paper' }, retriable: false })])
+
+test.each(PLACES)(
+  `${RUNS} ends, ${KILLS} kills: each end has one event and starts one run, on %s`,
+  {
+    timeout: 240_000,
+  },
+  async (_, freshStore, count) => {
+    const random = seeded(SEED)
+    const storeFile = await freshStore()
+    const engines = await Promise.all(Array.from({ length: count }, () => startEngine({ storeFile })))
+    const any = () => engines[random.between(0, engines.length - 1)] as EngineProcess
+    const [ends, alert] = [unique('ends'), unique('alert')]
+    const even = flow([run('a')], () => 'done')
+    const runner = await openRunner({
+      workflows: {
+        [ends]: (invoke, record) => ((invoke.event.data as number) % 2 ? failing : even)(invoke, record),
+        [alert]: {
+          handler: ({ event: { data } }) => returned(data),
+          registration: { triggers: [{ event: 'perdure/run.*', if: `event.data.workflow == '${ends}'` }] },
+        },
+      },
+    })
+    for (const { api } of engines) await runner.register(api)
+    const started = (await any().api.post('/events/batch', batchOf(ends))).json as { runId: string }[]
+    const ids = started.map(({ runId }) => runId)
+
+    /** Rows of a list, over all its pages. */
+    async function all<Row extends { id: string }>(path: string): Promise<Row[]> {
+      const rows: Row[] = []
+      for (let cursor = ''; ; ) {
+        const { json, headers } = await any().api.get(`${path}&limit=100${cursor && `&cursor=${cursor}`}`)
+        rows.push(...(json as Row[]))
+        cursor = headers.get('x-next-cursor') ?? ''
+        if (!cursor) return rows
+      }
+    }
+    const runsOf = (workflow: string) => all<RunSummary>(`/runs?workflow=${workflow}`)
+    const endedOf = async (workflow: string) => (await runsOf(workflow)).filter(({ finishedAt }) => finishedAt)
+
+    for (let kills = 1; kills <= KILLS; kills++) {
+      // The kills are spread over the ends, whatever the speed of the machine.
+      const least = ((RUNS - 20) * (kills - 1)) / KILLS
+      await until(async () => (await endedOf(ends)).length >= least, { what: `${least} ends`, deadlineMs: 60_000 })
+      const engine = any()
+      await engine.restart()
+      await runner.register(engine.api)
+    }
+    await until(async () => (await endedOf(ends)).length === RUNS, { what: 'every end', deadlineMs: 120_000 })
+    await until(async () => (await endedOf(alert)).length >= RUNS, { what: 'every alert', deadlineMs: 120_000 })
+
+    const wanted = (await runsOf(ends)).map(({ id, status }) => about({ runId: id, status })).sort()
+    expect(wanted.map(text => text.split(' ')[0])).toEqual(ids.sort())
+    // The ends of the alerts have events, too, which the filter of the trigger does not let through.
+    const events = (await all<EventRecord>('/events?source=engine')).map(({ data }) => data as never as End)
+    const told = events.filter(({ workflow }) => workflow === ends)
+    expect(told.map(about).sort()).toEqual(wanted)
+    const alerts = await Promise.all((await runsOf(alert)).map(({ id }) => any().api.run(id)))
+    expect(alerts.map(({ input }) => about(input as never)).sort()).toEqual(wanted)
+    for (const engine of engines) await engine.kill9()
+    expect(await violationsIn(storeFile)).toEqual([])
+  },
+)
+
+interface End {
+  runId: string
+  workflow: string
+  status: string
+}
+
+const about = ({ runId, status }: Pick<End, 'runId' | 'status'>) => `${runId} ${status}`
+
+const batchOf = (name: string) => Array.from({ length: RUNS }, (_, data) => ({ name, data }))
