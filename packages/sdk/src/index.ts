@@ -36,6 +36,8 @@ export {
 export type * from './workflow/flow-control.ts'
 export type { AnyTrigger, CronData, RunEndedData, WorkflowTrigger } from './workflow/triggers.ts'
 export type {
+  AwaitedError,
+  AwaitedRun,
   CancelArgs,
   DataOf,
   FailureArgs,
@@ -47,6 +49,7 @@ export type {
   StepTools,
   WaitForDefinedOptions,
   WaitForEventOptions,
+  WaitForRunOptions,
   Workflow,
   WorkflowArgs,
   WorkflowHandler,

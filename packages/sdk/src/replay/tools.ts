@@ -239,7 +239,7 @@ function waitForRun<Result>(
   })
   return ended.mapped(data => {
     const end = data as AwaitedRun<Result> | null
-    if (end?.result === undefined || !middleware.changesInput) return end
+    if (end?.status !== 'succeeded' || end.result === undefined || !middleware.changesInput) return end
     return { ...end, result: middleware.input(end.result, { kind: 'child', name }) as Result }
   })
 }

@@ -133,6 +133,16 @@ describe('typed events as triggers', () => {
     })
   })
 
+  test('the status of an awaited run tells whether it has a result or an error', () => {
+    createWorkflow({ name: 'w' }, async ({ step }) => {
+      const end = await step.waitForRun<{ cents: number }>('end', { runId: 'run_1' })
+      if (end === null) return
+      expectTypeOf(end.result).toEqualTypeOf<{ cents: number } | undefined>()
+      if (end.status === 'succeeded') expectTypeOf(end.result.cents).toBeNumber()
+      if (end.status === 'failed') expectTypeOf(end.error.message).toBeString()
+    })
+  })
+
   test('an onFailure handler has it, too', () => {
     createWorkflow(
       {

@@ -157,15 +157,24 @@ export interface WaitForRunOptions {
   timeout?: Duration
 }
 
-/** The end of a run that a step waited for. */
-export interface AwaitedRun<Result = unknown> {
-  /** The last run of the chain. */
-  runId: string
-  status: 'succeeded' | 'failed' | 'cancelled'
-  /** Only of a run that succeeded. */
-  result?: Result
-  /** Only of a run that failed. */
-  error?: { name?: string; message: string; code?: string; stepName?: string }
+/** The end of a run that a step waited for; `status` tells whether there is a result or an error. `runId` is the last run of a chain. */
+export type AwaitedRun<Result = unknown> =
+  | {
+      readonly runId: string
+      readonly status: 'succeeded'
+      /** Undefined where the handler returned nothing. */
+      readonly result: Result
+      readonly error?: undefined
+    }
+  | { readonly runId: string; readonly status: 'failed'; readonly error: AwaitedError; readonly result?: undefined }
+  | { readonly runId: string; readonly status: 'cancelled'; readonly error?: undefined; readonly result?: undefined }
+
+/** The error of a run that a step waited for. */
+export interface AwaitedError {
+  readonly name?: string
+  readonly message: string
+  readonly code?: string
+  readonly stepName?: string
 }
 
 /** The argument of a handler. */
