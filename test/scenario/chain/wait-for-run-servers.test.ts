@@ -114,6 +114,37 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect(await api.step((await again()).id, 'report')).toMatchObject({ status: 'failed' })
   })
 
+  test('a retry from a step after the wait keeps the end, a replay waits again', async () => {
+    const [target, after] = [unique('target'), unique('after')]
+    const attempts = { count: 0 }
+    const last = run('print', () => {
+      if (attempts.count++ === 0) throw new StepFailure('no paper', { retriable: false })
+      return 'printed'
+    })
+    const handler: Handler = (invoke, pass) =>
+      flow([waitForRun('report', (invoke.event.data as { runId: string }).runId), last], ({ report, print }) => [
+        report,
+        print,
+      ])(invoke, pass)
+    const runner = await openRunner({ workflows: { [target]: flow([sleep('nap', HOUR)]), [after]: handler } })
+    await runner.register(api, FEATURES)
+    const { runId } = await api.send({ name: target })
+    const { runId: id } = await api.send({ name: after, data: { runId } })
+    await api.reaches(id, 'waiting')
+    await settle(runId)
+    expect((await api.failed(id)).error).toMatchObject({ stepName: 'print' })
+    const end = { runId, status: 'succeeded', result: { nap: 'woken' } }
+    // The run that it waited for is gone: only a wait that is not carried would notice.
+    expect((await api.request('DELETE', `/runs/${runId}`)).status).toBe(204)
+    const retried = (await api.post(`/runs/${id}/retry-from-step`, { step: 'print' })).json as { id: string }
+    expect((await api.succeeded(retried.id)).result).toEqual([end, 'printed'])
+    const { runId: other } = await api.send({ name: target })
+    const replayed = (await api.post(`/runs/${id}/replay`, { input: { runId: other } })).json as { id: string }
+    await api.reaches(replayed.id, 'waiting')
+    await settle(other)
+    expect((await api.succeeded(replayed.id)).result).toEqual([{ ...end, runId: other }, 'printed'])
+  })
+
   test('an unknown run fails the step, catchable', async () => {
     const { wait } = await open1h()
     const id = await wait({ runId: 'run_nobody' })

@@ -131,6 +131,26 @@ test('signals: a basket answers updates, and takes a signal', async () => {
   expect(await resultOf(runId)).toEqual(['tea', 'milk'])
 })
 
+test('waitForRun: the result of another run, how it ended else, or null', async () => {
+  const target = await start('docs-sleep')
+  const [lucky, late] = [
+    await start('docs-wait-for-run', { runId: target }),
+    await start('docs-wait-for-run', { runId: target }),
+  ]
+  for (const id of [target, lucky, late]) await api.reaches(id, 'waiting')
+  await api.post(`/runs/${lucky}/steps/label/settle`, {
+    data: { runId: target, status: 'succeeded', result: { label: 'L-1' } },
+    reason: 'test',
+  })
+  expect(await resultOf(lucky)).toBe('L-1')
+  expect(await skipWait(api, clock, late, 'run')).toBe(7_200_000)
+  expect(await resultOf(late)).toBe('too late')
+  const other = await start('docs-wait-for-run', { runId: target })
+  await api.reaches(other, 'waiting')
+  await api.post(`/runs/${target}/cancel`)
+  expect(await resultOf(other)).toBe(`${target}: cancelled`)
+})
+
 test('runWorkflow: the result of the child', async () => {
   expect(await resultOf(await start('docs-child'))).toBe('LABEL-A-1')
 })

@@ -70,6 +70,15 @@ const nextMonday = (now: number) => {
   return new Date(now + days * 86_400_000).toISOString()
 }
 
+export const waitForRun = createWorkflow(
+  { name: 'docs-wait-for-run' },
+  async ({ event, step }: WorkflowArgs<{ runId: string }>) => {
+    const end = await step.waitForRun<{ label: string }>('label', { runId: event.data.runId, timeout: '2h' })
+    if (end === null) return 'too late'
+    return end.status === 'succeeded' ? end.result.label : `${end.runId}: ${end.status}`
+  },
+)
+
 export const wait = createWorkflow({ name: 'docs-wait' }, async ({ step }: WorkflowArgs<Order>) => {
   const paid = await step.waitForEvent<{ orderId: string; by: string }>('payment', {
     event: 'order/paid',
@@ -314,6 +323,7 @@ export const policies = createWorkflow(
 export const all = [
   run,
   sleep,
+  waitForRun,
   wait,
   callback,
   continues,

@@ -34,6 +34,7 @@ function whyLines(why: RunExplanation, paint: Paint): string[] {
     runner,
     passSince,
     error,
+    warnings = [],
   } = why
   const live = runners && [`${runners.live} live`, `${runners.stale} stale`, disconnectedText(runners.disconnected)]
   return [
@@ -58,6 +59,7 @@ function whyLines(why: RunExplanation, paint: Paint): string[] {
       },
       paint,
     ),
+    ...warnings.map(warning => plain(`warning: ${warning}`)),
   ]
 }
 

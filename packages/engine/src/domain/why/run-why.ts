@@ -12,6 +12,7 @@ import { shownRunId } from '../text/ids.ts'
 import { optionalTimestamp, timestamp } from '../text/timestamp.ts'
 import { waitingForText } from '../view/run-summary.ts'
 import { pausedForBudgetSentence } from './budget.ts'
+import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
@@ -59,6 +60,8 @@ export interface Facts {
   settledLast?: string | undefined
   /** Whether this engine begins nothing until it is released. */
   isEngineHeld?: boolean
+  /** The circle of waits that the run is in. */
+  circle?: WaitCircle | undefined
   /** Statuses of the children that the run waits for, by run id. */
   childStatuses: ReadonlyMap<string, RunStatus>
 }
@@ -71,9 +74,11 @@ export function runWhy(facts: Facts): RunExplanation {
   const { waitingFor: waiting } = run
   const awaited = waiting && open.find(step => step.name === waiting.stepName)
   const children = childrenOf(open, facts.childStatuses)
-  const warnings = [chainWarning(run.generation, facts.generationsMax), inRowWarning(run)].filter(
-    text => text !== undefined,
-  )
+  const warnings = [
+    chainWarning(run.generation, facts.generationsMax),
+    inRowWarning(run),
+    facts.circle && circleWarning(facts.circle),
+  ].filter(text => text !== undefined)
   return {
     runId: shownRunId(run.id),
     status: run.status,

@@ -16,6 +16,7 @@ import type { Reads } from '../../ports/store-reads.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { decideInTurns } from '../commit/turns.ts'
 import type { Hold } from '../support/hold.ts'
+import { waitCircle } from './wait-circle.ts'
 
 export interface RunWhyDeps {
   store: Pick<Store, 'in'>
@@ -69,6 +70,7 @@ export class RunWhy {
       pass: run.status === 'running' ? this.#deps.passOf(runId) : undefined,
       runningStep: this.#deps.runningOf(runId)?.at(-1)?.name,
       isEngineHeld: this.#deps.hold.isHeld,
+      circle: run.status === 'waiting' ? await waitCircle(reads, run, steps) : undefined,
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
   }
