@@ -81,6 +81,9 @@ function runDetails(run: Run, { options, terminal }: Session<EngineOptions>): st
         ['finished', withAge(run.finishedAt)],
         ['took', took(run)],
         ['attributes', run.attributes && attributesText(run.attributes)],
+        ...Object.entries(run.budget ?? {}).map(
+          ([name, { limit, spent }]) => ['budget', `${spent} of ${limit} ${name}`] as const,
+        ),
         ['step', run.currentStepName],
         ['waits for', waiting(run.waitingFor)],
         ['last try', run.waitingFor?.error],
