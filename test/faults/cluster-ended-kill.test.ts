@@ -20,8 +20,10 @@ import {
 } from '../kit/index.ts'
 import { isNight, SEED } from '../part.ts'
 
-const RUNS = 240
 const KILLS = isNight ? 24 : 6
+/** Runs that start before each kill. */
+const WAVE = 40
+const RUNS = KILLS * WAVE
 const failing: Handler = flow([step('StepRun', 'print', { error: { message: 'no paper' }, retriable: false })])
 
 test.each(PLACES)(
@@ -46,8 +48,7 @@ test.each(PLACES)(
       },
     })
     for (const { api } of engines) await runner.register(api)
-    const started = (await any().api.post('/events/batch', batchOf(ends))).json as { runId: string }[]
-    const ids = started.map(({ runId }) => runId)
+    const ids: string[] = []
 
     /** Rows of a list, over all its pages. */
     async function all<Row extends { id: string }>(path: string): Promise<Row[]> {
@@ -62,14 +63,20 @@ test.each(PLACES)(
     const runsOf = (workflow: string) => all<RunSummary>(`/runs?workflow=${workflow}`)
     const endedOf = async (workflow: string) => (await runsOf(workflow)).filter(({ finishedAt }) => finishedAt)
 
-    for (let kills = 1; kills <= KILLS; kills++) {
-      // The kills are spread over the ends, whatever the speed of the machine.
-      const least = ((RUNS - 20) * (kills - 1)) / KILLS
-      await until(async () => (await endedOf(ends)).length >= least, { what: `${least} ends`, deadlineMs: 60_000 })
+    const open: number[] = []
+    while (ids.length < RUNS) {
+      const started = (await any().api.post('/events/batch', batchOf(ends))).json as { runId: string }[]
+      ids.push(...started.map(({ runId }) => runId))
+      // Some passes of the wave have been sent, and most runs of it have not ended.
+      const sent = runner.record.invokes.length + random.between(1, WAVE)
+      await until(() => runner.record.invokes.length >= sent || undefined, { what: 'passes', deadlineMs: 60_000 })
       const engine = any()
-      await engine.restart()
+      await engine.kill9()
+      await engine.start()
       await runner.register(engine.api)
+      open.push(ids.length - (await endedOf(ends)).length)
     }
+    console.info(`seed ${SEED}: runs open after each kill: ${open.join(', ')}`)
     await until(async () => (await endedOf(ends)).length === RUNS, { what: 'every end', deadlineMs: 120_000 })
     await until(async () => (await endedOf(alert)).length >= RUNS, { what: 'every alert', deadlineMs: 120_000 })
 
@@ -94,4 +101,4 @@ interface End {
 
 const about = ({ runId, status }: Pick<End, 'runId' | 'status'>) => `${runId} ${status}`
 
-const batchOf = (name: string) => Array.from({ length: RUNS }, (_, data) => ({ name, data }))
+const batchOf = (name: string) => Array.from({ length: WAVE }, (_, data) => ({ name, data }))
