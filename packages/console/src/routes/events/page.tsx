@@ -113,11 +113,7 @@ export default function EventsPage() {
           keyOf={({ id }) => id}
           look={event => lookAt(event, isHidden)}
           menuOf={event => [
-            {
-              label: 'Send a copy…',
-              disabledBecause: whyNoCopy(event),
-              onSelect: () => navigate({ to: 'sendEvent', query: { like: event.id } }),
-            },
+            copyItem(event, () => navigate({ to: 'sendEvent', query: { like: event.id } })),
             {
               label: 'Start a workflow…',
               disabledBecause: refused,
@@ -149,6 +145,10 @@ export default function EventsPage() {
       <Suspense>{redriven && <Redrive events={redriven} onClose={() => setRedriven(undefined)} />}</Suspense>
     </Page>
   )
+}
+
+function copyItem(event: EventRecord, onSelect: () => void) {
+  return { label: 'Send a copy…', disabledBecause: whyNoCopy(event), onSelect }
 }
 
 const FILTERS = ['name', 'app', 'source', 'since', 'until'] as const
