@@ -1,5 +1,5 @@
-// What attempts spent whose answers come after the end of their run, on both databases (docs/budgets.md): it counts once, whether or not
-// the step is stored.
+// Spends that are reported after the end of their run, on both databases (docs/budgets.md): they count once, whether or not the step is
+// stored.
 
 import type { RunSummary } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'

@@ -150,6 +150,7 @@ export interface WaitForSignalOptions {
   since?: 'run' | 'now'
 }
 
+/** The options of `step.waitForRun`. */
 export interface WaitForRunOptions {
   /** The id of the run. */
   runId: string
@@ -157,7 +158,7 @@ export interface WaitForRunOptions {
   timeout?: Duration
 }
 
-/** The end of a run that a step waited for; `status` tells whether there is a result or an error. `runId` is the last run of a chain. */
+/** The end of a run that a step waited for: the `status` decides whether there is a result or an error. `runId` is the last run of a chain. */
 export type AwaitedRun<Result = unknown> =
   | {
       readonly runId: string

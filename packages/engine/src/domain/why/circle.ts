@@ -9,7 +9,7 @@ export interface WaitCircle {
   until?: number | undefined
 }
 
-/** A warning for the run that is asked about, which is the first of the circle. */
+/** The warning of a run, which is the first of the circle. */
 export function circleWarning({ runIds, until }: WaitCircle): string {
   const [own, ...others] = runIds
   const path = [own, ...others, own].join(' waits for ')

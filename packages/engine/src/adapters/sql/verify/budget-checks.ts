@@ -55,7 +55,7 @@ export async function* budgetContents(snapshot: Snapshot): Violations {
   }
 }
 
-/** What a budget counts, and what the tree under it has. */
+/** The counts of a budget, and those of the tree under it. */
 interface Tree {
   counted: Record<string, number>
   found: { steps: number; runs: number }
