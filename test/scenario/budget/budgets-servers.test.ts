@@ -10,6 +10,7 @@ import {
   flow,
   type Handler,
   type Invoke,
+  openDestination,
   openEngines,
   openRunner,
   PLACES,
@@ -36,7 +37,9 @@ interface Workflows {
 }
 
 describe.each(PLACES)('on %s', async (_, freshStore, count) => {
-  const opened = await openEngines(freshStore, count, { env: { ENGINE_API_KEYS: KEYS } })
+  const opened = await openEngines(freshStore, count, {
+    env: { ENGINE_API_KEYS: KEYS, ENGINE_WEBHOOK_ALLOW_PRIVATE: '1' },
+  })
   const [api, other] = [opened.api.as(OPS_KEY), opened.other.as(OPS_KEY)]
 
   /** Registers workflows under names of their own, which the handlers get. */
@@ -127,6 +130,18 @@ describe.each(PLACES)('on %s', async (_, freshStore, count) => {
     const done = await start('returns')
     expect((await api.succeeded(done)).result).toBe('done')
     expect(await budget(done)).toEqual({ usd: { limit: 1, spent: 9 } })
+  })
+
+  test('an endpoint learns that a run has failed beyond its budget', async () => {
+    const destination = await openDestination()
+    const { start, runner } = await open(() => ({
+      strict: { budget: { usd: 1, whenExceeded: 'fail' }, handler: flow([spends('a', { usd: 2 }), run('b')]) },
+    }))
+    await api.post('/webhook-endpoints', { app: runner.app, url: destination.url, eventKinds: ['run.failed'] })
+    const id = await start('strict')
+    await until(() => destination.requests.length > 0, { what: 'the post' })
+    const { type, data } = JSON.parse(destination.requests[0]?.body ?? '')
+    expect([type, data.run.id, data.run.error.code]).toEqual(['run.failed', id, 'budget_exceeded'])
   })
 
   test('failed attempts count, and each attempt once', async () => {
