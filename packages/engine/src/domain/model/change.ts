@@ -66,7 +66,7 @@ export type Change =
   | { type: 'signals.left'; runId: string; at: number; seq: number; nextRunId?: string; eventIds?: readonly string[] }
   /** Stores the first answer to an update of the run. */
   | { type: 'update.answered'; namespace: string; runId: string; updateId: string; answer: UpdateAnswer }
-  /** The chain that began with the run has ended: every step that waits for it succeeds with `data`, as by a `step.woken`. */
+  /** The chain that began with the run has ended: every step that waits for it is due, and its run takes the end then. */
   | { type: 'waits.due'; runId: string; at: number }
   /** Adds to the sums of the budgets. Names that a budget has no row of are left out. */
   | { type: 'budget.spent'; budgetIds: readonly string[]; sums: Sums }
