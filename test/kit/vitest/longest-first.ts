@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** The longest files and folders, measured, then what the files of a folder usually take. */
 const LONGEST = [
   'test/faults/cluster-kill',
+  'test/faults/cluster-ended-kill',
   'test/sim/sim',
   'test/faults/delivery-kill-loop',
   'test/faults/kill-loop',
