@@ -12,7 +12,7 @@ import { addressInFront, listenInFront } from './in-front.ts'
 export type Cut = 'before' | 'answer' | 'swallow'
 
 export class TcpProxy {
-  readonly #to: { host: string; port: number }
+  #to: { host: string; port: number }
   readonly #server: Server
   readonly #pairs = new Set<[Socket, Socket]>()
   #isDown = false
@@ -30,8 +30,7 @@ export class TcpProxy {
 
   /** Opens a proxy in front of the server at the address. */
   static async open(url: string, defaultPort: number): Promise<TcpProxy> {
-    const { hostname, port } = new URL(url)
-    const proxy = new TcpProxy({ host: hostname, port: Number(port || defaultPort) })
+    const proxy = new TcpProxy(targetOf(url, defaultPort))
     await listenInFront(proxy.#server, () => proxy.down())
     return proxy
   }
@@ -39,6 +38,11 @@ export class TcpProxy {
   /** The address with the proxy in place of the server. */
   urlOf(url: string): string {
     return addressInFront(this.#server, url)
+  }
+
+  /** Carries further connections to another address. */
+  leadTo(url: string, defaultPort: number): void {
+    this.#to = targetOf(url, defaultPort)
   }
 
   /** Cuts the connection on which the text is sent next. */
@@ -104,4 +108,9 @@ export class TcpProxy {
       else this.#carry(() => client.write(chunk))
     })
   }
+}
+
+function targetOf(url: string, defaultPort: number): { host: string; port: number } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port || defaultPort) }
 }
