@@ -1,13 +1,13 @@
 // Cleanup runs, pass by pass: which steps are undone, in which order, and what the handler of cancelled runs gets.
 
 import { NonRetriableError } from '@perdure/client'
-import { CLEANUP_FEATURE, type InvokeContext, MEMO_OP_FEATURE } from '@perdure/protocol'
+import { CLEANUP_FEATURE, type InvokeContext, MEMO_OP_FEATURE, WAIT_FOR_RUN_FEATURE } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { TestRun } from '../replay/engine.testkit.ts'
 import { createWorkflow, type WorkflowOptions } from '../workflow/create-workflow.ts'
 import type { StepRunOptions, Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 
-const features = [CLEANUP_FEATURE, MEMO_OP_FEATURE]
+const features = [CLEANUP_FEATURE, MEMO_OP_FEATURE, WAIT_FOR_RUN_FEATURE]
 const ctx = { features }
 
 /** All that happened, in order. */
@@ -104,13 +104,14 @@ test('onCancel runs first, with the results by name', async () => {
       await step.run('a', () => 1)
       await step.run('a', () => 2)
       await step.emit('told', { event: 'told' })
+      await step.waitForRun('other', { runId: 'run_3', timeout: 1 })
       await step.run('b', () => ({ c: 3 }), undo('b'))
       await step.waitForEvent('never', { event: 'never' })
     },
     { status: 'cancelled', options: { onCancel } },
   )
   expect(lines.filter((line, i) => i === 0 || !line.startsWith('test'))).toEqual([
-    'test run_2 {"a":1,"a:1":2,"b":{"c":3}}',
+    'test run_2 {"a":1,"a:1":2,"other":null,"b":{"c":3}}',
     'told',
     'undo b: {"c":3}',
   ])

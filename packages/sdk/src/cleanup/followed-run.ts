@@ -34,6 +34,7 @@ const WITH_RESULT: ReadonlySet<string | undefined> = new Set<string | undefined>
   'RunWorkflow',
   'WaitForEvent',
   'WaitForCallback',
+  'WaitForRun',
   undefined,
 ])
 
