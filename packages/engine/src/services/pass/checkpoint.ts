@@ -175,7 +175,7 @@ export class Checkpoints {
     this.#newestSeq = Math.max(this.#newestSeq, seq)
     const decided = await settle(assumptions => checkpoint(active.state, reported, context(assumptions)))
     if (decided && reported.kind === 'opcodes') onStored(reported)
-    if (decided?.next !== 'pass') return this.#acknowledgeLate(seq, reported)
+    if (decided?.next !== 'pass') return this.#acknowledgeLate({ seq, reported }, decided === undefined)
     onTaken()
     if (active.state.run.budgets && !(await isWithinBudgets()))
       return this.#acknowledgeEnded(seq, decided.decision.steps)
@@ -192,10 +192,14 @@ export class Checkpoints {
     return { kind: 'stored', ack: acknowledge({ seq, written: decided.decision.steps, others, stop }) }
   }
 
-  /** The run has ended. If it is cleaned up after, the pass may end in its time: further steps of it may succeed. */
-  async #acknowledgeLate(seq: number, reported: Reported): Promise<Taken> {
+  /**
+   * The run has ended. If it is cleaned up after, the pass may end in its time: further steps of it may succeed. An end at another
+   * engine (`isForeign`) may be found here before the message about it arrives.
+   */
+  async #acknowledgeLate({ seq, reported }: SentCheckpoint, isForeign: boolean): Promise<Taken> {
     const { active, storeLate } = this.#deps
-    const late = (await active.late?.hasEnded) ? await storeLate(reported) : undefined
+    const mayBeLate = active.late ? await active.late.hasEnded : isForeign && active.sent?.negotiated.cleanup
+    const late = mayBeLate ? await storeLate(reported) : undefined
     if (late) return { kind: 'stored', ack: acknowledge({ seq, written: late.steps, others: [], stop: true }) }
     this.hasEnded = true
     return OBSOLETE

@@ -198,16 +198,14 @@ export class Driver implements Stoppable {
     this.#permits.runners.withdraw(runId)
   }
 
-  /** Aborts the invoke in flight, at once or after the time for a late answer. Called when an outsider ended the run, or is to. */
+  /**
+   * Aborts the invoke in flight, at once or after the time for a late answer. Called when an outsider ended the run, or is to, and when
+   * the lease of the run is lost.
+   */
   interrupt(runId: string): void {
     const active = this.#active.get(runId)
     if (active?.mayAnswerLate) this.#late.begin(active)
     else active?.abort.abort()
-  }
-
-  /** Aborts the invoke in flight. Called when the lease of the run is lost. */
-  abort(runId: string): void {
-    this.#active.get(runId)?.abort.abort()
   }
 
   /** Aborts the invoke in flight of a run whose lease was taken away. It may be claimed here again before its pass has ended. */
@@ -235,7 +233,7 @@ export class Driver implements Stoppable {
     const { id } = state.run
     const active: ActiveRun = { state, bytes: state.size, leasedAt, abort: new Interrupt(), runnerPermit }
     // A pass under an earlier lease can change nothing now: another engine had the run since.
-    this.abort(id)
+    this.#active.get(id)?.abort.abort()
     this.#active.set(id, active)
     void this.#passes
       .drive(active, runnerPermit !== undefined)

@@ -29,7 +29,7 @@ test('a lease that another engine has is given up and counted; the others are ex
   const keeper = new LeaseKeeper({
     store,
     clock,
-    driver: { activeRuns, abort: runId => void interrupted.push(runId) },
+    driver: { activeRuns, interrupt: runId => void interrupted.push(runId) },
     metrics: { ...NO_METRICS, leaseLost: () => void lost++ },
     owner: 'us',
     onError: error => expect.unreachable(String(error)),
@@ -58,7 +58,7 @@ test('a wall clock that is set back does not keep leases from being extended, no
   const keeper = new LeaseKeeper({
     store,
     clock,
-    driver: { activeRuns: [active], abort: () => expect.unreachable('the lease is lost') },
+    driver: { activeRuns: [active], interrupt: () => expect.unreachable('the lease is lost') },
     metrics: NO_METRICS,
     owner: 'us',
     onError: error => expect.unreachable(String(error)),

@@ -10,7 +10,7 @@ export const RUN_LEASE_MS = 15_000
 const RUN_LEASE_EXTEND_EVERY_MS = 5000
 
 export interface LeaseKeeperDeps extends Pick<Core, 'store' | 'clock' | 'metrics' | 'owner'> {
-  driver: { readonly activeRuns: Iterable<ActiveRun>; abort(runId: string): void }
+  driver: { readonly activeRuns: Iterable<ActiveRun>; interrupt(runId: string): void }
   /** Called for each failure, not only the first of a series: leases run out soon. */
   onError(error: unknown): void
 }
@@ -45,7 +45,8 @@ export class LeaseKeeper extends RepeatingTask {
       if (active.state.run.id !== runId || active.state.run.fence !== fence) continue
       if (lost.has(runId)) {
         metrics.leaseLost()
-        driver.abort(runId)
+        // Another engine goes on with the run, or has ended it, and the message about that was lost.
+        driver.interrupt(runId)
       } else {
         active.state.run.availableAt = until
         active.leasedAt = now
