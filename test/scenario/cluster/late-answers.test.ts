@@ -12,8 +12,8 @@ import {
   type Invoke,
   JumpClock,
   type OpenEngine,
-  openEngine,
   opcode,
+  openEngine,
   PlainRunner,
   RunnerRecord,
   run,
@@ -77,19 +77,22 @@ for (const [wire, env] of Object.entries(WIRES)) {
       ['one', 'two', one, two],
       ['two', 'one', two, one],
       ['two', 'two', two, two],
-    ])('a run of %s that is cancelled at %s: its runner at one hears it, and its answer counts', async (_, __, sender, canceller) => {
-      const { handler, begun, hold, undone } = charging()
-      const { app, client } = await connected(one, { handler, engines: [one, two] })
-      const { runId } = await sender.api.send({ name: app })
-      await begun.opened
-      expect((await canceller.api.post(`/runs/${runId}/cancel`)).status).toBe(200)
-      const { id } = await client.next('invoke')
-      expect((await client.next('invoke.cancel')).id).toBe(id)
-      hold.open()
-      await cleanedUp(two, runId)
-      expect(undone).toEqual(['charge'])
-      expect(client.count('invoke.cancel')).toBe(1)
-    })
+    ])(
+      'a run of %s that is cancelled at %s: its runner at one hears it, and its answer counts',
+      async (_, __, sender, canceller) => {
+        const { handler, begun, hold, undone } = charging()
+        const { app, client } = await connected(one, { handler, engines: [one, two] })
+        const { runId } = await sender.api.send({ name: app })
+        await begun.opened
+        expect((await canceller.api.post(`/runs/${runId}/cancel`)).status).toBe(200)
+        const { id } = await client.next('invoke')
+        expect((await client.next('invoke.cancel')).id).toBe(id)
+        hold.open()
+        await cleanedUp(two, runId)
+        expect(undone).toEqual(['charge'])
+        expect(client.count('invoke.cancel')).toBe(1)
+      },
+    )
 
     test('over HTTP the call stays open when the run is cancelled at the engine that does not drive it', async () => {
       const { handler, begun, hold, undone } = charging()
@@ -117,10 +120,7 @@ describe('two engines that do not hear each other', async () => {
   const storeFile = await freshSchema()
   const clock = new JumpClock()
   const env = { ENGINE_QUEUE: 'memory' }
-  const [one, two] = [
-    await openEngine({ storeFile, env, clock }),
-    await openEngine({ storeFile, env, clock }),
-  ] as const
+  const [one, two] = [await openEngine({ storeFile, env, clock }), await openEngine({ storeFile, env, clock })] as const
 
   test('a report after a cancel at the other one is stored, and ends the pass', async () => {
     const { handler, begun, hold, undone } = charging()

@@ -68,7 +68,7 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
       isShared: false,
       claim: claim => store.claimRuns(claim),
     }),
-  LeaseKeeper: setting => new LeaseKeeper({ ...setting, driver: { activeRuns: [], abort: () => {} }, onError }),
+  LeaseKeeper: setting => new LeaseKeeper({ ...setting, driver: { activeRuns: [], interrupt: () => {} }, onError }),
   AdminWatch: setting =>
     new AdminWatch({
       ...setting,
