@@ -4,9 +4,9 @@
 import type { RunSummary } from '@perdure/protocol'
 import { createWorkflow, NonRetriableError } from '@perdure/sdk'
 import { connect } from '@perdure/sdk/connect'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { axeViolations, openPage, signInUnlocked } from '../../kit/browser/page.ts'
-import { onCleanup, openEngine, until } from '../../kit/index.ts'
+import { type Gate, gate, onCleanup, openEngine, unique, until } from '../../kit/index.ts'
 import { API_KEYS, SECRET_KEY } from '../../kit/webhook/webhooks.ts'
 
 const engine = await openEngine({ env: { ENGINE_API_KEYS: API_KEYS } })
@@ -20,7 +20,18 @@ const trip = createWorkflow({ name: 'trip' }, async ({ step }) => {
   })
   await step.waitForEvent('approval', { event: 'approved' })
 })
-const options = { app: 'shop', workflows: [trip], engineUrl: engine.url, apiKey: SECRET_KEY, log: () => {} }
+const holds = new Map<string, Gate>()
+const tour = createWorkflow({ name: 'tour' }, async ({ event, step }) => {
+  const { id, refuses } = event.data as { id: string; refuses: boolean }
+  await step.run('hotel', () => 'h1', { rollback: () => holds.get(id)?.opened })
+  await step.run('flight', () => 'f1', {
+    rollback: () => {
+      if (refuses) throw new NonRetriableError('the airline refuses')
+    },
+  })
+  await step.waitForEvent('approval', { event: 'approved' })
+})
+const options = { app: 'shop', workflows: [trip, tour], engineUrl: engine.url, apiKey: SECRET_KEY, log: () => {} }
 const runner = connect({ ...options, handleSignals: false })
 onCleanup(() => runner.close())
 await runner.ready
@@ -46,8 +57,6 @@ test('a cancelled run links its cleanup run, which names what it could not undo,
   await dialog.getByRole('button', { name: 'Cancel run' }).click()
   const cleanup = await until(async () => (await followers(runId))[0], { what: 'the cleanup run' })
   await page.getByRole('link', { name: cleanup.id.slice(-8) }).waitFor()
-  await api.failed(cleanup.id)
-  await page.reload()
   await page.getByText('not undone: flight').waitFor()
   await page.getByRole('link', { name: cleanup.id.slice(-8) }).click()
   await page.getByText('Cleans up after').waitFor()
@@ -56,6 +65,33 @@ test('a cancelled run links its cleanup run, which names what it could not undo,
   expect(await axeViolations(page)).toEqual([])
   await page.getByRole('link', { name: runId.slice(-8) }).click()
   await page.getByText('not undone: flight').waitFor()
+})
+
+test.each([
+  ['succeeded', false],
+  ['failed', true],
+] as const)('the page of a run shows how far its cleanup is, until it has %s', async (end, refuses) => {
+  const [id, hold] = [unique('tour'), gate()]
+  holds.set(id, hold)
+  onTestFinished(() => hold.open())
+  const { runId } = await api.send({ name: 'tour', data: { id, refuses } })
+  await api.reaches(runId, 'waiting')
+  const page = await openPage(engine.url, { expected: ['401', '403'], width: 1280 })
+  await signInUnlocked(page, { url: engine.url, key: SECRET_KEY, path: `runs/${runId}` })
+  await page.getByRole('row', { name: /^flight, succeeded/ }).waitFor()
+  let reads = 0
+  page.on('response', response => {
+    if (response.url().includes(`/runs/${runId}/tree`)) reads++
+  })
+  await api.post(`/runs/${runId}/cancel`)
+  const cleanup = page.locator('dt:text-is("Cleanup") + dd')
+  await cleanup.getByText('running').waitFor()
+  if (refuses) await cleanup.getByText('not undone: flight').waitFor()
+  // The reads at the end of the run, and a moment later. What follows is read when it happens.
+  await until(() => reads >= 2)
+  hold.open()
+  await cleanup.getByText(end).waitFor()
+  expect(await cleanup.getByText('not undone').count()).toBe(refuses ? 1 : 0)
 })
 
 test('a cancel without cleanup undoes nothing, and its commands say so', async () => {

@@ -1,9 +1,7 @@
 // The facts of a run below its title: where it came from, where it belongs, and its times.
 
-import type { TreeNode } from '@perdure/protocol'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../data/json/parse.ts'
-import { itemsOf, usePages, useRead } from '../../data/queries.ts'
 import { useNow } from '../../data/time/clock.ts'
 import { Link } from '../../router/router.tsx'
 import { WriteButton } from '../../ui/button.tsx'
@@ -16,6 +14,8 @@ import { agoText, exactTime } from '../../ui/time.ts'
 import { useVeil } from '../../ui/veil.ts'
 import { kindWords, shortName } from '../../ui/visible-text.ts'
 import { useForks } from './actions/replay-dialog.tsx'
+import { Fact } from './fact.tsx'
+import { FollowOns } from './follow-ons.tsx'
 import css from './header.module.css'
 import type { RunView } from './model/use-run.ts'
 
@@ -52,7 +52,7 @@ export function Header({ view }: { view: RunView }) {
       <LinkedRun name="Continued as" id={run.continuedAs} />
       {run.kind !== undefined && <Fact name="Kind">{kindWords(run.kind)}</Fact>}
       {!view.isBundle && <Forks runId={run.id} />}
-      {!view.isBundle && (run.status === 'failed' || run.status === 'cancelled') && <FollowOns runId={run.id} />}
+      {!view.isBundle && (run.status === 'failed' || run.status === 'cancelled') && <FollowOns run={run} />}
       {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
       <Fact name="Created">
@@ -99,15 +99,6 @@ function Budget({ view: { run, isBundle, isLive } }: { view: RunView }) {
 
 /** The name of a run's `parentRunId`, by the kind of the run. */
 const PARENTS = { run: 'Parent', onFailure: 'Handles failure of', cleanup: 'Cleans up after' }
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className={css.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
 
 function LinkedRun({ name, id }: { name: string; id: string | undefined }) {
   if (id === undefined) return null
@@ -168,52 +159,6 @@ function OfWorkflow({ view: { run, isBundle } }: { view: RunView }) {
   const name = shortName(run.workflow)
   if (isBundle) return name
   return <Link target={{ to: 'workflow', params: { app: run.app, name: run.workflow } }}>{name}</Link>
-}
-
-/** The on-failure run and the cleanup run that follow a run. */
-function FollowOns({ runId }: { runId: string }) {
-  const { data } = useRead('getRunTree', { id: runId }, { keep: false })
-  const ofKind = (kind: 'onFailure' | 'cleanup') =>
-    data?.nodes.find(({ via, parentId }) => via === kind && parentId === runId)
-  return (
-    <>
-      <FollowOn name="On failure" node={ofKind('onFailure')} />
-      <FollowOn name="Cleanup" node={ofKind('cleanup')} />
-    </>
-  )
-}
-
-function FollowOn({ name, node }: { name: string; node: TreeNode | undefined }) {
-  if (!node) return null
-  return (
-    <Fact name={name}>
-      <Link target={{ to: 'run', params: { id: node.id } }}>{node.id.slice(-8)}</Link>{' '}
-      {node.status && <Status status={node.status} />}
-      {node.via === 'cleanup' && node.status === 'failed' && <NotUndone cleanupId={node.id} />}
-    </Fact>
-  )
-}
-
-const ROLLBACK = 'rollback:'
-/** Failed rollbacks that are named. */
-const NAMES_MAX = 20
-
-/** Names the steps whose rollbacks have failed. */
-function NotUndone({ cleanupId: id }: { cleanupId: string }) {
-  const { data } = useRead('getRun', { id }, { keep: false })
-  const query = { id, status: ['failed' as const], fields: 'summary' as const, limit: NAMES_MAX }
-  const failed = usePages('listRunSteps', query, { keep: false })
-  const names = itemsOf(failed).flatMap(({ name }) =>
-    name.startsWith(ROLLBACK) ? [shortName(name.slice(ROLLBACK.length))] : [],
-  )
-  if (names.length === 0) return <> {data?.error?.message}</>
-  return (
-    <>
-      {' '}
-      not undone: {names.join(', ')}
-      {failed.hasNextPage && ' …'}
-    </>
-  )
 }
 
 function Forks({ runId }: { runId: string }) {
