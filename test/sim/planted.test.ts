@@ -3,13 +3,14 @@
 import { expect, it } from 'vitest'
 import { PLANTED_BUGS } from './core/planted.ts'
 import { PLANTED_IN_CALLBACKS } from './core/planted-callbacks.ts'
+import { PLANTED_IN_EXTRAS } from './core/planted-extras.ts'
 import { PLANTED_IN_REPORTS } from './core/planted-reports.ts'
 import { simulate } from './core/simulate.ts'
 
 const SEEDS_MAX = 60
 const NOTHING_OFF: ReadonlySet<string> = new Set()
 
-it.each([...PLANTED_BUGS, ...PLANTED_IN_CALLBACKS, ...PLANTED_IN_REPORTS])(
+it.each([...PLANTED_BUGS, ...PLANTED_IN_CALLBACKS, ...PLANTED_IN_REPORTS, ...PLANTED_IN_EXTRAS])(
   '$name',
   async ({ name, from = 1, ...bug }) => {
     for (let seed = from; seed <= SEEDS_MAX; seed++) {

@@ -95,7 +95,7 @@ function checkChildren(all: Snapshot): void {
     }
   }
   for (const { id, run } of all.runs.values()) {
-    const isChild = run.parentRunId !== undefined && run.failure === undefined
+    const isChild = run.parentRunId !== undefined && run.failure === undefined && run.cleanupOf === undefined
     ensure(!isChild || children.has(id), 'no child without the step that started it', () => JSON.stringify(run), [id])
   }
 }
@@ -134,7 +134,8 @@ function checkFailureRuns({ runs, specs }: Snapshot): void {
   }
   for (const { id, run } of runs.values()) {
     const spec = specs.find(each => each.name === run.workflow && each.app === run.app)
-    const expected = run.status === 'failed' && run.failure === undefined && spec?.onFailure ? 1 : 0
+    const mayFollow = run.failure === undefined && run.cleanupOf === undefined
+    const expected = run.status === 'failed' && mayFollow && spec?.onFailure ? 1 : 0
     const found = following.get(id) ?? []
     ensure(found.length === expected, 'on-failure happens once', () => `${JSON.stringify(run)}: ${found}`, [
       id,

@@ -48,11 +48,12 @@ function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undef
 
 /** Whether spent tries pause the run: those of an on-failure run never do. */
 function pauses(run: RunView, spec: WorkflowSpec | undefined): boolean {
-  return run.failure === undefined && spec?.whenExhausted === 'pause'
+  return run.failure === undefined && run.cleanupOf === undefined && spec?.whenExhausted === 'pause'
 }
 
 /** The callback of a step in its workflow. */
 function nodeOf({ id }: { id: string }, run: RunView, spec: WorkflowSpec | undefined): RunNode | undefined {
+  if (run.cleanupOf !== undefined) return undefined
   const nodes = spec ? leaves(run.failure === undefined ? spec.body : spec.failureBody) : []
   const node = nodes.find(each => hashId(each.id) === id)
   return node?.kind === 'run' ? node : undefined

@@ -66,6 +66,16 @@ export function isEnded(run: { status: string } | undefined): boolean {
   return run !== undefined && TERMINAL.includes(run.status)
 }
 
+/** Whether the run waits until another one gives its slot up. */
+export function waitsForSlot({ status, waitingFor }: Pick<RunView, 'status' | 'waitingFor'>): boolean {
+  return status === 'queued' && waitingFor?.kind === 'concurrency'
+}
+
+/** Whether the run was ended from outside, so that a pass under way may still add steps that are to be undone. */
+export function mayAnswerLate(run: Pick<RunView, 'status'> | undefined): boolean {
+  return run?.status === 'cancelled'
+}
+
 /** Whether the attempts of the step are spent in a workflow that pauses then: a resume tries it again. */
 export function isSpent(step: Pick<Step, 'status' | 'attempt' | 'spentAt'>): boolean {
   return step.status === 'failed' && step.spentAt === step.attempt

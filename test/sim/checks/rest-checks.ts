@@ -3,14 +3,14 @@
 
 import type { Bounds } from '../../../packages/engine/src/compose/engine.ts'
 import { ensure } from '../core/violation.ts'
-import { isEnded, type RunRecord } from './record.ts'
+import { isEnded, type RunRecord, waitsForSlot } from './record.ts'
 
 /** Ample without faults, and far below the interval at which lanes look for work on their own. */
 const PROMPT_MS = 3000
 
 export function checkAtRest(records: Iterable<RunRecord>): void {
   for (const { id, run, steps } of records) {
-    if (run === undefined || isEnded(run)) continue
+    if (run === undefined || isEnded(run) || waitsForSlot(run)) continue
     const detail = () => `${JSON.stringify(run)} with ${JSON.stringify(steps)}`
     ensure(run.leaseOwner === undefined && run.availableAt === undefined, 'at rest nothing is leased or due', detail, [
       id,
@@ -45,7 +45,8 @@ export function checkSlots(lastRequested: ReadonlyMap<string, number>, engine: n
 /** No lane waits for its periodic look: whatever made a run due has woken its lane. */
 export function checkPrompt(records: Iterable<RunRecord>, now: number): void {
   for (const { id, run } of records) {
-    const overdueMs = run?.availableAt === undefined || run.leaseOwner !== undefined ? 0 : now - run.availableAt
+    const isDue = run?.availableAt !== undefined && run.leaseOwner === undefined && !waitsForSlot(run)
+    const overdueMs = isDue ? now - (run.availableAt as number) : 0
     ensure(overdueMs < PROMPT_MS, 'what is due is driven at once', () => `${overdueMs} ms: ${JSON.stringify(run)}`, [
       id,
     ])

@@ -4,7 +4,7 @@
 import type { RunView } from '../../../packages/engine/src/ports/store-reads.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { Wall } from '../ports/life.ts'
-import { isDone, isEnded, type RunRecord, SETTLED_OUTSIDE } from './record.ts'
+import { isDone, isEnded, type RunRecord, SETTLED_OUTSIDE, waitsForSlot } from './record.ts'
 
 const IDENTITY = [
   'id',
@@ -97,7 +97,7 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
   }
   const wakes = open.some(step => SETTLED_OUTSIDE.has(step.op))
   ensure(
-    run.availableAt !== undefined || run.status === 'paused' || wakes,
+    run.availableAt !== undefined || run.status === 'paused' || wakes || waitsForSlot(run),
     'every run that has not ended has a reason to wake',
     detail,
     [run.id],

@@ -21,12 +21,18 @@ export function checkStepsKept(before: readonly Step[], now: readonly Step[], ru
     ])
     // A resume tries a step again whose attempts were spent.
     const isRenewed = isSpent(old) && !(step?.status === 'failed' && step.attempt === old.attempt)
+    if (isLateResult(old, step)) continue
     if (isDone(old) && !isRenewed) ensure(same(old, step), 'a settled step never changes', detail, [runId])
     else {
       ensure(isRenewed || NEXT[old.status]?.includes(step.status), 'a step moves only as documented', detail, [runId])
       ensure(old.attempt <= step.attempt, 'step attempts only rise', detail, [runId])
     }
   }
+}
+
+/** Whether a step that was cancelled with its run has succeeded in the pass under way, and is to be undone. */
+function isLateResult(old: Step, step: Step): boolean {
+  return old.status === 'cancelled' && old.op === 'StepRun' && step.status === 'succeeded'
 }
 
 /** Checks one read of a run's steps. */

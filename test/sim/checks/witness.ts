@@ -6,17 +6,19 @@ import { derivedFrames } from '../../../packages/engine/src/domain/view/timeline
 import type { Lane, Store } from '../../../packages/engine/src/ports/store.ts'
 import type { Rng } from '../core/random.ts'
 import type { SimClock } from '../core/sim-clock.ts'
-import { ensure, Violation } from '../core/violation.ts'
+import { ensure, same, Violation } from '../core/violation.ts'
 import type { StoreTap } from '../ports/faulty-store.ts'
 import type { Wall } from '../ports/life.ts'
 import type { SendTap } from '../ports/sim-transport.ts'
 import type { ControlCall, PostedCallback, PostedEvent } from '../workload/journal.ts'
+import type { WorkflowSpec } from '../workload/program.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck } from '../workload/wire.ts'
-import { isEnded, newRecord, type RunRecord } from './record.ts'
+import { isEnded, mayAnswerLate, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
 import { checkAck, checkAlone, checkSend, checkTimers } from './send-checks.ts'
+import { checkKeptSlots } from './slot-checks.ts'
 import { checkStepsKept, checkStepsWhole } from './step-checks.ts'
 import { checkTimelineWhole, checkTold, followTimeline } from './timeline-checks.ts'
 
@@ -27,6 +29,7 @@ export interface WitnessDeps {
   rng: Rng
   runnerRecord: RunnerRecord
   startedAt: number
+  specs: readonly WorkflowSpec[]
 }
 
 export class Witness implements StoreTap, SendTap {
@@ -189,10 +192,20 @@ export class Witness implements StoreTap, SendTap {
         checkStepsWhole(record, this.#deps.runnerRecord)
         checkReason(record, runId => this.records.get(runId))
       }
+      checkKeptSlots(this.records.values(), this.#deps.specs)
     }
     const pending = this.#pending
     this.#pending = []
     for (const check of pending) check()
+  }
+
+  #restartTimeline(record: RunRecord): void {
+    ensure(mayAnswerLate(record.run), 'only a run that was cancelled gets steps after its end', () => record.id, [
+      record.id,
+    ])
+    record.frames = []
+    record.openFrom = 0
+    record.lastTs = ''
   }
 
   async #read(record: RunRecord): Promise<void> {
@@ -204,6 +217,8 @@ export class Witness implements StoreTap, SendTap {
     checkRunKept(record.run, run)
     checkRunWhole(run, record.wall)
     checkStepsKept(record.steps, steps, record.id)
+    // A late step has a seq before that of the end, which a follower has passed.
+    if (isEnded(record.run) && !same(record.steps, steps)) this.#restartTimeline(record)
     if (isEnded(run)) record.terminalSince ??= clock.now()
     record.run = run
     record.steps = steps

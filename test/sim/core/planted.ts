@@ -3,6 +3,7 @@
 
 import type { Change, Guard, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { PlantedInRunner } from '../workload/runner.ts'
+import type { Extra } from './extras.ts'
 import type { FaultKind } from './faults.ts'
 
 export interface PlantedBug {
@@ -19,6 +20,8 @@ export interface PlantedBug {
   install?(): () => void
   /** Faults without which the bug rarely shows. */
   always?: readonly FaultKind[]
+  /** Extras without which the bug cannot show. */
+  extras?: readonly Extra[]
   /** The first seed to play. The seeds before it do not show the bug. */
   from?: number
 }

@@ -1,7 +1,9 @@
 // The course of a simulation: a phase of chaos with events, control actions, crashes and runners that go away, then
 // calm, then everything that still waits is woken and must end.
 
+import { waitsForSlot } from '../checks/record.ts'
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
+import { blockingRuns, checkSlotQueues } from '../checks/slot-checks.ts'
 import type { ControlAction } from '../workload/journal.ts'
 import { APPS, eventsOfLevel, NAMESPACES, SIGNALS } from '../workload/names.ts'
 import { Rng } from './random.ts'
@@ -31,7 +33,9 @@ const CLOCK_SET_MS_MAX = 300_000
 const CLOCK_NOTICED_MS = 6000
 /** Longer than any sleep, backoff and stall of a calm simulation. */
 const REST_MS_MAX = 3_600_000
-const ENDING_ROUNDS_MAX = 60
+/** In which a pass may answer after the end of its run. */
+const LATE_MS = 15_000
+const ENDING_ROUNDS_MAX = 200
 
 export class Script {
   readonly #world: World
@@ -214,7 +218,7 @@ export class Script {
 
   /** Ends all faults, and lets everything happen that can happen on its own: then nothing is due or held. */
   async #calm(): Promise<void> {
-    const { callbackPosts, faults, host, bounds, clock, runners, trace, witness, client } = this.#world
+    const { callbackPosts, faults, host, bounds, clock, runners, specs, trace, witness, client } = this.#world
     trace.addGlobal('calm')
     faults.pause()
     callbackPosts.stop()
@@ -227,7 +231,15 @@ export class Script {
     // The longest stall of a commit is over, there and back, and every lane has looked for work once more.
     await clock.advance(120_000)
     checkAtRest(witness.records.values())
+    checkSlotQueues(witness.records.values(), specs)
     checkSlots(witness.lastRequested, host.current?.life.no ?? 0, bounds)
+    const blocking = blockingRuns(witness.records.values(), specs)
+    if (blocking.length > 0) {
+      for (const { id, namespace } of blocking) client.control(namespace, 'cancel', id)
+      await clock.advance(LATE_MS)
+      await this.#rest()
+      checkSlotQueues(witness.records.values(), specs)
+    }
   }
 
   /** Resumes every paused run, and sends every signal and callback, until nothing is left, then drains the engine. */
@@ -261,10 +273,23 @@ export class Script {
     const deadline = clock.now() + REST_MS_MAX
     for (let stepMs = 500; ; stepMs = Math.min(20_000, stepMs * 2)) {
       await clock.advance(stepMs)
-      const due = (await inner.nextAvailableAt('runs')) ?? (await inner.nextAvailableAt('deliveries'))
+      const due = (await this.#dueRun()) ?? (await inner.nextAvailableAt('deliveries'))
       if (due === undefined && client.underWay === 0 && underWay.size === 0) return
       ensure(clock.now() < deadline, 'a calm engine comes to rest', () => `due ${due}, ${client.underWay} requests`)
     }
+  }
+
+  /** When a run is due that does not wait for a slot: those that do look at their slot again from time to time. */
+  async #dueRun(): Promise<number | undefined> {
+    const { inner, specs, witness } = this.#world
+    const due = await inner.nextAvailableAt('runs')
+    if (due === undefined || specs.every(({ keeps }) => keeps === undefined)) return due
+    witness.touchAll()
+    await witness.look()
+    const isDue = [...witness.records.values()].some(
+      ({ run }) => run && isOpen(run.status) && run.availableAt !== undefined && !waitsForSlot(run),
+    )
+    return isDue ? due : undefined
   }
 }
 

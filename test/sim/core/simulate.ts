@@ -2,6 +2,7 @@
 // same way.
 
 import { checkCallbacks } from '../checks/callback-checks.ts'
+import { checkCleanups } from '../checks/cleanup-checks.ts'
 import { checkDeliveries } from '../checks/delivery-checks.ts'
 import { checkEffects } from '../checks/effect-checks.ts'
 import { checkEvents } from '../checks/event-checks.ts'
@@ -10,6 +11,7 @@ import { checkLogs } from '../checks/log-checks.ts'
 import { takeSnapshot } from '../checks/snapshot.ts'
 import { checkNoHoles } from '../checks/timeline-checks.ts'
 import { NAMESPACES } from '../workload/names.ts'
+import { EXTRAS } from './extras.ts'
 import { FAULT_KINDS } from './faults.ts'
 import { ACTION_KINDS, Script } from './script.ts'
 import type { Violation } from './violation.ts'
@@ -69,6 +71,7 @@ async function judge(world: World): Promise<void> {
   checkFailures(all)
   checkLogs(all)
   checkCallbacks(all)
+  checkCleanups(all)
 }
 
 /** Switches off one kind of fault or action after the other for as long as the same check fails. */
@@ -78,7 +81,7 @@ export async function shrink(
 ): Promise<{ verdict: Verdict; off: ReadonlySet<string> }> {
   let off = new Set(options.off)
   let verdict = failed
-  for (const kind of [...FAULT_KINDS, ...ACTION_KINDS, 'namespaces']) {
+  for (const kind of [...FAULT_KINDS, ...ACTION_KINDS, ...EXTRAS, 'namespaces']) {
     const fewer = new Set([...off, kind])
     const smaller = await simulate({ ...options, off: fewer })
     if (smaller.failure?.violation.invariant !== failed.failure?.violation.invariant) continue

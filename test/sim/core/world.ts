@@ -20,6 +20,7 @@ import type { WorkflowSpec } from '../workload/program.ts'
 import { type PlantedInRunner, SimRunner } from '../workload/runner.ts'
 import { type Pass, RunnerRecord } from '../workload/runner-record.ts'
 import { EngineHost } from './engine-host.ts'
+import { type Extra, extrasOf, featuresOf } from './extras.ts'
 import { type FaultKind, Faults } from './faults.ts'
 import { Rng } from './random.ts'
 import { SimClock } from './sim-clock.ts'
@@ -42,6 +43,8 @@ export interface WorldOptions {
   install?: (() => () => void) | undefined
   /** Faults that strike in every seed. */
   always?: readonly FaultKind[]
+  /** Extras that every seed has. */
+  extras?: readonly Extra[]
 }
 
 export interface World {
@@ -72,15 +75,16 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const startedAt = clock.now()
   const trace = new Trace(clock)
   const faults = new Faults(seed, off, always)
+  const extras = extrasOf(seed, off, options.extras)
   const inner = await openSqliteStore({ file: ':memory:' })
   const runnerRecord = new RunnerRecord()
   const journal = new Journal()
   const posts: Post[] = []
   const underWay = new Set<Pass>()
   const wall = new Wall()
-  const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt })
+  const specs = generateWorkflows(rng.fork('workflows'), extras)
+  const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt, specs })
   clock.settled.onSettled = () => witness.look()
-  const specs = generateWorkflows(rng.fork('workflows'))
   const callbackPosts = new CallbackPosts({
     clock,
     rng: rng.fork('callbacks'),
@@ -125,7 +129,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     sender: life => new SimSender({ ...shared, life, posts }),
     onLoggedError: message => witness.fail(new Violation('the engine logs no error of its own', message)),
   })
-  const client: Client = new Client({ host, clock, trace, journal, witness })
+  const client: Client = new Client({ host, clock, trace, journal, witness, features: featuresOf(extras) })
   return {
     rng,
     clock,

@@ -20,6 +20,8 @@ export interface ClientDeps {
   trace: Trace
   journal: Journal
   witness: Witness
+  /** The features of runners besides those that all have. */
+  features: readonly string[]
 }
 
 export class Client {
@@ -39,20 +41,23 @@ export class Client {
   /** Registers the runner. A repeated registration is its heartbeat. */
   register(runner: SimRunner): void {
     const { namespace, app, runnerId, url, workflows } = runner.deps
-    const registrations = workflows.map(({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs }) => ({
-      name,
-      retry,
-      onFailure,
-      ...(triggers ? { triggers } : {}),
-      ...(whenExhausted ? { whenExhausted } : {}),
-      ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
-    }))
+    const registrations = workflows.map(
+      ({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs, keeps }) => ({
+        name,
+        retry,
+        onFailure,
+        ...(keeps === undefined ? {} : { concurrency: { limit: keeps, hold: 'run' } }),
+        ...(triggers ? { triggers } : {}),
+        ...(whenExhausted ? { whenExhausted } : {}),
+        ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
+      }),
+    )
     const body = {
       app,
       runner: runnerId,
       url,
       protocolVersion: 1,
-      features: ['step-policy', 'end-with-steps', 'http-checkpoints', 'callbacks'],
+      features: ['step-policy', 'end-with-steps', 'http-checkpoints', 'callbacks', ...this.#deps.features],
       workflows: registrations,
     }
     this.#request(namespace, '/register', body, answer => this.#expect(answer, [200, 500], `register ${runnerId}`))

@@ -1,25 +1,30 @@
 // Generates the workflows of a seed: random trees of every kind of step, bounded in depth and in what they can start.
 
+import type { Extra } from '../core/extras.ts'
 import type { Rng } from '../core/random.ts'
 import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
 import type { Node, RunNode, Sequence, StepKind, WorkflowSpec } from './program.ts'
 
 const DEPTH_MAX = 2
 
-export function generateWorkflows(rng: Rng): WorkflowSpec[] {
+export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): WorkflowSpec[] {
   const specs: WorkflowSpec[] = []
+  const generate = (own: Rng, self: Pick<WorkflowSpec, 'app' | 'name' | 'level'>) => ({
+    ...generateWorkflow(own, self),
+    ...extrasOfWorkflow(own.fork('extras'), extras),
+  })
   for (let level = 0; level < LEVELS; level++) {
     const count = rng.int(1, 3)
     for (let i = 0; i < count; i++) {
       const name = `flow-${level}-${i}`
       const apps = rng.chance(0.25) ? APPS : [rng.pick(APPS)]
-      for (const app of apps) specs.push(generateWorkflow(rng.fork(`${app}/${name}`), { app, name, level }))
+      for (const app of apps) specs.push(generate(rng.fork(`${app}/${name}`), { app, name, level }))
     }
   }
   // The last level starts nothing, so it may listen to what everybody emits.
   const listener = { app: rng.pick(APPS), name: 'listener', level: LEVELS }
   specs.push({
-    ...generateWorkflow(rng.fork('listener'), listener),
+    ...generate(rng.fork('listener'), listener),
     triggers: [{ event: STARTING_SIGNAL }],
   })
   return specs
@@ -49,6 +54,15 @@ function generateWorkflow(rng: Rng, self: { app: string; name: string; level: nu
     throwsOften: rng.chance(0.15) ? 0.1 : 0,
     throwsFatallyOften: rng.fork('fatal').chance(0.1) ? 0.05 : 0,
     ...(rng.fork('exhausted').chance(0.3) ? { whenExhausted: 'pause' as const } : {}),
+  }
+}
+
+function extrasOfWorkflow(rng: Rng, extras: ReadonlySet<Extra>): Pick<WorkflowSpec, 'undoes' | 'keeps' | 'links'> {
+  const [undoes, keeps, links] = [rng.chance(0.7), rng.chance(0.5), rng.chance(0.5)]
+  return {
+    ...(extras.has('cleanup') && undoes ? { undoes: true } : {}),
+    ...(extras.has('slots') && keeps ? { keeps: rng.int(1, 2) } : {}),
+    ...(extras.has('links') && links ? { links: rng.int(1, 2) } : {}),
   }
 }
 

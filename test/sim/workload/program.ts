@@ -2,6 +2,7 @@
 // runs them.
 
 import type { Opcode } from '@perdure/protocol'
+import { unitOf } from '../core/random.ts'
 
 /** The node that reports an opcode of each kind. A kind of the wire protocol without an entry does not compile. */
 interface NodeOfOpcode {
@@ -56,6 +57,11 @@ export type Node =
 
 export type Sequence = Node[]
 
+/** Whether the step of a workflow that undoes has a rollback. */
+export function hasRollback({ undoes }: Pick<WorkflowSpec, 'undoes'>, { id }: Pick<Leaf, 'id'>): boolean {
+  return undoes === true && unitOf(`undo ${id}`) < 0.6
+}
+
 /** A workflow as its runners register and run it. */
 export interface WorkflowSpec {
   app: string
@@ -68,6 +74,12 @@ export interface WorkflowSpec {
   onFailure: boolean
   whenExhausted?: 'pause'
   invokeTimeoutMs?: number
+  /** Some of its steps have a rollback (`hasRollback`). */
+  undoes?: true
+  /** How many of its runs keep a slot at once. */
+  keeps?: number
+  /** How many runs follow one as its chain. */
+  links?: number
   body: Sequence
   /** The body of on-failure runs. */
   failureBody: Sequence

@@ -7,7 +7,7 @@ import { unitOf } from '../core/random.ts'
 import { ensure } from '../core/violation.ts'
 import type { CallbackPosts, SharedCallback } from './callback-posts.ts'
 import { type Found, hashId, type Walked, walk } from './handler.ts'
-import type { Node, RunNode, Sequence, WorkflowSpec } from './program.ts'
+import { hasRollback, type Node, type RunNode, type Sequence, type WorkflowSpec } from './program.ts'
 import type { Pass, RunnerRecord } from './runner-record.ts'
 import type { Answer, Checkpoint, CheckpointAck, LogLine, MemoEntry, Opcode, StepError } from './wire.ts'
 
@@ -131,12 +131,19 @@ export class SimRunner {
     return json(400, { error: this.deps.planted === 'no codes' ? rest : error, logs: lines.all })
   }
 
+  #isUndone(pass: Pass, node: RunNode): boolean {
+    const { cleanup, onFailure } = pass.request.ctx
+    return !cleanup && !onFailure && hasRollback(this.#spec(pass) ?? {}, node)
+  }
+
   #spec({ request }: Pass): WorkflowSpec | undefined {
     return this.deps.workflows.find(({ name }) => name === request.ctx.workflow)
   }
 
   #body(pass: Pass): Sequence | undefined {
     const spec = this.#spec(pass)
+    const { cleanup } = pass.request.ctx
+    if (spec && cleanup) return rollbacksOf(cleanup)
     return pass.request.ctx.onFailure ? spec?.failureBody : spec?.body
   }
 
@@ -183,6 +190,7 @@ export class SimRunner {
       ...(failed && node.nonRetriable ? { retriable: false } : {}),
       ...(failed && node.retry && this.deps.planted !== 'no policies' ? { retry: node.retry } : {}),
       ...(node.catchable ? { catchable: true } : {}),
+      ...(!failed && this.#isUndone(pass, node) ? { rollback: true } : {}),
       ...(failed && node.retryAfterMs !== undefined ? { retryAfterMs: node.retryAfterMs } : {}),
     }
   }
@@ -206,6 +214,22 @@ export class SimRunner {
     return repeated
   }
 }
+
+/** The handler of a cleanup run: the rollbacks of the run that it follows, the last step first, as docs/wire-protocol.md#cleanup says. */
+export function rollbacksOf({ steps }: NonNullable<Pass['request']['ctx']['cleanup']>): Sequence {
+  const toUndo = Object.entries(steps).filter(([, { rollback }]) => rollback)
+  return toUndo.reverse().map(([id, { name }]) => ({ kind: 'caught', body: [rollback(id, name)] }))
+}
+
+const rollback = (id: string, name: string): RunNode => ({
+  kind: 'run',
+  id: `rollback:${id}`,
+  name: `rollback:${name}`,
+  failures: [0, 0, 0, 1, 9],
+  nonRetriable: false,
+  catchable: true,
+  logLines: 0,
+})
 
 /** The report of a pass, which may be the last of its run. */
 interface LastSteps {

@@ -30,6 +30,8 @@ export interface InvokeRequest {
     checkpointToken?: string
     callbackUrl?: string
     callbackKey?: string
+    /** The run that a cleanup run follows. */
+    cleanup?: { runId: string; status: string; steps: Record<string, MemoEntry & { name: string; rollback?: true }> }
   }
 }
 
@@ -50,6 +52,7 @@ export interface Opcode {
   retry?: { maxAttempts: number; initialMs: number }
   retryAfterMs?: number
   catchable?: boolean
+  rollback?: boolean
   sleepMs?: number
   sleepUntilMs?: number
   eventName?: string

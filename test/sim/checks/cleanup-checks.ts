@@ -1,0 +1,49 @@
+// Checks cleanup runs at the end of a simulation: each run that ended with something to undo is followed by one, which undoes every step
+// that has a rollback, the one that was stored last first (docs/concepts.md#cleanup-runs).
+
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import { ensure, same } from '../core/violation.ts'
+import { hashId } from '../workload/handler.ts'
+import { hasRollback, type WorkflowSpec } from '../workload/program.ts'
+import { leaves } from '../workload/runner.ts'
+import type { JudgedRun, Snapshot } from './snapshot.ts'
+
+export function checkCleanups({ runs, specs }: Snapshot): void {
+  for (const record of runs.values()) {
+    const { id, run } = record
+    const cleanups = [...runs.values()].filter(({ run }) => run.cleanupOf === id)
+    const spec = specs.find(({ name, app }) => name === run.workflow && app === run.app)
+    const toUndo = spec ? undoableSteps(record, spec) : []
+    const isFollowed = isUndone(record) && toUndo.length > 0
+    const originals = cleanups.filter(({ run }) => run.replayOf === undefined)
+    const detail = () =>
+      `${JSON.stringify(run)}, to undo: ${toUndo.map(({ name }) => name)}: ${originals.map(({ id }) => id)}`
+    ensure(originals.length === (isFollowed ? 1 : 0), 'what is to be undone has one cleanup run', detail, [id])
+    for (const cleanup of cleanups) checkOrder(cleanup, toUndo)
+  }
+}
+
+/** On-failure runs and cleanup runs are not cleaned up after. */
+function isUndone({ run }: JudgedRun): boolean {
+  const hasEnded = run.status === 'failed' || run.status === 'cancelled'
+  return hasEnded && run.failure === undefined && run.cleanupOf === undefined
+}
+
+/** The steps with a rollback, by the workflow and not by what is stored, the one that was stored last first. */
+function undoableSteps({ steps }: JudgedRun, spec: WorkflowSpec): Step[] {
+  const ids = new Set(
+    leaves(spec.body)
+      .filter(node => node.kind === 'run' && hasRollback(spec, node))
+      .map(node => hashId(node.id)),
+  )
+  return steps.filter(({ id, status }) => ids.has(id) && status === 'succeeded').sort((a, b) => b.seq - a.seq)
+}
+
+/** A cleanup run has a rollback for each step, in order; one that was ended before its time has the first of them. */
+function checkOrder({ id, run, steps }: JudgedRun, toUndo: readonly Step[]): void {
+  const wanted = toUndo.map(step => hashId(`rollback:${step.id}`))
+  const found = [...steps].sort((a, b) => a.index - b.index).map(step => step.id)
+  const expected = run.status === 'succeeded' ? wanted : wanted.slice(0, found.length)
+  const detail = () => `${JSON.stringify(run)} has ${JSON.stringify(steps)}, to undo: ${JSON.stringify(toUndo)}`
+  ensure(same(found, expected), 'a cleanup run undoes every step, the last one first', detail, [id])
+}

@@ -1,0 +1,32 @@
+// What a seed uses besides plain workflows: each seed draws its own, so that common histories stay as they are and some have all of them
+// at once.
+
+import { Rng } from './random.ts'
+
+/**
+ * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
+ * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets.
+ */
+export const EXTRAS = ['cleanup', 'slots', 'links', 'settles', 'runWaits', 'budgets'] as const
+export type Extra = (typeof EXTRAS)[number]
+
+/** `always`: extras that every seed has. */
+export function extrasOf(seed: number, off: ReadonlySet<string>, always: readonly Extra[] = []): ReadonlySet<Extra> {
+  const draw = new Rng(seed, 'extras')
+  // Four seeds of ten have none.
+  const share = draw.chance(0.4) ? 0 : draw.next()
+  const drawn = EXTRAS.filter(() => draw.chance(share))
+  return new Set(EXTRAS.filter(extra => always.includes(extra) || (drawn.includes(extra) && !off.has(extra))))
+}
+
+const FEATURES: Partial<Record<Extra, readonly string[]>> = {
+  cleanup: ['cleanup'],
+  links: ['continue-as'],
+  runWaits: ['wait-for-run'],
+  budgets: ['budgets', 'memo-attempt'],
+}
+
+/** The features that runners of the seed name for its extras. */
+export function featuresOf(extras: ReadonlySet<Extra>): string[] {
+  return [...extras].flatMap(extra => FEATURES[extra] ?? [])
+}

@@ -1,0 +1,64 @@
+// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs and budgets.
+// `planted.test.ts` shows that the simulation fails for every one of them.
+
+import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
+import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import type { PlantedBug } from './planted.ts'
+
+export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
+  {
+    name: 'a rollback is skipped',
+    extras: ['cleanup'],
+    tamper: changes(change => {
+      if (change.type !== 'step.recorded' || !change.step.rollback || change.step.index % 2 === 0) return [change]
+      const { rollback: _, ...step } = change.step
+      return [{ ...change, step }]
+    }),
+  },
+  {
+    name: 'an end has no cleanup run',
+    extras: ['cleanup'],
+    tamper: changes(change => (isCreated(change) && change.run.cleanupOf !== undefined ? [] : [change])),
+  },
+  {
+    name: 'a rollback is executed again',
+    extras: ['cleanup'],
+    tamper: changes(change => (isStored(change) && change.step.name.startsWith('rollback:') ? [] : [change])),
+  },
+  {
+    name: 'a slot leaks with the cancel of its run',
+    extras: ['slots'],
+    tamper: unit =>
+      unit.changes.some(isCancel) ? changes(change => (change.type === 'slots.freed' ? [] : [change]))(unit) : unit,
+  },
+  {
+    name: 'a kept slot is given away while its run waits',
+    extras: ['slots'],
+    tamper: changes(change => {
+      const slots = isCreated(change) && change.run.holds?.slots?.map(({ kept: _, ...slot }) => slot)
+      return [slots ? withRun(change as Created, { holds: { ...(change as Created).run.holds, slots } }) : change]
+    }),
+  },
+]
+
+function changes(each: (change: Change) => Change[]) {
+  return ({ guards, changes }: Unit): Unit => ({ guards, changes: changes.flatMap(each) })
+}
+
+type Created = Extract<Change, { type: 'run.created' }>
+
+function isCreated(change: Change): change is Created {
+  return change.type === 'run.created'
+}
+
+function isStored(change: Change): change is Extract<Change, { type: 'step.recorded' }> {
+  return change.type === 'step.recorded' && change.step.status === 'succeeded'
+}
+
+function isCancel(change: Change): boolean {
+  return change.type === 'run.moved' && change.run.status === 'cancelled'
+}
+
+function withRun(change: Created, fields: Partial<Run>): Created {
+  return { ...change, run: { ...change.run, ...fields } }
+}
