@@ -45,7 +45,7 @@ export function checkCallbacks({ runs, journal }: Snapshot): void {
 
 /** A settled step has the data of a post, or its time is over. */
 function checkStep({ id, wall }: JudgedRun, step: Step, posts: readonly PostedCallback[]): void {
-  if (step.status === 'cancelled') return
+  if (step.status === 'cancelled' || step.settledBy) return
   const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(posts)}`
   ensure(step.status === 'succeeded', 'a callback succeeds', detail, [id])
   const token = tokenOf(step.data)
@@ -70,7 +70,8 @@ function checkPosts(posts: readonly PostedCallback[], step: Step | undefined): v
   const isResult = !taken || !step || tokenOf(step.data) === taken.token
   ensure(isResult, 'a callback that was taken is the result of its step', detail, subjects)
   for (const post of posts) {
-    const isUsed = posts.some(other => other !== post && mayCount(other)) || step?.carried === true
+    const isDone = step?.carried === true || step?.settledBy !== undefined
+    const isUsed = isDone || posts.some(other => other !== post && mayCount(other))
     ensure(post.status !== 409 || isUsed, 'only a callback that was used is refused as used', detail, subjects)
     if (!post.isLate) continue
     ensure(post.status !== 202, 'no callback is taken after the end of its run', detail, subjects)

@@ -36,7 +36,10 @@ function undoableSteps({ steps }: JudgedRun, spec: WorkflowSpec): Step[] {
       .filter(node => node.kind === 'run' && hasRollback(spec, node))
       .map(node => hashId(node.id)),
   )
-  return steps.filter(({ id, status }) => ids.has(id) && status === 'succeeded').sort((a, b) => b.seq - a.seq)
+  // A step that was settled by hand was not carried out.
+  return steps
+    .filter(({ id, status, settledBy }) => ids.has(id) && status === 'succeeded' && !settledBy)
+    .sort((a, b) => b.seq - a.seq)
 }
 
 /** A cleanup run has a rollback for each step, in order; one that was ended before its time has the first of them. */

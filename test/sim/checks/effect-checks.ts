@@ -5,12 +5,15 @@
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import { hashId } from '../workload/handler.ts'
+import { chainOf, checkChains, checkRunWaits, lastOfChain } from './chain-checks.ts'
 import { isDone, type RunRecord } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
 
 type Origin = { run: string; step: string }
 
 export function checkEffects(all: Snapshot): void {
+  checkChains(all)
+  checkRunWaits(all)
   checkEmits(all)
   checkChildren(all)
   checkFailureRuns(all)
@@ -73,12 +76,13 @@ function checkChildren(all: Snapshot): void {
   for (const { id, run, steps } of all.runs.values()) {
     for (const step of steps) {
       if (step.op !== 'RunWorkflow' || step.childRunId === undefined) continue
-      const child = all.runs.get(step.childRunId)
+      const first = all.runs.get(step.childRunId)
+      const child = first && lastOfChain(all, first)
       const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(child?.run)}`
       const subjects = [id, step.childRunId]
       ensure(child, 'a child that was started exists', detail, subjects)
       if (step.carried) continue
-      children.add(step.childRunId)
+      for (const link of chainOf(all, first as RunRecord)) children.add(link.id)
       ensure(
         child.run.parentRunId === id && child.run.parentStepIndex === step.index && child.namespace === run.namespace,
         'a child knows its parent',
@@ -106,7 +110,7 @@ function checkAnswer(
   detail: () => string,
   subjects: string[],
 ): void {
-  if (!isDone(step) || step.status === 'cancelled') return
+  if (!isDone(step) || step.status === 'cancelled' || step.settledBy) return
   const holds =
     step.status === 'succeeded'
       ? child.status === 'succeeded' && same(step.data, child.result)

@@ -29,7 +29,7 @@ export function checkFailures(all: Snapshot): void {
 
 function checkAttempts({ id, run, steps }: JudgedRun, spec: WorkflowSpec | undefined): void {
   for (const step of steps) {
-    if (step.op !== 'StepRun' || step.carried || spec === undefined) continue
+    if (step.op !== 'StepRun' || step.carried || step.settledBy || spec === undefined) continue
     const node = nodeOf(step, run, spec)
     const detail = () => `${id}#${step.index} ${JSON.stringify(step)}: ${JSON.stringify(node)}`
     const { maxAttempts } = node?.retry ?? spec.retry
@@ -66,7 +66,9 @@ function checkReason({ runnerRecord }: Snapshot, { id, run, steps }: JudgedRun, 
   if (code === 'step_failed') {
     const failed = steps.filter(({ name, status }) => name === stepName && status === 'failed')
     ensure(failed.length > 0, 'a run that a step failed has that step', detail, [id])
-    const isSpent = failed.every(step => step.op === 'StepRun' && !nodeOf(step, run, spec)?.nonRetriable)
+    const isSpent = failed.every(
+      step => step.op === 'StepRun' && !step.settledBy && !nodeOf(step, run, spec)?.nonRetriable,
+    )
     ensure(!isSpent || !pauses(run, spec), 'a run whose workflow pauses is not failed by spent attempts', detail, [id])
   } else if (code === 'runner_rejected' || code === 'nondeterministic') {
     const codes = passes.map(({ gaveCode }) => gaveCode)

@@ -59,7 +59,12 @@ const TERMINAL = ['succeeded', 'failed', 'cancelled']
 const SETTLED = ['succeeded', 'failed', 'cancelled']
 
 /** Kinds of steps that somebody else than the run's engine settles. */
-export const SETTLED_OUTSIDE: ReadonlySet<Step['op']> = new Set(['WaitForEvent', 'WaitForCallback', 'RunWorkflow'])
+export const SETTLED_OUTSIDE: ReadonlySet<Step['op']> = new Set([
+  'WaitForEvent',
+  'WaitForCallback',
+  'WaitForRun',
+  'RunWorkflow',
+])
 
 /** Statuses that never change again. */
 export function isEnded(run: { status: string } | undefined): boolean {

@@ -79,6 +79,12 @@ export function checkRunWhole(run: RunView, { wasSet }: Wall): void {
   ensure(run.result === undefined || run.status === 'succeeded', 'a result means succeeded', detail, [run.id])
 }
 
+/** The newest run of a chain, as far as it was read. */
+function newestOfChain(id: string, runOf: (id: string) => RunRecord | undefined): RunRecord | undefined {
+  const record = runOf(id)
+  return record?.run?.continuedAs === undefined ? record : newestOfChain(record.run.continuedAs, runOf)
+}
+
 /** A run that has not ended has a reason to wake. `childOf` looks up another run. */
 export function checkReason(record: RunRecord, childOf: (runId: string) => RunRecord | undefined): void {
   const { run, steps } = record
@@ -87,7 +93,7 @@ export function checkReason(record: RunRecord, childOf: (runId: string) => RunRe
   const open = steps.filter(step => step.status === 'waiting')
   for (const step of open) {
     if (step.childRunId === undefined) continue
-    const child = childOf(step.childRunId)
+    const child = newestOfChain(step.childRunId, childOf)
     ensure(
       child?.run && !isEnded(child.run),
       'a child that ended has answered its parent',

@@ -4,6 +4,7 @@
 import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { Wall } from '../ports/life.ts'
+import type { Journal } from '../workload/journal.ts'
 import { INVOKE_TIMEOUT_MS } from '../workload/names.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
@@ -92,7 +93,7 @@ function checkMemo(record: RunRecord, pass: Pass): void {
       [id],
     )
     if (entry?.pending && isDone(step)) {
-      const byOutsiders = SETTLED_OUTSIDE.has(step.op)
+      const byOutsiders = SETTLED_OUTSIDE.has(step.op) || step.settledBy !== undefined
       ensure(byOutsiders, 'a settled step is carried with its result', detail, [id])
     }
   }
@@ -162,14 +163,20 @@ function mustBeTold(step: Step, { sentAt, wall }: { sentAt: number; wall: Wall }
 /** No memo carries the end of a timer before its time, counted from when the runner first reported the timer. */
 export function checkTimers(
   pass: Pass,
-  { runnerRecord, startedAt, wall }: { runnerRecord: RunnerRecord; startedAt: number; wall: Wall },
+  {
+    runnerRecord,
+    startedAt,
+    wall,
+    journal,
+  }: { runnerRecord: RunnerRecord; startedAt: number; wall: Wall; journal: Journal },
 ): void {
   // A time that was asked for as such is one of the wall clock.
   const wallTimesFrom = wall.wasSet ? undefined : startedAt
   const { request, sentAt } = pass
   const { runId } = request.ctx
   for (const [stepId, entry] of Object.entries(request.steps)) {
-    if (entry.pending || entry.error) continue
+    const isByHand = journal.settles.some(settled => settled.runId === runId && settled.stepId === stepId)
+    if (entry.pending || entry.error || isByHand) continue
     // Any of the passes that reported the timer may be the committed one: the earliest end is the bound.
     const reporters = runnerRecord.passes(runId).filter(earlier => earlier.reported.has(stepId))
     const dues = reporters.map(earlier => dueAt(earlier, stepId, entry, wallTimesFrom)).filter(due => due !== undefined)
@@ -186,7 +193,7 @@ function dueAt(pass: Pass, stepId: string, entry: MemoEntry, wallTimesFrom?: num
   const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return wallTimesFrom === undefined ? undefined : wallTimesFrom + node.atMs
-  const waits = node?.kind === 'wait' || node?.kind === 'callback'
+  const waits = node?.kind === 'wait' || node?.kind === 'callback' || node?.kind === 'runWait'
   if (waits && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
   return undefined
 }

@@ -40,7 +40,9 @@ export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: R
   if (run === undefined) return
   const result = tokenOf(run.result)
   ensure(
-    run.status !== 'succeeded' || runnerRecord.passes(run.id).some(({ returned }) => returned === result),
+    run.status !== 'succeeded' ||
+      run.continuedAs !== undefined ||
+      runnerRecord.passes(run.id).some(({ returned }) => returned === result),
     'a result is one that a runner returned',
     () => JSON.stringify(run),
     [run.id],
@@ -71,7 +73,7 @@ export function checkStepsWhole({ run, steps, wall }: RunRecord, runnerRecord: R
 function checkEndedWith(run: RunView, steps: readonly Step[], runnerRecord: RunnerRecord): void {
   if (run.status !== 'succeeded') return
   const result = tokenOf(run.result)
-  const pass = runnerRecord.passes(run.id).find(({ returned }) => returned === result)
+  const pass = runnerRecord.passes(run.id).find(({ returned }) => returned !== undefined && returned === result)
   for (const id of pass?.endedWith ?? []) {
     const step = steps.find(one => one.id === id)
     const isStored = step !== undefined && isDone(step) && step.status !== 'cancelled'
@@ -83,7 +85,7 @@ function checkEndedWith(run: RunView, steps: readonly Step[], runnerRecord: Runn
 
 /** The stored result of a StepRun is the result of one of its executions. */
 function checkResult(runId: string, step: Step, runnerRecord: RunnerRecord): void {
-  if (step.op !== 'StepRun') return
+  if (step.op !== 'StepRun' || step.settledBy) return
   const executions = runnerRecord.executions(runId, step.id)
   const token = step.status === 'succeeded' ? tokenOf(step.data) : step.error?.message
   if (step.status === 'cancelled' && token === undefined) return

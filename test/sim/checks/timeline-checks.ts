@@ -133,5 +133,5 @@ function statuses(frames: readonly StoredFrame[]): string[] {
 function isTimely({ steps }: RunRecord, frame: StoredFrame): boolean {
   if (frame.kind === 'run_status') return frame.status !== 'queued'
   const step = frame.kind === 'step_status' ? steps[frame.index ?? -1] : undefined
-  return !step?.carried && !(step && SETTLED_OUTSIDE.has(step.op))
+  return !step?.carried && !step?.settledBy && !(step && SETTLED_OUTSIDE.has(step.op))
 }

@@ -10,7 +10,7 @@ import { ensure, same, Violation } from '../core/violation.ts'
 import type { StoreTap } from '../ports/faulty-store.ts'
 import type { Wall } from '../ports/life.ts'
 import type { SendTap } from '../ports/sim-transport.ts'
-import type { ControlCall, PostedCallback, PostedEvent } from '../workload/journal.ts'
+import type { ControlCall, Journal, PostedCallback, PostedEvent, Settled } from '../workload/journal.ts'
 import type { WorkflowSpec } from '../workload/program.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
@@ -30,6 +30,7 @@ export interface WitnessDeps {
   runnerRecord: RunnerRecord
   startedAt: number
   specs: readonly WorkflowSpec[]
+  journal: Journal
 }
 
 export class Witness implements StoreTap, SendTap {
@@ -157,6 +158,18 @@ export class Witness implements StoreTap, SendTap {
       const { timedOut, wakeAt = Infinity } = steps.find(({ id }) => id === posted.stepId) ?? {}
       const isOutOfTime = timedOut === true || wakeAt <= (wall.wasSet ? Number.MAX_VALUE : clock.now())
       posted.isOver = isEnded(run) || isOutOfTime
+    })
+  }
+
+  /** A step whose settling was acknowledged has that end. */
+  settled(settled: Settled): void {
+    if (settled.status !== 200) return
+    this.later(() => {
+      const step = this.records.get(settled.runId)?.steps.find(({ id }) => id === settled.stepId)
+      const detail = () => `${JSON.stringify(settled)}: ${JSON.stringify(step)}`
+      ensure(step?.settledBy?.reason === settled.token, 'a step that was settled by hand has that end', detail, [
+        settled.runId,
+      ])
     })
   }
 

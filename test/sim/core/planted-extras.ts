@@ -26,6 +26,47 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
     tamper: changes(change => (isStored(change) && change.step.name.startsWith('rollback:') ? [] : [change])),
   },
   {
+    name: 'the next run of a chain loses its slot',
+    extras: ['slots', 'links'],
+    tamper: changes(change => {
+      if (!isCreated(change) || change.run.continuedFrom === undefined) return [change]
+      const { holds: _, ...run } = change.run
+      return [{ ...change, run }]
+    }),
+  },
+  {
+    name: 'a chain ends with its first run',
+    extras: ['links'],
+    tamper: changes(change => (isCreated(change) && change.run.continuedFrom !== undefined ? [] : [change])),
+  },
+  {
+    name: 'a settled step is forgotten',
+    extras: ['settles'],
+    tamper: changes(change => (change.type === 'step.moved' && change.step.settledBy ? [] : [change])),
+  },
+  {
+    name: 'a spend is counted twice',
+    extras: ['budgets'],
+    tamper: changes(change => (change.type === 'budget.spent' ? [change, change] : [change])),
+  },
+  {
+    name: 'the spend of an attempt that failed is not counted',
+    extras: ['budgets'],
+    tamper: unit =>
+      unit.changes.some(change => change.type === 'step.moved' && change.step.status === 'retrying')
+        ? changes(change => (change.type === 'budget.spent' ? [] : [change]))(unit)
+        : unit,
+  },
+  {
+    name: 'a wait for a run has the end of another one',
+    extras: ['runWaits'],
+    tamper: changes(change => {
+      if (!('step' in change) || change.step.op !== 'WaitForRun' || !change.step.data) return [change]
+      const data = change.step.data.replace('"status":"succeeded"', '"status":"failed"')
+      return [{ ...change, step: { ...change.step, data } } as Change]
+    }),
+  },
+  {
     name: 'a slot leaks with the cancel of its run',
     extras: ['slots'],
     tamper: unit =>

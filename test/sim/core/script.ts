@@ -20,6 +20,7 @@ const ACTIONS = [
   'drain',
   'heartbeat',
   'runnerGone',
+  'settle',
 ] as const
 export type ActionKind = (typeof ACTIONS)[number]
 /** Posts to callbacks follow what the runners do. */
@@ -62,7 +63,7 @@ export class Script {
   }
 
   async #chaos(): Promise<void> {
-    const { clock } = this.#world
+    const { clock, extras } = this.#world
     const rng = this.#rng
     const start = clock.now()
     const lengthMs = rng.pick([5000, 30_000, 60_000])
@@ -77,6 +78,7 @@ export class Script {
       drain: share(1),
       heartbeat: 2,
       runnerGone: share(2),
+      settle: extras.has('settles') ? 3 : 0,
     }
     const count = rng.int(8, 24)
     const actions = Array.from({ length: count }, () => ({
@@ -113,6 +115,8 @@ export class Script {
         return
       case 'control':
         return this.#control(rng)
+      case 'settle':
+        return this.#settle(rng)
       case 'controlAll':
         return this.#controlBusy(rng)
       case 'heartbeat':
@@ -195,6 +199,19 @@ export class Script {
     }
     const input = action === 'replay' && rng.chance(0.3) ? { input: { replayed: this.#count++ } } : undefined
     client.control(namespace, action, id, input)
+  }
+
+  /** Gives a step that is outstanding, or another one, its end. */
+  #settle(rng: Rng): void {
+    const { client, witness } = this.#world
+    const steps = [...witness.records.values()].flatMap(({ id: runId, namespace, steps }) =>
+      steps.map(step => ({ runId, namespace, stepId: step.id, isOpen: !isFinished(step.status) })),
+    )
+    const open = steps.filter(({ isOpen }) => isOpen)
+    const choices = open.length > 0 && rng.chance(0.9) ? open : steps
+    if (choices.length === 0) return
+    const { isOpen: _, ...step } = rng.pick(choices)
+    client.settle({ ...step, token: `settled-${this.#count++}` }, rng.chance(0.3))
   }
 
   /** Acts on every run with a pass in flight at once, so that answers and actions cross. */

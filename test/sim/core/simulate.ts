@@ -1,6 +1,7 @@
 // Runs one seed from beginning to end and checks it. When it fails, looks for a smaller simulation that fails in the
 // same way.
 
+import { checkBudgets } from '../checks/budget-checks.ts'
 import { checkCallbacks } from '../checks/callback-checks.ts'
 import { checkCleanups } from '../checks/cleanup-checks.ts'
 import { checkDeliveries } from '../checks/delivery-checks.ts'
@@ -72,6 +73,7 @@ async function judge(world: World): Promise<void> {
   checkLogs(all)
   checkCallbacks(all)
   checkCleanups(all)
+  await checkBudgets(all, inner)
 }
 
 /** Switches off one kind of fault or action after the other for as long as the same check fails. */

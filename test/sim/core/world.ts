@@ -66,6 +66,7 @@ export interface World {
   client: Client
   callbackPosts: CallbackPosts
   startedAt: number
+  extras: ReadonlySet<Extra>
 }
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -83,7 +84,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const underWay = new Set<Pass>()
   const wall = new Wall()
   const specs = generateWorkflows(rng.fork('workflows'), extras)
-  const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt, specs })
+  const witness = new Witness({ inner, clock, wall, rng: rng.fork('witness'), runnerRecord, startedAt, specs, journal })
   clock.settled.onSettled = () => witness.look()
   const callbackPosts = new CallbackPosts({
     clock,
@@ -149,6 +150,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     client,
     callbackPosts,
     startedAt,
+    extras,
   }
 }
 

@@ -11,7 +11,7 @@ import type { Trace } from '../core/trace.ts'
 import { ensure } from '../core/violation.ts'
 import type { Life } from '../ports/life.ts'
 import type { SharedCallback } from './callback-posts.ts'
-import type { ControlAction, ControlCall, Journal, PostedCallback, PostedEvent } from './journal.ts'
+import type { ControlAction, ControlCall, Journal, PostedCallback, PostedEvent, Settled } from './journal.ts'
 import type { SimRunner } from './runner.ts'
 
 export interface ClientDeps {
@@ -42,10 +42,11 @@ export class Client {
   register(runner: SimRunner): void {
     const { namespace, app, runnerId, url, workflows } = runner.deps
     const registrations = workflows.map(
-      ({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs, keeps }) => ({
+      ({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs, keeps, spends }) => ({
         name,
         retry,
         onFailure,
+        ...(spends ? { budget: { tokens: 1e6, steps: 1e6 } } : {}),
         ...(keeps === undefined ? {} : { concurrency: { limit: keeps, hold: 'run' } }),
         ...(triggers ? { triggers } : {}),
         ...(whenExhausted ? { whenExhausted } : {}),
@@ -93,6 +94,22 @@ export class Client {
       if (error) call.errorCode = error.code
       trace.add(`client gets ${answer.status} of ${action} ${runId}: ${id ?? error?.code}`)
       if (answer.status < 500) witness.controlled(call)
+    })
+  }
+
+  /** Gives a step its end by hand. */
+  settle(settled: Settled & { namespace: string }, fails: boolean): void {
+    const { journal, trace, witness } = this.#deps
+    const { token, runId, stepId, namespace } = settled
+    journal.settles.push(settled)
+    trace.add(`client settles ${runId} ${stepId} ${token}`)
+    const end = fails ? { error: { message: token } } : { data: { token } }
+    const path = `/runs/${runId}/steps/${stepId}/settle`
+    this.#request(namespace, path, { ...end, reason: token }, answer => {
+      this.#expect(answer, [200, 404, 409, 500], `settle ${token}`)
+      settled.status = answer.status
+      trace.add(`client gets ${answer.status} of ${token}`)
+      if (answer.status < 500) witness.settled(settled)
     })
   }
 

@@ -9,10 +9,10 @@ const DEPTH_MAX = 2
 
 export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): WorkflowSpec[] {
   const specs: WorkflowSpec[] = []
-  const generate = (own: Rng, self: Pick<WorkflowSpec, 'app' | 'name' | 'level'>) => ({
-    ...generateWorkflow(own, self),
-    ...extrasOfWorkflow(own.fork('extras'), extras),
-  })
+  const generate = (own: Rng, self: Pick<WorkflowSpec, 'app' | 'name' | 'level'>) => {
+    const spec = { ...generateWorkflow(own, self), ...extrasOfWorkflow(own.fork('extras'), extras) }
+    return extras.has('runWaits') ? withRunWait(spec, own.fork('run wait')) : spec
+  }
   for (let level = 0; level < LEVELS; level++) {
     const count = rng.int(1, 3)
     for (let i = 0; i < count; i++) {
@@ -57,13 +57,24 @@ function generateWorkflow(rng: Rng, self: { app: string; name: string; level: nu
   }
 }
 
-function extrasOfWorkflow(rng: Rng, extras: ReadonlySet<Extra>): Pick<WorkflowSpec, 'undoes' | 'keeps' | 'links'> {
-  const [undoes, keeps, links] = [rng.chance(0.7), rng.chance(0.5), rng.chance(0.5)]
+function extrasOfWorkflow(
+  rng: Rng,
+  extras: ReadonlySet<Extra>,
+): Pick<WorkflowSpec, 'undoes' | 'keeps' | 'links' | 'spends'> {
+  const [undoes, keeps, links, spends] = [rng.chance(0.7), rng.chance(0.5), rng.chance(0.5), rng.chance(0.5)]
   return {
     ...(extras.has('cleanup') && undoes ? { undoes: true } : {}),
     ...(extras.has('slots') && keeps ? { keeps: rng.int(1, 2) } : {}),
+    ...(extras.has('budgets') && spends ? { spends: true } : {}),
     ...(extras.has('links') && links ? { links: rng.int(1, 2) } : {}),
   }
+}
+
+/** Some workflows wait for another run once. */
+function withRunWait(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
+  if (rng.chance(0.4)) return spec
+  const wait: Node = { kind: 'runWait', id: 'run wait', name: 'run wait', timeoutMs: rng.pick([0, 100, 5000, 60_000]) }
+  return { ...spec, body: spec.body.toSpliced(rng.int(0, spec.body.length), 0, wait) }
 }
 
 /** A few steps have a policy of their own. */
@@ -103,6 +114,7 @@ class Grower {
       sleepUntil: 0.5,
       wait: 1.5,
       callback: 1.5,
+      runWait: 0,
       webhook: 0.7,
       emit: startsMore ? 1.2 : 0,
       child: startsMore && this.#level < LEVELS - 1 ? 0.8 : 0,
@@ -158,6 +170,8 @@ class Grower {
         return { kind, ...leaf, ...timeoutOf(rng), eventName: rng.pick(SIGNALS) }
       case 'callback':
         return { kind, ...leaf, ...timeoutOf(rng) }
+      case 'runWait':
+        return { kind, ...leaf, timeoutMs: 1000 }
       case 'emit':
         return { kind, ...leaf, eventName: this.#emitted() }
       case 'child':

@@ -47,7 +47,18 @@ export interface PostedCallback {
   isOver?: boolean
 }
 
+/** A step that was given its end by hand. */
+export interface Settled {
+  /** Unique; in the data or in the message. */
+  token: string
+  runId: string
+  stepId: string
+  /** HTTP status; absent when no answer came. */
+  status?: number
+}
+
 export class Journal {
+  readonly settles: Settled[] = []
   readonly events: PostedEvent[] = []
   readonly controls: ControlCall[] = []
   readonly callbacks: PostedCallback[] = []

@@ -11,12 +11,13 @@ interface NodeOfOpcode {
   SleepUntil: 'sleepUntil'
   WaitForEvent: 'wait'
   WaitForCallback: 'callback'
+  WaitForRun: 'runWait'
   RunWorkflow: 'child'
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Workloads do not wait for runs or signals. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate'>]
+/** Workloads do not wait for signals. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForSignal' | 'ReplyToUpdate'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
@@ -43,6 +44,8 @@ export type Node =
   | (Leaf & { kind: 'sleepUntil'; atMs: number })
   | (Leaf & { kind: 'wait'; eventName: string; timeoutMs?: number })
   | (Leaf & { kind: 'callback'; timeoutMs?: number })
+  /** For a run that the runner knows. Two runs may wait for each other, so there is always a timeout. */
+  | (Leaf & { kind: 'runWait'; timeoutMs: number })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
   | (Leaf & { kind: 'webhook'; url: string })
@@ -78,6 +81,8 @@ export interface WorkflowSpec {
   undoes?: true
   /** How many of its runs keep a slot at once. */
   keeps?: number
+  /** Its runs have a budget of their own that is never exceeded. */
+  spends?: true
   /** How many runs follow one as its chain. */
   links?: number
   body: Sequence

@@ -1,6 +1,7 @@
 // The record of the runners: every pass sent to them and every step they executed. The checkers compare it with what the
 // engine stored; only the invokes come from the engine.
 
+import { unitOf } from '../core/random.ts'
 import type { Found } from './handler.ts'
 import type { InvokeRequest, LogLine, MemoEntry } from './wire.ts'
 
@@ -10,6 +11,8 @@ export interface Execution {
   /** Unique; in the `data` of a step that succeeded, and in the message of one that failed. */
   token: string
   failed: boolean
+  /** The attempt of the step, as the engine counts it. */
+  attempt: number
   lines: LogLine[]
 }
 
@@ -29,6 +32,8 @@ export interface Pass {
   reported: Map<string, { node: Found; at: number }>
   /** The token of the result, for a pass that returned. */
   returned?: string
+  /** The data of the next run of the chain, for a pass that continued. */
+  continuedWith?: unknown
   /** Hashed ids of the steps that a pass reported together with its result. */
   endedWith?: string[]
   /** The code of the error that ended the handler. */
@@ -39,6 +44,7 @@ export interface Pass {
 export class RunnerRecord {
   readonly #passes = new Map<string, Pass[]>()
   readonly #executions = new Map<string, Execution[]>()
+  readonly #awaited = new Map<string, string>()
   #count = 0
 
   sent(pass: Omit<Pass, 'no' | 'memo' | 'executions' | 'reported' | 'rootLines'>): Pass {
@@ -55,6 +61,22 @@ export class RunnerRecord {
     this.#executions.set(key(runId, execution.stepId), [...this.executions(runId, execution.stepId), execution])
   }
 
+  /** The run that a step waits for: another one of the namespace, the same whenever it is reported. */
+  awaitedBy(
+    { namespace, request: { ctx } }: { namespace: string; request: { ctx: { runId: string } } },
+    stepId: string,
+  ): string {
+    const step = key(ctx.runId, stepId)
+    const known = this.#awaited.get(step)
+    if (known !== undefined) return known
+    const others = [...this.#passes].flatMap(([runId, [pass]]) =>
+      runId !== ctx.runId && pass?.namespace === namespace ? [runId] : [],
+    )
+    const chosen = others[Math.floor(unitOf(step) * others.length)] ?? 'run_nobody'
+    this.#awaited.set(step, chosen)
+    return chosen
+  }
+
   /** Every pass sent for the run, in order. */
   passes(runId: string): readonly Pass[] {
     return this.#passes.get(runId) ?? []
@@ -62,6 +84,11 @@ export class RunnerRecord {
 
   executions(runId: string, stepId: string): readonly Execution[] {
     return this.#executions.get(key(runId, stepId)) ?? []
+  }
+
+  /** The executions of the run's steps. */
+  executionsOf(runId: string): Execution[] {
+    return this.passes(runId).flatMap(({ executions }) => executions)
   }
 
   get passCount(): number {

@@ -82,17 +82,26 @@ export class SimRunner {
       const { error, stepName } = walked.flow
       return this.#ended(pass, { ...error, code: 'step_failed', stepName }, lines)
     }
-    if (walked.flow.state === 'done') {
-      pass.returned = `${request.ctx.runId}|returned|${pass.no}`
-      return json(200, { data: { token: pass.returned }, logs: lines.all })
-    }
+    if (walked.flow.state === 'done') return json(200, { ...this.#end(pass, spec), logs: lines.all })
     const opcodes = this.#report(pass, walked, lines, now)
     const last: LastSteps = { body, walked, opcodes, lines }
     const isEnd = this.#endsWithSteps(pass) && this.#goOn(pass, last, now)
     if (!isEnd) return json(206, { opcodes, logs: lines.all })
-    pass.returned = `${request.ctx.runId}|returned|${pass.no}`
     pass.endedWith = [...new Set(opcodes.map(({ id }) => id))]
-    return json(200, { data: { token: pass.returned }, opcodes, logs: lines.all })
+    return json(200, { ...this.#end(pass, spec), opcodes, logs: lines.all })
+  }
+
+  /** The result, or the data of the run that goes on in place of this one. */
+  #end(pass: Pass, { links = 0 }: WorkflowSpec): { data: unknown } | { continueAs: { data: unknown } } {
+    const { ctx, event } = pass.request
+    const given = event.data as { link?: number } | null | undefined
+    const link = given?.link ?? 0
+    if (link < links && !ctx.onFailure && !ctx.cleanup) {
+      pass.continuedWith = { ...given, link: link + 1 }
+      return { continueAs: { data: pass.continuedWith } }
+    }
+    pass.returned = `${ctx.runId}|returned|${pass.no}`
+    return { data: { token: pass.returned } }
   }
 
   #endsWithSteps({ request, memo }: Pass): boolean {
@@ -173,6 +182,10 @@ export class SimRunner {
   }
 
   #carryOut(pass: Pass, node: Found, lines: Lines): Opcode {
+    if (node.kind === 'runWait') {
+      const runId = this.deps.runnerRecord.awaitedBy(pass, hashId(node.id))
+      return { op: 'WaitForRun', id: hashId(node.id), name: node.name, runId, timeoutMs: node.timeoutMs }
+    }
     if (node.kind !== 'run') return directive(node, pass.request.ctx.runId, this.deps.startedAt)
     const { runnerRecord } = this.deps
     const { runId } = pass.request.ctx
@@ -181,7 +194,9 @@ export class SimRunner {
     const token = `${runId}|${node.id}|${before.length + 1}`
     const failed = before.filter(execution => execution.failed).length < failuresOf(node, runId)
     const logged = Array.from({ length: node.logLines }, () => lines.add(node.name, token))
-    runnerRecord.executed(pass, { stepId, token, failed, lines: logged })
+    const { features, stepAttempts = {} } = pass.request.ctx
+    const attempt = stepAttempts[stepId] ?? 1
+    runnerRecord.executed(pass, { stepId, token, failed, attempt, lines: logged })
     return {
       op: 'StepRun',
       id: stepId,
@@ -190,6 +205,7 @@ export class SimRunner {
       ...(failed && node.nonRetriable ? { retriable: false } : {}),
       ...(failed && node.retry && this.deps.planted !== 'no policies' ? { retry: node.retry } : {}),
       ...(node.catchable ? { catchable: true } : {}),
+      ...(features?.includes('budgets') ? { spent: { tokens: tokensOf(runId, stepId, attempt) } } : {}),
       ...(!failed && this.#isUndone(pass, node) ? { rollback: true } : {}),
       ...(failed && node.retryAfterMs !== undefined ? { retryAfterMs: node.retryAfterMs } : {}),
     }
@@ -199,7 +215,8 @@ export class SimRunner {
   #repeats(pass: Pass, opcodes: readonly Opcode[]): Opcode[] {
     const stream = this.deps.faults.stream('repeatedOpcodes')
     const { request } = pass
-    const known = leaves(this.#body(pass) ?? []).filter(node => pass.memo[hashId(node.id)] !== undefined)
+    const body = leaves(this.#body(pass) ?? []).filter(node => node.kind !== 'runWait')
+    const known = body.filter(node => pass.memo[hashId(node.id)] !== undefined)
     const repeated: Opcode[] = []
     if (opcodes.length > 0) repeated.push({ ...stream.pick(opcodes), ...forgedResult(stream.int(0, 1e9)) })
     if (known.length > 0) {
@@ -255,12 +272,17 @@ function failuresOf(node: RunNode, runId: string): number {
   return node.failures[Math.floor(unitOf(`${runId} ${node.id}`) * node.failures.length)] as number
 }
 
+/** What an attempt spends, whenever it is executed. */
+export function tokensOf(runId: string, stepId: string, attempt: number): number {
+  return 1 + Math.floor(unitOf(`spend ${runId} ${stepId} ${attempt}`) * 1000)
+}
+
 /** A result that no execution gave. */
 function forgedResult(no: number): { data: unknown } {
   return { data: { token: `forged ${no}` } }
 }
 
-function directive(node: Exclude<Found, RunNode>, runId: string, startedAt: number): Opcode {
+function directive(node: Exclude<Found, RunNode | { kind: 'runWait' }>, runId: string, startedAt: number): Opcode {
   const head = { id: hashId(node.id), name: node.name }
   const data = { run: runId, step: node.id }
   switch (node.kind) {

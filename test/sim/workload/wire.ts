@@ -30,6 +30,8 @@ export interface InvokeRequest {
     checkpointToken?: string
     callbackUrl?: string
     callbackKey?: string
+    /** The attempts of steps that are to be tried again. */
+    stepAttempts?: Record<string, number>
     /** The run that a cleanup run follows. */
     cleanup?: { runId: string; status: string; steps: Record<string, MemoEntry & { name: string; rollback?: true }> }
   }
@@ -43,7 +45,16 @@ export interface LogLine {
 }
 
 export interface Opcode {
-  op: 'StepRun' | 'Sleep' | 'SleepUntil' | 'WaitForEvent' | 'WaitForCallback' | 'RunWorkflow' | 'Emit' | 'Webhook'
+  op:
+    | 'StepRun'
+    | 'Sleep'
+    | 'SleepUntil'
+    | 'WaitForEvent'
+    | 'WaitForCallback'
+    | 'WaitForRun'
+    | 'RunWorkflow'
+    | 'Emit'
+    | 'Webhook'
   id: string
   name: string
   data?: unknown
@@ -53,10 +64,12 @@ export interface Opcode {
   retryAfterMs?: number
   catchable?: boolean
   rollback?: boolean
+  spent?: { tokens: number }
   sleepMs?: number
   sleepUntilMs?: number
   eventName?: string
   timeoutMs?: number
+  runId?: string
   childName?: string
   childApp?: string
   childData?: unknown
