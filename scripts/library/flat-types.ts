@@ -26,7 +26,33 @@ export function flatTypes(files: readonly string[]): string {
     if (!module) throw new Error(`${file} is not a module`)
     return checker.getExportsOfModule(module)
   })
-  return `${exported.map(symbol => declarationOf(checker, symbol)).join('\n')}\n`
+  const text = exported.map(symbol => declarationOf(checker, symbol)).join('\n')
+  const names = new Set(exported.map(({ name }) => name))
+  return `${[text, ...namedTypes(program, text, names)].join('\n')}\n`
+}
+
+/** Declarations that a written type refers to by name, as one that contains itself must, and that are not among the exports. */
+function namedTypes(program: ts.Program, text: string, exported: ReadonlySet<string>): string[] {
+  const own = program.getSourceFiles().filter(({ fileName }) => !fileName.includes('/node_modules/'))
+  const declared = own.flatMap(({ statements }) => statements.flatMap(nameAndText))
+  const named = new Set<string>()
+  const add = (text: string, isNamed: (name: string) => RegExp) => {
+    for (const [name, declaration] of declared) {
+      if (named.has(declaration) || exported.has(name) || !isNamed(name).test(text)) continue
+      named.add(declaration)
+      // A declaration as it stands may refer to others.
+      add(declaration, name => new RegExp(`\\b${name}\\b`))
+    }
+  }
+  add(text, name => new RegExp(`[:|] ${name}( [|&]|;)`))
+  return [...named]
+}
+
+function nameAndText(statement: ts.Statement): [name: string, text: string][] {
+  const text = statement.getText().replace(/^export /, '')
+  if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) return [[statement.name.text, text]]
+  if (!ts.isVariableStatement(statement)) return []
+  return statement.declarationList.declarations.map(({ name }) => [name.getText(), text])
 }
 
 function declarationOf(checker: ts.TypeChecker, exported: ts.Symbol): string {
