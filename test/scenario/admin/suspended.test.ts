@@ -6,16 +6,19 @@ import {
   child,
   emit,
   flow,
+  type Invoke,
   onCleanup,
   returned,
   run,
   StepFailure,
   scenario,
+  step,
   unique,
   until,
   wait,
   waitsFor,
 } from '../../kit/index.ts'
+import { callbackUrl } from '../../kit/runner/wire.ts'
 
 const { api, clock, engine } = await scenario({ onDisk: true })
 const { administration, close } = await openAdministration(engine.store)
@@ -65,6 +68,21 @@ test('events are recorded and claim their dedupe id, but start no run', async ()
   const { runId } = await api.send({ name })
   await api.succeeded(runId)
   expect(record.executed).toEqual([])
+})
+
+test('a callback takes its post, and the run goes on', async () => {
+  const name = unique('asks')
+  const runner = await engine.runner({ workflows: { [name]: flow([step('WaitForCallback', 'approval', {})]) } })
+  await runner.register(api, { features: ['callbacks'] })
+  const { runId } = await api.send({ name })
+  await waitsFor(api, runId, 'callback')
+  const [invoke] = runner.record.of(runId) as [Invoke]
+  await whileSuspended(async () => {
+    const { pathname } = new URL(callbackUrl(invoke.ctx, 'approval'))
+    expect((await api.post(pathname, { by: 'ada' })).status).toBe(202)
+    await api.succeeded(runId)
+  })
+  expect(await api.step(runId, 'approval')).toMatchObject({ data: { by: 'ada' } })
 })
 
 test('events wake the runs that wait, which run to their end', async () => {

@@ -114,6 +114,24 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.succeeded(second.runId)
   })
 
+  test('neither a limit nor a paused workflow holds the cleanup run', async () => {
+    const hold = gate()
+    const undo = undoing(flow([undoable('a'), wait('w', 'never')]))
+    const holds = flow([run('h', () => hold.opened)])
+    const handler: Handler = (invoke, record) => (invoke.event.data === 'holds' ? holds : undo)(invoke, record)
+    const { name, app } = await open(handler, { concurrency: { limit: 1 } })
+    const { runId } = await api.send({ name })
+    await api.reaches(runId, 'waiting')
+    const holder = await api.send({ name, data: 'holds' })
+    await api.reaches(holder.runId, 'running')
+    await api.post(`/workflows/${app}/${name}/pause`)
+    await api.post(`/runs/${runId}/cancel`)
+    await api.succeeded((await cleanupOf(runId)).id)
+    expect((await api.run(holder.runId)).status).toBe('running')
+    hold.open()
+    await api.succeeded(holder.runId)
+  })
+
   test('the cleanup run waits for a runner that knows such runs, and says so', async () => {
     const { name, app, runner } = await open(undoing(flow([undoable('a'), wait('w', 'never')])))
     const { runId } = await api.send({ name })

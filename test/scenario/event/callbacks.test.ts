@@ -1,7 +1,18 @@
 // Callbacks: steps that the outside completes (docs/steps.md#callbacks). The runner derives their URLs by docs/wire-protocol.md#callbacks.
 
 import { describe, expect, test } from 'vitest'
-import { flow, type Handler, type Invoke, run, scenario, sleep, step, stepId, waitsFor } from '../../kit/index.ts'
+import {
+  flow,
+  type Handler,
+  type Invoke,
+  openEngine,
+  run,
+  scenario,
+  sleep,
+  step,
+  stepId,
+  waitsFor,
+} from '../../kit/index.ts'
 import { callbackUrl, type InvokeRequest } from '../../kit/runner/wire.ts'
 
 const { api, barrier, clock, workflow } = await scenario()
@@ -202,4 +213,16 @@ describe('pages', () => {
       expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
     }
   })
+})
+
+test('the address of a URL is that of ENGINE_PUBLIC_URL', async () => {
+  const engine = await openEngine({ env: { ENGINE_PUBLIC_URL: 'https://engine.example/base' } })
+  const runner = await engine.runner({ workflows: { asks: twoSteps } })
+  await runner.register(engine.api, FEATURES)
+  const { runId } = await engine.api.send({ name: 'asks' })
+  await engine.api.reaches(runId, 'waiting')
+  const [{ ctx }] = runner.record.of(runId) as [Invoke]
+  expect(callbackUrl(ctx, 'approval')).toMatch(
+    /^https:\/\/engine\.example\/base\/callbacks\/[\w-]+\.[0-9a-f]{64}\.[0-9a-f]{64}$/,
+  )
 })

@@ -201,7 +201,7 @@ function problems(options: ts.CompilerOptions, names: string[]): string[] {
       typeRoots: [join(project, 'node_modules/@types')],
       strict: true,
       noEmit: true,
-      skipLibCheck: true,
+      skipLibCheck: false,
       ...options,
     },
   )
