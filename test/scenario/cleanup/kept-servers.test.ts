@@ -9,6 +9,7 @@ import {
   type Handler,
   openKeyed,
   openRunner,
+  returned,
   run,
   STORES,
   undoing,
@@ -114,22 +115,29 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     await api.succeeded(second.runId)
   })
 
-  test('neither a limit nor a paused workflow holds the cleanup run', async () => {
+  test('no limit holds the cleanup run; a paused workflow does, as it holds an on-failure run', async () => {
     const hold = gate()
     const undo = undoing(flow([undoable('a'), wait('w', 'never')]))
-    const holds = flow([run('h', () => hold.opened)])
-    const handler: Handler = (invoke, record) => (invoke.event.data === 'holds' ? holds : undo)(invoke, record)
-    const { name, app } = await open(handler, { concurrency: { limit: 1 } })
+    const holds = undoing(flow([undoable('b'), run('h', () => hold.opened), breaks]))
+    const handler: Handler = (invoke, record) =>
+      invoke.ctx.onFailure ? returned() : (invoke.event.data === 'holds' ? holds : undo)(invoke, record)
+    const { name, app } = await open(handler, { concurrency: { limit: 1 }, onFailure: true })
     const { runId } = await api.send({ name })
     await api.reaches(runId, 'waiting')
     const holder = await api.send({ name, data: 'holds' })
     await api.reaches(holder.runId, 'running')
-    await api.post(`/workflows/${app}/${name}/pause`)
     await api.post(`/runs/${runId}/cancel`)
     await api.succeeded((await cleanupOf(runId)).id)
     expect((await api.run(holder.runId)).status).toBe('running')
+    await api.post(`/workflows/${app}/${name}/pause`)
     hold.open()
-    await api.succeeded(holder.runId)
+    await api.failed(holder.runId)
+    const held = async () => (await followers(holder.runId)).filter(run => run.waitingFor?.kind === 'workflow-paused')
+    const ids = (await until(async () => (await held()).length === 2 && held(), { what: 'both runs' })).map(
+      ({ id }) => id,
+    )
+    await api.post(`/workflows/${app}/${name}/resume`)
+    for (const id of ids) await api.succeeded(id)
   })
 
   test('the cleanup run waits for a runner that knows such runs, and says so', async () => {
