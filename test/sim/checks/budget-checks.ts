@@ -18,7 +18,7 @@ export async function checkBudgets({ runs, runnerRecord }: Snapshot, store: Stor
     ensure(line && least <= line.whole && line.whole <= most, 'each attempt counts once', detail, [budgetId])
   }
 
-  /** What the attempts of the run spent, each once: a repeat of one that was not stored spends the same. */
+  /** The tokens of the attempts of the run, each once: a repeat of one that was not stored spends the same. */
   function executedTokens(runId: string): number[] {
     const attempts = new Set(runnerRecord.executionsOf(runId).map(({ stepId, attempt }) => `${stepId} ${attempt}`))
     return [...attempts].map(key => {
@@ -28,7 +28,7 @@ export async function checkBudgets({ runs, runnerRecord }: Snapshot, store: Stor
   }
 }
 
-/** What the attempts of the steps that ended by a pass spent. Of others, the last attempt may have been reported or not. */
+/** The tokens of steps that ended by a pass. The last attempt of another step may have been reported or not. */
 function storedTokens({ id, steps }: JudgedRun): number {
   const ran = steps.filter(({ op, carried, settledBy, status }) => {
     const isByPass = op === 'StepRun' && !carried && !settledBy

@@ -1,4 +1,4 @@
-// What a seed uses besides plain workflows: each seed draws its own, so that common histories stay as they are and some have all of them
+// The parts that a seed uses besides plain workflows: each seed draws its own, so that common histories stay as they are and some have all of them
 // at once.
 
 import { Rng } from './random.ts'

@@ -272,7 +272,7 @@ function failuresOf(node: RunNode, runId: string): number {
   return node.failures[Math.floor(unitOf(`${runId} ${node.id}`) * node.failures.length)] as number
 }
 
-/** What an attempt spends, whenever it is executed. */
+/** The tokens that an attempt spends, whenever it is executed. */
 export function tokensOf(runId: string, stepId: string, attempt: number): number {
   return 1 + Math.floor(unitOf(`spend ${runId} ${stepId} ${attempt}`) * 1000)
 }
