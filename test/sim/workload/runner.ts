@@ -233,7 +233,7 @@ export class SimRunner {
 }
 
 /** The handler of a cleanup run: the rollbacks of the run that it follows, the last step first, as docs/wire-protocol.md#cleanup says. */
-export function rollbacksOf({ steps }: NonNullable<Pass['request']['ctx']['cleanup']>): Sequence {
+function rollbacksOf({ steps }: NonNullable<Pass['request']['ctx']['cleanup']>): Sequence {
   const toUndo = Object.entries(steps).filter(([, { rollback }]) => rollback)
   return toUndo.reverse().map(([id, { name }]) => ({ kind: 'caught', body: [rollback(id, name)] }))
 }
