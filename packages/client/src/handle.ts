@@ -4,6 +4,7 @@ import {
   type Attributes,
   DURATION_FORMS,
   type Duration,
+  type IfRunning,
   parseDurationMs,
   type RunStatus,
   type StartRun,
@@ -28,6 +29,13 @@ export interface WorkflowRef<Output = unknown, Sent = unknown> {
 export interface StartOptions {
   /** Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. With it the call can be repeated: a repeat starts nothing. */
   runId?: string
+  /** Among the live runs of the workflow a key is there once. It is free again after the end of its run. At most 256 characters. */
+  key?: string
+  /**
+   * Decides about a start while a run with the `key` is live: `use` (default) gives the handle of that run, `refuse` rejects with an `ApiError` of
+   * code `already_running` and `details.runId`, `cancel` cancels that run and starts the new one in one commit.
+   */
+  ifRunning?: IfRunning
   /** Attributes of the run, by which it is found. */
   attributes?: Attributes
   /** The app of the workflow. Default: the client's. */
@@ -39,6 +47,8 @@ export interface StartOptions {
 
 const START_OPTIONS: OptionNames<StartOptions> = {
   runId: true,
+  key: true,
+  ifRunning: true,
   attributes: true,
   app: true,
   signal: true,
@@ -57,6 +67,8 @@ const HANDLE_OPTIONS: OptionNames<HandleOptions> = { signal: true, timeoutMs: tr
 /** A run, and the way to its result. */
 export interface RunHandle<Output = unknown> {
   readonly runId: string
+  /** Only of `start`: whether the run was there already, by its `runId` or `key`, so that nothing was started. */
+  readonly existing?: boolean
   /**
    * Waits until the run has ended, and resolves with its result. Rejects with a `RunEndedError` when it failed or was
    * cancelled, and with a `PerdureError` of code `timeout` when it has not ended after `timeoutMs` (default: no limit).
@@ -122,13 +134,20 @@ export function starter(engine: Engine) {
     options: StartOptions = {},
   ): Promise<RunHandle<never>> => {
     refuseUnknownOptions('start', options, START_OPTIONS)
-    const { runId, attributes, app = engine.app } = options
+    const { runId, key, ifRunning, attributes, app = engine.app } = options
     const name = typeof workflow === 'string' ? workflow : workflow.name
     if (app === undefined) throw new TypeError(`start("${name}") needs \`app\`, of the call or of the client`)
     const sent = engine.middleware.output(input, { kind: 'event', name })
-    const body: StartRun = { input: sent, ...(runId !== undefined && { runId }), ...(attributes && { attributes }) }
+    const body: StartRun = {
+      input: sent,
+      ...(runId !== undefined && { runId }),
+      ...(key !== undefined && { key }),
+      ...(ifRunning !== undefined && { ifRunning }),
+      ...(attributes && { attributes }),
+    }
     const call = { ...callOf(engine, options), isRepeatable: runId !== undefined }
-    return handleOf(engine, name, (await engine.operations.startRun({ app, name, body }, call)).id)
+    const { id, existing = false } = await engine.operations.startRun({ app, name, body }, call)
+    return { ...handleOf(engine, name, id), existing }
   }
 }
 

@@ -1,6 +1,6 @@
 // `perdure workflows start`: starts a run of a workflow directly, without an event.
 
-import type { RunSummary, StartPreview } from '@perdure/protocol'
+import { IF_RUNNING, type IfRunning, type StartedRun, type StartPreview } from '@perdure/protocol'
 import { type Command, Option } from 'commander'
 import { checkWait, waitForRuns } from '../command-line/follow.ts'
 import { operationCommand } from '../command-line/operation.ts'
@@ -11,6 +11,8 @@ import { plain } from '../output/text.ts'
 interface StartOptions extends WaitOptions {
   input?: string
   runId?: string
+  key?: string
+  ifRunning?: IfRunning
   attribute?: string[]
   dryRun?: true
   wait?: true
@@ -27,10 +29,13 @@ export function startCommand(workflows: Command): void {
       examples: [
         `perdure workflows start shop fulfil-order --input '{"orderId": "4711"}' --wait`,
         'perdure workflows start shop nightly-report --run-id run_report-2026-08-01',
+        'perdure workflows start shop sync-account --key account-17 --if-running refuse',
       ],
       more: [
         new Option('--input <json>', 'the input: JSON, @file, or - for standard input'),
         new Option('--run-id <id>', 'id of the run: run_ and 8 to 64 letters, digits, _ or -; a repeat starts nothing'),
+        new Option('--key <key>', 'among the live runs of the workflow a key is there once'),
+        new Option('--if-running <what>', 'with --key, while a run with it is live').choices(IF_RUNNING),
         attributesOption('an attribute of the run; a number or a boolean is sent as such'),
         new Option('--dry-run', 'show what the command would do, and start nothing'),
         new Option('--wait', 'follow the run; exit with 1 if it does not succeed'),
@@ -44,19 +49,25 @@ export function startCommand(workflows: Command): void {
 
 async function bodyOf({ options, terminal }: Session<StartOptions>) {
   checkWait(options)
-  const { input, runId, attribute, dryRun } = options
+  const { input, runId, key, ifRunning, attribute, dryRun } = options
   const given = input === undefined ? {} : { input: await jsonOption('--input', input, terminal) }
-  return { runId, dryRun, attributes: attributesOf(attribute), ...given }
+  return { runId, key, ifRunning, dryRun, attributes: attributesOf(attribute), ...given }
 }
 
-async function started(session: Session<StartOptions>, run: RunSummary): Promise<number | undefined> {
+async function started(session: Session<StartOptions>, run: StartedRun): Promise<number | undefined> {
   const { runId, dryRun, wait } = session.options
   if (!dryRun) {
-    await show(session, run, () => [plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}`)])
+    await show(session, run, () => [
+      plain(`${run.id}  ${run.app}/${run.workflow}  ${run.status}${run.existing ? '  (there already)' : ''}`),
+    ])
     return wait ? waitForRuns(session, [run.id]) : undefined
   }
   // A dry run has a reply of its own.
-  const { outcome, paused } = run as unknown as StartPreview
-  const what = outcome === 'repeat' ? `${runId} is there already` : 'a run would start'
+  const { outcome, paused, run: earlier, liveRunId } = run as unknown as StartPreview
+  const what = {
+    run: 'a run would start',
+    repeat: `${earlier?.id ?? runId} is there already`,
+    skipped: `the start would be refused: ${liveRunId} is live`,
+  }[outcome]
   return show(session, run, () => [plain(`${what}${paused ? ', and wait until the workflow is resumed' : ''}`)])
 }

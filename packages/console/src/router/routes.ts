@@ -28,6 +28,7 @@ export const ROUTES = {
       'error',
       'parent',
       'bulk',
+      'key',
       'attribute',
       'sort',
       'dir',

@@ -89,6 +89,15 @@ export interface EndsToCount {
   limit: number
 }
 
+/** A key that live runs share: that of a singleton, or with `started` the one that they were started with. */
+export interface LiveRunsQuery {
+  type: 'live' | 'started'
+  namespace: string
+  app: string
+  workflow: string
+  key: string
+}
+
 export interface Store {
   /**
    * Makes all of the unit durable (fsync) or none of it. Rejects with StaleError if a guard no longer holds. Units of many
@@ -142,8 +151,8 @@ export interface Store {
   waitingForBudget(query: { budgetId: string; after: string; limit: number }): Promise<string[]>
   /** The claim of the dedupe id, unless it is over, and the event that claimed it, if that is known. */
   dedupeClaim(key: DedupeKey): Promise<{ eventId?: string } | undefined>
-  /** Ids of the live runs with the singleton key. */
-  liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]>
+  /** Ids of the live runs that share the key. */
+  liveRuns(of: LiveRunsQuery): Promise<string[]>
   /** Live runs that watch for the event name, at positions greater than `after`, oldest watch first. */
   watchers(query: {
     namespace: string

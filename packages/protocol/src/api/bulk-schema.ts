@@ -6,6 +6,7 @@ import {
   ATTRIBUTE_KEY_CHARS_MAX,
   ATTRIBUTE_VALUE_CHARS_MAX,
   ATTRIBUTES_MAX,
+  KEY_CHARS_MAX,
   NAME_CHARS_MAX,
   RUNNER_ID_CHARS_MAX,
   SEARCH_CHARS_MAX,
@@ -60,6 +61,7 @@ export const BulkFilterSchema = Type.Object({
   eventId: Type.Optional(name(ID_CHARS_MAX, 'Only runs started by this event')),
   replayOf: Type.Optional(name(ID_CHARS_MAX, 'Only runs forked from this run')),
   runner: Type.Optional(name(RUNNER_ID_CHARS_MAX, 'Only runs that are pinned to this runner')),
+  key: Type.Optional(name(KEY_CHARS_MAX, 'Only runs that were started with this key')),
   waitingFor: Type.Optional(
     Type.Enum([...WAITING_KINDS], {
       description: 'Only runs that wait for this when the job reaches them: the `kind` of their `waitingFor`',

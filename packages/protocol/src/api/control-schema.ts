@@ -57,7 +57,7 @@ export const SetBudgetReplySchema = Type.Object({
 /** The filters of the list that a bulk replay lacks: the action `replay` of `POST /bulk` has them. */
 type NotOfReplay =
   | ('ids' | 'bulkId' | 'kind' | 'until' | 'endedSince' | 'endedUntil' | 'error' | 'parentRunId')
-  | ('eventId' | 'replayOf' | 'runner' | 'waitingFor' | 'attribute' | 'q' | 'deep')
+  | ('eventId' | 'replayOf' | 'runner' | 'key' | 'waitingFor' | 'attribute' | 'q' | 'deep')
 
 /** At least one member is required. */
 export const BulkReplayRequestSchema = Type.Object({

@@ -20,7 +20,8 @@ export const API_ERROR_MEANING: Record<ApiErrorCode, string> = {
   run_not_finished: 'only a finished run can be forked',
   delivery_in_flight: 'the delivery is being posted right now',
   slug_taken: 'another receiver has that slug',
-  already_running: 'the workflow is a singleton, and `details.liveRunId` is its live run: nothing was started',
+  already_running:
+    'a run of the workflow is live, `details.liveRunId` of its singleton or `details.runId` with the key: nothing was started',
   callback_used: 'the callback was used before; nothing was changed',
   run_ended: 'the run has ended: the signal was not taken, or the update got no answer',
   rejected: 'the handler rejected the update, with this message',

@@ -2,11 +2,13 @@
 
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
+import { KEY_CHARS_MAX } from '../wire/bounds.ts'
 import { BudgetSchema } from '../wire/budget-schema.ts'
 import { TriggerSchema } from '../wire/schema.ts'
-import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
+import { count, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { DryRunWorkflowSchema } from './event-schema.ts'
 import { RunSummarySchema } from './run-schema.ts'
+import { IF_RUNNING } from './values.ts'
 
 export const AppSchema = Type.Object({ name: Type.String(), createdAt: timestamp() })
 
@@ -103,11 +105,28 @@ export const StartRunSchema = Type.Object({
       description: 'Id of the run: `run_` and 8 to 64 letters, digits, `_` or `-`. A repeat starts nothing',
     }),
   ),
+  key: Type.Optional(
+    name(KEY_CHARS_MAX, 'Among the live runs of the workflow a key is there once. It is free again after the end'),
+  ),
+  ifRunning: Type.Optional(
+    Type.Enum([...IF_RUNNING], {
+      description:
+        'With `key`, while a run with that key is live: `use` (default) answers that run, `refuse` is `already_running`, `cancel` cancels it and starts the new run in one commit',
+    }),
+  ),
   attributes: Type.Optional(AttributesSchema),
   dryRun: Type.Optional(Type.Boolean({ description: 'Answers what the call would do, and starts nothing' })),
 })
 
 const { priority, concurrency, throttle, singleton } = DryRunWorkflowSchema.properties.policies.properties
+
+/** Reply of a direct start. */
+export const StartedRunSchema = Type.Object({
+  ...RunSummarySchema.properties,
+  existing: Type.Optional(
+    Type.Literal(true, { description: 'The run was there already, by its `runId` or `key`: nothing was started' }),
+  ),
+})
 
 /** The effect that a start would have. */
 export const StartPreviewSchema = Type.Object({
@@ -118,9 +137,9 @@ export const StartPreviewSchema = Type.Object({
     type: 'string',
     enum: ['run', 'repeat', 'skipped'],
     description:
-      '`run`: a run would start; `repeat`: `run` has the id already; `skipped`: a singleton has `liveRunId`, so the start is refused',
+      '`run`: a run would start; `repeat`: `run` has the id already, or is live and has the key; `skipped`: a singleton or the key has `liveRunId`, so the start is refused',
   }),
-  liveRunId: optionalText('The live run for which a singleton refuses the start'),
+  liveRunId: optionalText('The live run for which the start is refused'),
   run: Type.Optional(RunSummarySchema),
   paused: Type.Optional(Type.Boolean({ description: 'The workflow is paused: the run would stay queued' })),
   policies: Type.Object(

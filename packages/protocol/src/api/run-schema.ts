@@ -72,6 +72,7 @@ export const RunSummarySchema = Type.Object({
     'The run that started this run as a child, the failed run that this `onFailure` run handles, or the run that this `cleanup` run follows',
   ),
   runner: optionalText('Id of the runner that the run is pinned to'),
+  key: optionalText('The key with which the run was started directly: no other live run of the workflow has it'),
   attempt: Type.Integer({
     minimum: 1,
     description: '1, plus one for every pass that was repeated after a failure',

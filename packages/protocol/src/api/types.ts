@@ -46,6 +46,7 @@ export type StepStats = Static<typeof schema.StepStatsSchema>
 export type WorkflowStats = Static<typeof schema.WorkflowStatsSchema>
 export type RunFacets = Static<typeof schema.RunFacetsSchema>
 export type StartRun = Static<typeof schema.StartRunSchema>
+export type StartedRun = Static<typeof schema.StartedRunSchema>
 export type StartPreview = Static<typeof schema.StartPreviewSchema>
 export type RunStats = Static<typeof schema.RunStatsSchema>
 export type BulkRedriveReply = Static<typeof schema.BulkRedriveReplySchema>

@@ -155,6 +155,10 @@ export const CATCH_UPS = ['one', 'all', 'none'] as const
 
 export const DELIVERY_STATUSES = ['pending', 'delivering', 'succeeded', 'failed', 'exhausted', 'dead'] as const
 
+/** A start with a key that meets a live run with that key answers that run, is refused, or cancels that run. */
+export const IF_RUNNING = ['use', 'refuse', 'cancel'] as const
+export type IfRunning = (typeof IF_RUNNING)[number]
+
 /** The form of the fingerprint of an error. */
 export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
 
@@ -164,5 +168,5 @@ export const FINGERPRINT_PATTERN = '^[0-9a-f]{16}$'
  */
 export type RunFilterName =
   | ('app' | 'workflow' | 'status' | 'runType' | 'kind' | 'eventId' | 'replayOf' | 'parentRunId' | 'waitingFor')
-  | ('error' | 'runner' | 'ids' | 'bulkId' | 'attribute' | 'q' | 'deep')
+  | ('error' | 'runner' | 'key' | 'ids' | 'bulkId' | 'attribute' | 'q' | 'deep')
   | ('since' | 'until' | 'endedSince' | 'endedUntil')

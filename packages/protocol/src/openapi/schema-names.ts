@@ -78,6 +78,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   PutSchedule: api.PutScheduleSchema,
   FireScheduleReply: api.FireScheduleReplySchema,
   StartRun: api.StartRunSchema,
+  StartedRun: api.StartedRunSchema,
   StartPreview: api.StartPreviewSchema,
   RegisterRequest: wire.RegisterRequestSchema,
   WorkflowRegistration: wire.WorkflowRegistrationSchema,

@@ -142,13 +142,15 @@ export const registry = {
     description:
       'For every workflow, also one that only schedules start. No event is recorded. Idempotency, rate limits, debounces and batches are ' +
       'for events and do not apply; a singleton with a live run refuses the start with `already_running`, and `details.liveRunId`. With a `runId` the call can be repeated: a repeat is 200 with the ' +
-      "same run, whatever its input. The id of another workflow's run, or of an erased run, is `conflict`.",
+      "same run, whatever its input. The id of another workflow's run, or of an erased run, is `conflict`. " +
+      'With a `key` at most one live run of the workflow has that key; `ifRunning` says what a start does that meets it: 200 with that ' +
+      'run, `already_running` with `details.runId`, or its cancel. `runId` is looked at before `key`.',
     access: 'secret',
     body: { schema: api.StartRunSchema, required: false },
-    reply: { status: 201, description: 'The new run', schema: api.RunSummarySchema },
+    reply: { status: 201, description: 'The new run', schema: api.StartedRunSchema },
     otherwise: ok(
-      'The run that has the `runId` already; for a dry run what the call would do',
-      Type.Union([api.RunSummarySchema, api.StartPreviewSchema]),
+      'The run that has the `runId` already, or that is live and has the `key`; for a dry run what the call would do',
+      Type.Union([api.StartedRunSchema, api.StartPreviewSchema]),
     ),
     errors: ['not_found', 'conflict', 'already_running', 'namespace_suspended'],
     examples: [
@@ -157,6 +159,12 @@ export const registry = {
         path: { app: 'shop', name: 'fulfil-order' },
         body: { input: sample.ORDER, runId: 'run_order-4711' },
         reply: sample.STARTED,
+      },
+      {
+        summary: 'Fulfil the order anew, and cancel the run that does so',
+        path: { app: 'shop', name: 'fulfil-order' },
+        body: { input: sample.ORDER, key: 'order-4711', ifRunning: 'cancel' },
+        reply: { ...sample.STARTED, id: sample.RUN_ID, key: 'order-4711' },
       },
       {
         summary: 'What a start would do',

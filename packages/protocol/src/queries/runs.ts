@@ -12,7 +12,7 @@ import {
   STEP_STATUSES,
   WAITING_KINDS,
 } from '../api/values.ts'
-import { NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX, SEARCH_CHARS_MAX } from '../wire/bounds.ts'
+import { KEY_CHARS_MAX, NAME_CHARS_MAX, RUNNER_ID_CHARS_MAX, SEARCH_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, ID_CHARS_MAX, type QueryParam, type QueryParams, waitParam } from './param.ts'
 
 /** Most ids of runs in one request. */
@@ -89,6 +89,7 @@ export const runs = {
       description: 'Only failed runs whose error has this fingerprint ([Errors](errors.md#fingerprints))',
     },
     runner: { kind: 'name', maxLength: RUNNER_ID_CHARS_MAX, description: 'Only runs that are pinned to this runner' },
+    key: { kind: 'name', maxLength: KEY_CHARS_MAX, description: 'Only runs that were started with this key' },
     ids: {
       kind: 'names',
       ofRun: true,

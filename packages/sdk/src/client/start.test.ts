@@ -93,6 +93,17 @@ describe('start', () => {
     expect(engine.calls[0]?.body).toEqual({ input: 1, runId: '' })
   })
 
+  test('posts the key, and says whether the run was there already', async () => {
+    engine = await startEngine({ status: 200, body: { ...RUN, key: 'a', existing: true } }, { status: 201, body: RUN })
+    const client = createClient({ url: engine.url, app: 'shop' })
+    const byKey = { key: 'a', ifRunning: 'use' } as const
+    expect(await client.start(ship, { orderId: '1' }, byKey)).toMatchObject({ runId: RUN.id, existing: true })
+    expect(await client.start(ship, { orderId: '1' }, { key: 'a' })).toMatchObject({ existing: false })
+    expect(engine.calls.map(({ body }) => body)).toMatchObject([byKey, { key: 'a' }])
+    // @ts-expect-error one of three
+    void (() => client.start(ship, { orderId: '1' }, { key: 'a', ifRunning: 'queue' }))
+  })
+
   test('needs an app', async () => {
     engine = await startEngine({ status: 201, body: RUN })
     await expect(createClient({ url: engine.url }).start('any')).rejects.toThrow('start("any") needs `app`')

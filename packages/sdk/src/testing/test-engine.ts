@@ -3,7 +3,13 @@
 
 import type { Client, DataArguments, Duration, EventDefinition, EventToSend, SentOf } from '@perdure/client'
 import { eventNameOf, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
-import { ENGINE_EVENT_PREFIX, type EventRecord, type RunStatus, type SendEventReply } from '@perdure/protocol'
+import {
+  ENGINE_EVENT_PREFIX,
+  type EventRecord,
+  type IfRunning,
+  type RunStatus,
+  type SendEventReply,
+} from '@perdure/protocol'
 import type { Workflow } from '../workflow/workflow.ts'
 import { loadEngine } from './host/engine-package.ts'
 import { TestingError } from './host/errors.ts'
@@ -18,6 +24,10 @@ import { durationMs, ENDED, openRun, TestRun } from './test-run.ts'
 export interface StartOptions {
   /** Name of the event that starts the run. Default: the first event that the workflow's triggers name exactly. */
   event?: string
+  /** Starts the run directly, with this key: among the live runs of the workflow it is there once. */
+  key?: string
+  /** Decides about a start while a run with the `key` is live. Default: `use`. */
+  ifRunning?: IfRunning
 }
 
 /** Options of `TestEngine.send()`: the fields of the event except name, data and runner. */
@@ -105,9 +115,12 @@ export class TestEngine implements AsyncDisposable {
     workflow: Workflow<never, Output, Sent>,
     ...[data, options = {}]: DataArguments<NoInfer<Sent>, StartOptions>
   ): Promise<TestRun<Output>> {
-    refuseUnknownOptions('start', options, { event: true })
-    const event = options.event ?? triggerOf(workflow)
-    if (event === undefined) return this.#startDirectly<Output>(workflow.name, data)
+    refuseUnknownOptions('start', options, { event: true, key: true, ifRunning: true })
+    const { event: named, ...byKey } = options
+    const isDirect = byKey.key !== undefined || byKey.ifRunning !== undefined
+    if (isDirect && named !== undefined) throw new TestingError('A run with a key is started directly: give no event')
+    const event = isDirect ? undefined : (named ?? triggerOf(workflow))
+    if (event === undefined) return this.#startDirectly<Output>(workflow.name, data, byKey)
     const { triggered = [] } = await this.#send(event, data, {})
     const own = triggered.find(entry => entry.workflow === workflow.name)
     if (own?.runId === undefined) throw new TestingError(notStarted(workflow.name, event, own))
@@ -245,10 +258,14 @@ export class TestEngine implements AsyncDisposable {
     await this.stop().catch(error => void Promise.reject(error))
   }
 
-  async #startDirectly<Output>(name: string, input: unknown): Promise<TestRun<Output>> {
+  async #startDirectly<Output>(
+    name: string,
+    input: unknown,
+    byKey: Omit<StartOptions, 'event'>,
+  ): Promise<TestRun<Output>> {
     const app = (await this.#host.api.listWorkflows()).find(one => one.name === name)?.app
     if (app === undefined) throw new TestingError(`The engine has no workflow "${name}"`)
-    const { id } = await this.#host.command(api => api.startRun({ app, name, body: { input } }))
+    const { id } = await this.#host.command(api => api.startRun({ app, name, body: { input, ...byKey } }))
     return new TestRun(this.#host, { id, workflow: name })
   }
 

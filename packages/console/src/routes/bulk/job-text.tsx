@@ -44,7 +44,7 @@ type Lacked = { [Name in keyof JobFilter]: Name extends NotOfPage ? JobFilter[Na
 export function runsQuery(filter: Bulk['filter']) {
   if (!filter) return undefined
   const { app, workflow, status, runType, since, until, error, parentRunId, attribute, ...more } = filter
-  const { waitingFor, endedSince, endedUntil, q, deep, ...others } = more
+  const { waitingFor, key, endedSince, endedUntil, q, deep, ...others } = more
   if (Object.keys(others satisfies Lacked).length > 0) return undefined
   return {
     app,
@@ -57,6 +57,7 @@ export function runsQuery(filter: Bulk['filter']) {
     'ended-until': endedUntil,
     error,
     parent: parentRunId,
+    key,
     attribute: attribute && [attribute].flat().join(VALUE_BREAK),
     waiting: waitingFor,
     q,

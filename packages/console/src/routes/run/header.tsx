@@ -53,6 +53,13 @@ export function Header({ view }: { view: RunView }) {
       {run.kind !== undefined && <Fact name="Kind">{kindWords(run.kind)}</Fact>}
       {!view.isBundle && <Forks runId={run.id} />}
       {!view.isBundle && (run.status === 'failed' || run.status === 'cancelled') && <FollowOns run={run} />}
+      {run.key !== undefined && (
+        <Fact name="Key">
+          <Link target={{ to: 'runs', query: { workflow: run.workflow, app: run.app, key: run.key } }}>
+            {shortName(run.key)}
+          </Link>
+        </Fact>
+      )}
       {run.runner !== undefined && <Fact name="Pinned to">{shortName(run.runner)}</Fact>}
       {run.attempt > 1 && <Fact name="Attempt">{run.attempt}</Fact>}
       <Fact name="Created">

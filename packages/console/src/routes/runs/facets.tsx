@@ -36,6 +36,7 @@ const UNCOUNTED = {
   error: 'error',
   parent: 'parent',
   bulk: 'bulk job',
+  key: 'key',
   attribute: 'attribute',
 } as const
 

@@ -29,6 +29,7 @@ export function listInput(get: Get, now = engineNow()): ListInput {
     error: get('error'),
     parentRunId: get('parent'),
     bulkId: get('bulk'),
+    key: get('key'),
     attribute: get('attribute')?.split(VALUE_BREAK),
     since: timeOf('since'),
     until: timeOf('until'),

@@ -8,10 +8,10 @@ import { RunState } from '../run/state.ts'
 import { arrives, changesOf, under } from '../testkit/arrivals.testkit.ts'
 import { endedRun, idleRun, NOW, run } from '../testkit/nouns.testkit.ts'
 import type { FanoutInput } from './fanout.ts'
-import { liveKey } from './singleton.ts'
+import { liveKey } from './live/live-runs.ts'
 
-const of = { namespace: 'default', app: 'shop', workflow: 'order', key: 'a' }
-const guard = { type: 'live', ...of }
+const of = { type: 'live', namespace: 'default', app: 'shop', workflow: 'order', key: 'a' } as const
+const guard = of
 const skip = under({ singleton: { mode: 'skip', key: 'event.data.id' } })
 const cancel = under({ singleton: { mode: 'cancel', key: 'event.data.id' } })
 const live = (...runs: Run[]): Partial<Assumptions> => ({

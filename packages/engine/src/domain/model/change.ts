@@ -255,6 +255,8 @@ export type Guard =
   | { type: 'limit'; budgetId: string; name: string; revision: number }
   /** Exactly these live runs have the singleton key. A run with a requested cancel is not live. */
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
+  /** The same of the key with which runs were started directly. */
+  | { type: 'started'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /** No live run watches for the event name at a position after `after`. */
   | { type: 'watchers'; namespace: string; eventName: string; after: number }
   /** No receiver of any namespace has the slug. */
@@ -298,6 +300,7 @@ export const GUARD_TYPES = Object.keys({
   flow: true,
   limit: true,
   live: true,
+  started: true,
   paused: true,
   watchers: true,
   slug: true,

@@ -115,6 +115,8 @@ export interface Run {
   progress?: RunProgress
   /** Singleton key of a run that an event started. At most one live run of the workflow has it. */
   singletonKey?: string
+  /** The key with which the run was started directly. At most one live run of the workflow has it. */
+  startKey?: string
   /** Events that cancel the run; fixed at creation. */
   cancelOn?: CancelOn[]
   /** The limits of flow control that the run waits for; fixed at creation. */
@@ -209,6 +211,8 @@ export interface RunFilter {
   replayOf?: string
   /** The runner that the run is pinned to. */
   runner?: string
+  /** The key with which the run was started directly. */
+  key?: string
   /** The kind of what the run waits for. */
   waitingFor?: WaitingFor['kind']
   /** Attributes as `key:value`, all of which the run has. */

@@ -26,7 +26,7 @@ export interface Assumptions {
   flow: ReadonlyMap<string, FlowRow | null>
   /** By event name: live runs that watch for it, up to position `after`. A missing name is assumed to have none. */
   watchers: ReadonlyMap<string, { watchers: readonly Watcher[]; after: number }>
-  /** By `liveKey`: ids of the live runs with that singleton key. A missing key is assumed to have none. */
+  /** By `liveKey`: ids of the live runs that share the key. A missing key is assumed to have none. */
   live: ReadonlyMap<string, readonly string[]>
   /** Other runs that the decision ends, by id. Never assumed: a question fetches them. */
   runs: ReadonlyMap<string, RunState>

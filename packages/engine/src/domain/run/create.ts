@@ -108,9 +108,10 @@ export function directRun(options: {
   input?: JsonText | undefined
   attributes?: Attributes | undefined
   trace?: Traceparent | undefined
+  startKey?: string | undefined
   report?: Report | undefined
 }): Run {
-  const { workflow, id, now, input, attributes, trace } = options
+  const { workflow, id, now, input, attributes, trace, startKey } = options
   const origin: Origin = {
     namespace: workflow.namespace,
     id,
@@ -122,6 +123,7 @@ export function directRun(options: {
     ...(input === undefined ? {} : { input }),
     ...(trace === undefined ? {} : { trace }),
     ...(attributes === undefined ? {} : { attributes }),
+    ...(startKey === undefined ? {} : { startKey }),
   }
   return queuedAnew(origin, options)
 }
@@ -282,7 +284,7 @@ export function forkedRun(options: {
 
 /**
  * The next run of the chain of a run that continues: the same work with other data, under the workflow's newest definition. It is
- * pinned as the run was, keeps its priority, its singleton key and its trace, and answers its parent. It is no generation of its own.
+ * pinned as the run was, keeps its priority, its keys and its trace, and answers its parent. It is no generation of its own.
  */
 export function linkRun(
   from: Run,
@@ -312,6 +314,7 @@ export function linkRun(
     ...(from.runner === undefined ? {} : { runner: from.runner }),
     ...(from.trace === undefined ? {} : { trace: from.trace }),
     ...(from.singletonKey === undefined ? {} : { singletonKey: from.singletonKey }),
+    ...(from.startKey === undefined ? {} : { startKey: from.startKey }),
     ...(from.attributes === undefined ? {} : { attributes: from.attributes }),
     ...(from.awaited ? { awaited: true } : {}),
     ...(from.signalled ? { signalled: true } : {}),

@@ -26,6 +26,7 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     continuedAs: shownRunId(run.continuedAs),
     parentRunId: shownRunId(run.parentRunId),
     runner: run.runner,
+    key: run.startKey,
     attempt: run.attempt,
     createdAt: timestamp(run.createdAt),
     startedAt: optionalTimestamp(run.startedAt),

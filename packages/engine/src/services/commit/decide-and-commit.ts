@@ -1,7 +1,7 @@
 // Decides, commits, and after a lost race reads what changed and decides again. Every service that decides on rows calls
 // this, and none sees a StaleError. The questions of a decision are answered before it is committed.
 
-import { liveKey } from '../../domain/arrival/singleton.ts'
+import { liveKey } from '../../domain/arrival/live/live-runs.ts'
 import { Evaluations } from '../../domain/expressions/evaluations.ts'
 import type { Guard, Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
@@ -122,6 +122,7 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
     case 'flow':
       return !assumptions.flow.has(guard.id)
     case 'live':
+    case 'started':
       return !assumptions.live.has(liveKey(guard))
     default:
       return false
@@ -158,6 +159,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       return true
     }
     case 'live':
+    case 'started':
       assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
       return true
     case 'limit':

@@ -1,6 +1,7 @@
 // Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). With an id of the caller's a
 // repeat starts nothing and answers the first run. Called by the HTTP routes.
 
+import { claimKey, keyTaken, type StartKey } from '../../domain/arrival/live/start-key.ts'
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Unit } from '../../domain/model/change.ts'
@@ -13,12 +14,14 @@ import { directRun } from '../../domain/run/create.ts'
 import { hasEngineForm, storedRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { describeStart, type StartPolicies } from '../../domain/why/dry-run.ts'
+import type { LiveRunsQuery } from '../../ports/store.ts'
 import type { RunView } from '../../ports/store-reads.ts'
 import type { Actor } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { decideInTurns } from '../commit/turns.ts'
 import type { Driver } from '../pass/driver.ts'
+import { KeyMutex } from '../support/key-mutex.ts'
 
 export interface StartRequest {
   app: string
@@ -27,21 +30,22 @@ export interface StartRequest {
   /** The id that the run is to have. */
   runId?: string
   attributes?: Attributes
+  startKey?: StartKey
 }
 
 export interface Started {
   run: RunView
-  /** The run has been there already, and nothing was started. */
+  /** The run has been there already, by its id or its key, and nothing was started. */
   isRepeat: boolean
 }
 
 /** The effect that a start would have now. */
 export interface StartPreview {
   workflow: Workflow
-  /** The run that has the id already. */
+  /** The run that has the id already, or that is live and has the key. */
   run: RunView | undefined
   policies: StartPolicies
-  /** The live run for which a singleton would refuse the start. */
+  /** The live run for which a singleton, or the key, would refuse the start. */
   liveRunId: string | undefined
 }
 
@@ -56,8 +60,13 @@ interface Decided extends Unit {
   questions: Question[]
 }
 
+/** The run of a request that carries the id or the key already is answered instead of a new one. */
+type Created = RunView | 'id taken' | { liveRunId: string }
+
 export class Starts {
   readonly #deps: StartsDeps
+  /** Starts that cancel the live run with their key take turns: each would make the others of this engine decide again. */
+  readonly #keys = new KeyMutex()
 
   constructor(deps: StartsDeps) {
     this.#deps = deps
@@ -65,23 +74,33 @@ export class Starts {
 
   /**
    * @throws EngineError `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`,
-   * `already_running` for a singleton.
+   * `already_running` for a singleton or a key.
    */
   async start(actor: Actor, wanted: StartRequest): Promise<Started> {
     const { namespace } = actor
     await this.#workflow(namespace, wanted)
-    // The guard of the creation finds a run that was given the id. Only a run that has it from an engine is looked for first.
-    const earlier = hasEngineForm(wanted.runId) ? await this.#earlier(namespace, wanted) : undefined
+    // The guard of the creation finds a run that was given the id. It is looked for first if an engine may have made it, or before a key.
+    const isLookedUp = wanted.startKey !== undefined || hasEngineForm(wanted.runId)
+    const earlier = isLookedUp ? await this.#earlier(namespace, wanted) : undefined
     if (earlier) return { run: earlier, isRepeat: true }
-    const run = await this.#create(actor, wanted).catch(async (error: unknown) => {
-      // The live run of a singleton may be the one that has the id.
-      const first = isAlreadyRunning(error) ? await this.#earlier(namespace, wanted) : undefined
-      if (!first) throw error
-    })
-    if (run) return { run, isRepeat: false }
-    const first = await this.#earlier(namespace, wanted)
-    invariant(first, 'another start took the id')
-    return { run: first, isRepeat: true }
+    for (;;) {
+      const created = await this.#create(actor, wanted).catch(async (error: unknown) => {
+        // The live run of a singleton, or with the key, may be the one that has the id.
+        if (!isAlreadyRunning(error) || !(await this.#earlier(namespace, wanted))) throw error
+        return 'id taken' as const
+      })
+      if (typeof created === 'object' && 'id' in created) return { run: created, isRepeat: false }
+      const first =
+        (await this.#earlier(namespace, wanted)) ??
+        (created === 'id taken' ? undefined : await this.#live(namespace, created))
+      invariant(first || created !== 'id taken', 'another start took the id')
+      // A live run that is gone has ended and was erased since: the key is free.
+      if (first) return { run: first, isRepeat: true }
+    }
+  }
+
+  #live(namespace: string, { liveRunId }: { liveRunId: string }): Promise<RunView | undefined> {
+    return this.#deps.store.in(namespace).run(liveRunId)
   }
 
   /** Decides as `start`, and stores nothing. */
@@ -89,13 +108,25 @@ export class Starts {
     const workflow = await this.#workflow(namespace, wanted)
     const run = await this.#earlier(namespace, wanted)
     const policies = await decideInTurns(namespace, () => describeStart(workflow, wanted.input))
-    return { workflow, run, policies, liveRunId: await this.#liveRunId(workflow, policies) }
+    const { key, ifRunning } = wanted.startKey ?? {}
+    const [withKey] = key === undefined ? [] : await this.#liveRuns(workflow, { type: 'started', key })
+    if (run || withKey === undefined)
+      return { workflow, run, policies, liveRunId: await this.#liveRunId(workflow, policies) }
+    if (ifRunning === 'use')
+      return { workflow, run: await this.#live(namespace, { liveRunId: withKey }), policies, liveRunId: undefined }
+    const liveRunId = ifRunning === 'refuse' ? withKey : await this.#liveRunId(workflow, policies, withKey)
+    return { workflow, run, policies, liveRunId }
   }
 
-  async #liveRunId({ namespace, app, name }: Workflow, { singleton }: StartPolicies): Promise<string | undefined> {
+  /** The live run for which a singleton would refuse the start, which cancels the run `cancelled`. */
+  async #liveRunId(workflow: Workflow, { singleton }: StartPolicies, cancelled?: string): Promise<string | undefined> {
     if (singleton?.mode !== 'skip' || singleton.key === undefined) return undefined
-    const [live] = await this.#deps.store.liveRuns({ namespace, app, workflow: name, key: singleton.key })
-    return live
+    const live = await this.#liveRuns(workflow, { type: 'live', key: singleton.key })
+    return live.find(id => id !== cancelled)
+  }
+
+  #liveRuns({ namespace, app, name }: Workflow, of: Pick<LiveRunsQuery, 'type' | 'key'>): Promise<string[]> {
+    return this.#deps.store.liveRuns({ ...of, namespace, app, workflow: name })
   }
 
   async #workflow(namespace: string, wanted: StartRequest): Promise<Workflow> {
@@ -125,13 +156,25 @@ export class Starts {
     return run
   }
 
-  /** Undefined: another request took the id. */
-  async #create({ namespace, trace }: Actor, wanted: StartRequest): Promise<RunView | undefined> {
+  async #create(actor: Actor, wanted: StartRequest): Promise<Created> {
+    const { app, name: workflow, startKey } = wanted
+    if (!startKey) return this.#commit(actor, wanted)
+    const of = { namespace: actor.namespace, app, workflow }
+    if (startKey.ifRunning === 'cancel') {
+      const release = await this.#keys.acquire(JSON.stringify([of.namespace, app, workflow, startKey.key]))
+      return this.#commit(actor, wanted).finally(release)
+    }
+    const [liveRunId] = await this.#deps.store.liveRuns({ type: 'started', ...of, key: startKey.key })
+    return liveRunId === undefined ? this.#commit(actor, wanted) : heldBy(liveRunId, startKey, of)
+  }
+
+  async #commit({ namespace, trace }: Actor, wanted: StartRequest): Promise<Created> {
     const { store, catalog, announcer, clock, ids, report, driver, assertActive } = this.#deps
-    const { input, attributes, runId: givenId } = wanted
+    const { input, attributes, runId: givenId, startKey } = wanted
     const now = clock.now()
     const id = givenId === undefined ? ids.nextAt('run', now) : storedRunId({ namespace, givenId, at: now })
     const creation = driver.leaseAtCreation()
+    let held: Created = 'id taken'
     try {
       const decided = await decideAndCommit<Decided>({
         store,
@@ -140,12 +183,19 @@ export class Starts {
         decide: assumptions => {
           assertActive(namespace)
           const workflow = this.#known(namespace, wanted)
-          const run = directRun({ workflow, id, now, input, attributes, trace, report })
           const view = catalog.view(namespace)
+          const of = { namespace, app: workflow.app, workflow: workflow.name }
+          const facts = { assumptions, catalog: view, now }
+          const claim = startKey && claimKey(of, startKey, { ...facts, drafted: { changes: [] }, cancelled: new Set() })
+          if (startKey && claim?.liveRunId !== undefined) {
+            held = heldBy(claim.liveRunId, startKey, of)
+            return undefined
+          }
+          const run = directRun({ workflow, id, now, input, attributes, trace, startKey: startKey?.key, report })
           const guards = [...catalogGuards(view, assumptions), ...registeredGuards(assumptions, workflow)]
           if (givenId !== undefined) guards.push({ type: 'givenId', namespace, givenId })
           const created = { run, changes: [{ type: 'run.created', run }] } as const
-          const unit = startAlone(created, { workflow, assumptions, catalog: view, now, report })
+          const unit = startAlone(created, { ...facts, workflow, report }, claim)
           return { ...unit, guards: [...guards, ...unit.guards], run }
         },
         questions: ({ questions }) => questions,
@@ -155,7 +205,7 @@ export class Starts {
         },
         onStale: () => false,
       })
-      if (!decided) return undefined
+      if (!decided) return held
       announcer.announce(decided.changes)
       const { run } = decided
       // As it was created: its first pass may change it at any moment.
@@ -166,6 +216,12 @@ export class Starts {
       creation.release()
     }
   }
+}
+
+/** The result of a start whose key a live run has. @throws EngineError `already_running`. */
+function heldBy(liveRunId: string, { key, ifRunning }: StartKey, of: { app: string; workflow: string }): Created {
+  if (ifRunning === 'use') return { liveRunId }
+  throw keyTaken(of, key, liveRunId)
 }
 
 function isAlreadyRunning(error: unknown): boolean {

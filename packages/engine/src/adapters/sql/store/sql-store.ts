@@ -16,6 +16,7 @@ import type {
   DeliveryClaim,
   EndsToCount,
   Lane,
+  LiveRunsQuery,
   Pruning,
   RunClaim,
   Store,
@@ -177,9 +178,8 @@ export class SqlStore implements Store {
     return row && (typeof row[0] === 'string' ? { eventId: row[0] } : {})
   }
 
-  async liveRuns(of: { namespace: string; app: string; workflow: string; key: string }): Promise<string[]> {
-    const { namespace, app, workflow, key } = of
-    const rows = await this.#rows(checkSql(LIVE_RUNS), [namespace, workflow, app, key])
+  async liveRuns({ type, namespace, app, workflow, key }: LiveRunsQuery): Promise<string[]> {
+    const rows = await this.#rows(checkSql(LIVE_RUNS[type]), [namespace, workflow, app, key])
     return rows.map(([id]) => id as string)
   }
 

@@ -113,6 +113,7 @@ export const RUNS = table<Run>()('runs', {
     budgets: since(3, optional(json)),
     input: payload,
     singletonKey: optional(text),
+    startKey: since(3, optional(text)),
     // Statements of their own set these two.
     awaited: since(3, flag),
     signalled: since(3, flag),
@@ -280,6 +281,13 @@ export const RUNS = table<Run>()('runs', {
       postgres: 'USING hash (singleton_key)',
       where: 'singleton_key IS NOT NULL AND finished_at IS NULL',
     },
+    runs_started_by_key: {
+      on: 'namespace, workflow, app, start_key',
+      postgres: 'USING hash (start_key)',
+      where: 'start_key IS NOT NULL AND finished_at IS NULL',
+      since: 3,
+    },
+    runs_of_start_key: { on: 'namespace, start_key, id', where: 'start_key IS NOT NULL', since: 3 },
     // Lists of live singletons: a hash cannot be read by namespace.
     runs_of_singletons: {
       on: 'namespace, finished_at, id, app, workflow',

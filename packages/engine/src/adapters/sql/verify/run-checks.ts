@@ -36,6 +36,14 @@ function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
   }
 }
 
+/** Two live runs of one workflow share a key. */
+function liveTwice(key: 'singleton_key' | 'start_key'): string {
+  return `SELECT r.id, r.workflow, o.id FROM runs r JOIN runs o ON o.${key} = r.${key}
+      AND o.namespace = r.namespace AND o.app = r.app AND o.workflow = r.workflow AND o.id < r.id
+    WHERE ${IN_RANGE('r.id')} AND r.${key} IS NOT NULL AND r.finished_at IS NULL AND o.finished_at IS NULL
+      AND r.cancel_requested IS NULL AND o.cancel_requested IS NULL`
+}
+
 /** Rules of terminal and live runs. */
 const ROWS: Check[] = [
   {
@@ -89,11 +97,13 @@ const ROWS: Check[] = [
   },
   {
     name: 'run.singleton',
-    sql: `SELECT r.id, r.workflow, o.id FROM runs r JOIN runs o ON o.singleton_key = r.singleton_key
-        AND o.namespace = r.namespace AND o.app = r.app AND o.workflow = r.workflow AND o.id < r.id
-      WHERE ${IN_RANGE('r.id')} AND r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND o.finished_at IS NULL
-        AND r.cancel_requested IS NULL AND o.cancel_requested IS NULL`,
+    sql: liveTwice('singleton_key'),
     message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which has the same singleton key`,
+  },
+  {
+    name: 'run.key',
+    sql: liveTwice('start_key'),
+    message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which was started with the same key`,
   },
   {
     name: 'run.given',

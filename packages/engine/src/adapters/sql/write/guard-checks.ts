@@ -32,12 +32,14 @@ const rows = (columns: readonly string[], from: string): GuardCheck => ({ expect
 const idle = (of: string) =>
   none(`runs WHERE namespace = ? AND status IN ('queued', 'running', 'waiting', 'paused') AND ${of}`)
 
-/** The live runs of (namespace, workflow, app, singleton key). A run that is to be cancelled is not live any more. */
-export const LIVE_RUNS = rows(
-  ['id'],
-  `runs WHERE namespace = ? AND workflow = ? AND app = ? AND singleton_key = ?
+const liveWith = (column: 'singleton_key' | 'start_key') =>
+  rows(
+    ['id'],
+    `runs WHERE namespace = ? AND workflow = ? AND app = ? AND ${column} = ?
     AND finished_at IS NULL AND cancel_requested IS NULL`,
-)
+  )
+/** The live runs of (namespace, workflow, app, key). A run that is to be cancelled is not live any more. */
+export const LIVE_RUNS = { live: liveWith('singleton_key'), started: liveWith('start_key') } as const
 
 export const GUARD_CHECKS = {
   run: value('fence', 'runs WHERE id = ?'),
@@ -49,7 +51,7 @@ export const GUARD_CHECKS = {
   limit: value('revision', 'budgets WHERE id = ? AND name = ?'),
   noFlow: none('flow_rows WHERE id = ?'),
   slug: none('webhook_receivers WHERE slug = ?'),
-  live: LIVE_RUNS,
+  ...LIVE_RUNS,
   watchers: none('run_watches WHERE namespace = ? AND event_name = ? AND position > ?i'),
   waiters: rows(['run_id', 'idx'], `steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`),
   events: none('events WHERE namespace = ? AND name = ? AND position > (SELECT log_position FROM runs WHERE id = ?)'),
@@ -95,8 +97,8 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   receiver: (to, { id, version }) => check(to, 'receiver', [id], version),
   flow: (to, { id, version }) => (version === 0 ? check(to, 'noFlow', [id]) : check(to, 'flow', [id], version)),
   limit: (to, { budgetId, name, revision }) => check(to, 'limit', [budgetId, name], revision),
-  live: (to, { namespace, app, workflow, key, runIds }) =>
-    check(to, 'live', [namespace, workflow, app, key], ...runIds),
+  live: appendLive,
+  started: appendLive,
   watchers: (to, { namespace, eventName, after }) => check(to, 'watchers', [namespace, eventName, after]),
   slug: (to, { slug }) => check(to, 'slug', [slug]),
   waiters: (to, { namespace, eventName, waiters }) => {
@@ -125,6 +127,13 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   runners: appendCount,
   endpoints: appendCount,
   receivers: appendCount,
+}
+
+function appendLive(
+  to: Value[],
+  { type, namespace, app, workflow, key, runIds }: Extract<Guard, { type: 'live' | 'started' }>,
+): void {
+  check(to, type, [namespace, workflow, app, key], ...runIds)
 }
 
 function appendCount(to: Value[], { type, namespace, most }: Extract<Guard, { type: Counted }>): void {

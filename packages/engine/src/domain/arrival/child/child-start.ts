@@ -9,8 +9,9 @@ import type { CatalogView } from '../../model/catalog.ts'
 import { type ChildStart, isSettled, type Step } from '../../model/step.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../../run/assumptions.ts'
 import { childRun } from '../../run/create.ts'
-import { cancelAtBirth, type Draft } from '../../run/draft.ts'
+import type { Draft } from '../../run/draft.ts'
 import { isDue } from '../../run/state.ts'
+import { addStart } from '../live/live-runs.ts'
 import { alreadyRunningText, claimSingleton } from '../singleton.ts'
 
 export interface ChildContext {
@@ -56,8 +57,7 @@ export function startChild(
     const message = alreadyRunningText(child, claimed.liveRunId)
     return { error: { name: 'AlreadyRunningError', message, code: 'already_running' } }
   }
-  draft.changes.push(...claimed.changes)
-  for (const runId of claimed.cancelledAtBirth) cancelAtBirth(draft.changes, runId)
+  addStart(draft.changes, claimed, [])
   if (claimed.cancelsSelf) draft.set({ cancelRequested: true })
   draft.changes.push({ type: 'run.created', run: child })
   return { childRunId: child.id }

@@ -3,6 +3,7 @@
 import type { StartPreview as Preview } from '@perdure/protocol'
 import { operations } from '@perdure/protocol/operations'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalid } from '../../../domain/model/errors.ts'
 import { shownRunId } from '../../../domain/text/ids.ts'
 import { objectMember } from '../../../domain/text/json-text.ts'
 import { readTraceparent } from '../../../domain/text/traceparent.ts'
@@ -29,7 +30,11 @@ export function startRoutes(app: FastifyInstance, context: HttpContext): void {
       if (dryRun) return sendJson(reply, 200, JSON.stringify(present(await starts.preview(actor, wanted))))
       const trace = readTraceparent(request.headers.traceparent)
       const { run, isRepeat } = await starts.start({ ...actor, ...(trace && { trace }) }, wanted)
-      return sendJson(reply, isRepeat ? 200 : 201, JSON.stringify(runSummary(run)))
+      return sendJson(
+        reply,
+        isRepeat ? 200 : 201,
+        JSON.stringify(isRepeat ? { ...runSummary(run), existing: true } : runSummary(run)),
+      )
     },
     { refuseEarly: ({ actor }) => control.assertActive(actor.namespace) },
   )
@@ -39,7 +44,8 @@ export function startRoutes(app: FastifyInstance, context: HttpContext): void {
 function startRequest(request: FastifyRequest): StartRequest & { dryRun: boolean } {
   const { app, name } = request.params as { app: string; name: string }
   const body = bodyOf(request)
-  const { runId, attributes, dryRun = false } = checkStart(body === undefined ? {} : body.value)
+  const { runId, key, ifRunning, attributes, dryRun = false } = checkStart(body === undefined ? {} : body.value)
+  if (key === undefined && ifRunning !== undefined) throw invalid('ifRunning', 'has no effect without key')
   const input = body && objectMember(body.text, 'input')
   return {
     app,
@@ -48,6 +54,7 @@ function startRequest(request: FastifyRequest): StartRequest & { dryRun: boolean
     ...(input === undefined ? {} : { input }),
     ...(runId === undefined ? {} : { runId }),
     ...(attributes === undefined ? {} : { attributes }),
+    ...(key === undefined ? {} : { startKey: { key, ifRunning: ifRunning ?? 'use' } }),
   }
 }
 

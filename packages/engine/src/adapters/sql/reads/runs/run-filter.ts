@@ -59,6 +59,7 @@ const TERMS: {
   waitingFor: kind => equals('waiting_kind', kind),
   error: fingerprint => equals('error_key', fingerprint),
   runner: runner => equals('runner', runner),
+  key: key => equals('start_key', key),
   attribute: havingAll,
   ids: ids => oneOf('id', ids),
   // A literal: the planner must see that a partial index is meant.

@@ -46,6 +46,7 @@ const INDEXED: { readonly [Name in FilterName]: IdIndex | null } = {
   attribute: { finds: 'many', covers: ['namespace', 'id', 'app', 'workflow', 'ended'] },
   error: { finds: 'many', covers: NAMED },
   waitingFor: { finds: 'many', covers: [...NAMED, 'status'] },
+  key: { finds: 'many', covers: [] },
   runner: { finds: 'many', covers: [] },
   status: { finds: 'many', covers: NAMED },
   workflow: { finds: 'many', covers: NAMED },

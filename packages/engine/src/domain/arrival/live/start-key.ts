@@ -1,0 +1,39 @@
+// The key of a direct start: among the live runs of one workflow it is there once (docs/concepts.md#one-live-run-per-key). Called where
+// callers and steps start runs.
+
+import type { IfRunning } from '@perdure/protocol'
+import { EngineError } from '../../model/errors.ts'
+import { shownRunId } from '../../text/ids.ts'
+import { cancelLive, emptyClaim, type LiveClaim, type LiveFacts, type LiveKey, liveRunsWithKey } from './live-runs.ts'
+
+export interface StartKey {
+  key: string
+  /** Decides about a start that meets a live run with the key. */
+  ifRunning: IfRunning
+}
+
+/** The part that the key adds to the unit of a start. */
+export interface KeyClaim extends LiveClaim {
+  /** The live run for which nothing is started. */
+  liveRunId?: string
+}
+
+type Of = Omit<LiveKey, 'type' | 'key'>
+
+/** Claims the key for a new run of the workflow. Nothing of the start may be committed if the claim names a live run. */
+export function claimKey({ namespace, app, workflow }: Of, { key, ifRunning }: StartKey, known: LiveFacts): KeyClaim {
+  const unit: KeyClaim = emptyClaim()
+  const live = liveRunsWithKey({ type: 'started', namespace, app, workflow, key }, { known, unit })
+  const [first] = live
+  if (ifRunning !== 'cancel') return first === undefined ? unit : { ...unit, liveRunId: first }
+  for (const runId of live) cancelLive(runId, { known, unit })
+  return unit
+}
+
+/** The refusal of a start whose key a live run has. */
+export function keyTaken(of: Pick<Of, 'app' | 'workflow'>, key: string, liveRunId: string): EngineError {
+  const runId = shownRunId(liveRunId)
+  const { app, workflow } = of
+  const message = `Run ${runId} of workflow "${workflow}" of app "${app}" is live and has the key ${JSON.stringify(key)}: nothing was started.`
+  return new EngineError('already_running', message, { details: { runId } })
+}
