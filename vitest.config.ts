@@ -110,6 +110,7 @@ const OVER_CONNECT = [
   'run/on-failure',
   'run/pause',
   'run/why',
+  'start/keys',
 ].map(name => `test/scenario/${name}.test.ts`)
 
 /**
@@ -126,6 +127,7 @@ const ON_POSTGRES = [
   'pass/run-workflow',
   'pass/wait-for-event',
   'run/pause',
+  'start/keys',
 ].map(name => `test/scenario/${name}.test.ts`)
 /** Everything but scenarios about engine processes, which have PostgreSQL files of their own. */
 const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))

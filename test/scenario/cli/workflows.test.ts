@@ -1,7 +1,7 @@
 // `perdure workflows start` and `perdure events redrive` against the real engine.
 
 import { expect, test } from 'vitest'
-import { CommandHost, flow, linesOf, returned, run, StepFailure, scenario, unique } from '../../kit/index.ts'
+import { CommandHost, flow, linesOf, returned, run, StepFailure, scenario, unique, wait } from '../../kit/index.ts'
 
 const { api, engine } = await scenario({ realTime: true })
 const [ok, bad] = [unique('ok'), unique('bad')]
@@ -27,11 +27,27 @@ test('workflows start starts a run of any workflow, once for each id, and can wa
   expect(first.code, first.stderr).toBe(0)
   expect(first.stdout).toContain(`${runId}  ${runner.app}/${ok}`)
   expect(await api.run(runId)).toMatchObject({ status: 'succeeded', input: { n: 1 }, attributes: { tier: 'gold' } })
-  expect((await cli([...start, '--input', '2'])).stdout).toBe(`${runId}  ${runner.app}/${ok}  succeeded\n`)
+  expect((await cli([...start, '--input', '2'])).stdout).toBe(
+    `${runId}  ${runner.app}/${ok}  succeeded  (there already)\n`,
+  )
   expect((await cli([...start, '--dry-run'])).stdout).toBe(`${runId} is there already\n`)
   expect((await cli(['runs', 'get', runId])).stdout).toContain('succeeded')
   expect((await cli(['workflows', 'start', runner.app, bad, '--wait'])).code).toBe(1)
   expect((await cli(['workflows', 'start', runner.app, 'nobody'])).stderr).toContain('There is no workflow nobody')
+})
+
+test('workflows start with a key: the live run is named, used or replaced, and the list finds it', async () => {
+  const name = unique('held')
+  const { app } = await engine.runner({ workflows: { [name]: flow([wait('hold', 'nothing')]) } })
+  const start = ['workflows', 'start', app, name, '--key', name]
+  const id = (await cli(start)).stdout.split(' ')[0] ?? ''
+  expect((await cli(start)).stdout).toMatch(new RegExp(`^${id}  ${app}/${name}  \\w+  \\(there already\\)\n$`))
+  expect((await cli([...start, '--dry-run'])).stdout).toBe(`${id} is there already\n`)
+  const refuse = [...start, '--if-running', 'refuse']
+  expect((await cli([...refuse, '--dry-run'])).stdout).toBe(`the start would be refused: ${id} is live\n`)
+  expect((await cli(refuse)).stderr).toContain(`Run ${id} of workflow "${name}"`)
+  const [next] = await lines<{ id: string }>(...start, '--if-running', 'cancel')
+  expect((await lines<{ id: string }>('runs', 'list', '--key', name)).map(run => run.id)).toEqual([next?.id, id])
 })
 
 test('events redrive starts a workflow with events of the log', async () => {

@@ -165,6 +165,7 @@ const CHECKS: Record<string, Check[]> = {
       const fulfilOrder = createWorkflow({ name: 'fulfil-order' }, async () => ({ parcel: '' }))
       expect(await block({ fulfilOrder })).toMatchObject({ parcel: orderId })
     },
+    block => block({ client: createClient({ url: engine.url, app: 'shop' }), syncAccount: 'fulfil-order' }),
   ],
   'docs/events.md': [
     async block => {

@@ -125,6 +125,7 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.times', `UPDATE runs SET finished_at = NULL WHERE id = ${OF('failed')}`],
   ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
   ['run.singleton', `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
+  ['run.key', `UPDATE runs SET start_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
   ['run.given', 'DELETE FROM given_run_ids'],
   ['given.run', `UPDATE given_run_ids SET run_id = 'run_none'`],
   ['run.watches', 'DELETE FROM run_watches'],

@@ -51,6 +51,7 @@ const BYTES_MAX: Record<string, number> = {
   'runs.destination': ofRunner(KEY_CHARS_MAX),
   // The value of a key, bounded.
   fair_key: ofRunner(KEY_CHARS_MAX),
+  'runs.start_key': ofRunner(KEY_CHARS_MAX),
   // ASCII letters, digits and a few signs.
   'budgets.name': 64,
   ...Object.fromEntries(

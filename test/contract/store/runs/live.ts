@@ -1,4 +1,4 @@
-// Live runs that share a singleton key, and those that watch for an event. No run that begins or ends at the same moment is
+// Live runs that share a key of a singleton or a start, and those that watch for an event. No run that begins or ends at the same moment is
 // overlooked.
 
 import { describe, expect, it } from 'vitest'
@@ -23,12 +23,15 @@ export function liveContract(open: OpenStore): void {
   describe('live runs', () => {
     const store = eachStore(open)
 
-    describe('with a singleton key', () => {
-      const of = { namespace: NS, app: 'shop', workflow: 'order', key: 'a' }
-      const are = (...runs: Run[]): Guard => ({ type: 'live', ...of, runIds: runs.map(({ id }) => id) })
+    describe.each([
+      ['live', 'singletonKey'],
+      ['started', 'startKey'],
+    ] as const)('with a key: %s', (type, field) => {
+      const of = { type, namespace: NS, app: 'shop', workflow: 'order', key: 'a' }
+      const are = (...runs: Run[]): Guard => ({ ...of, runIds: runs.map(({ id }) => id) })
 
       it('are found, and guarded to the last one', async () => {
-        const [one, two] = [aRun({ singletonKey: 'a' }), aRun({ singletonKey: 'a' })]
+        const [one, two] = [aRun({ [field]: 'a' }), aRun({ [field]: 'a' })]
         expect(await store().liveRuns(of)).toEqual([])
         expect(await holds(store(), are())).toBe(true)
         await write(store(), created(one), created(two))
@@ -41,11 +44,11 @@ export function liveContract(open: OpenStore): void {
 
       it('are those of that key, workflow, app and namespace alone', async () => {
         const others = [
-          aRun({ singletonKey: 'b' }),
-          aRun(),
-          aRun({ singletonKey: 'a', workflow: 'other' }),
-          aRun({ singletonKey: 'a', app: 'other' }),
-          aRun({ singletonKey: 'a', namespace: 'other' }),
+          aRun({ [field]: 'b' }),
+          aRun({ [field === 'startKey' ? 'singletonKey' : 'startKey']: 'a' }),
+          aRun({ [field]: 'a', workflow: 'other' }),
+          aRun({ [field]: 'a', app: 'other' }),
+          aRun({ [field]: 'a', namespace: 'other' }),
         ]
         await write(store(), ...others.flatMap(run => created(run)))
         expect(await store().liveRuns(of)).toEqual([])
@@ -53,7 +56,7 @@ export function liveContract(open: OpenStore): void {
       })
 
       it('are not live any more once they have ended, or their cancel is requested', async () => {
-        const [one, two] = [aLeasedRun({ singletonKey: 'a' }), aRun({ singletonKey: 'a' })]
+        const [one, two] = [aLeasedRun({ [field]: 'a' }), aRun({ [field]: 'a' })]
         await write(store(), created(one), created(two))
         await write(store(), ended(one))
         expect(await holds(store(), are(two))).toBe(true)

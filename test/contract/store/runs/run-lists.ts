@@ -50,6 +50,7 @@ function variedRuns(count: number): Run[] {
       ...(status === 'queued' && next() < 0.5 ? { waitingFor: { kind: 'concurrency' as const } } : {}),
       ...(next() < 0.2 ? { parentRunId: pick(['run_c', 'run_d']) } : {}),
       ...(next() < 0.2 ? { runner: pick(['r-1', 'r-2']) } : {}),
+      ...(next() < 0.2 ? { startKey: pick(['a', 'b']) } : {}),
       ...(next() < 0.2 ? { triggerKind: 'cron' as const, cron: '* * * * *' } : {}),
       ...(next() < 0.2 ? { eventId: pick(['evt_1', 'evt_2']) } : {}),
       ...(next() < 0.6
@@ -79,6 +80,7 @@ const VALUES: { readonly [Name in FilterName]: readonly Required<RunFilter>[Name
   waitingFor: ['event', 'concurrency', 'child'],
   error: [NO_CARD],
   runner: ['r-1'],
+  key: ['a', 'none'],
   ids: [['run_a', ...ids(RUNS.slice(20, 50))], ['run_a']],
   attribute: [['customer:c-1'], ['vip:true', 'items:2'], ['customer:c-1', 'customer:c-2'], ['none:1']],
   runType: ['cron', 'event'],

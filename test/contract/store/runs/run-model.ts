@@ -21,6 +21,7 @@ const MATCHES: { readonly [Name in FilterName]: (run: Run, value: Required<RunFi
   waitingFor: (run, kind) => run.waitingFor?.kind === kind,
   error: (run, fingerprint) => run.status === 'failed' && errorFingerprint(run) === fingerprint,
   runner: (run, runner) => run.runner === runner,
+  key: (run, key) => run.startKey === key,
   ids: (run, ids) => ids.includes(run.id),
   attribute: (run, texts) => texts.every(text => attributeTexts(run.attributes).includes(text)),
   runType: (run, runType) => run.triggerKind === runType,

@@ -56,13 +56,15 @@ export function longNamesContract(open: OpenStore): void {
         eventName,
         runner: name(128),
         singletonKey: key,
+        startKey: key,
         cancelOn: [{ event: eventName }],
       })
       await write(store(), created(run))
       expect((await store().loadRun(run.id))?.run).toEqual(run)
       expect((await reads().runs({ app, limit: 9 })).map(({ id }) => id)).toEqual([run.id])
       expect((await reads().runs({ app, limit: 9, sort: 'workflow' })).map(({ id }) => id)).toEqual([run.id])
-      expect(await store().liveRuns({ ...of, key })).toEqual([run.id])
+      expect(await store().liveRuns({ type: 'live', ...of, key })).toEqual([run.id])
+      expect(await store().liveRuns({ type: 'started', ...of, key })).toEqual([run.id])
       const watched = await store().watchers({ namespace, eventName, after: 0, limit: 9 })
       expect(watched.map(({ watcher }) => watcher.runId)).toEqual([run.id])
     })
