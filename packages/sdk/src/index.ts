@@ -44,6 +44,8 @@ export type {
   InputOf,
   OutputOf,
   Rollback,
+  StartedRun,
+  StartRunOptions,
   StepMapOptions,
   StepRunOptions,
   StepTools,

@@ -83,6 +83,8 @@ const KINDS: Record<WaterfallStep['op'], SegmentKind> = {
   WaitForCallback: 'wait',
   WaitForRun: 'wait',
   RunWorkflow: 'wait',
+  StartRun: 'point',
+  CancelRun: 'point',
   Emit: 'point',
   Webhook: 'point',
 }

@@ -15,6 +15,8 @@ export const OPS: Record<StepRecord['op'], { word: string; glyph: string }> = {
   WaitForCallback: { word: 'callback', glyph: '⚑' },
   WaitForRun: { word: 'run', glyph: '⧗' },
   RunWorkflow: { word: 'child run', glyph: '↳' },
+  StartRun: { word: 'start run', glyph: '↗' },
+  CancelRun: { word: 'cancel run', glyph: '✕' },
   Emit: { word: 'emit', glyph: '◆' },
   Webhook: { word: 'webhook', glyph: '➚' },
 }

@@ -60,6 +60,8 @@ export interface StepQuery {
   limit?: number | undefined
   /** Leaves out the results. */
   withoutData?: boolean
+  /** Only steps that started a run, or found one by its key. */
+  hasStarted?: boolean
 }
 
 /** The stored reports of some passes of a run. */

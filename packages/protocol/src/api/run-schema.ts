@@ -71,6 +71,12 @@ export const RunSummarySchema = Type.Object({
   parentRunId: optionalText(
     'The run that started this run as a child, the failed run that this `onFailure` run handles, or the run that this `cleanup` run follows',
   ),
+  startedBy: Type.Optional(
+    Type.Object(
+      { runId: Type.String(), stepName: Type.String() },
+      { description: 'The step of another run that started the run. It is no parent: both runs end by themselves' },
+    ),
+  ),
   runner: optionalText('Id of the runner that the run is pinned to'),
   key: optionalText('The key with which the run was started directly: no other live run of the workflow has it'),
   attempt: Type.Integer({
@@ -159,6 +165,12 @@ export const RunExplanationSchema = Type.Object({
   children: Type.Optional(
     Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
       description: 'The children that the run waits for, oldest first, at most 20',
+    }),
+  ),
+  startedBy: RunSummarySchema.properties.startedBy,
+  started: Type.Optional(
+    Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
+      description: 'The runs that its steps started, and that it does not wait for, oldest first, at most 20',
     }),
   ),
   position: Type.Optional(count('Number of waiting runs of the same limit and key before this run')),

@@ -34,6 +34,8 @@ export const OpSchema = text(
   'WaitForCallback',
   'WaitForRun',
   'RunWorkflow',
+  'StartRun',
+  'CancelRun',
   'Emit',
   'Webhook',
 )
@@ -67,6 +69,7 @@ export const StepRecordSchema = Type.Object({
   eventName: optionalText('Name of the event that the step waits for or emitted'),
   signal: optionalText('Name of the signal that the step waits for'),
   childRunId: optionalText('The run that the step started'),
+  startedRunId: optionalText('The run that the step started or found by its key, and that it does not wait for'),
   awaitedRunId: optionalText('The run whose end the step waits for: the first of its chain'),
   deliveryId: optionalText('The webhook delivery that the step requested'),
   emittedEventId: optionalText('The event that the step emitted'),

@@ -28,6 +28,17 @@ describe('an opcode', () => {
     { op: 'WaitForCallback', ...id, timeoutMs: 5 },
     { op: 'WaitForRun', ...id, runId: 'run_1', timeoutMs: 5 },
     { op: 'RunWorkflow', ...id, childName: 'pack', childData: null },
+    {
+      op: 'StartRun',
+      ...id,
+      workflow: 'pack',
+      data: 7,
+      key: 'a',
+      ifRunning: 'refuse',
+      delayMs: 5,
+      attributes: { n: 1 },
+    },
+    { op: 'CancelRun', ...id, runId: 'run_1' },
     { op: 'Emit', ...id, eventName: 'paid', data: 7 },
     { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },
     { op: 'Sleep', ...id, sleepMs: 1, unknown: true },
@@ -53,6 +64,9 @@ describe('an opcode', () => {
     { op: 'WaitForSignal', ...id, signal: 'a b' },
     { op: 'WaitForRun', ...id },
     { op: 'RunWorkflow', ...id },
+    { op: 'StartRun', ...id },
+    { op: 'StartRun', ...id, workflow: 'pack', ifRunning: 'queue' },
+    { op: 'CancelRun', ...id },
     { op: 'Webhook', ...id },
   ])('does not pass: %j', opcode => {
     expect(Value.Check(OpcodeSchema, opcode)).toBe(false)

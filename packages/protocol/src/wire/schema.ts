@@ -2,7 +2,7 @@
 // documentation derive from them. Unknown fields are allowed everywhere.
 
 import Type from 'typebox'
-import { attributeMembers } from './attributes-schema.ts'
+import { AttributesSchema, attributeMembers } from './attributes-schema.ts'
 import {
   APP_NAME_CHARS_MAX,
   CRON_CHARS_MAX,
@@ -11,6 +11,7 @@ import {
   FEATURE_CHARS_MAX,
   FEATURES_MAX,
   INSTANCE_CHARS_MAX,
+  KEY_CHARS_MAX,
   LOG_INDEX_MAX,
   NAME_CHARS_MAX,
   NON_RETRIABLE_MAX,
@@ -266,6 +267,19 @@ export const OpcodeSchema = Type.Union([
     childApp: Type.Optional(name(APP_NAME_CHARS_MAX)),
     childData: Type.Optional(Type.Unknown()),
   }),
+  Type.Object({
+    op: Type.Literal('StartRun'),
+    ...opcode,
+    workflow: name(NAME_CHARS_MAX),
+    app: Type.Optional(name(APP_NAME_CHARS_MAX)),
+    data: Type.Optional(Type.Unknown()),
+    key: Type.Optional(name(KEY_CHARS_MAX)),
+    ifRunning: Type.Optional(Type.Union([Type.Literal('use'), Type.Literal('refuse'), Type.Literal('cancel')])),
+    delayMs: Type.Optional(DelayMs),
+    atMs: Type.Optional(Type.Number()),
+    attributes: Type.Optional(AttributesSchema),
+  }),
+  Type.Object({ op: Type.Literal('CancelRun'), ...opcode, runId: name(NAME_CHARS_MAX) }),
   Type.Object({
     op: Type.Literal('Emit'),
     ...opcode,

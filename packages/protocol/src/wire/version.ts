@@ -60,6 +60,9 @@ export const CALLBACKS_FEATURE = 'callbacks'
 /** The feature of WaitForRun (`docs/wire-protocol.md#waiting-for-runs`). */
 export const WAIT_FOR_RUN_FEATURE = 'wait-for-run'
 
+/** The feature of StartRun, CancelRun and the newer members of RunWorkflow and Emit (`docs/wire-protocol.md#starting-runs`). */
+export const START_RUN_FEATURE = 'start-run'
+
 /** The feature of `continueAs` in a 200 (`docs/wire-protocol.md#continue-as`). */
 export const CONTINUE_AS_FEATURE = 'continue-as'
 

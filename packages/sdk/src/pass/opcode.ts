@@ -79,6 +79,8 @@ export const OPCODE_RULES = {
   WaitForCallback: { hasResult: false, isUrgent: false, outlivesReturn: false },
   WaitForRun: { hasResult: false, isUrgent: false, outlivesReturn: false },
   RunWorkflow: { hasResult: false, isUrgent: false, outlivesReturn: true },
+  StartRun: { hasResult: false, isUrgent: true, outlivesReturn: true },
+  CancelRun: { hasResult: false, isUrgent: true, outlivesReturn: true },
   Emit: { hasResult: false, isUrgent: true, outlivesReturn: true },
   Webhook: { hasResult: false, isUrgent: true, outlivesReturn: true },
 } as const satisfies Record<Opcode['op'], OpcodeRules>

@@ -1,5 +1,6 @@
 // Runs the callback of a `step.run` with its context and log scope, and encodes its opcode. Called by the step tools.
 
+import type { OutputPlace } from '@perdure/client'
 import { type InvokeContext, MEMO_ATTEMPT_FEATURE, type RetryPolicy, STEP_ATTEMPTS_DEFAULT } from '@perdure/protocol'
 import type { MiddlewareChain } from '../middleware/chain.ts'
 import type { RunningCallback } from '../pass/discoveries.ts'
@@ -46,6 +47,11 @@ export interface PassEnvironment {
   readonly onStray: (error: unknown) => void
   /** Takes the rollbacks of the steps that the handler calls, by hashed id; undefined unless they are looked for. */
   readonly rollbacks?: Map<string, Rollback>
+}
+
+/** Encodes the data of a step after its middleware. */
+export function payloadText({ middleware }: PassEnvironment, data: unknown, place: OutputPlace): string | undefined {
+  return encodePayload(middleware.output(data, place), `The data of step "${place.name}"`)
 }
 
 /** A step that blocks the event loop for so long is named in the log of its run. */

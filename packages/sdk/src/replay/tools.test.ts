@@ -10,7 +10,7 @@ import { runOf, TestRun } from './engine.testkit.ts'
 
 async function opcodeOf(call: (step: StepTools, ctx: RunContext) => Promise<unknown>): Promise<unknown> {
   const { opcodes } = await runOf(({ step, ctx }) => call(step, ctx), {
-    ctx: { features: ['wait-for-run', 'signals'] },
+    ctx: { features: ['wait-for-run', 'signals', 'start-run'] },
   }).pass()
   expect(opcodes).toHaveLength(1)
   const { id, name, ...fields } = opcodes[0] as (typeof opcodes)[number]
@@ -56,6 +56,30 @@ describe('opcodes', () => {
       step => step.waitForRun('s', { runId: 'run_1', timeout: '1m' }),
       { op: 'WaitForRun', runId: 'run_1', timeoutMs: 60_000 },
     ],
+    ['start', step => step.startRun('s', { workflow: 'other' }), { op: 'StartRun', workflow: 'other' }],
+    [
+      'start with everything',
+      step =>
+        step.startRun('s', {
+          workflow: child,
+          app: 'other',
+          data: [1],
+          key: 'k',
+          ifRunning: 'cancel',
+          delay: '1m',
+          attributes: { n: 1 },
+        }),
+      {
+        ...{ op: 'StartRun', workflow: 'child', app: 'other', data: [1], key: 'k', ifRunning: 'cancel' },
+        ...{ delayMs: 60_000, attributes: { n: 1 } },
+      },
+    ],
+    [
+      'start at a time',
+      step => step.startRun('s', { workflow: 'w', at }),
+      { op: 'StartRun', workflow: 'w', atMs: at.getTime() },
+    ],
+    ['cancel', step => step.cancelRun('s', { runId: 'run_1' }), { op: 'CancelRun', runId: 'run_1' }],
     ['child by name', step => step.runWorkflow('s', { workflow: 'child' }), { op: 'RunWorkflow', childName: 'child' }],
     [
       'child by value, in another app',
@@ -171,6 +195,33 @@ describe('results', () => {
     const features = { ctx: { features: ['wait-for-run'] } }
     const unnamed = await runOf(({ step }) => step.waitForRun('s', { runId: '' }), features).pass()
     expect(unnamed.error?.message).toContain('runId must be')
+  })
+
+  test('a start gives the run, and a cancel nothing', async () => {
+    const run = runOf(async ({ step }) => [
+      await step.startRun('go', { workflow: 'other' }),
+      await step.cancelRun('stop', { runId: 'run_2' }),
+    ])
+    const started = { runId: 'run_2', existing: false }
+    run.settle('go', { data: started })
+    run.settle('stop', { data: null })
+    expect(await run.pass()).toMatchObject({ status: 200, data: [started, null] })
+  })
+
+  test.each<[string, (step: StepTools) => Promise<unknown>]>([
+    ['workflow must be', step => step.startRun('s', { workflow: '' })],
+    ['key must be', step => step.startRun('s', { workflow: 'w', key: '' })],
+    ['key must be', step => step.startRun('s', { workflow: 'w', key: 'k'.repeat(257) })],
+    ['ifRunning must be', step => step.startRun('s', { workflow: 'w', key: 'k', ifRunning: 'queue' as never })],
+    ['without key', step => step.startRun('s', { workflow: 'w', ifRunning: 'use' })],
+    ['either delay or at', step => step.startRun('s', { workflow: 'w', delay: 1, at: 1e12 })],
+    ['attributes: "a" must be', step => step.startRun('s', { workflow: 'w', attributes: { a: [] as never } })],
+    ['has no option "ky"', step => step.startRun('s', { workflow: 'w', ky: 'k' } as never)],
+    ['runId must be', step => step.cancelRun('s', { runId: '' })],
+  ])('a start or a cancel is refused: %s', async (message, call) => {
+    const refused = await runOf(({ step }) => call(step), { ctx: { features: ['start-run'] } }).pass()
+    expect(refused.error?.message).toContain(message)
+    expect((await runOf(({ step }) => call(step)).pass()).error?.message).toContain('(start-run)')
   })
 
   test('a child returns its result', async () => {

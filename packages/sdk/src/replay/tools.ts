@@ -2,13 +2,7 @@
 // discovered. The tools are functions and not methods, so that handlers can destructure them (`const { run } = step`).
 
 import { randomUUID } from 'node:crypto'
-import {
-  type Duration,
-  type EventDefinition,
-  type InputPlace,
-  NonRetriableError,
-  type OutputPlace,
-} from '@perdure/client'
+import { type Duration, type EventDefinition, type InputPlace, NonRetriableError } from '@perdure/client'
 import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
 import {
   CALLBACKS_FEATURE,
@@ -45,7 +39,8 @@ import type {
   WaitForSignalOptions,
   WorkflowArgs,
 } from '../workflow/workflow.ts'
-import { measured, type PassEnvironment, runStep, type StepCallback } from './run-step.ts'
+import { measured, type PassEnvironment, payloadText, runStep, type StepCallback } from './run-step.ts'
+import { type CancelOptions, cancelRun, type StartOptions, startRun } from './start-tools.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
 
@@ -87,6 +82,8 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
       })
       return received(result, { kind: 'child', name })
     },
+    startRun: (name: string, options: StartOptions) => startRun(environment, name, options),
+    cancelRun: (name: string, options: CancelOptions) => cancelRun(environment, name, options),
     emit: (name: string, options: EmitOptions) =>
       toVoid(
         pass.step(name, 'Emit', id => {
@@ -183,11 +180,6 @@ function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data:
     throw new NonRetriableError(`ctx.continueAs: this engine does not know it (${CONTINUE_AS_FEATURE})`)
   const text = encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs')
   return new Continuation(text, () => pass.waits.givenSignals())
-}
-
-/** Encodes the data of a step after its middleware. */
-function payloadText({ middleware }: PassEnvironment, data: unknown, place: OutputPlace): string | undefined {
-  return encodePayload(middleware.output(data, place), `The data of step "${place.name}"`)
 }
 
 /** Calls a step with a name of the SDK. The value that `make` returns is stored and replayed. */

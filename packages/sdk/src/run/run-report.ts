@@ -104,6 +104,19 @@ function progressText(value: unknown): string | undefined | Error {
   }
 }
 
+/** Returns why these cannot be the attributes of a new run. */
+export function attributesProblem(attributes: unknown): string | undefined {
+  if (attributes === undefined) return undefined
+  if (typeof attributes !== 'object' || attributes === null) return 'not an object'
+  const entries = Object.entries(attributes)
+  if (entries.length > ATTRIBUTES_MAX) return `a run has at most ${ATTRIBUTES_MAX}`
+  for (const [key, value] of entries) {
+    const problem = value === null ? `${JSON.stringify(key)} is null` : attributeProblem(key, value)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
 function attributeProblem(key: string, value: unknown): string | undefined {
   const shown = JSON.stringify(cutText(key, ATTRIBUTE_KEY_CHARS_MAX, '…'))
   if (!KEY.test(key))

@@ -109,6 +109,7 @@ describe('a registration', () => {
         'continue-as',
         'cleanup',
         'wait-for-run',
+        'start-run',
         'budgets',
         'signals',
         'marked-answers',

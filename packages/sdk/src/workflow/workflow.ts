@@ -2,7 +2,7 @@
 // workflow as a child, and a workflow's handler gets the steps.
 
 import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, WorkflowRef } from '@perdure/client'
-import type { RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
+import type { Attributes, IfRunning, RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { RaceBranch, RaceResult } from '../run/branch.ts'
 import type { ReceivedEvent, ReceivedSignal, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
@@ -136,6 +136,21 @@ export interface StepTools {
     name: string,
     options: { workflow: string; data?: unknown; app?: string },
   ): Promise<Output>
+  /**
+   * Starts a run and goes on at once: exactly one run for the step, however often the step is tried. The run outlives its starter.
+   * Resolves with its id; `existing` says that a live run with the `key` was found instead. Rejects with a {@link StepFailedError}
+   * when nothing is started: its `code` is `already_running` when a live run refuses the start.
+   */
+  startRun<Sent>(
+    name: string,
+    options: { workflow: Workflow<never, unknown, Sent> } & StartRunOptions & DataField<NoInfer<Sent>>,
+  ): Promise<StartedRun>
+  startRun(name: string, options: { workflow: string; data?: unknown } & StartRunOptions): Promise<StartedRun>
+  /**
+   * Cancels a run of the namespace, its open steps and its children. No error when it has ended. Of a run that continued as another,
+   * cancels the newest. Rejects with a {@link StepFailedError} when there is no such run.
+   */
+  cancelRun(name: string, options: { runId: string }): Promise<void>
   /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
   emit<Event extends EventDefinition>(name: string, options: { event: Event } & DataField<SentOf<Event>>): Promise<void>
   emit(name: string, options: { event: string; data?: unknown }): Promise<void>
@@ -148,6 +163,29 @@ export interface WaitForSignalOptions {
   timeout?: Duration
   /** `'now'`: only what arrives after the wait was stored counts. Default: `'run'`. */
   since?: 'run' | 'now'
+}
+
+/** Options of `step.startRun`. */
+export interface StartRunOptions {
+  /** The app of the workflow. Default: the run's own if it has the workflow, else the one app that has it. */
+  app?: string
+  /** Among the live runs of the workflow a key is there once. It is free again after the end of its run. */
+  key?: string
+  /** Decides about a start while a run with the `key` is live. Default: `use`. */
+  ifRunning?: IfRunning
+  /** The run goes to a runner after this time. */
+  delay?: Duration
+  /** The same, as a time: a Date, epoch milliseconds, or an ISO 8601 string. */
+  at?: Date | number | string
+  /** Attributes of the run, by which it is found. */
+  attributes?: Attributes
+}
+
+/** The run that a step started. */
+export interface StartedRun {
+  runId: string
+  /** The run was there already, with the `key` of the start. */
+  existing: boolean
 }
 
 /** The options of `step.waitForRun`. */

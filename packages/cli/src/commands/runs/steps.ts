@@ -145,5 +145,12 @@ function stepNote(step: StepRecord): string | undefined {
   if (step.nextAttemptAt !== undefined) return `next attempt ${relative(step.nextAttemptAt)}`
   if (step.status === 'waiting' && step.wakeAt !== undefined) return `wakes ${relative(step.wakeAt)}`
   if (step.effects) return [step.eventName, effectText(step.effects)].filter(Boolean).join('  ')
-  return step.childRunId ?? step.awaitedRunId ?? step.eventName ?? step.emittedEventId ?? step.deliveryId
+  return (
+    step.childRunId ??
+    step.startedRunId ??
+    step.awaitedRunId ??
+    step.eventName ??
+    step.emittedEventId ??
+    step.deliveryId
+  )
 }

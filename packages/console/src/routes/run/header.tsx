@@ -134,6 +134,14 @@ function Trigger({ view }: { view: RunView }) {
   if (cron !== undefined) return <>cron {shortName(cron)}</>
   if (view.run.kind !== undefined) return view.run.kind === 'cleanup' ? 'end of a run' : 'failure of a run'
   if (view.run.parentRunId !== undefined) return 'parent run'
+  const { startedBy } = view.run
+  if (startedBy !== undefined)
+    return (
+      <>
+        step {shortName(startedBy.stepName)} of{' '}
+        <Link target={{ to: 'run', params: { id: startedBy.runId } }}>{startedBy.runId.slice(-8)}</Link>
+      </>
+    )
   return triggerKind === 'event' ? 'direct start' : triggerKind
 }
 

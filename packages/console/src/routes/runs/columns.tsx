@@ -100,7 +100,7 @@ export function runColumns(shown: readonly string[], sorting: Sorting, longMs: n
 /** The prefix and the last characters, which differ. */
 const shortId = (id: string) => (id.length <= 14 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`)
 
-function Trigger({ run: { eventName, cron, replayOf, parentRunId, kind } }: { run: Run }) {
+function Trigger({ run: { eventName, cron, replayOf, parentRunId, startedBy, kind } }: { run: Run }) {
   const [what, detail, shown = detail] =
     replayOf !== undefined
       ? ['replay of', replayOf, replayOf.slice(-8)]
@@ -109,7 +109,9 @@ function Trigger({ run: { eventName, cron, replayOf, parentRunId, kind } }: { ru
         : cron !== undefined
           ? ['cron', cron, cron.replace(/^TZ=\S+\s+/, '')]
           : eventName === undefined
-            ? ['direct start', '']
+            ? startedBy === undefined
+              ? ['direct start', '']
+              : ['started by', startedBy.runId, startedBy.runId.slice(-8)]
             : ['', eventName]
   return (
     <span title={`${what} ${detail}`.trim()}>

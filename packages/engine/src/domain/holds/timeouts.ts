@@ -4,13 +4,13 @@
 import type { RunError } from '@perdure/protocol'
 import type { Run } from '../model/run.ts'
 
-type Timed = Pick<Run, 'holds' | 'createdAt' | 'startedAt'>
+type Timed = Pick<Run, 'holds' | 'createdAt' | 'startedAt' | 'startAt'>
 
 /** When the run fails unless it has started, or ended, by then; undefined when it has no such timeout. */
-export function runDeadline({ holds, createdAt, startedAt }: Timed): number | undefined {
+export function runDeadline({ holds, createdAt, startedAt, startAt = createdAt }: Timed): number | undefined {
   if (holds === undefined) return undefined
   const { queueTimeoutMs, runTimeoutMs } = holds
-  if (startedAt === undefined) return queueTimeoutMs === undefined ? undefined : createdAt + queueTimeoutMs
+  if (startedAt === undefined) return queueTimeoutMs === undefined ? undefined : startAt + queueTimeoutMs
   return runTimeoutMs === undefined ? undefined : startedAt + runTimeoutMs
 }
 

@@ -1,6 +1,8 @@
 // The flow-control policies of a workflow as the engine keeps them, with durations in ms, defaults filled in and expressions
 // that compile (`registry/flow-control.ts` makes them from a registration), and the holds that they put on a run.
 
+import type { IfRunning } from '@perdure/protocol'
+
 export type ConcurrencyScope = 'workflow' | 'app' | 'namespace'
 
 export interface ConcurrencyLimit {
@@ -107,4 +109,11 @@ export interface Holds {
   queueTimeoutMs?: number
   /** From the first invoke to the end. */
   runTimeoutMs?: number
+}
+
+/** The key of a direct start: among the live runs of one workflow it is there once (docs/concepts.md#one-live-run-per-key). */
+export interface StartKey {
+  key: string
+  /** Decides about a start that meets a live run with the key. */
+  ifRunning: IfRunning
 }

@@ -73,6 +73,10 @@ export interface Run {
   /** The first run of its chain; absent on that run itself. */
   chainId?: string
   parentRunId?: string
+  /** The step that started the run directly. The run outlives its starter. */
+  startedBy?: { runId: string; stepName: string }
+  /** The run is not sent to a runner before. */
+  startAt?: number
   /** Index of the parent's RunWorkflow step that waits for this run's end; absent if none does. */
   parentStepIndex?: number
   /** Number of runs before it in a chain of runs that start each other (holds/generations); absent: 0. */

@@ -2,7 +2,9 @@
 
 import type { Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
+import type { Attributes } from './attributes.ts'
 import type { Triggered } from './event.ts'
+import type { StartKey } from './flow-control.ts'
 
 export type { StepStatus }
 
@@ -58,9 +60,11 @@ export interface Step extends Partial<PassSent & RanTimes> {
   /** The runner can undo the step, which has succeeded. */
   rollback?: true
   childRunId?: string
+  /** The run that a StartRun started or found. */
+  startedRunId?: string
   /** The first run of the chain whose end the step waits for. */
   awaitedRunId?: string
-  /** Only of a step whose child waits for its workflow to be registered. */
+  /** Only of a step whose run waits for its workflow to be registered. */
   childStart?: ChildStart | undefined
   deliveryId?: string
   emittedEventId?: string
@@ -80,13 +84,22 @@ export interface SettledBy {
   at: number
 }
 
-/** A child that has not started: no app has its workflow yet. */
+/** A run that has not started: no app has its workflow yet. */
 export interface ChildStart {
   workflow: string
   app?: string | undefined
   input?: JsonText | undefined
   /** Then the step fails. */
   until: number
+  /** Only of a StartRun, which does not wait for the end of its run. */
+  direct?: DirectStart | undefined
+}
+
+/** The options of a StartRun. */
+export interface DirectStart {
+  startKey?: StartKey | undefined
+  startAt?: number | undefined
+  attributes?: Attributes | undefined
 }
 
 /** The effects of an emitted event: steps that it woke, and the workflows that it triggered. */

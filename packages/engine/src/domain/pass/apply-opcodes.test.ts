@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { given } from '../testkit/given.testkit.ts'
 import {
+  cancelsRun,
   emits,
   NOW,
   ran,
@@ -14,6 +15,7 @@ import {
   sends,
   sleeps,
   sleepsUntil,
+  startsRun,
   waitsFor,
   waitsForCallback,
   waitsForRun,
@@ -33,6 +35,8 @@ const ONE_OF_EACH = {
   WaitForCallback: waitsForCallback('a', { timeoutMs: SECOND }),
   WaitForRun: waitsForRun('a', 'run_other', { timeoutMs: SECOND }),
   RunWorkflow: runsChild('a', 'pack'),
+  StartRun: startsRun('a', 'pack'),
+  CancelRun: cancelsRun('a', 'run_other'),
   Emit: emits('a', 'order.sent'),
   Webhook: sends('a', 'https://partner.test/hook'),
 } satisfies Record<PassOpcode['op'], PassOpcode>

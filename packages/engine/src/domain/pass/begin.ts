@@ -2,7 +2,8 @@
 // and then it goes to a runner, is held without one, or fails because it is pinned to a runner that is not registered.
 // Also decides how a lease is given back. Called by services/pass.
 
-import { type ChildContext, onlyWaitsForChildren, startWaitingChildren } from '../arrival/child/child-start.ts'
+import type { ChildContext } from '../arrival/child/child-start.ts'
+import { onlyWaitsForChildren, startWaiting } from '../arrival/child/waiting-starts.ts'
 import { HELD_RECHECK_MS } from '../holds/concurrency.ts'
 import { type Start, throttleToPass } from '../holds/throttle.ts'
 import { timedOut } from '../holds/timeouts.ts'
@@ -57,10 +58,16 @@ function start(draft: Draft, context: BeginContext): Next {
     draft.set({ availableAt, leaseOwner: undefined, waitingFor: { kind: 'workflow-paused' } })
     return 'stop'
   }
+  if (startsLater(draft.run, draft.now)) {
+    const { startAt: until = draft.now } = draft.run
+    draft.move('queued')
+    draft.set({ availableAt: until, leaseOwner: undefined, waitingFor: { kind: 'sleep', until } })
+    return 'stop'
+  }
   if (waitsForChild(draft)) {
     // A run that something else has woken is queued.
     const isParked = draft.run.status === 'waiting'
-    startWaitingChildren(draft, context)
+    startWaiting(draft, context)
     if (draft.run.cancelRequested) return end({ status: 'cancelled' })
     if (isParked && onlyWaitsForChildren(draft) && park(draft, draft.now)) return 'stop'
   }
@@ -81,6 +88,11 @@ function start(draft: Draft, context: BeginContext): Next {
 function waitsForChild({ open }: Draft): boolean {
   for (const { childStart } of open.values()) if (childStart) return true
   return false
+}
+
+/** A start with a delay: something woke the run before its time. */
+function startsLater({ startedAt, startAt = 0 }: Run, now: number): boolean {
+  return startedAt === undefined && now < startAt
 }
 
 /** The run's workflow is paused, and the run has not started. */

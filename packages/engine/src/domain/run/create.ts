@@ -109,9 +109,13 @@ export function directRun(options: {
   attributes?: Attributes | undefined
   trace?: Traceparent | undefined
   startKey?: string | undefined
+  /** Absent: at once. */
+  startAt?: number | undefined
+  /** The run whose step starts it. */
+  starter?: { run: Run; stepName: string } | undefined
   report?: Report | undefined
 }): Run {
-  const { workflow, id, now, input, attributes, trace, startKey } = options
+  const { workflow, id, now, input, attributes, trace, startKey, startAt = now, starter } = options
   const origin: Origin = {
     namespace: workflow.namespace,
     id,
@@ -124,8 +128,21 @@ export function directRun(options: {
     ...(trace === undefined ? {} : { trace }),
     ...(attributes === undefined ? {} : { attributes }),
     ...(startKey === undefined ? {} : { startKey }),
+    ...(starter ? startedIn(starter) : {}),
   }
-  return queuedAnew(origin, options)
+  if (startAt <= now) return queuedAnew(origin, options)
+  const later = { startAt, availableAt: startAt, waitingFor: { kind: 'sleep', until: startAt } } as const
+  return { ...queuedAnew({ ...origin, startAt }, options), ...later }
+}
+
+/** The fields that a run has of the run whose step started it. */
+function startedIn({ run, stepName }: { run: Run; stepName: string }): Partial<Run> {
+  return {
+    startedBy: { runId: run.id, stepName },
+    generation: nextGeneration(run),
+    ...(run.engineEvents === undefined ? {} : { engineEvents: run.engineEvents }),
+    ...(run.trace === undefined ? {} : { trace: run.trace }),
+  }
 }
 
 /** Name of the event that a scheduled run's handler receives. */

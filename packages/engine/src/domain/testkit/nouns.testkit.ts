@@ -162,6 +162,14 @@ export const runsChild = (
   fields: Partial<PassOpcodeOf<'RunWorkflow'>> = {},
 ): PassOpcode => ({ op: 'RunWorkflow', ...opcode(name), childName, ...fields })
 
+export const startsRun = (
+  name: string,
+  workflow: string,
+  fields: Partial<PassOpcodeOf<'StartRun'>> = {},
+): PassOpcode => ({ op: 'StartRun', ...opcode(name), workflow, ...fields })
+
+export const cancelsRun = (name: string, runId: string): PassOpcode => ({ op: 'CancelRun', ...opcode(name), runId })
+
 export const emits = (name: string, eventName: string, data?: string): PassOpcode => ({
   op: 'Emit',
   ...opcode(name),

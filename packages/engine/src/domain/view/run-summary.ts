@@ -25,6 +25,7 @@ export function runSummary(run: Run & { currentStepName?: string }): EveryField<
     continuedFrom: shownRunId(run.continuedFrom),
     continuedAs: shownRunId(run.continuedAs),
     parentRunId: shownRunId(run.parentRunId),
+    startedBy: run.startedBy && { ...run.startedBy, runId: shownRunId(run.startedBy.runId) },
     runner: run.runner,
     key: run.startKey,
     attempt: run.attempt,

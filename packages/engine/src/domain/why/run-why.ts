@@ -62,13 +62,15 @@ export interface Facts {
   isEngineHeld?: boolean
   /** The circle of waits that the run is in. */
   circle?: WaitCircle | undefined
+  /** Runs that steps of the run started and do not wait for. */
+  started?: readonly { stepName: string; runId: string; status: RunStatus }[]
   /** Statuses of the children that the run waits for, by run id. */
   childStatuses: ReadonlyMap<string, RunStatus>
 }
 
 /** The answer for every status and every reason to wait. Undefined members are left out when it is serialised. */
 export function runWhy(facts: Facts): RunExplanation {
-  const { run, since, pass, position, blockedBy = [] } = facts
+  const { run, since, pass, position, blockedBy = [], started = [] } = facts
   const { live, stale, disconnected, without } = facts.runners
   const open = facts.steps.filter(step => !isSettled(step.status))
   const { waitingFor: waiting } = run
@@ -91,6 +93,8 @@ export function runWhy(facts: Facts): RunExplanation {
         ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }
         : undefined,
     childRunId: waiting?.childRunId,
+    startedBy: run.startedBy && { ...run.startedBy, runId: shownRunId(run.startedBy.runId) },
+    started: started.length === 0 ? undefined : started.map(each => ({ ...each, runId: shownRunId(each.runId) })),
     children: children.length === 0 ? undefined : children,
     position,
     blockedBy: blockedBy.length === 0 ? undefined : blockedBy.map(presentHolder),
@@ -231,8 +235,9 @@ function queuedSentence(facts: Facts): string {
       return `Its workflow "${run.workflow}" is paused. The run starts when the workflow is resumed.`
     case 'throttle':
       return `It is held by its throttle${key}${nextStartText(nextStartAt(facts))}${before}.`
-    case undefined:
     case 'sleep':
+      return `It was started with a delay, and begins at ${optionalTimestamp(waitingFor.until)}.`
+    case undefined:
     case 'event':
     case 'signal':
     case 'callback':

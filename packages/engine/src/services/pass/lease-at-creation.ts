@@ -103,8 +103,9 @@ export class LeaseAtCreation {
 
 /**
  * Forks may carry steps, and a child may be created cancelled: the lane claims those like any other run. The same holds
- * for runs with slots or a throttle: only claims count who holds a slot.
+ * for runs with slots or a throttle: only claims count who holds a slot. A run that starts later is not due yet.
  */
-function isFresh({ status, replayOf, cancelRequested, holds }: Run): boolean {
-  return status === 'queued' && replayOf === undefined && !cancelRequested && !holds?.slots && !holds?.throttle
+function isFresh({ status, replayOf, cancelRequested, holds, startAt }: Run): boolean {
+  if (startAt !== undefined || cancelRequested) return false
+  return status === 'queued' && replayOf === undefined && !holds?.slots && !holds?.throttle
 }

@@ -1,12 +1,13 @@
 // Starts runs of a workflow directly, without an event (docs/concepts.md#start-a-workflow-directly). With an id of the caller's a
 // repeat starts nothing and answers the first run. Called by the HTTP routes.
 
-import { claimKey, keyTaken, type StartKey } from '../../domain/arrival/live/start-key.ts'
+import { claimKey, keyTaken } from '../../domain/arrival/live/start-key.ts'
 import { startAlone } from '../../domain/arrival/singleton.ts'
 import type { Attributes } from '../../domain/model/attributes.ts'
 import type { Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
+import type { StartKey } from '../../domain/model/flow-control.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
 import { catalogGuards, registeredGuards } from '../../domain/run/assumptions.ts'

@@ -71,6 +71,7 @@ export class RunWhy {
       runningStep: this.#deps.runningOf(runId)?.at(-1)?.name,
       isEngineHeld: this.#deps.hold.isHeld,
       circle: run.status === 'waiting' ? await waitCircle(reads, run, steps) : undefined,
+      started: await startedBy(reads, run),
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
   }
@@ -119,6 +120,18 @@ export class RunWhy {
 
 /** Runs that steps wait for, whose statuses are read. */
 const AWAITED_READ_MAX = 20
+
+/** The runs that steps of the run started, oldest first. */
+async function startedBy(reads: Reads, { id }: Run): Promise<NonNullable<Facts['started']>> {
+  const steps = await reads.steps(id, { hasStarted: true, limit: STARTED_SHOWN_MAX, withoutData: true })
+  const started = steps.map(async ({ name: stepName, startedRunId: runId = '' }) => {
+    const frame = await reads.status(runId)
+    return frame && { stepName, runId, status: frame.status }
+  })
+  return (await Promise.all(started)).filter(found => found !== undefined)
+}
+
+const STARTED_SHOWN_MAX = 20
 
 async function statusesOf(reads: Reads, steps: readonly Step[]): Promise<Map<string, RunStatus>> {
   const children = awaitedChildren(steps).map(async ({ childRunId }) => {

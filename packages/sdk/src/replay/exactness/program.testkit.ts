@@ -18,8 +18,11 @@ interface CallOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Programs do not wait for runs or signals. */
-type StepOp = CallOfOpcode[Exclude<Opcode['op'], 'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate'>]
+/** Programs do not wait for runs or signals, nor start or cancel runs directly. */
+type StepOp = CallOfOpcode[Exclude<
+  Opcode['op'],
+  'WaitForRun' | 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'
+>]
 export interface StepNode {
   kind: 'step'
   op: StepOp

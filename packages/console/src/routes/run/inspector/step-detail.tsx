@@ -241,8 +241,8 @@ function Attempts({ bar }: { bar: Bar }) {
 
 /** Ids are linked only where the field is an id. */
 function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean }) {
-  const { childRunId, awaitedRunId, eventName, emittedEventId, deliveryId } = step
-  if (!childRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
+  const { childRunId, startedRunId, awaitedRunId, eventName, emittedEventId, deliveryId } = step
+  if (!childRunId && !startedRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
   return (
     <dl className={css.facts}>
       {childRunId && (
@@ -251,6 +251,15 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
           <dd>
             <Link target={{ to: 'run', params: { id: childRunId } }}>{childRunId}</Link>{' '}
             {!isBundle && <ChildStatus id={childRunId} />}
+          </dd>
+        </>
+      )}
+      {startedRunId && (
+        <>
+          <dt>Started</dt>
+          <dd>
+            <Link target={{ to: 'run', params: { id: startedRunId } }}>{startedRunId}</Link>{' '}
+            {!isBundle && <ChildStatus id={startedRunId} />}
           </dd>
         </>
       )}

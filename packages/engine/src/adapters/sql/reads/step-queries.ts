@@ -40,13 +40,14 @@ export function stepSliceQueries(namespace: string, runId: string, query: StepQu
   return [{ sql, params: [...values, ...values, from, limit, bytesMax, from, from, limit] }, last]
 }
 
-function stepFilter({ status, q }: StepQuery): { terms: string; params: Value[] } {
+function stepFilter({ status, q, hasStarted }: StepQuery): { terms: string; params: Value[] } {
   const terms: string[] = []
   const params: Value[] = []
   if (status) {
     terms.push(` AND status IN (${status.map(() => '?').join(', ')})`)
     params.push(...status)
   }
+  if (hasStarted) terms.push(' AND started_run_id IS NOT NULL')
   if (q) {
     terms.push(' AND text_has(?, name)')
     params.push(folded(q))

@@ -103,6 +103,8 @@ export const RUNS = table<Run>()('runs', {
     chainId: since(3, optional(text)),
     parentRunId: optional(text),
     parentStepIndex: optional(integer),
+    startedBy: since(3, optional(json)),
+    startAt: since(3, optional(integer)),
     runner: optional(text),
     trigger: parts<Run['trigger']>({ id: optional(text), name: text }),
     trace: optional(text),

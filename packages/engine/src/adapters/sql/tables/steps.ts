@@ -23,6 +23,7 @@ export const STEPS = table<Step>()('steps', {
     condition: optional(text),
     eventId: optional(text),
     childRunId: optional(text),
+    startedRunId: since(3, optional(text)),
     awaitedRunId: since(3, optional(text)),
     deliveryId: optional(text),
     emittedEventId: optional(text),

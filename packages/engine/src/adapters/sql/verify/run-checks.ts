@@ -149,7 +149,7 @@ const STEPS: Check[] = [
       OR (s.status = 'retrying' AND s.next_attempt_at IS NULL)
       OR (s.status = 'waiting' AND s.op IN ${SLEEPS} AND s.wake_at IS NULL)
       OR (s.status = 'waiting' AND s.op IN ${WAITS} AND s.event_name IS NULL)
-      OR (s.status = 'waiting' AND s.op IN ${CHILDREN} AND s.child_run_id IS NULL))`,
+      OR (s.status = 'waiting' AND s.op IN ${CHILDREN} AND s.child_run_id IS NULL AND s.child_start IS NULL))`,
     message: ([, index, name, status]) => `has step ${index} (${name}), ${status}, without what that takes`,
   },
   {

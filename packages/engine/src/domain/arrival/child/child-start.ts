@@ -1,17 +1,18 @@
-// Starts the child of a step (docs/concepts.md#children). While no app has its workflow the step waits, with a grace: a deploy may
-// register it in a moment. Called by the opcode of the step, and at each lease of a run with such a step.
+// Starts the child of a step (docs/concepts.md#children). Called by the opcode of the step, and while the step waits for its workflow
+// (waiting-starts.ts).
 
 import { nearestNames, type StepError } from '@perdure/protocol'
 import type { FilterFault } from '../../expressions/matching.ts'
 import { chainFault, chainTooLong, LONG_CHAIN, nextGeneration } from '../../holds/generations.ts'
 import { heldByAncestors } from '../../holds/kept-slots.ts'
 import type { CatalogView } from '../../model/catalog.ts'
-import { type ChildStart, isSettled, type Step } from '../../model/step.ts'
+import type { Run } from '../../model/run.ts'
+import type { ChildStart, Step } from '../../model/step.ts'
+import type { Workflow } from '../../model/workflow.ts'
 import { type Assumptions, catalogGuards, registeredGuards } from '../../run/assumptions.ts'
-import { childRun } from '../../run/create.ts'
+import { childRun, type Under } from '../../run/create.ts'
 import type { Draft } from '../../run/draft.ts'
-import { isDue } from '../../run/state.ts'
-import { addStart } from '../live/live-runs.ts'
+import { addStart, emptyClaim, type LiveClaim } from '../live/live-runs.ts'
 import { alreadyRunningText, claimSingleton } from '../singleton.ts'
 
 export interface ChildContext {
@@ -20,7 +21,7 @@ export interface ChildContext {
   report(fault: FilterFault | ReturnType<typeof chainFault>): void
 }
 
-type Wanted = Pick<ChildStart, 'workflow' | 'app' | 'input'>
+export type Wanted = Omit<ChildStart, 'until'>
 
 /** `childRunId`: the child is drafted. `error`: there will be none. `unknown`: no app has its workflow. */
 export type StartedChild = { childRunId: string } | { error: StepError } | 'unknown'
@@ -29,13 +30,38 @@ export type StartedChild = { childRunId: string } | { error: StepError } | 'unkn
 export function startChild(
   draft: Draft,
   { step, wanted }: { step: Pick<Step, 'id' | 'index'>; wanted: Wanted },
-  { catalog, assumptions, report }: ChildContext,
+  context: ChildContext,
 ): StartedChild {
+  const found = startable(draft, wanted, context)
+  if (found === 'unknown' || 'error' in found) return found
+  const { workflow } = found
+  const { now } = draft
+  const under = { workflow, report: context.report }
+  const child = childRun({
+    parent: draft.run,
+    step,
+    app: workflow.app,
+    workflow: workflow.name,
+    input: wanted.input,
+    now,
+    under,
+  })
+  const held = heldByAncestors(child, workflow.flowControl?.concurrency)
+  if (held) return { error: held }
+  const refused = draftStart(draft, child, { under }, context)
+  return refused ? { error: refused } : { childRunId: child.id }
+}
+
+/** The workflow that a step of the run may start. */
+export function startable(
+  draft: Draft,
+  wanted: Wanted,
+  { catalog, assumptions, report }: ChildContext,
+): { workflow: Workflow } | { error: StepError } | 'unknown' {
   draft.guards.push(...catalogGuards(catalog, assumptions))
-  const app = childApp(draft.run.app, wanted, catalog)
+  const app = startApp(draft.run.app, wanted, catalog)
   if (app === undefined) return 'unknown'
   if (typeof app !== 'string') return { error: app }
-  const { now } = draft
   const { generationsMax } = catalog
   const generation = nextGeneration(draft.run)
   if (generation >= LONG_CHAIN) report(chainFault(draft.run))
@@ -44,64 +70,57 @@ export function startChild(
     return { error: chainTooLong(what, generationsMax) }
   }
   const workflow = catalog.workflow(app, wanted.workflow)
-  if (workflow) draft.guards.push(...registeredGuards(assumptions, workflow))
-  const under = { workflow, report }
-  const child = childRun({ parent: draft.run, step, app, workflow: wanted.workflow, input: wanted.input, now, under })
-  const held = heldByAncestors(child, workflow?.flowControl?.concurrency)
-  if (held) return { error: held }
-  const drafted = { changes: draft.changes, self: draft.run }
-  const claimed = claimSingleton(child, { ...under, catalog, now, drafted, assumptions })
+  if (!workflow) return 'unknown'
+  draft.guards.push(...registeredGuards(assumptions, workflow))
+  return { workflow }
+}
+
+/** Drafts the creation of a run with the claim of its key, unless the singleton of its workflow refuses it. */
+export function draftStart(
+  draft: Draft,
+  run: Run,
+  { under, byKey = emptyClaim() }: { under: Under; byKey?: LiveClaim },
+  { catalog, assumptions }: ChildContext,
+): StepError | undefined {
+  const self = byKey.cancelsSelf ? { ...draft.run, cancelRequested: true } : draft.run
+  const drafted = { changes: [...draft.changes, ...byKey.changes], self }
+  const claimed = claimSingleton(run, { ...under, catalog, now: draft.now, drafted, assumptions })
   draft.guards.push(...claimed.guards)
   draft.questions.push(...claimed.questions)
-  if (claimed.liveRunId !== undefined) {
-    const message = alreadyRunningText(child, claimed.liveRunId)
-    return { error: { name: 'AlreadyRunningError', message, code: 'already_running' } }
-  }
+  if (claimed.liveRunId !== undefined) return alreadyRunningError(alreadyRunningText(run, claimed.liveRunId))
+  addStart(draft.changes, byKey, [])
   addStart(draft.changes, claimed, [])
-  if (claimed.cancelsSelf) draft.set({ cancelRequested: true })
-  draft.changes.push({ type: 'run.created', run: child })
-  return { childRunId: child.id }
+  if (claimed.cancelsSelf || byKey.cancelsSelf) draft.set({ cancelRequested: true })
+  draft.changes.push({ type: 'run.created', run })
+  return undefined
 }
 
-/** Starts the children of steps whose workflow has been registered. Steps whose grace is over fail. */
-export function startWaitingChildren(draft: Draft, context: ChildContext): void {
-  for (const step of [...draft.open.values()]) {
-    const { childStart } = step
-    if (!childStart) continue
-    const started = startChild(draft, { step, wanted: childStart }, context)
-    if (started === 'unknown' && draft.now < childStart.until) continue
-    const error =
-      started === 'unknown'
-        ? notRegistered(childStart, context.catalog)
-        : 'error' in started
-          ? started.error
-          : undefined
-    if (error) draft.moveStep(step, { status: 'failed', finishedAt: draft.now, error, childStart: undefined })
-    else if (started !== 'unknown' && 'childRunId' in started)
-      draft.moveStep(step, { childRunId: started.childRunId, childStart: undefined })
-  }
+/** The error of a step that starts nothing, because a run of the workflow is live. */
+export function alreadyRunningError(message: string): StepError {
+  return { name: 'AlreadyRunningError', message, code: 'already_running' }
 }
 
-/** Whether the run has nothing to do but to wait for the workflow of a child: no step has settled, and no retry is due. */
-export function onlyWaitsForChildren({ steps, open, now }: Draft): boolean {
-  return !steps.some(({ status }) => isSettled(status)) && ![...open.values()].some(step => isDue(step, now))
-}
-
-/** The error of a child whose workflow nobody has. */
-export function notRegistered({ workflow, app }: Wanted, catalog: CatalogView): StepError {
+/** The error of a step whose workflow nobody has. */
+export function notRegistered({ workflow, app, direct }: Wanted, catalog: CatalogView): StepError {
   const nearest = nearestNames(workflow, catalog.workflowNames()).map(name => `"${name}"`)
   const meant = nearest.length === 0 ? '' : ` Did you mean ${nearest.join(' or ')}?`
   const whose = app === undefined ? 'No app' : `App "${app}"`
   const has = app === undefined ? 'has a' : 'has no'
-  return { name: 'ChildNotStartedError', message: `${whose} ${has} workflow "${workflow}".${meant}` }
+  return { name: notStarted(direct), message: `${whose} ${has} workflow "${workflow}".${meant}` }
 }
 
 /** The app that is wanted, else the parent's app if it has the workflow, else the one other app that has it; undefined if none has. */
-function childApp(parentApp: string, { workflow, app }: Wanted, catalog: CatalogView): string | StepError | undefined {
+function startApp(
+  parentApp: string,
+  { workflow, app, direct }: Wanted,
+  catalog: CatalogView,
+): string | StepError | undefined {
   const apps = catalog.appsWith(workflow)
   const wanted = app ?? (apps.includes(parentApp) ? parentApp : undefined)
   if (wanted !== undefined) return apps.includes(wanted) ? wanted : undefined
   if (apps.length < 2) return apps[0]
   const message = `Several apps have a workflow "${workflow}" (${apps.join(', ')}): name one.`
-  return { name: 'ChildNotStartedError', message }
+  return { name: notStarted(direct), message }
 }
+
+const notStarted = (direct: Wanted['direct']) => (direct ? 'RunNotStartedError' : 'ChildNotStartedError')

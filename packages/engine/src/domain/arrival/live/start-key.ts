@@ -1,16 +1,10 @@
 // The key of a direct start: among the live runs of one workflow it is there once (docs/concepts.md#one-live-run-per-key). Called where
 // callers and steps start runs.
 
-import type { IfRunning } from '@perdure/protocol'
 import { EngineError } from '../../model/errors.ts'
+import type { StartKey } from '../../model/flow-control.ts'
 import { shownRunId } from '../../text/ids.ts'
 import { cancelLive, emptyClaim, type LiveClaim, type LiveFacts, type LiveKey, liveRunsWithKey } from './live-runs.ts'
-
-export interface StartKey {
-  key: string
-  /** Decides about a start that meets a live run with the key. */
-  ifRunning: IfRunning
-}
 
 /** The part that the key adds to the unit of a start. */
 export interface KeyClaim extends LiveClaim {

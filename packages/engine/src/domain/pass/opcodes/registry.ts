@@ -7,6 +7,7 @@ import type { OpcodeRules } from './opcode.ts'
 import { replyToUpdate } from './reply-to-update.ts'
 import { runWorkflow } from './run-workflow.ts'
 import { sleep, sleepUntil } from './sleep.ts'
+import { cancelRun, startRun } from './start-run.ts'
 import { stepRun } from './step-run.ts'
 import { waitForCallback } from './wait-for-callback.ts'
 import { waitForEvent, waitForSignal } from './wait-for-event.ts'
@@ -23,6 +24,8 @@ export const OPCODES = {
   WaitForCallback: waitForCallback,
   WaitForRun: waitForRun,
   RunWorkflow: runWorkflow,
+  StartRun: startRun,
+  CancelRun: cancelRun,
   Emit: emit,
   Webhook: webhook,
 } as const satisfies { readonly [Op in Opcode['op']]: OpcodeRules<Op> }

@@ -56,7 +56,7 @@ export function endOfWait(
 }
 
 /** Says the same of a run that another namespace has. */
-function noRun(runId: string): StepError {
+export function noRun(runId: string): StepError {
   return { name: 'RunNotFoundError', message: `There is no run ${quoteName(runId)}.`, code: 'not_found' }
 }
 

@@ -59,6 +59,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     eventName: signal === undefined ? step.eventName : undefined,
     signal,
     childRunId: step.childRunId,
+    startedRunId: step.startedRunId && shownRunId(step.startedRunId),
     awaitedRunId: step.awaitedRunId && shownRunId(step.awaitedRunId),
     deliveryId: step.deliveryId,
     emittedEventId: step.emittedEventId,
