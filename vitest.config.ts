@@ -111,6 +111,7 @@ const OVER_CONNECT = [
   'run/pause',
   'run/why',
   'start/keys',
+  'start/start-run',
 ].map(name => `test/scenario/${name}.test.ts`)
 
 /**
@@ -128,6 +129,7 @@ const ON_POSTGRES = [
   'pass/wait-for-event',
   'run/pause',
   'start/keys',
+  'start/start-run',
 ].map(name => `test/scenario/${name}.test.ts`)
 /** Everything but scenarios about engine processes, which have PostgreSQL files of their own. */
 const ALL_ON_POSTGRES = [...OVER_CONNECT, ...ON_POSTGRES].filter(path => !path.includes('/drain.'))

@@ -46,6 +46,7 @@ const FEATURES = [
   'continue-as',
   'cleanup',
   'wait-for-run',
+  'start-run',
   'budgets',
   'signals',
 ]

@@ -38,6 +38,7 @@ describe('the answer', () => {
         'continue-as',
         'cleanup',
         'wait-for-run',
+        'start-run',
         'budgets',
         'signals',
       ],

@@ -83,6 +83,8 @@ describe('GET /runs/{id}/steps', () => {
         step('WaitForCallback', 'h', { timeoutMs: 1 }),
         step('Webhook', 'g', { webhookUrl: 'http://127.0.0.1:9/' }),
         step('WaitForRun', 'i', { runId: awaitedRunId }),
+        step('StartRun', 'j', { workflow: kid }),
+        step('CancelRun', 'k', { runId: awaitedRunId }),
       ]),
     )
     const { runId } = await send()
@@ -101,6 +103,7 @@ describe('GET /runs/{id}/steps', () => {
       pass: expect.any(Number),
       runner: expect.any(String),
     })
+    const startedRunId = steps[9]?.startedRunId
     const [emittedEventId, childRunId, deliveryId] = [
       steps[3]?.emittedEventId,
       steps[5]?.childRunId,
@@ -124,6 +127,8 @@ describe('GET /runs/{id}/steps', () => {
         awaitedRunId,
         data: { runId: awaitedRunId, status: 'succeeded', result: 'grown' },
       },
+      { ...common('j', 'StartRun', 9), startedRunId, data: { runId: startedRunId, existing: false } },
+      { ...common('k', 'CancelRun', 10), data: null },
     ])
     // Every opcode that there is.
     expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))

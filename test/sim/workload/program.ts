@@ -16,8 +16,8 @@ interface NodeOfOpcode {
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Workloads do not wait for signals. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForSignal' | 'ReplyToUpdate'>]
+/** Workloads do not wait for signals, nor start or cancel runs directly. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {

@@ -105,7 +105,7 @@ export function commitContract(open: OpenStore): void {
         },
         lastFailure: { message: 'worse', stack: 'at y', code: 'handler_failed' },
         singletonKey: 'customer-1',
-        startKey: 'account-17',
+        ...{ startKey: 'account-17', startedBy: { runId: 'run_f', stepName: 'notify' }, startAt: NOW + 1 },
         cancelOn: [{ event: 'order.stopped' }, { event: 'stop', if: 'async.data.a == event.data.a' }],
         cancelRequested: true,
         skipsCleanup: true,
