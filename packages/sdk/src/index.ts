@@ -44,6 +44,7 @@ export type {
   InputOf,
   OutputOf,
   Rollback,
+  RunWorkflowOptions,
   StartedRun,
   StartRunOptions,
   StepMapOptions,

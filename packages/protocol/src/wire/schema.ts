@@ -266,6 +266,8 @@ export const OpcodeSchema = Type.Union([
     childName: name(NAME_CHARS_MAX),
     childApp: Type.Optional(name(APP_NAME_CHARS_MAX)),
     childData: Type.Optional(Type.Unknown()),
+    timeoutMs: Type.Optional(DelayMs),
+    priority: Type.Optional(Type.Number()),
   }),
   Type.Object({
     op: Type.Literal('StartRun'),

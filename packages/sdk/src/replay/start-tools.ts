@@ -5,7 +5,7 @@ import { IF_RUNNING, KEY_CHARS_MAX, NAME_CHARS_MAX, START_RUN_FEATURE } from '@p
 import { encodeOpcode } from '../pass/opcode.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { attributesProblem } from '../run/run-report.ts'
-import type { StartedRun, StartRunOptions } from '../workflow/workflow.ts'
+import type { RunWorkflowOptions, StartedRun, StartRunOptions } from '../workflow/workflow.ts'
 import { type PassEnvironment, payloadText } from './run-step.ts'
 import { checkStepOptions, nonBlank, timeMs } from './step-options.ts'
 
@@ -37,6 +37,16 @@ export function cancelRun(environment: PassEnvironment, name: string, options: C
     return encodeOpcode('CancelRun', id, { runId })
   })
   return cancelled.mapped(() => undefined)
+}
+
+/** @throws NonRetriableError if a child has options that the engine does not know. */
+export function checkChildFeature(
+  environment: PassEnvironment,
+  name: string,
+  options: Partial<RunWorkflowOptions>,
+): void {
+  if (options.timeout !== undefined || options.priority !== undefined)
+    checkFeature(environment, name, 'bound or order child')
 }
 
 function checkFeature({ ctx }: PassEnvironment, name: string, what: string): void {

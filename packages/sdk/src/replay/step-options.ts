@@ -38,7 +38,7 @@ const OPTIONS = {
   waitForEvent: { event: true, timeout: true, if: true, since: true } satisfies OptionNames<WaitForEventOptions>,
   waitForSignal: { signal: true, timeout: true, since: true } satisfies OptionNames<WaitForSignalOptions>,
   waitForRun: { runId: true, timeout: true } satisfies OptionNames<WaitForRunOptions>,
-  runWorkflow: { workflow: true, data: true, app: true },
+  runWorkflow: { workflow: true, data: true, app: true, timeout: true, priority: true },
   startRun: {
     workflow: true,
     app: true,

@@ -56,6 +56,11 @@ describe('opcodes', () => {
       step => step.waitForRun('s', { runId: 'run_1', timeout: '1m' }),
       { op: 'WaitForRun', runId: 'run_1', timeoutMs: 60_000 },
     ],
+    [
+      'child with a timeout and a priority',
+      step => step.runWorkflow('s', { workflow: 'child', timeout: '1m', priority: 5 }),
+      { op: 'RunWorkflow', childName: 'child', timeoutMs: 60_000, priority: 5 },
+    ],
     ['start', step => step.startRun('s', { workflow: 'other' }), { op: 'StartRun', workflow: 'other' }],
     [
       'start with everything',
@@ -217,6 +222,7 @@ describe('results', () => {
     ['either delay or at', step => step.startRun('s', { workflow: 'w', delay: 1, at: 1e12 })],
     ['attributes: "a" must be', step => step.startRun('s', { workflow: 'w', attributes: { a: [] as never } })],
     ['has no option "ky"', step => step.startRun('s', { workflow: 'w', ky: 'k' } as never)],
+    ['priority must be', step => step.runWorkflow('s', { workflow: 'w', priority: '5' as never })],
     ['runId must be', step => step.cancelRun('s', { runId: '' })],
   ])('a start or a cancel is refused: %s', async (message, call) => {
     const refused = await runOf(({ step }) => call(step), { ctx: { features: ['start-run'] } }).pass()

@@ -31,6 +31,7 @@ import { callbackUrlOf } from '../wire/callback-url.ts'
 import { encodePayload } from '../wire/json.ts'
 import type {
   AwaitedRun,
+  RunWorkflowOptions,
   StepMapOptions,
   StepRunOptions,
   StepTools,
@@ -40,7 +41,7 @@ import type {
   WorkflowArgs,
 } from '../workflow/workflow.ts'
 import { measured, type PassEnvironment, payloadText, runStep, type StepCallback } from './run-step.ts'
-import { type CancelOptions, cancelRun, type StartOptions, startRun } from './start-tools.ts'
+import { type CancelOptions, cancelRun, checkChildFeature, type StartOptions, startRun } from './start-tools.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
 
@@ -77,6 +78,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     runWorkflow: (name: string, options: ChildOptions) => {
       const result = pass.step(name, 'RunWorkflow', id => {
         checkStepOptions(name, 'runWorkflow', options)
+        checkChildFeature(environment, name, options)
         const text = payloadText(environment, options.data, { kind: 'child', name })
         return encodeOpcode('RunWorkflow', id, childFields(name, options), { field: 'childData', text })
       })
@@ -332,11 +334,14 @@ function receivedEvent(
   return data === received.data ? received : { ...received, data }
 }
 
-type ChildOptions = { workflow: string | { name: string }; data?: unknown; app?: string }
+type ChildOptions = Partial<RunWorkflowOptions> & { workflow: string | { name: string }; data?: unknown }
 
-function childFields(name: string, { workflow, app }: ChildOptions) {
+function childFields(name: string, { workflow, app, timeout, priority }: ChildOptions) {
   const childName = nonBlank(name, 'workflow', typeof workflow === 'string' ? workflow : workflow?.name)
-  return { childName, childApp: app === undefined ? undefined : nonBlank(name, 'app', app) }
+  if (priority !== undefined && (typeof priority !== 'number' || !Number.isFinite(priority)))
+    throw new NonRetriableError(`Step "${name}": priority must be a finite number`)
+  const timeoutMs = timeout === undefined ? undefined : durationMs(name, timeout)
+  return { childName, childApp: app === undefined ? undefined : nonBlank(name, 'app', app), timeoutMs, priority }
 }
 
 function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options: WaitOptions) {

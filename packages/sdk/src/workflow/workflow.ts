@@ -130,11 +130,11 @@ export interface StepTools {
    */
   runWorkflow<Sent, Output>(
     name: string,
-    options: { workflow: Workflow<never, Output, Sent>; app?: string } & DataField<NoInfer<Sent>>,
+    options: { workflow: Workflow<never, Output, Sent> } & RunWorkflowOptions & DataField<NoInfer<Sent>>,
   ): Promise<Json<Output>>
   runWorkflow<Output = unknown>(
     name: string,
-    options: { workflow: string; data?: unknown; app?: string },
+    options: { workflow: string; data?: unknown } & RunWorkflowOptions,
   ): Promise<Output>
   /**
    * Starts a run and goes on at once: exactly one run for the step, however often the step is tried. The run outlives its starter.
@@ -163,6 +163,16 @@ export interface WaitForSignalOptions {
   timeout?: Duration
   /** `'now'`: only what arrives after the wait was stored counts. Default: `'run'`. */
   since?: 'run' | 'now'
+}
+
+/** Options of `step.runWorkflow`. */
+export interface RunWorkflowOptions {
+  /** The app of the workflow. Default: the run's own if it has the workflow, else the one app that has it. */
+  app?: string
+  /** After this time the child is cancelled, and the step fails with a `ChildTimeoutError` (code `child_timeout`). Default: no limit. */
+  timeout?: Duration
+  /** The priority of the child, in place of the one that its workflow gives. */
+  priority?: number
 }
 
 /** Options of `step.startRun`. */

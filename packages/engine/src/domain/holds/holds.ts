@@ -105,8 +105,12 @@ function priorityOf(source: string | undefined, over: KeyContext): { priority?: 
     report({ of: { app: workflow.app, workflow: workflow.name }, filter: source, error: evaluated.error })
     return {}
   }
-  const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, evaluated.value))
-  // Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none.
+  return storedPriority(evaluated.value)
+}
+
+/** Priority 0 is stored as none: runs with a priority have indexes of their own, and most have none. */
+export function storedPriority(value: number): Pick<Run, 'priority'> {
+  const priority = Math.max(-PRIORITY_MAX, Math.min(PRIORITY_MAX, value))
   return priority === 0 ? {} : { priority }
 }
 

@@ -49,7 +49,7 @@ export interface Step extends Partial<PassSent & RanTimes> {
   data?: JsonText
   error?: StepError
   nextAttemptAt?: number
-  /** Sleep: when it ends. Wait: when it times out. StepRun to be tried again: when its tries end, by `maxElapsed`. */
+  /** Sleep: when it ends. Wait, child: when it times out. StepRun to be tried again: when its tries end, by `maxElapsed`. */
   wakeAt?: number
   /** The event that a wait is for; for a signal, its name in the log. */
   eventName?: string
@@ -91,6 +91,8 @@ export interface ChildStart {
   input?: JsonText | undefined
   /** Then the step fails. */
   until: number
+  /** In place of the priority that the workflow gives the child. */
+  priority?: number | undefined
   /** Only of a StartRun, which does not wait for the end of its run. */
   direct?: DirectStart | undefined
 }

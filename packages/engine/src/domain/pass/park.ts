@@ -6,21 +6,36 @@ import type { WaitingFor } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import type { Assumptions } from '../run/assumptions.ts'
 import type { Draft } from '../run/draft.ts'
+import { cancelChild } from '../run/finish.ts'
 import { holdMs } from '../run/retry.ts'
 import { shownRunId } from '../text/ids.ts'
 import { signalOf } from '../text/name.ts'
 import { OPCODES } from './opcodes/registry.ts'
 import { endOfWait } from './opcodes/wait-for-run.ts'
 
-/** Settles every sleep that has ended by now, every wait that has timed out, and every wait for a run that has ended. */
+/** Settles every sleep that has ended by now, every wait and child that has timed out, and every wait for a run that has ended. */
 export function settleDue(draft: Draft, { newest }: Pick<Assumptions, 'newest'>): void {
   for (const step of [...draft.open.values()]) {
     if (step.status !== 'waiting' || step.wakeAt === undefined || step.wakeAt > draft.now) continue
+    if (step.op === 'RunWorkflow') {
+      endChild(draft, step)
+      continue
+    }
     const { whenDue } = OPCODES[step.op]
     invariant(whenDue, `a ${step.op} step has no time to wake`)
     const end = step.awaitedRunId === undefined ? undefined : endOfWait(draft, step.awaitedRunId, newest)
     draft.moveStep(step, { status: 'succeeded', finishedAt: draft.now, ...(end ?? whenDue) })
   }
+}
+
+/** The child has not ended by its timeout: it is cancelled, and the step fails. */
+function endChild(draft: Draft, step: Step): void {
+  const { childRunId, childStart } = step
+  if (childRunId !== undefined) cancelChild(draft, childRunId)
+  const what = childRunId === undefined ? `Workflow "${childStart?.workflow}"` : `Child run ${childRunId}`
+  const message = `${what} has not ended within the timeout of step "${step.name}".`
+  const error = { name: 'ChildTimeoutError', message, code: 'child_timeout' }
+  draft.moveStep(step, { status: 'failed', finishedAt: draft.now, error, childStart: undefined })
 }
 
 /**
@@ -58,7 +73,7 @@ function deadline(step: Step, now: number): number | undefined {
   const { status, nextAttemptAt, childStart, startedAt, wakeAt } = step
   if (status === 'retrying') return nextAttemptAt
   // A registration wakes the run; it may be missed.
-  return childStart ? Math.min(childStart.until, now + holdMs(now - startedAt)) : wakeAt
+  return childStart ? Math.min(childStart.until, now + holdMs(now - startedAt), wakeAt ?? Infinity) : wakeAt
 }
 
 /** The reason that ends first; reasons with a deadline come before those without. */

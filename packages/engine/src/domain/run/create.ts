@@ -5,7 +5,7 @@ import { asThrownError, type RunError } from '@perdure/protocol'
 import type { Report } from '../expressions/matching.ts'
 import { attributed, inheritedAttributes } from '../expressions/new-attributes.ts'
 import { nextGeneration } from '../holds/generations.ts'
-import { holdsOf } from '../holds/holds.ts'
+import { holdsOf, storedPriority } from '../holds/holds.ts'
 import { handOverToCleanup, underAncestors } from '../holds/kept-slots.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { Event } from '../model/event.ts'
@@ -186,10 +186,12 @@ export function childRun(options: {
   app: string
   workflow: string
   input: JsonText | undefined
+  /** In place of the one that the workflow gives the child. */
+  priority?: number | undefined
   now: number
   under: Under
 }): Run {
-  const { parent, step, app, workflow, input, now, under } = options
+  const { parent, step, app, workflow, input, priority, now, under } = options
   const attributes = inheritedAttributes(parent, under.workflow)
   const origin: Origin = {
     namespace: parent.namespace,
@@ -211,7 +213,8 @@ export function childRun(options: {
     ...(attributes === undefined ? {} : { attributes }),
   }
   const child = queuedAnew(origin, under)
-  return { ...child, ...underAncestors(parent, child.holds) }
+  const { priority: ofWorkflow, ...others } = { ...child, ...underAncestors(parent, child.holds) }
+  return { ...others, ...storedPriority(priority ?? ofWorkflow ?? 0) }
 }
 
 /**

@@ -88,7 +88,8 @@ function cancelOutstanding(draft: Draft): void {
   for (const runId of draft.abandonedChildren) cancelChild(draft, runId)
 }
 
-function cancelChild(draft: Draft, runId: string): void {
+/** Requests the cancel of a child of the run. */
+export function cancelChild(draft: Draft, runId: string): void {
   // The children of a run that is to end without a cleanup have none either.
   const how = draft.run.skipsCleanup ? { skipsCleanup: true as const } : {}
   // A child that this decision creates is created with the request.

@@ -43,6 +43,7 @@ export function startChild(
     app: workflow.app,
     workflow: workflow.name,
     input: wanted.input,
+    priority: wanted.priority,
     now,
     under,
   })
