@@ -110,6 +110,7 @@ const OVER_CONNECT = [
   'run/on-failure',
   'run/pause',
   'run/why',
+  'start/children',
   'start/keys',
   'start/start-run',
 ].map(name => `test/scenario/${name}.test.ts`)
