@@ -40,6 +40,8 @@ export type {
   AwaitedRun,
   CancelArgs,
   DataOf,
+  EmitEventOptions,
+  EmittedEvents,
   FailureArgs,
   InputOf,
   OutputOf,

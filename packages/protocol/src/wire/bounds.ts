@@ -24,6 +24,9 @@ export const URL_CHARS_MAX = 2048
 /** Maximum length of a CEL expression in a registration, in characters. */
 export const EXPRESSION_CHARS_MAX = 2000
 
+/** Most events of one step. */
+export const EVENTS_PER_STEP_MAX = 1000
+
 /** Maximum length of a key of flow control, in characters. The engine replaces a longer one by its digest. */
 export const KEY_CHARS_MAX = 256
 

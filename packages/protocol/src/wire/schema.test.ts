@@ -40,6 +40,13 @@ describe('an opcode', () => {
     },
     { op: 'CancelRun', ...id, runId: 'run_1' },
     { op: 'Emit', ...id, eventName: 'paid', data: 7 },
+    {
+      op: 'Emit',
+      ...id,
+      eventName: 'paid',
+      data: [7, null],
+      events: [{ eventName: 'paid', delayMs: 5 }, { eventName: 'b' }],
+    },
     { op: 'Webhook', ...id, webhookUrl: 'https://x.test', data: {} },
     { op: 'Sleep', ...id, sleepMs: 1, unknown: true },
   ]

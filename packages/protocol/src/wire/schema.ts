@@ -7,6 +7,7 @@ import {
   APP_NAME_CHARS_MAX,
   CRON_CHARS_MAX,
   DELAY_MS_MAX,
+  EVENTS_PER_STEP_MAX,
   EXPRESSION_CHARS_MAX,
   FEATURE_CHARS_MAX,
   FEATURES_MAX,
@@ -287,6 +288,20 @@ export const OpcodeSchema = Type.Union([
     ...opcode,
     eventName: name(NAME_CHARS_MAX),
     data: Type.Optional(Type.Unknown()),
+    events: Type.Optional(
+      Type.Array(
+        Type.Object({
+          eventName: name(NAME_CHARS_MAX),
+          noData: optionalFlag(),
+          delayMs: Type.Optional(DelayMs),
+          atMs: Type.Optional(Type.Number()),
+          dedupeId: Type.Optional(name(NAME_CHARS_MAX)),
+          attributes: Type.Optional(AttributesSchema),
+          app: Type.Optional(name(APP_NAME_CHARS_MAX)),
+        }),
+        { minItems: 1, maxItems: EVENTS_PER_STEP_MAX },
+      ),
+    ),
   }),
   Type.Object({
     op: Type.Literal('Webhook'),

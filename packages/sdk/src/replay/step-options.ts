@@ -50,7 +50,7 @@ const OPTIONS = {
     attributes: true,
   },
   cancelRun: { runId: true },
-  emit: { event: true, data: true },
+  emit: { event: true, data: true, delay: true, at: true, dedupeId: true, attributes: true, app: true },
   callback: { timeout: true },
   'webhook.send': { url: true, data: true },
 }
@@ -157,4 +157,13 @@ export function timeMs(name: string, time: Date | number | string): number {
     throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
   }
   return ms
+}
+
+/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
+export function exactEvent(name: string, value: unknown): string {
+  const event = nonBlank(name, 'event', value)
+  if (!event.includes('*')) return event
+  throw new NonRetriableError(
+    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
+  )
 }

@@ -61,6 +61,31 @@ describe('opcodes', () => {
       step => step.runWorkflow('s', { workflow: 'child', timeout: '1m', priority: 5 }),
       { op: 'RunWorkflow', childName: 'child', timeoutMs: 60_000, priority: 5 },
     ],
+    [
+      'emit a list',
+      step =>
+        step.emit('s', [
+          { event: 'a', data: { n: 1 }, delay: '1m' },
+          { event: 'b', at, app: 'x' },
+        ]),
+      {
+        op: 'Emit',
+        eventName: 'a',
+        events: [
+          { eventName: 'a', delayMs: 60_000 },
+          { eventName: 'b', atMs: at.getTime(), app: 'x', noData: true },
+        ],
+        data: [{ n: 1 }, null],
+      },
+    ],
+    [
+      'emit one with options',
+      step => step.emit('s', { event: 'a', dedupeId: 'd', attributes: { n: 1 } }),
+      {
+        ...{ op: 'Emit', eventName: 'a', data: [null] },
+        events: [{ eventName: 'a', dedupeId: 'd', attributes: { n: 1 }, noData: true }],
+      },
+    ],
     ['start', step => step.startRun('s', { workflow: 'other' }), { op: 'StartRun', workflow: 'other' }],
     [
       'start with everything',
@@ -129,15 +154,24 @@ describe('results', () => {
     expect(await run.pass()).toMatchObject({ status: 200, data: [event, null] })
   })
 
-  test('the data that the engine stores for a sleep, an emit or a webhook is hidden', async () => {
+  test('the data that the engine stores for a sleep or a webhook is hidden', async () => {
     const run = runOf(async ({ step, ctx }) => [
       typeof (await step.sleep('sleep', 1)),
       typeof (await step.sleepUntil('until', 1)),
-      typeof (await step.emit('emit', { event: 'e' })),
       typeof (await ctx.webhook.send('hook', { url: 'http://example.com' })),
     ])
-    for (const id of ['sleep', 'until', 'emit', 'hook']) run.settle(id, { data: { noted: true } })
-    expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined', 'undefined'] })
+    for (const id of ['sleep', 'until', 'hook']) run.settle(id, { data: { noted: true } })
+    expect(await run.pass()).toMatchObject({ data: ['undefined', 'undefined', 'undefined'] })
+  })
+
+  test('an emit gives the ids of its events', async () => {
+    const run = runOf(async ({ step }) => [
+      await step.emit('one', { event: 'e' }),
+      await step.emit('list', [{ event: 'e' }, { event: 'e', dedupeId: 'd' }]),
+    ])
+    run.settle('one', { data: { eventId: 'evt_1' } })
+    run.settle('list', { data: { ids: ['evt_2', null] } })
+    expect(await run.pass()).toMatchObject({ data: [{ ids: ['evt_1'] }, { ids: ['evt_2', null] }] })
   })
 
   test('an update is answered by a step, a plain signal by none', async () => {
@@ -223,11 +257,25 @@ describe('results', () => {
     ['attributes: "a" must be', step => step.startRun('s', { workflow: 'w', attributes: { a: [] as never } })],
     ['has no option "ky"', step => step.startRun('s', { workflow: 'w', ky: 'k' } as never)],
     ['priority must be', step => step.runWorkflow('s', { workflow: 'w', priority: '5' as never })],
+    ['1 to 1000 events, not 0', step => step.emit('s', [])],
+    ['1 to 1000 events, not 1001', step => step.emit('s', Array(1001).fill({ event: 'a' }))],
+    ['either delay or at', step => step.emit('s', { event: 'a', delay: 1, at: 1e12 })],
+    ['dedupeId must be', step => step.emit('s', { event: 'a', dedupeId: '' })],
     ['runId must be', step => step.cancelRun('s', { runId: '' })],
-  ])('a start or a cancel is refused: %s', async (message, call) => {
+  ])('bad arguments are refused: %s', async (message, call) => {
     const refused = await runOf(({ step }) => call(step), { ctx: { features: ['start-run'] } }).pass()
     expect(refused.error?.message).toContain(message)
-    expect((await runOf(({ step }) => call(step)).pass()).error?.message).toContain('(start-run)')
+  })
+
+  test.each<(step: StepTools) => Promise<unknown>>([
+    step => step.startRun('s', { workflow: 'w' }),
+    step => step.cancelRun('s', { runId: 'run_1' }),
+    step => step.runWorkflow('s', { workflow: 'w', timeout: '1m' }),
+    step => step.emit('s', [{ event: 'a' }]),
+    step => step.emit('s', { event: 'a', dedupeId: 'd' }),
+  ])('an engine that does not know the feature is named: %s', async call => {
+    const refused = await runOf(({ step }) => call(step)).pass()
+    expect(refused.error?.message).toContain('(start-run)')
   })
 
   test('a child returns its result', async () => {

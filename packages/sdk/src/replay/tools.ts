@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Duration, type EventDefinition, type InputPlace, NonRetriableError } from '@perdure/client'
-import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
+import { eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
 import {
   CALLBACKS_FEATURE,
   CONTINUE_AS_FEATURE,
@@ -40,8 +40,16 @@ import type {
   WaitForSignalOptions,
   WorkflowArgs,
 } from '../workflow/workflow.ts'
+import {
+  type CancelOptions,
+  cancelRun,
+  checkChildFeature,
+  type EmitOptions,
+  emit,
+  type StartOptions,
+  startRun,
+} from './effect-tools.ts'
 import { measured, type PassEnvironment, payloadText, runStep, type StepCallback } from './run-step.ts'
-import { type CancelOptions, cancelRun, checkChildFeature, type StartOptions, startRun } from './start-tools.ts'
 import { checkRunOptions, checkStepOptions } from './step-options.ts'
 import { warnOfReport, warnOfUnknownReport, warnOfUselessEvent } from './warnings.ts'
 
@@ -86,21 +94,7 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
     },
     startRun: (name: string, options: StartOptions) => startRun(environment, name, options),
     cancelRun: (name: string, options: CancelOptions) => cancelRun(environment, name, options),
-    emit: (name: string, options: EmitOptions) =>
-      toVoid(
-        pass.step(name, 'Emit', id => {
-          checkStepOptions(name, 'emit', options)
-          const { event, data } = options
-          const eventName = exactEvent(name, eventNameOf(event))
-          if (isEventDefinition(event)) {
-            // The event's receivers get JSON, so the JSON is validated.
-            const what = `The event "${eventName}" of step "${name}"`
-            validateSync(event.schema, asReceived(data), { what, root: 'data' })
-          }
-          const text = payloadText(environment, data, { kind: 'emit', name, eventName })
-          return encodeOpcode('Emit', id, { eventName }, { field: 'data', text })
-        }),
-      ),
+    emit: (name: string, events: EmitOptions | readonly EmitOptions[]) => emit(environment, name, events),
   }
   return tools as StepTools
 }
@@ -299,7 +293,6 @@ function withAnswers(
 }
 
 type WaitOptions = Omit<WaitForEventOptions, 'event'> & { event: string | EventDefinition }
-type EmitOptions = { event: string | EventDefinition; data?: unknown }
 
 /** Wraps a callback in the step middleware, whose result is stored. */
 function withMiddleware(

@@ -151,9 +151,19 @@ export interface StepTools {
    * cancels the newest. Rejects with a {@link StepFailedError} when there is no such run.
    */
   cancelRun(name: string, options: { runId: string }): Promise<void>
-  /** Emits an event once. The data of a typed event is validated first, as its receivers validate it. */
-  emit<Event extends EventDefinition>(name: string, options: { event: Event } & DataField<SentOf<Event>>): Promise<void>
-  emit(name: string, options: { event: string; data?: unknown }): Promise<void>
+  /**
+   * Emits an event once, or each of a list of up to 1,000, in the commit of the step. The data of a typed event is validated first, as
+   * its receivers validate it. Resolves with the ids of the events in their order.
+   */
+  emit<Event extends EventDefinition>(
+    name: string,
+    options: { event: Event } & EmitEventOptions & DataField<SentOf<Event>>,
+  ): Promise<EmittedEvents>
+  emit(name: string, options: { event: string; data?: unknown } & EmitEventOptions): Promise<EmittedEvents>
+  emit(
+    name: string,
+    events: readonly ({ event: string | EventDefinition; data?: unknown } & EmitEventOptions)[],
+  ): Promise<EmittedEvents>
 }
 
 export interface WaitForSignalOptions {
@@ -173,6 +183,26 @@ export interface RunWorkflowOptions {
   timeout?: Duration
   /** The priority of the child, in place of the one that its workflow gives. */
   priority?: number
+}
+
+/** Options of an event that a step emits. */
+export interface EmitEventOptions {
+  /** The event arrives after this time, at most 366 days. */
+  delay?: Duration
+  /** The same, as a time: a Date, epoch milliseconds, or an ISO 8601 string. */
+  at?: Date | number | string
+  /** A repeat of the id has no effect, as in `POST /events`. */
+  dedupeId?: string
+  /** Attributes of the runs that the event starts. */
+  attributes?: Attributes
+  /** Only workflows of this app are started. */
+  app?: string
+}
+
+/** The events that a step emitted. */
+export interface EmittedEvents {
+  /** In the order of the events. Of a repeat of a `dedupeId` the id of the first event, or null if that is not known any more. */
+  ids: (string | null)[]
 }
 
 /** Options of `step.startRun`. */

@@ -270,8 +270,8 @@ export type Guard =
     }
   /** No event of that name is in the log behind position `after`; `run`: behind the run's own position in it. */
   | { type: 'events'; namespace: string; eventName: string; runId: string; after: number | 'run' }
-  /** The dedupe id is unclaimed, or its claim ended at or before `now`. */
-  | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number }
+  /** The dedupe id is unclaimed, or its claim ended at or before `now`. `assumed`: a decision on a run assumed so. */
+  | { type: 'dedupe'; namespace: string; app: string; dedupeId: string; now: number; assumed?: true }
   /** No run of the namespace was started with this id of a caller's. */
   | { type: 'givenId'; namespace: string; givenId: string }
   /** The event started no run of the workflow. */

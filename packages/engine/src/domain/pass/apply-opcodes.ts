@@ -28,6 +28,7 @@ export function applyOpcodes(
     emittedEvents: [],
     seen: new Map(),
     eventsAmong: new Map(),
+    claimedIds: new Map(),
     wokenWaiters: new Set(),
     guarded: new Set(),
     // A copy: the pass reads the flow-control rows that it has written itself (`noteWritten`).

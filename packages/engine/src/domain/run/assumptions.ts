@@ -28,6 +28,8 @@ export interface Assumptions {
   watchers: ReadonlyMap<string, { watchers: readonly Watcher[]; after: number }>
   /** By `liveKey`: ids of the live runs that share the key. A missing key is assumed to have none. */
   live: ReadonlyMap<string, readonly string[]>
+  /** By `dedupeName`: the event that claimed the dedupe id, null if that is not known. A missing id is assumed to be free. */
+  dedupes: ReadonlyMap<string, string | null>
   /** Other runs that the decision ends, by id. Never assumed: a question fetches them. */
   runs: ReadonlyMap<string, RunState>
   /** By id of a run that a step waits for: the newest run of its chain, or null. Never assumed: a question fetches it. */
@@ -42,6 +44,11 @@ export interface Assumptions {
   isCatalogFresh?: boolean
 }
 
+/** The key in `Assumptions.dedupes` of a dedupe id. */
+export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string }): string {
+  return JSON.stringify([app, dedupeId])
+}
+
 /** Shared by all decisions that need nothing else, which nearly all do. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
@@ -53,6 +60,7 @@ export function noAssumptions(): Assumptions {
     flow: NOTHING,
     watchers: NOTHING,
     live: NOTHING,
+    dedupes: NOTHING,
     runs: NOTHING,
     newest: NOTHING,
     limiterAnswers: NOTHING,

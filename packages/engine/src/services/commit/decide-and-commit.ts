@@ -7,7 +7,7 @@ import type { Guard, Unit } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
 import { invariant, StaleError } from '../../domain/model/errors.ts'
 import type { Run } from '../../domain/model/run.ts'
-import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
+import { type Assumptions, dedupeName, noAssumptions } from '../../domain/run/assumptions.ts'
 import { RunState } from '../../domain/run/state.ts'
 import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
@@ -124,6 +124,8 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
     case 'live':
     case 'started':
       return !assumptions.live.has(liveKey(guard))
+    case 'dedupe':
+      return guard.assumed === true && !assumptions.dedupes.has(dedupeName(guard))
     default:
       return false
   }
@@ -162,6 +164,14 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
     case 'started':
       assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
       return true
+    case 'dedupe': {
+      if (!guard.assumed) return false
+      const claim = await store.dedupeClaim(guard)
+      const dedupes = new Map(assumptions.dedupes)
+      if (claim) dedupes.set(dedupeName(guard), claim.eventId ?? null)
+      assumptions.dedupes = dedupes
+      return true
+    }
     case 'limit':
       assumptions.budgets = undefined
       return true

@@ -42,6 +42,8 @@ export interface DraftedPass {
   readonly seen: Map<string, LoggedEvent | undefined>
   /** Events among the first entries of the memo, by their number. */
   readonly eventsAmong: Map<number, ReadonlySet<string>>
+  /** By `dedupeName`: events whose dedupe ids emits of this pass have claimed. */
+  readonly claimedIds: Map<string, string>
   /** Waiters (by `waiterKey`) that emits of this pass have woken. */
   readonly wokenWaiters: Set<string>
   /** Keys of the guards of its emits. */

@@ -1,13 +1,21 @@
-// `step.startRun` and `step.cancelRun` (docs/steps.md#starting-runs). Called by the step tools.
+// Steps with effects outside of their run: `step.startRun`, `step.cancelRun` (docs/steps.md#starting-runs) and `step.emit`, of one event or
+// a list (docs/steps.md#stepemit-ctxwebhooksend). Called by the step tools.
 
-import { type Duration, NonRetriableError } from '@perdure/client'
-import { IF_RUNNING, KEY_CHARS_MAX, NAME_CHARS_MAX, START_RUN_FEATURE } from '@perdure/protocol'
+import { type Duration, type EventDefinition, NonRetriableError } from '@perdure/client'
+import { asReceived, eventNameOf, isEventDefinition, validateSync } from '@perdure/client/internal'
+import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, NAME_CHARS_MAX, START_RUN_FEATURE } from '@perdure/protocol'
 import { encodeOpcode } from '../pass/opcode.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { attributesProblem } from '../run/run-report.ts'
-import type { RunWorkflowOptions, StartedRun, StartRunOptions } from '../workflow/workflow.ts'
+import type {
+  EmitEventOptions,
+  EmittedEvents,
+  RunWorkflowOptions,
+  StartedRun,
+  StartRunOptions,
+} from '../workflow/workflow.ts'
 import { type PassEnvironment, payloadText } from './run-step.ts'
-import { checkStepOptions, nonBlank, timeMs } from './step-options.ts'
+import { checkStepOptions, exactEvent, nonBlank, timeMs } from './step-options.ts'
 
 export type StartOptions = StartRunOptions & { workflow: string | { name: string }; data?: unknown }
 export interface CancelOptions {
@@ -84,4 +92,60 @@ function laterFields(
     delayMs: delay === undefined ? undefined : durationMs(name, delay),
     atMs: at === undefined ? undefined : timeMs(name, at),
   }
+}
+
+export type EmitOptions = { event: string | EventDefinition; data?: unknown } & EmitEventOptions
+
+/** @throws NonRetriableError for bad arguments, or if the engine does not know lists and options. */
+export function emit(
+  environment: PassEnvironment,
+  name: string,
+  events: EmitOptions | readonly EmitOptions[],
+): Promise<EmittedEvents> {
+  const emitted = environment.pass.step(name, 'Emit', id => {
+    const all: readonly EmitOptions[] = Array.isArray(events) ? events : [events]
+    if (all.length === 0 || all.length > EVENTS_PER_STEP_MAX)
+      throw new NonRetriableError(
+        `Step "${name}": a list must have 1 to ${EVENTS_PER_STEP_MAX} events, not ${all.length}`,
+      )
+    const checked = all.map(options => checkedEvent(environment, name, options))
+    const [first] = checked as [(typeof checked)[number]]
+    const { eventName, ...options } = first.fields
+    const isPlain = !Array.isArray(events) && Object.values(options).every(value => value === undefined)
+    if (isPlain) return encodeOpcode('Emit', id, { eventName }, { field: 'data', text: first.text })
+    checkFeature(environment, name, 'emit lists or later events of')
+    const listed = checked.map(({ fields, text }) => ({ ...fields, ...(text === undefined && { noData: true }) }))
+    const text = `[${checked.map(({ text = 'null' }) => text).join(',')}]`
+    return encodeOpcode('Emit', id, { eventName, events: listed }, { field: 'data', text })
+  })
+  return emitted.mapped(data => {
+    const result = data as { eventId: string } | EmittedEvents | null | undefined
+    if (!result) return { ids: [] }
+    return 'ids' in result ? result : { ids: [result.eventId] }
+  })
+}
+
+function checkedEvent(environment: PassEnvironment, name: string, options: EmitOptions) {
+  checkStepOptions(name, 'emit', options)
+  const { event, data, delay, at, dedupeId, attributes, app } = options
+  const bad = (problem: string) => new NonRetriableError(`Step "${name}": ${problem}`)
+  const eventName = exactEvent(name, eventNameOf(event))
+  if (isEventDefinition(event)) {
+    // The event's receivers get JSON, so the JSON is validated.
+    const what = `The event "${eventName}" of step "${name}"`
+    validateSync(event.schema, asReceived(data), { what, root: 'data' })
+  }
+  if (delay !== undefined && at !== undefined) throw bad('give either delay or at')
+  if (dedupeId !== undefined && (typeof dedupeId !== 'string' || dedupeId === '' || dedupeId.length > NAME_CHARS_MAX))
+    throw bad(`dedupeId must be a text of 1 to ${NAME_CHARS_MAX} characters`)
+  const problem = attributesProblem(attributes)
+  if (problem !== undefined) throw bad(`attributes: ${problem}`)
+  const fields = {
+    eventName,
+    ...laterFields(name, { delay, at }),
+    dedupeId,
+    attributes,
+    app: app === undefined ? undefined : nonBlank(name, 'app', app),
+  }
+  return { fields, text: payloadText(environment, data, { kind: 'emit', name, eventName }) }
 }
