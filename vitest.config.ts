@@ -111,6 +111,7 @@ const OVER_CONNECT = [
   'run/pause',
   'run/why',
   'start/children',
+  'start/emit-lists',
   'start/keys',
   'start/start-run',
 ].map(name => `test/scenario/${name}.test.ts`)
