@@ -85,6 +85,8 @@ describe('GET /runs/{id}/steps', () => {
         step('WaitForRun', 'i', { runId: awaitedRunId }),
         step('StartRun', 'j', { workflow: kid }),
         step('CancelRun', 'k', { runId: awaitedRunId }),
+        step('WaitForSignal', 'l', { signal: 'go', timeoutMs: 1 }),
+        step('ReplyToUpdate', 'm', { updateId: 'evt_nobody' }),
       ]),
     )
     const { runId } = await send()
@@ -129,6 +131,8 @@ describe('GET /runs/{id}/steps', () => {
       },
       { ...common('j', 'StartRun', 9), startedRunId, data: { runId: startedRunId, existing: false } },
       { ...common('k', 'CancelRun', 10), data: null },
+      { ...common('l', 'WaitForSignal', 11), signal: 'go', wakeAt: TIME, timedOut: true, data: null },
+      common('m', 'ReplyToUpdate', 12),
     ])
     // Every opcode that there is.
     expect(new Set(steps.map(({ op }) => op))).toEqual(new Set(OpSchema.enum))

@@ -7,6 +7,7 @@ import { EVENTS_PER_STEP_MAX, IF_RUNNING, KEY_CHARS_MAX, NAME_CHARS_MAX, START_R
 import { encodeOpcode } from '../pass/opcode.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { attributesProblem } from '../run/run-report.ts'
+import { exactEvent, nonBlank, timeMs } from '../run/step-arguments.ts'
 import type {
   EmitEventOptions,
   EmittedEvents,
@@ -15,7 +16,7 @@ import type {
   StartRunOptions,
 } from '../workflow/workflow.ts'
 import { type PassEnvironment, payloadText } from './run-step.ts'
-import { checkStepOptions, exactEvent, nonBlank, timeMs } from './step-options.ts'
+import { checkStepOptions } from './step-options.ts'
 
 export type StartOptions = StartRunOptions & { workflow: string | { name: string }; data?: unknown }
 export interface CancelOptions {

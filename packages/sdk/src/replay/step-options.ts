@@ -133,37 +133,3 @@ export function sentRetry({ maxElapsed, ...retry }: RetryPolicy, features: reado
 function refuse(problem: string | undefined): void {
   if (problem !== undefined) throw new NonRetriableError(problem)
 }
-
-/** @throws NonRetriableError if the value is no name. */
-export function nonBlank(name: string, field: string, value: unknown): string {
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARS_MAX) return value
-  throw new NonRetriableError(`Step "${name}": ${field} must be a name of 1 to ${NAME_CHARS_MAX} characters`)
-}
-
-/** An ISO 8601 time with its zone; a date alone is midnight in UTC. Without a zone it would depend on the runner's machine. */
-const ZONED = /(Z|UTC|GMT|[+-]\d{2}:?\d{2})\)?$|^[+-]?\d+-\d{2}-\d{2}$/i
-/** Earlier times, before March 1973, are probably seconds. */
-const EPOCH_MS_MIN = 1e11
-
-/** @throws NonRetriableError if it is no time. */
-export function timeMs(name: string, time: Date | number | string): number {
-  const ms = typeof time === 'number' ? time : new Date(time).getTime()
-  if (!Number.isFinite(ms)) throw new NonRetriableError(`Step "${name}": not a time: ${String(time)}`)
-  if (typeof time === 'string' && !ZONED.test(time.trim())) {
-    const fix = `"${time.trim()}Z", or an offset such as +02:00 at its end`
-    throw new NonRetriableError(`Step "${name}": "${time}" has no time zone: write ${fix}`)
-  }
-  if (typeof time === 'number' && time > 1e9 && time < EPOCH_MS_MIN) {
-    throw new NonRetriableError(`Step "${name}": ${time} are seconds: a time as a number is in milliseconds since 1970`)
-  }
-  return ms
-}
-
-/** Waits and emits name one event: a `*` is a wildcard in triggers alone. */
-export function exactEvent(name: string, value: unknown): string {
-  const event = nonBlank(name, 'event', value)
-  if (!event.includes('*')) return event
-  throw new NonRetriableError(
-    `Step "${name}": event must be one name, and "${event}" has a *, which only triggers know`,
-  )
-}

@@ -116,11 +116,7 @@ describe('opcodes', () => {
       step => step.runWorkflow('s', { workflow: child, data: [1], app: 'other' }),
       { op: 'RunWorkflow', childName: 'child', childApp: 'other', childData: [1] },
     ],
-    [
-      'emit',
-      step => step.emit('s', { event: 'noted', data: { a: 1 } }),
-      { op: 'Emit', eventName: 'noted', data: { a: 1 } },
-    ],
+    ['emit', step => step.emit('s', { event: 'noted', data: [1] }), { op: 'Emit', eventName: 'noted', data: [1] }],
     [
       'webhook',
       (_, ctx) => ctx.webhook.send('s', { url: 'https://example.com/hook', data: 'x' }),

@@ -4,7 +4,7 @@
 import { cutText, elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
 import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
-import { isTerminal, type LastFailure, type Run, type RunStatus, runDurationMs, type WaitingFor } from '../model/run.ts'
+import { isTerminal, type Run, type RunStatus, runDurationMs, type WaitingFor } from '../model/run.ts'
 import { isSettled, type PassSent, type Step } from '../model/step.ts'
 import { nextTimer } from '../run/control.ts'
 import { inRowWarning } from '../run/later/ended-event.ts'
@@ -14,6 +14,7 @@ import { waitingForText } from '../view/run-summary.ts'
 import { pausedForBudgetSentence } from './budget.ts'
 import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
+import { failureText, shownFailure } from './failure.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
@@ -112,12 +113,6 @@ export function runWhy(facts: Facts): RunExplanation {
   }
 }
 
-function shownFailure({ lastFailure }: Run): Omit<LastFailure, 'suspicion'> | undefined {
-  if (!lastFailure?.suspicion) return lastFailure
-  const { suspicion: _, ...shown } = lastFailure
-  return shown
-}
-
 function presentHolder({ runId, since }: { runId: string; since: number }) {
   return { runId: shownRunId(runId), since: timestamp(since) }
 }
@@ -210,11 +205,6 @@ function pausedForFailureSentence({ run, since, triesMax, steps }: Facts, { step
   const tries = step ? `${step.attempt} attempts of step "${stepName}"` : `${triesMax} tries of a pass`
   const why = run.lastFailure ? `: ${failureText(run.lastFailure)}` : ''
   return `It was paused at ${timestamp(since)} because the ${tries} failed${why}. A resume gives new tries; a cancel ends it.`
-}
-
-function failureText({ message, code, stepName }: NonNullable<Run['error']>): string {
-  const at = stepName === undefined ? '' : ` in step "${stepName}"`
-  return `${message}${code === undefined ? '' : ` (${code}${at})`}`
 }
 
 function queuedSentence(facts: Facts): string {

@@ -12,8 +12,8 @@ import { Draft } from '../../run/draft.ts'
 import { type LoadedRun, RunState } from '../../run/state.ts'
 import type { PassContext } from '../opcodes/context.ts'
 import type { PassOpcode, PassOpcodeOf } from '../opcodes/opcode.ts'
-import { ranTimes } from '../opcodes/ran-times.ts'
 import { dataOf } from '../opcodes/record.ts'
+import { ranTimes } from '../opcodes/step-run.ts'
 
 export interface LateReport {
   opcodes: readonly PassOpcode[]

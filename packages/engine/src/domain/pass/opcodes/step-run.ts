@@ -7,8 +7,8 @@ import type { Draft } from '../../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted } from '../../run/exhausted.ts'
 import { notifyStepFailed } from '../../run/notices.ts'
 import { attemptsMax, backoffMs, completeRetry, isFinalError } from '../../run/retry.ts'
+import type { PassContext } from './context.ts'
 import type { DraftedPass, OpcodeRules, PassOpcodeOf } from './opcode.ts'
-import { ranTimes } from './ran-times.ts'
 import { dataOf, firstAttempt } from './record.ts'
 import { stepErrorOf } from './step-error.ts'
 
@@ -109,3 +109,19 @@ function triesEndAt({ maxElapsedMs }: RetryPolicy, known: Step | undefined, star
   if (isResumed) return (known?.nextAttemptAt as number) + maxElapsedMs
   return known?.wakeAt ?? (known?.startedAt ?? startedAt) + maxElapsedMs
 }
+
+/**
+ * The times of an attempt, within its pass: clocks of runners run at their own speed, and the engine's may be set. Nothing
+ * that the runner did not measure.
+ */
+export function ranTimes(
+  { offsetMs, durationMs }: Pick<PassOpcodeOf<'StepRun'>, 'offsetMs' | 'durationMs'>,
+  { sent, now }: Pick<PassContext, 'sent' | 'now'>,
+): Pick<Step, 'ranAt' | 'ranMs'> {
+  if (!sent || offsetMs === undefined || durationMs === undefined) return NOT_MEASURED
+  const sentAt = Math.min(sent.passSentAt, now)
+  const ranAt = Math.min(now, sentAt + Math.round(offsetMs))
+  return { ranAt, ranMs: Math.min(now - ranAt, Math.round(durationMs)) }
+}
+
+const NOT_MEASURED: Pick<Step, 'ranAt' | 'ranMs'> = { ranAt: undefined, ranMs: undefined }

@@ -1,0 +1,14 @@
+// The failure of a run, as its explanation shows it.
+
+import type { LastFailure, Run } from '../model/run.ts'
+
+export function shownFailure({ lastFailure }: Run): Omit<LastFailure, 'suspicion'> | undefined {
+  if (!lastFailure?.suspicion) return lastFailure
+  const { suspicion: _, ...shown } = lastFailure
+  return shown
+}
+
+export function failureText({ message, code, stepName }: NonNullable<Run['error']>): string {
+  const at = stepName === undefined ? '' : ` in step "${stepName}"`
+  return `${message}${code === undefined ? '' : ` (${code}${at})`}`
+}
