@@ -35,6 +35,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     const { runId } = await api.send({ name })
     const to = (kind: string, name: string, query = '') => `/runs/${runId}/${kind}/${name}${query}`
     return {
+      workflow: name,
       runId,
       to,
       signal: (name: string, data?: unknown) => api.post(to('signals', name), { data }),
@@ -79,6 +80,18 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     expect((await api.succeeded(runId)).result).toEqual(['a signal'])
     expect(await api.event(eventId)).toMatchObject({ name, runId, source: 'signal', data: 'a signal', woke: 1 })
     expect((await api.run(other.runId)).status).toBe('waiting')
+    for (const query of ['', '?now=1']) {
+      const { json } = await api.get(`/events/${eventId}/why${query}`)
+      expect(json).toMatchObject({
+        name,
+        workflows: [],
+        sentence: `The signal woke run ${runId}, to which it was sent.`,
+      })
+    }
+    expect(await api.post(`/events/${eventId}/redrive`, { workflow: listening.workflow })).toMatchObject({
+      status: 409,
+      code: 'conflict',
+    })
     const listed = (await api.get(`/events?source=signal&limit=100`)).json as { id: string }[]
     expect(listed.map(({ id }) => id)).toContain(eventId)
     const names = (await api.get(`/event-names?limit=100`)).json as { name: string }[]

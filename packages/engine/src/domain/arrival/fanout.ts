@@ -218,9 +218,9 @@ export function anyTriggered(
   return scopedTo(input).find(workflow => !unmetTrigger(workflow, subject, input.report))
 }
 
-/** The workflows with a trigger for the event's name, within its scope. None for a signal, or while the namespace is suspended. */
+/** The workflows with a trigger for the event's name, within its scope. None while the namespace is suspended. */
 export function scopedTo(input: Pick<FanoutInput, 'catalog' | 'event' | 'targetApp' | 'notFor'>): readonly Workflow[] {
-  if (input.catalog.suspended || input.event.runId !== undefined) return []
+  if (input.catalog.suspended) return []
   const scope = scopeOf(input.event, input.targetApp)
   const all = input.catalog.triggeredBy(input.event.name)
   const inScope = scope === undefined ? all : all.filter(workflow => workflow.app === scope)

@@ -10,6 +10,7 @@ import type { CatalogView } from '../model/catalog.ts'
 import { type Event, isSameWorkflow, type StartEntry, type Triggered } from '../model/event.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { shownRunId } from '../text/ids.ts'
+import { signalOf } from '../text/name.ts'
 import { timestamp } from '../text/timestamp.ts'
 import { nearestTo } from './nearest-names.ts'
 
@@ -19,8 +20,29 @@ export interface WokenStep {
   stepName?: string | undefined
 }
 
+/** Explains a signal: it is for its run alone, so today's catalog changes nothing. */
+function whySignal(event: Event, runId: string, woken: readonly WokenStep[]): EventExplanation {
+  const { id: eventId, name, source, receivedAt, woke } = event
+  const run = shownRunId(runId)
+  const sentence =
+    woke > 0
+      ? `The ${source} woke run ${run}, to which it was sent.`
+      : `The ${source} was sent to run ${run} alone, which did not wait for it at that moment.`
+  return {
+    eventId,
+    name: signalOf(name) ?? name,
+    decidedAt: timestamp(receivedAt),
+    now: false,
+    sentence,
+    woke,
+    ...(woken.length === 0 ? {} : { woken: [...woken] }),
+    workflows: [],
+  }
+}
+
 /** The decision that was made when the event arrived. The catalog of today adds the workflows that were not considered then. */
 export function whyAtArrival(event: Event, catalog: CatalogView, woken: readonly WokenStep[]): EventExplanation {
+  if (event.runId !== undefined) return whySignal(event, event.runId, woken)
   const { decided = {}, triggered, woke, receivedAt } = event
   const verdicts = [...triggered.map(entry => ofEntry(entry)), ...(decided.unmet ?? []).map(ofUnmet)]
   const { left, suspended } = decided

@@ -6,6 +6,7 @@ import { type Endpoint, isSubscribed, type NoticeKind } from '../../domain/model
 import type { App, KeptPause, Runner, Workflow } from '../../domain/model/workflow.ts'
 import { withoutDeleted } from '../../domain/registry/deletion.ts'
 import { type Kept, keptBytes } from '../../domain/registry/registration-bounds.ts'
+import { signalOf } from '../../domain/text/name.ts'
 
 /** Event names per namespace whose matches are in memory; when there are more, all are forgotten. */
 const CATALOG_MATCHES_MAX = 10_000
@@ -100,6 +101,8 @@ export class NamespaceCatalog implements CatalogView {
   }
 
   triggeredBy(eventName: string): readonly Workflow[] {
+    // The name of a signal in the log has the id of a run: it would not be looked for again.
+    if (signalOf(eventName) !== undefined) return []
     let matches = this.#matches.get(eventName)
     if (!matches) {
       matches = this.workflows().filter(({ triggers }) => triggers.some(trigger => matchesEvent(trigger, eventName)))

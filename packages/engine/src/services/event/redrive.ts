@@ -59,12 +59,14 @@ export class Redrive {
     this.#audit = new Audit(deps)
   }
 
-  /** Starts one run. @throws EngineError `not_found`, `conflict` for an erased event, `already_running`, `namespace_suspended`. */
+  /** Starts one run. @throws EngineError `not_found`, `conflict` for an erased event or a signal, `already_running`, `namespace_suspended`. */
   async one(actor: Actor, eventId: string, target: RedriveTarget): Promise<Run> {
     const { store, announcer } = this.#deps
     const { app, name: workflow } = await this.#workflow(actor.namespace, target)
     const event = await store.in(actor.namespace).event(eventId)
     if (!event) throw new EngineError('not_found', `There is no event ${eventId}.`)
+    if (event.runId !== undefined)
+      throw new EngineError('conflict', `Event ${eventId} is a signal: it is for its run alone.`)
     if (event.erased) throw new EngineError('conflict', `The data of event ${eventId} was erased.`)
     const at = { actor, events: () => [event], app, workflow }
     const decided = await this.#commit({

@@ -27,8 +27,9 @@ export class EventWhy {
     return whyAtArrival(event, catalog.view(event.namespace), await this.#woken(event))
   }
 
-  /** The effect that the event would have now. Nothing is stored. */
+  /** The effect that the event would have now; of a signal, the one that it had. Nothing is stored. */
   async now(event: Event): Promise<EventExplanation> {
+    if (event.runId !== undefined) return this.atArrival(event)
     const { catalog, clock, dryRun } = this.#deps
     if (event.erased)
       throw new EngineError('conflict', 'the payload of the event was erased, so it cannot be decided again')

@@ -9,6 +9,7 @@ import type { Step } from '../../domain/model/step.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import type { Outcome } from '../../domain/pass/answer/outcome.ts'
 import { shownRunId } from '../../domain/text/ids.ts'
+import { signalOf } from '../../domain/text/name.ts'
 import { runTraceparent, type Traceparent } from '../../domain/text/traceparent.ts'
 import type { SendResult } from '../../domain/webhook/delivery-attempt.ts'
 import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.ts'
@@ -22,7 +23,7 @@ export function startEventSpan(
   const attributes = {
     'perdure.namespace': namespace,
     'perdure.event.id': id,
-    'perdure.event.name': name,
+    'perdure.event.name': signalOf(name) ?? name,
   }
   return tracing.start('perdure.event', { parent, kind: 'producer', attributes, startedAt: receivedAt })
 }
