@@ -18,6 +18,7 @@ import { expect, test, vi } from 'vitest'
 import { stopNextHeartbeats } from '../../../packages/sdk/src/serve/next.testkit.ts'
 import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../kit/docs/blocks.ts'
 import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '../../kit/index.ts'
+import { collects } from './collected.ts'
 
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
 const STANDS_IN: Record<string, string> = {
@@ -46,9 +47,8 @@ vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
   const here = url.replace(/^http:\/\/(127\.0\.0\.1|localhost):4777/, engine.url)
   return realFetch(input instanceof Request ? new Request(here, input) : here, init)
 })
-onCleanup(() => vi.unstubAllGlobals())
 vi.stubEnv('ENGINE_URL', engine.url)
-onCleanup(() => vi.unstubAllEnvs())
+onCleanup(() => vi.unstubAllGlobals().unstubAllEnvs())
 onCleanup(stopNextHeartbeats)
 
 /** Takes a free port, and keeps what the block starts, so that the test can stop it. */
@@ -109,8 +109,7 @@ const CHECKS: Record<string, Check[]> = {
       })
       await using test = await testEngine([packing])
       const run = await test.start(packing, {})
-      await test.advance('1h')
-      expect(await run.result()).toBe('P-2')
+      expect(await run.result({ within: '1h' })).toBe('P-2')
       expect(pass).toEqual([{}])
     },
   ],
@@ -222,6 +221,7 @@ const CHECKS: Record<string, Check[]> = {
   ],
   'docs/flow-control.md': [
     async block => block({ createWorkflow, handler }),
+    collects,
     ...[0, 1, 2, 3].map(
       (): Check =>
         async (_, { code }) => {

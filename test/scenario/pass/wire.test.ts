@@ -49,6 +49,7 @@ const FEATURES = [
   'start-run',
   'budgets',
   'signals',
+  'batch-events',
 ]
 /** The features in an invoke of a runner that named none. */
 const OFFERED = FEATURES.filter(feature => feature !== 'end-with-steps')

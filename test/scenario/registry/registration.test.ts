@@ -41,6 +41,7 @@ describe('the answer', () => {
         'start-run',
         'budgets',
         'signals',
+        'batch-events',
       ],
       runnerId: 'http://127.0.0.1:9/invoke',
       workflows: 1,

@@ -357,6 +357,7 @@ export const InvokeContextSchema = Type.Object({
       description: 'Attempts that a step of `stepAttempts` had spent before a resume gave it new ones',
     }),
   ),
+  lastTry: optionalFlag('The run fails if its handler throws in this pass, before it has stored a step'),
   checkpointToken: optionalText('Opens `POST /invokes/{token}/checkpoints` for this pass'),
   checkpointUrl: optionalText('The URL of that route, with the token'),
   callbackUrl: optionalText(
@@ -370,6 +371,11 @@ export const InvokeRequestSchema = Type.Object({
     id: optionalText(),
     name: Type.String(),
     data: Type.Optional(Type.Unknown()),
+    events: Type.Optional(
+      Type.Array(Type.Object({ id: Type.String(), name: Type.String(), receivedAt: Type.String() }), {
+        description: 'The events whose payloads are the list `data`, for a runner that knows `batch-events`',
+      }),
+    ),
   }),
   steps: Type.Record(Type.String(), MemoEntrySchema),
   ctx: InvokeContextSchema,

@@ -63,6 +63,9 @@ export const WAIT_FOR_RUN_FEATURE = 'wait-for-run'
 /** The feature of StartRun, CancelRun and the newer members of RunWorkflow and Emit (`docs/wire-protocol.md#starting-runs`). */
 export const START_RUN_FEATURE = 'start-run'
 
+/** The feature of `events` in the event of an invoke (`docs/wire-protocol.md#batches`). */
+export const BATCH_EVENTS_FEATURE = 'batch-events'
+
 /** The feature of `continueAs` in a 200 (`docs/wire-protocol.md#continue-as`). */
 export const CONTINUE_AS_FEATURE = 'continue-as'
 

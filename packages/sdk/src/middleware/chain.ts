@@ -3,7 +3,8 @@
 import { NonRetriableError } from '@perdure/client'
 import { isThenable, ValueChain } from '@perdure/client/internal'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
-import type { Middleware, PassEnd, StepCall } from './middleware.ts'
+import type { RunnerLog } from '../run/runner-log.ts'
+import type { Middleware, PassEnd, RunEndCall, StepCall } from './middleware.ts'
 
 /** A list of middleware, outermost first. */
 export class MiddlewareChain extends ValueChain {
@@ -47,14 +48,26 @@ export class MiddlewareChain extends ValueChain {
 
   /** Calls every `onPassEnd`. Passes a message about each that throws to `report`. */
   passEnded(ctx: RunContext, end: PassEnd, report: (message: string) => void): void {
+    this.#tell('onPassEnd', one => one.onPassEnd?.({ ctx, end }), report)
+  }
+
+  /** Calls every `onEnd`. Logs a message about each that throws. */
+  runEnded({ ctx, event, end }: RunEndCall, log: RunnerLog): void {
+    this.#tell(
+      'onEnd',
+      one => one.onEnd?.({ ctx, event, end }),
+      message => log('error', `Run ${ctx.runId}: ${message}`),
+    )
+  }
+
+  #tell(name: string, tell: (one: Middleware) => unknown, report: (message: string) => void): void {
     for (const one of this.#list) {
-      if (!one.onPassEnd) continue
       try {
-        const returned: unknown = one.onPassEnd({ ctx, end })
+        const returned = tell(one)
         // The pass is answered before this promise settles, so its rejection cannot be reported any more.
         if (isThenable(returned)) returned.then(undefined, () => undefined)
       } catch (error) {
-        report(`Middleware "${one.name}": onPassEnd failed: ${error instanceof Error ? error.message : error}`)
+        report(`Middleware "${one.name}": ${name} failed: ${error instanceof Error ? error.message : error}`)
       }
     }
   }

@@ -8,6 +8,17 @@ export type PassEnd =
   | { readonly kind: 'returned' | 'parked' | 'cancelled' }
   | { readonly kind: 'threw'; readonly error: unknown }
 
+/** How a run ended. `continued`: another run goes on with its work (`ctx.continueAs`). */
+export type RunEnd = { readonly kind: 'succeeded' | 'continued' } | { readonly kind: 'failed'; readonly error: unknown }
+
+/** The argument of {@link Middleware.onEnd}. */
+export interface RunEndCall {
+  readonly ctx: RunContext
+  /** The event of the handler. */
+  readonly event: WorkflowEvent
+  readonly end: RunEnd
+}
+
 /** The argument of {@link Middleware.wrapRun}. */
 export interface RunCall {
   readonly ctx: RunContext
@@ -43,6 +54,12 @@ export interface Middleware extends ValueMiddleware {
   wrapRun?(call: RunCall): unknown
   /** Called after every pass, however it ended. It is not awaited; an error it throws is only logged. */
   onPassEnd?(end: { readonly ctx: RunContext; readonly end: PassEnd }): void
+  /**
+   * Called once per run, by the pass that ends it: its handler returned, or threw and is not tried again. It is called again only if
+   * the answer of that pass is lost. It is not awaited; an error it throws is only logged. A run that ends without its handler has no such pass: one
+   * that is cancelled or times out, or whose process dies with each pass.
+   */
+  onEnd?(call: RunEndCall): void
   /**
    * Wraps the callback of a `step.run`, once per attempt, and not when its result is replayed. Its return value is the
    * step's result.

@@ -67,6 +67,7 @@ export class Checkpoints {
   readonly #beforeReport: () => void
   readonly #isOpen: () => boolean
   #underWay = false
+  #hasStored = false
   #hasFailed = false
 
   constructor(checkpointer: Checkpointer, { logs, report, beforeReport, isOpen = () => true }: CheckpointsOptions) {
@@ -80,6 +81,11 @@ export class Checkpoints {
   /** Whether the pass may report its steps. Otherwise it ends as one without checkpoints does. */
   get isOpen(): boolean {
     return !this.#hasFailed && this.#isOpen()
+  }
+
+  /** Whether the engine has stored a report of the pass. */
+  get hasStored(): boolean {
+    return this.#hasStored
   }
 
   get underWay(): boolean {
@@ -111,6 +117,7 @@ export class Checkpoints {
       throw error
     })
     const { steps, stop = false } = await receipt
+    this.#hasStored = true
     this.#underWay = false
     return { settlements: steps.map(step => settlement(step, reported.get(step.id))), stop }
   }

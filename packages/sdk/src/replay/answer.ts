@@ -1,7 +1,16 @@
 // Builds the answer to an invoke, status and body, and keeps it within the response limit. Logs are dropped first; then
 // results that do not fit together are split over several answers. See docs/wire-protocol.md#answer.
 
-import { asRunError, cutText, type ENGINE_REFUSED, RESPONSE_BYTES_MAX, type StepError } from '@perdure/protocol'
+import {
+  asRunError,
+  cutText,
+  type ENGINE_REFUSED,
+  type InvokeContext,
+  RESPONSE_BYTES_MAX,
+  type RetryPolicy,
+  type StepError,
+} from '@perdure/protocol'
+import type { RunEnd } from '../middleware/middleware.ts'
 import { type EncodedOpcode, OPCODE_RULES } from '../pass/opcode.ts'
 import type { Outcome } from '../pass/outcome.ts'
 import type { LogBuffer } from '../run/log-buffer.ts'
@@ -9,6 +18,7 @@ import type { RunReport } from '../run/run-report.ts'
 import { placed } from '../wire/error-place.ts'
 import { failedStepOf, NondeterminismError, toStepError } from '../wire/errors.ts'
 import { byteLength, exceeds } from '../wire/text-size.ts'
+import type { Workflow } from '../workflow/workflow.ts'
 
 /** The response to an invoke. `body` is JSON text. */
 export interface Answer {
@@ -128,4 +138,36 @@ function withLogs(status: number, outcome: string, { logs, fields }: Rest): Answ
   const text = logs.encode(Number.POSITIVE_INFINITY)
   if (!exceeds(head + text + tail, RESPONSE_BYTES_MAX)) return { status, body: head + text + tail }
   return { status, body: head + logs.encode(RESPONSE_BYTES_MAX - byteLength(head) - byteLength(tail)) + tail }
+}
+
+/** The circumstances of the last pass, besides its outcome. */
+interface LastPass {
+  workflow: Pick<Workflow, 'registration'>
+  ctx: InvokeContext
+  /** The status of the answer: 206 if its steps have to be stored before the end. */
+  status: number
+  /** A checkpoint has stored steps: the engine then counts the tries of the handler anew. */
+  hasStored: boolean
+}
+
+/** The end of the run, as far as its runner knows; undefined if another pass follows, or may follow. */
+export function runEndOf(outcome: Outcome, { workflow, ctx, status, hasStored }: LastPass): RunEnd | undefined {
+  if (outcome.kind === 'returned')
+    return status === 200 ? { kind: outcome.continues ? 'continued' : 'succeeded' } : undefined
+  if (outcome.kind !== 'threw') return undefined
+  const { error, fatal } = outcome
+  const { retry, whenExhausted } = workflow.registration
+  if (fatal && failedStepOf(error) !== undefined) {
+    const mayPause = whenExhausted === 'pause' && !ctx.onFailure && !ctx.cleanup
+    return mayPause ? undefined : { kind: 'failed', error }
+  }
+  const isLast = fatal || (ctx.lastTry && !hasStored) || isNamed(retry, error)
+  return isLast ? { kind: 'failed', error } : undefined
+}
+
+/** Whether the policy names what the handler threw as final. */
+function isNamed(retry: RetryPolicy | undefined, error: unknown): boolean {
+  if (!retry?.nonRetriable) return false
+  const { name, code, fields } = toStepError(error)
+  return retry.nonRetriable.some(one => one === name || one === code || one === String(fields?.code))
 }

@@ -23,7 +23,7 @@ import { newMemory, type RunnerMemory } from '../run/runner-memory.ts'
 import { failedStepOf, reviveError, textOf } from '../wire/errors.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { withinTrace } from './active-trace.ts'
-import { type Answer, answerOf, answerRefusal } from './answer.ts'
+import { type Answer, answerOf, answerRefusal, runEndOf } from './answer.ts'
 import { cleanupOf } from './clean-up-run.ts'
 import { type AskForPass, lateMessage, mayGoOn, nameOf, watchHandler } from './late-handler.ts'
 import { runHandler } from './run-handler.ts'
@@ -82,8 +82,9 @@ export async function invoke(
     warnOfOtherPath(logs, { pass, memo })
   }
   const hold = holdOf({ memory, ctx, logs })
+  const checkpoints = checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport })
   const pass: Pass = new Pass(memo, {
-    checkpoints: checkpoint && new Checkpoints(checkpoint, { logs, report, beforeReport, isOpen: mayReport }),
+    checkpoints,
     running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
     hold,
@@ -91,10 +92,7 @@ export async function invoke(
   })
   const chain = chainOf(middleware, workflow.middleware)
   const beganAt = ctx.features?.includes(STEP_TIMES_FEATURE) ? performance.now() : undefined
-  const onStray = (stray: unknown) => {
-    warnOfStray(logs, stray)
-    log('error', `${nameOf(ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
-  }
+  const onStray = (stray: unknown) => tellOfStray(stray, { logs, ctx, log })
   const environment: PassEnvironment = {
     pass,
     ctx,
@@ -125,14 +123,27 @@ export async function invoke(
   const outcome = await ended
   chain.passEnded(runContext, passEndOf(outcome), message => logs.append(logs.root, { level: 'error', message }))
   warn(logs, { pass, memo, outcome })
-  const thrown = outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined ? outcome.error : undefined
-  if (thrown !== undefined) log('error', `${nameOf(ctx)} threw outside its steps: ${textOf(thrown)}`)
+  logThrown(outcome, message => log('error', `${nameOf(ctx)} ${message}`))
   if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, hold, memory, log, ask })
   const answer = answerOf(outcome, { logs, report }, pass.called.lastAwaited)
+  const end = runEndOf(outcome, { workflow, ctx, status: answer.status, hasStored: checkpoints?.hasStored ?? false })
+  if (end) chain.runEnded({ ...(environment.run.args ?? { ...call, ctx: runContext }), end }, log)
   // Callbacks still run after the pass only when it is overdue, or the run failed or was cancelled: their signal is aborted.
   if (pass.overdue || pass.running > 0)
     cancellation.cancel(pass.overdue ?? new Error('The pass ended without the result of this step'))
   return answer
+}
+
+/** Logs what a handler threw outside its steps. */
+function logThrown(outcome: Outcome, log: (message: string) => void): void {
+  if (outcome.kind === 'threw' && failedStepOf(outcome.error) === undefined)
+    log(`threw outside its steps: ${textOf(outcome.error)}`)
+}
+
+/** Logs a promise that was rejected and that nothing awaits, for the run and for the runner. */
+function tellOfStray(stray: unknown, to: { logs: LogBuffer; ctx: InvokeRequest['ctx']; log: RunnerLog }): void {
+  warnOfStray(to.logs, stray)
+  to.log('error', `${nameOf(to.ctx)} rejected a promise that nothing awaits: ${textOf(stray)}`)
 }
 
 /** Keeps the pass open where handlers of its workflow have gone on late; undefined if none has. Logs that of the run's last pass. */

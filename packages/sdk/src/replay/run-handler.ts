@@ -2,10 +2,11 @@
 // cleanup after another run. Called by invoke.ts and clean-up-run.ts.
 
 import { NonRetriableError } from '@perdure/client'
-import { CLEANUP_FEATURE } from '@perdure/protocol'
+import { BATCH_EVENTS_FEATURE, CLEANUP_FEATURE } from '@perdure/protocol'
 import { Continuation } from '../pass/outcome.ts'
 import type { RunContext, WorkflowEvent } from '../run/run-context.ts'
 import type { RunFailure } from '../wire/errors.ts'
+import { withEvents, withValidated } from '../workflow/batch-event.ts'
 import { collects } from '../workflow/create-workflow.ts'
 import type { Workflow, WorkflowArgs } from '../workflow/workflow.ts'
 import type { PassEnvironment } from './run-step.ts'
@@ -47,25 +48,32 @@ async function handleInPass(call: HandlerCall, args: WorkflowArgs): Promise<unkn
   }
 }
 
-function eventIn({ workflow, environment, event }: HandlerCall): WorkflowEvent {
+function eventIn(call: HandlerCall): WorkflowEvent {
+  const { workflow, environment, event } = call
   const chain = environment.middleware
-  if (!chain.changesInput) return event
-  const place = { kind: 'event', name: event.name } as const
   const collected = collects(workflow.registration) && Array.isArray(event.data)
-  const data = collected
-    ? (event.data as unknown[]).map(payload => chain.input(payload, place))
-    : chain.input(event.data, place)
-  return { ...event, data }
+  const place = { kind: 'event', name: event.name } as const
+  const input = (payload: unknown) => (chain.changesInput ? chain.input(payload, place) : payload)
+  if (!collected) return chain.changesInput ? { ...event, data: input(event.data) } : event
+  const data = (event.data as unknown[]).map(input)
+  return tellsEvents(call) ? withEvents({ ...event, data }) : { ...event, data }
+}
+
+/** Whether the handler gets the events of a list: an engine without the feature does not send them. */
+function tellsEvents({ workflow, environment }: HandlerCall): boolean {
+  return collects(workflow.registration) && (environment.ctx.features?.includes(BATCH_EVENTS_FEATURE) ?? false)
 }
 
 /** An on-failure handler gets its event unvalidated, because invalid data may be the reason of the failure. */
-function handle({ workflow, error, cleanUp, environment }: HandlerCall, args: WorkflowArgs): unknown {
+function handle(call: HandlerCall, args: WorkflowArgs): unknown {
+  const { workflow, error, cleanUp, environment } = call
   if (error) return workflow.onFailure?.({ ...args, error })
   if (cleanUp) return cleanUp(args)
   if (workflow.onCancel && !environment.ctx.features?.includes(CLEANUP_FEATURE))
     throw new NonRetriableError(`Workflow "${workflow.name}": this engine does not know onCancel (${CLEANUP_FEATURE})`)
   if (!workflow.parseEvent) return workflow.handler(args)
-  return workflow.parseEvent(args.event).then(event => {
+  return workflow.parseEvent(args.event).then(validated => {
+    const event = tellsEvents(call) ? withValidated(validated, args.event) : validated
     const parsed = { ...args, event }
     environment.run.args = parsed
     return workflow.handler(parsed)

@@ -23,6 +23,12 @@ export interface ReceivedEvent<Data = unknown, Name extends string = string> {
   readonly receivedAt: string
 }
 
+/** The event of a workflow with `batch`, or with `debounce` of mode `all`: its data is the list of the payloads. */
+export interface BatchEvent<Data = unknown, Name extends string = string> extends WorkflowEvent<Data[], Name> {
+  /** The events, in the order of the list. Empty if the run was not started by events. */
+  readonly events: readonly ReceivedEvent<Data, Name>[]
+}
+
 /** A signal or an update that a `step.waitForSignal` took. Its methods are durable steps. */
 export interface ReceivedSignal<Data = unknown> extends ReceivedEvent<Data> {
   /** Answers an update; the first answer counts. On a plain signal, for which nobody waits, it does nothing. */

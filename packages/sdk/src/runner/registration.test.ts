@@ -112,6 +112,7 @@ describe('a registration', () => {
         'start-run',
         'budgets',
         'signals',
+        'batch-events',
         'marked-answers',
         'http-checkpoints',
       ],

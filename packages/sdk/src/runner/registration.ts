@@ -7,6 +7,7 @@ import { connectionOf, exchange, type OptionNames, readEnvironment, requestOf } 
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  BATCH_EVENTS_FEATURE,
   BUDGETS_FEATURE,
   CALLBACKS_FEATURE,
   CLEANUP_FEATURE,
@@ -249,6 +250,7 @@ export function registerRequest(
       START_RUN_FEATURE,
       BUDGETS_FEATURE,
       SIGNALS_FEATURE,
+      BATCH_EVENTS_FEATURE,
     ],
     workflows: handler.workflows,
   }

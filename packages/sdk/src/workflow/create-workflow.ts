@@ -5,6 +5,7 @@ import { checkMiddleware, eventNameOf, isEventDefinition, isSchema } from '@perd
 import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistration } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Middleware } from '../middleware/middleware.ts'
+import type { BatchEvent } from '../run/run-context.ts'
 import type { Batch, CancelOn, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
 import { checkOptionNames } from './option-names.ts'
 import {
@@ -47,7 +48,7 @@ export type SchemaWorkflowOptions<Schema extends StandardSchemaV1> = Definition<
 export type EventWorkflowOptions<Triggers> = Definition<FailedIn<Triggers>> &
   FlowControlOf<object> & { triggers: Triggers & Typed<Triggers>; input?: never }
 
-/** Options of a workflow that collects typed events. `event.data` is the array of their payloads. */
+/** Options of a workflow that collects typed events. `event.data` is the array of their payloads, `event.events` the array of the events. */
 export type CollectingWorkflowOptions<Triggers> = Definition<FailedIn<Triggers>[]> &
   Collecting & { triggers: Triggers & Typed<Triggers>; input?: never }
 
@@ -141,7 +142,7 @@ export function createWorkflow<const Triggers extends AnyTrigger | readonly AnyT
 ): Workflow<DataIn<Triggers>, Output, SentIn<Triggers>>
 export function createWorkflow<Output>(
   options: UntypedCollectingOptions,
-  handler: WorkflowHandler<unknown[], Output>,
+  handler: WorkflowHandler<unknown[], Output, BatchEvent>,
 ): Workflow<unknown[], Output>
 export function createWorkflow<Input = unknown, Output = unknown>(
   options: WorkflowOptions<Input>,

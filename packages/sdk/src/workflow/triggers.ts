@@ -5,7 +5,7 @@ import { type EventDefinition, InvalidDataError, type NamesOf, type ReceivedOf, 
 import { isEventDefinition, type Subject, validate } from '@perdure/client/internal'
 import type { FOLLOW_ON_KINDS, RunError, TERMINAL_STATUSES } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { WorkflowEvent } from '../run/run-context.ts'
+import type { BatchEvent, ReceivedEvent, WorkflowEvent } from '../run/run-context.ts'
 
 /** An event that starts a run (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
 export type WorkflowTrigger = { event: string; if?: string } | { cron: string }
@@ -76,8 +76,16 @@ export type DataIn<Triggers> = EventIn<Triggers>['data']
 
 /** The event of a workflow that collects events: a list of their payloads. A schedule keeps its own event. */
 export type CollectedIn<Triggers> =
-  | WorkflowEvent<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>['data'][]>
+  | CollectedOf<EventOf<Exclude<OneOf<Triggers>, { cron: string }>>>
   | ([Extract<OneOf<Triggers>, { cron: string }>] extends [never] ? never : WorkflowEvent<CronData, 'engine/cron'>)
+
+/** A batch of these events, each with the data of its name. */
+type CollectedOf<Event extends WorkflowEvent> = WorkflowEvent<Event['data'][]> & {
+  readonly events: readonly ReceivedOne<Event>[]
+}
+
+type ReceivedOne<Event extends WorkflowEvent> =
+  Event extends WorkflowEvent<infer Data, infer Name> ? ReceivedEvent<Data, Name> : never
 
 /** The data that starts a workflow with these triggers by hand: the input of one of the schemas; any, of schedules only. */
 export type SentIn<Triggers> = [DefinitionOf<OneOf<Triggers>>] extends [never]
@@ -158,8 +166,11 @@ async function parseCollected(event: WorkflowEvent, known: readonly Known[], wha
   if (event.name === CRON_EVENT || events.some(({ schema }) => schema === undefined)) return event
   if (!Array.isArray(event.data)) throw new InvalidDataError(what, [{ path: 'data', message: 'not an array' }])
   const data: unknown[] = []
+  const sent = (event as Partial<BatchEvent>).events ?? []
   for (const [index, payload] of event.data.entries()) {
-    data.push((await firstAccepting(events, payload, { what, root: `data.${index}` })).data)
+    const matching = events.filter(({ name }) => matches(name, sent[index]?.name ?? ''))
+    const candidates = matching.length > 0 ? matching : events
+    data.push((await firstAccepting(candidates, payload, { what, root: `data.${index}` })).data)
   }
   return { ...event, data }
 }

@@ -67,6 +67,7 @@ export function commitContract(open: OpenStore): void {
         triggerKind: 'cron',
         eventName: 'order.paid',
         eventId: 'evt_1',
+        collected: { names: ['order.placed'], receivedAt: [1, 2] },
         eventIds: ['evt_0', 'evt_1'],
         cron: '0 * * * *',
         replayOf: 'run_a',
@@ -393,8 +394,7 @@ export function commitContract(open: OpenStore): void {
       )
       await write(store(), created(run, ...steps, aWait(run, { index: 3000 })))
       const loaded = await store().loadRun(run.id)
-      expect(loaded?.steps).toHaveLength(3001)
-      expect(loaded?.steps[2999]).toEqual(steps[2999])
+      expect([loaded?.steps.length, loaded?.steps[2999]]).toEqual([3001, steps[2999]])
     })
   })
 }

@@ -6,8 +6,9 @@ import type { Report } from '../expressions/matching.ts'
 import { keyOf } from '../expressions/matching.ts'
 import { type Attributes, mergedAttributes } from '../model/attributes.ts'
 import type { Change, Guard } from '../model/change.ts'
+import type { Event } from '../model/event.ts'
 import { type FlowPolicy, type FlowRow, firstVersion, flowRowId, released } from '../model/flow-row.ts'
-import type { Run } from '../model/run.ts'
+import type { CollectedEvents, Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { EMPTY_STATE } from '../run/assumptions.ts'
 import { eventRun } from '../run/create.ts'
@@ -50,6 +51,8 @@ interface Buffer {
   singletonKey?: string
   /** Number of payloads in the list `data`; absent when `data` is a single payload. */
   count?: number
+  /** The events of the list `data`; absent in a buffer of an older version. */
+  collected?: CollectedEvents
   data?: JsonText
 }
 
@@ -96,10 +99,14 @@ export const batch: Policy = (input, arrival) => {
   return { batched: true }
 }
 
-/** The data of a run that one event alone starts: a list if the workflow collects the payloads of its events. */
-export function dataAlone({ flowControl }: Workflow, data: JsonText | undefined): JsonText | undefined {
+/** The event as it starts a run alone: its data is a list if the workflow collects the payloads of its events. */
+export function arrivingAlone<E extends Pick<Event, 'name' | 'data' | 'receivedAt'>>(
+  { flowControl }: Workflow,
+  event: E,
+): { event: E; collected?: CollectedEvents } {
   const collects = flowControl?.batch !== undefined || flowControl?.debounce?.mode === 'all'
-  return collects ? listWith(undefined, data) : data
+  if (!collects) return { event }
+  return { event: { ...event, data: listWith(undefined, event.data) }, collected: collectedWith(undefined, event) }
 }
 
 /** Puts the event into its buffer, and creates the runs of the buffers that it closes. */
@@ -221,7 +228,20 @@ function withEvent(open: Buffer | undefined, rule: BufferRule, input: ArrivalInp
     attributes: rule.countMax === undefined ? input.attributes : mergedAttributes(open?.attributes, input.attributes),
   }
   if (rule.countMax === undefined) return { ...newest, data }
-  return { ...newest, count: (open?.count ?? 0) + 1, data: listWith(open?.data, data) }
+  const collected = collectedWith(open, { name, receivedAt: now })
+  return { ...newest, count: (open?.count ?? 0) + 1, collected, data: listWith(open?.data, data) }
+}
+
+/** The events of a buffer with one more. The events of an older version's buffer count as received with its first. */
+function collectedWith(
+  open: Buffer | undefined,
+  { name, receivedAt }: { name: string; receivedAt: number },
+): CollectedEvents {
+  if (!open) return { names: [name], receivedAt: [receivedAt] }
+  const before = open.collected ?? { names: [open.event.name], receivedAt: open.eventIds.map(() => open.firstAt) }
+  const isOneName = before.names.length === 1 && before.names[0] === name
+  const each = before.names.length === 1 ? before.receivedAt.map(() => before.names[0] as string) : before.names
+  return { names: isOneName ? before.names : [...each, name], receivedAt: [...before.receivedAt, receivedAt] }
 }
 
 /** The list of payloads with one more. */
@@ -230,9 +250,11 @@ function listWith(list: JsonText | undefined, payload: JsonText = 'null'): JsonT
 }
 
 function bufferedRun(buffer: Buffer, under: { workflow: Workflow; now: number; report: Report }): Run {
-  const { event, eventIds, runner: pin, trace, singletonKey, attributes, data, generation, engineEvents } = buffer
+  const { event, runner: pin, data, generation } = buffer
+  const { trace, singletonKey, eventIds, collected, attributes, engineEvents } = buffer
   const { workflow, now, report } = under
   const { namespace } = workflow
   const carried = { namespace, ...event, receivedAt: now, data, ...(generation === undefined ? {} : { generation }) }
-  return eventRun({ event: carried, workflow, pin, trace, singletonKey, eventIds, attributes, engineEvents, report })
+  const kept = { trace, singletonKey, eventIds, collected, attributes, engineEvents }
+  return eventRun({ event: carried, workflow, pin, ...kept, report })
 }

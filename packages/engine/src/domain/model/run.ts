@@ -50,6 +50,13 @@ export interface Suspicion {
   lostAt: number
 }
 
+/** The events whose payloads are the input of a run, in its order; their ids are the run's `eventIds`, or its trigger's. */
+export interface CollectedEvents {
+  /** The name of each, or one name that all of them have. */
+  names: string[]
+  receivedAt: number[]
+}
+
 /** A run executes the handler of its workflow or the failure handler, or it cleans up after another run. */
 export type RunKind = 'run' | 'onFailure' | 'cleanup'
 
@@ -66,6 +73,8 @@ export interface Run {
   eventId?: string
   /** The events of a burst or batch that became the run or its source, in the order of the log; the first opened the buffer. */
   eventIds?: string[]
+  /** Only of a run whose input is a list of payloads: the events that these came with. */
+  collected?: CollectedEvents
   cron?: string
   replayOf?: string
   /** The run before it in its chain (run/finish). */

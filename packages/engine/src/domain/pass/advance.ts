@@ -187,6 +187,12 @@ export function triesOf(
   return retry?.setsAttempts && error?.code === 'handler_failed' ? attemptsMax(retry) : PASS_TRIES_DEFAULT
 }
 
+/** Whether the run fails if its handler throws in the next pass. */
+export function failsWithNextError(run: Run, catalog: CatalogView): boolean {
+  const isLast = run.transportTries + 1 >= triesOf(run, { code: 'handler_failed' }, catalog)
+  return isLast && !pausesWhenExhausted(run, catalog)
+}
+
 /** Whether the retry policy of the workflow names what the handler threw. */
 function isFinalForHandler({ app, workflow }: Run, error: RunError, catalog: CatalogView): boolean {
   const { retry } = catalog.workflow(app, workflow) ?? {}

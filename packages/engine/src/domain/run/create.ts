@@ -9,7 +9,7 @@ import { holdsOf, storedPriority } from '../holds/holds.ts'
 import { handOverToCleanup, underAncestors } from '../holds/kept-slots.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { Event } from '../model/event.ts'
-import { type Run, runKind } from '../model/run.ts'
+import { type CollectedEvents, type Run, runKind } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { derivedId, rankedId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
@@ -70,6 +70,8 @@ export function eventRun(options: {
   singletonKey?: string | undefined
   /** The events of the buffer that became the run. */
   eventIds?: string[] | undefined
+  /** The events whose payloads are the list `event.data`. */
+  collected?: CollectedEvents | undefined
   attributes?: Attributes | undefined
   /** Number of engine events in the chain of runs that start each other. */
   engineEvents?: number | undefined
@@ -77,7 +79,7 @@ export function eventRun(options: {
   redriven?: { id: string; now: number } | undefined
   report?: Report | undefined
 }): Run {
-  const { event, workflow, pin, trace, singletonKey, eventIds, attributes, engineEvents, redriven } = options
+  const { event, workflow, pin, trace, singletonKey, eventIds, collected, attributes, engineEvents, redriven } = options
   const origin: Origin = {
     namespace: event.namespace,
     id: redriven?.id ?? derivedId('run', event.receivedAt, event.id, workflow.app, workflow.name),
@@ -95,6 +97,7 @@ export function eventRun(options: {
     ...(trace === undefined ? {} : { trace }),
     ...(singletonKey === undefined ? {} : { singletonKey }),
     ...(eventIds === undefined ? {} : { eventIds }),
+    ...(collected === undefined ? {} : { collected }),
     ...(attributes === undefined ? {} : { attributes }),
   }
   return queuedAnew(origin, options)
@@ -258,6 +261,7 @@ function followOn(ended: Run, { id, error, now }: { id: string; error: RunError 
     ...(ended.engineEvents === undefined ? {} : { engineEvents: ended.engineEvents }),
     ...(ended.input === undefined ? {} : { input: ended.input }),
     ...(ended.eventIds === undefined ? {} : { eventIds: ended.eventIds }),
+    ...(ended.collected === undefined ? {} : { collected: ended.collected }),
     ...(pin === undefined ? {} : { runner: pin }),
     ...(ended.trace === undefined ? {} : { trace: ended.trace }),
     ...(ended.priority === undefined ? {} : { priority: ended.priority }),
@@ -289,6 +293,7 @@ export function forkedRun(options: {
     createdAt: now,
     ...(source.eventName === undefined ? {} : { eventName: source.eventName }),
     ...(source.eventIds === undefined ? {} : { eventIds: source.eventIds }),
+    ...(source.collected === undefined || input !== source.input ? {} : { collected: source.collected }),
     ...(source.cron === undefined ? {} : { cron: source.cron }),
     ...(source.generation === undefined ? {} : { generation: source.generation }),
     ...(source.engineEvents === undefined ? {} : { engineEvents: source.engineEvents }),

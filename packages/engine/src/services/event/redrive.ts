@@ -2,7 +2,7 @@
 // each event start a workflow at most once in bulk, over repeated calls, crashes and engines. Called by the HTTP routes.
 
 import type { BulkRedriveReply } from '@perdure/protocol'
-import { dataAlone } from '../../domain/arrival/buffer.ts'
+import { arrivingAlone } from '../../domain/arrival/buffer.ts'
 import { startAlone, startTogether } from '../../domain/arrival/singleton.ts'
 import type { Change, Guard } from '../../domain/model/change.ts'
 import type { Question } from '../../domain/model/decision.ts'
@@ -213,8 +213,7 @@ export class Redrive {
           const now = clock.now()
           const { runner: pin, attributes } = event.decided ?? {}
           const redriven = { id: ids.nextAt('run', now), now }
-          const arriving = { ...event, data: dataAlone(workflow, event.data) }
-          return eventRun({ event: arriving, workflow, pin, attributes, trace, report, redriven })
+          return eventRun({ ...arrivingAlone(workflow, event), workflow, pin, attributes, trace, report, redriven })
         })
         const own = typeof options.guards === 'function' ? options.guards(events) : options.guards
         const created = runs.map(run => ({ run, changes: [{ type: 'run.created', run } as const] }))

@@ -74,4 +74,6 @@ export interface Envelope {
   endWithSteps: boolean
   /** Whether its context has the URL and the key of the run's callbacks. */
   callbacks: boolean
+  /** Whether its event has those that a batch collected. */
+  batchEvents: boolean
 }

@@ -5,6 +5,7 @@
 import {
   ANOTHER_PASS_FEATURE,
   ATTRIBUTES_FEATURE,
+  BATCH_EVENTS_FEATURE,
   BUDGETS_FEATURE,
   CALLBACKS_FEATURE,
   CLEANUP_FEATURE,
@@ -14,16 +15,15 @@ import {
   HTTP_CHECKPOINTS_FEATURE,
   INVOKE_TIMEOUT_FEATURE,
   MARKED_ANSWERS_FEATURE,
-  MEMO_ATTEMPT_FEATURE,
-  MEMO_OP_FEATURE,
   STEP_POLICY_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
 import { runDeadline } from '../../domain/holds/timeouts.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
-import { featuresOfInvoke, knows, signedRecipient } from '../../domain/model/features.ts'
+import { knows, signedRecipient } from '../../domain/model/features.ts'
 import type { Run } from '../../domain/model/run.ts'
 import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
+import { failsWithNextError } from '../../domain/pass/advance.ts'
 import type { Outcome } from '../../domain/pass/answer/outcome.ts'
 import { serves } from '../../domain/pass/routing.ts'
 import { LATE_ANSWER_MS } from '../../domain/run/cleanup/late-window.ts'
@@ -41,6 +41,7 @@ import { endInvokeSpan, runnerAttributes, startInvokeSpan } from '../support/spa
 import type { ActiveRun, Envelope } from './active-run.ts'
 import type { Taken } from './checkpoint.ts'
 import type { HttpCheckpoints, OpenedPass } from './http-checkpoints.ts'
+import { envelopeOf, invokeBody, isSameOffer } from './invoke-body.ts'
 import { NONE_TRIED, type Requested, type RunnerPermits } from './permits/runner-permits.ts'
 import { countedAs, failureOf, isOfRunner, type Judged, outcomeOf, withAddress, withoutVerdict } from './reply.ts'
 import type { Suspects } from './suspects.ts'
@@ -129,7 +130,8 @@ export class Invoker {
       const opened = this.#openFor(runner, active, { reports, deadline })
       const { timeoutMs, invokeTimeoutMs } = this.#timeouts(active.state.run, runner, startedAt)
       const envelope = this.#envelopeOf(active, runner)
-      const body = invokeBody(active, runner, { envelope, now, traceparent, invokeTimeoutMs, opened })
+      const lastTry = failsWithNextError(active.state.run, this.#deps.catalog.view(active.state.run.namespace))
+      const body = invokeBody(active, runner, { envelope, now, traceparent, invokeTimeoutMs, opened, lastTry })
       active.sent = { runnerId: runner.runnerId, sentAt: startedAt, negotiated }
       span?.set(runnerAttributes(runner))
       const call: InvokeCall = { url, body, timeoutMs, signal: active.abort, onCheckpoint: reports.take }
@@ -200,14 +202,16 @@ export class Invoker {
     const { run } = active.state
     const endWithSteps = knows(runner, END_WITH_STEPS_FEATURE)
     const callbacks = knows(runner, CALLBACKS_FEATURE)
+    const batchEvents = run.collected !== undefined && knows(runner, BATCH_EVENTS_FEATURE)
+    const offered = { endWithSteps, callbacks, batchEvents }
     const { envelope } = active
-    if (envelope?.endWithSteps === endWithSteps && envelope.callbacks === callbacks) return envelope
+    if (envelope && isSameOffer(envelope, offered)) return envelope
     const { namespace, id } = run
     const urls = callbacks && {
       callbackUrl: `${engineUrl()}/callbacks/${callbackTokens.prefixOf(namespace, id)}`,
       callbackKey: callbackTokens.keyOf(namespace, id),
     }
-    active.envelope = envelopeOf(run, { endWithSteps, callbacks, ...(urls && { urls }) })
+    active.envelope = envelopeOf(run, { ...offered, ...(urls && { urls }) })
     return active.envelope
   }
 
@@ -333,53 +337,4 @@ interface Sent {
   traceparent: string
   reports: PassReports
   span: Span | undefined
-}
-
-function envelopeOf(
-  { id: runId, workflow, app, runner = '', trigger, input, failure }: Run,
-  { endWithSteps, callbacks, urls }: Pick<Envelope, 'endWithSteps' | 'callbacks'> & { urls?: object },
-): Envelope {
-  const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
-  const data = input === undefined ? '' : `,"data":${input}`
-  const features = featuresOfInvoke({ endWithSteps })
-  const ctx = {
-    runId: shownRunId(runId),
-    workflow,
-    app,
-    runner,
-    features,
-    ...urls,
-    ...(failure && { onFailure: true, error: failure }),
-  }
-  return {
-    event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}},"steps":`,
-    ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,
-    endWithSteps,
-    callbacks,
-  }
-}
-
-/** The parts of an invoke request that differ from pass to pass. */
-interface InvokeBody {
-  envelope: Envelope
-  now: number
-  traceparent: string
-  invokeTimeoutMs: number | undefined
-  opened: OpenedPass | undefined
-}
-
-/** The invoke request. Its payloads are spliced in as the text they are stored in. */
-function invokeBody(
-  active: ActiveRun,
-  runner: Runner,
-  { envelope: { event, ctx }, now, traceparent, invokeTimeoutMs, opened }: InvokeBody,
-): string {
-  const { run } = active.state
-  const memo = active.state.memo(now, { withOps: knows(runner, MEMO_OP_FEATURE) })
-  const hasAttempts = active.state.open.size > 0 && knows(runner, MEMO_ATTEMPT_FEATURE)
-  const attempts = hasAttempts ? active.state.attempts(now) : ''
-  const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
-  const cleanup = active.followed === undefined ? '' : `,"cleanup":${active.followed}`
-  const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
-  return `${event}${memo}${ctx},"attempt":${run.attempt},"traceparent":"${traceparent}"${timeout}${attempts}${reporting}${cleanup}}}`
 }

@@ -97,6 +97,7 @@ export const RUNS = table<Run>()('runs', {
     eventIds: since(2, optional(json)),
     // The record of an event finds the run of a buffer by it.
     firstEventId: derived(since(2, optional(text)), ({ eventIds }: Run) => eventIds?.[0]),
+    collected: since(3, optional(json)),
     cron: optional(text),
     replayOf: optional(text),
     continuedFrom: since(3, optional(text)),
