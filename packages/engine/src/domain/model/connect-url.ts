@@ -23,6 +23,8 @@ export function isNamelessConnect({ url, runnerId }: Pick<Runner, 'url' | 'runne
 /** The namespace and app of a `conn://` URL's runner; undefined for any other URL. */
 export function connectUrlOwner(url: string): { namespace: string; app: string } | undefined {
   if (!isConnectUrl(url)) return undefined
-  const [namespace, app] = url.slice(SCHEME.length).split('/').map(decodeURIComponent)
+  const parts = url.slice(SCHEME.length).split('/')
+  // Every pass asks, and few names have anything to decode.
+  const [namespace, app] = url.includes('%') ? parts.map(decodeURIComponent) : parts
   return namespace === undefined || app === undefined ? undefined : { namespace, app }
 }

@@ -26,6 +26,7 @@ import {
   WAIT_FOR_RUN_FEATURE,
   WAIT_ORDER_FEATURE,
 } from '@perdure/protocol'
+import type { JsonText } from '../text/json-text.ts'
 import type { Runner } from './workflow.ts'
 
 export const ENGINE_FEATURES: readonly string[] = [
@@ -53,14 +54,15 @@ export const ENGINE_FEATURES: readonly string[] = [
   BATCH_EVENTS_FEATURE,
 ]
 
-const WITHOUT_END_WITH_STEPS = ENGINE_FEATURES.filter(feature => feature !== END_WITH_STEPS_FEATURE)
+const ALL = JSON.stringify(ENGINE_FEATURES)
+const WITHOUT_END_WITH_STEPS = JSON.stringify(ENGINE_FEATURES.filter(feature => feature !== END_WITH_STEPS_FEATURE))
 
 /**
- * The features that an invoke names. A runner that does not name `end-with-steps` in its newest registration is not offered
+ * The list of features that an invoke names. A runner that does not name `end-with-steps` in its newest registration is not offered
  * it: several processes of two versions may be behind one URL, and steps in a 200 that are ignored would be lost.
  */
-export function featuresOfInvoke({ endWithSteps }: { endWithSteps: boolean }): readonly string[] {
-  return endWithSteps ? ENGINE_FEATURES : WITHOUT_END_WITH_STEPS
+export function featuresOfInvoke({ endWithSteps }: { endWithSteps: boolean }): JsonText {
+  return endWithSteps ? ALL : WITHOUT_END_WITH_STEPS
 }
 
 /** Whether the runner named the feature. */

@@ -23,20 +23,12 @@ export function envelopeOf(run: Run, { urls, ...offer }: Offer & { urls?: object
   const { id: runId, workflow, app, runner = '', trigger, input, failure } = run
   const id = trigger.id === undefined ? '' : `"id":${JSON.stringify(trigger.id)},`
   const data = input === undefined ? '' : `,"data":${input}`
-  const features = featuresOfInvoke(offer)
-  const ctx = {
-    runId: shownRunId(runId),
-    workflow,
-    app,
-    runner,
-    features,
-    ...urls,
-    ...(failure && { onFailure: true, error: failure }),
-  }
+  const follows = failure && { onFailure: true, error: failure }
+  const ctx = JSON.stringify({ runId: shownRunId(runId), workflow, app, runner, ...urls, ...follows })
   const events = offer.batchEvents ? `,"events":${JSON.stringify(collectedEvents(run))}` : ''
   return {
     event: `{"event":{${id}"name":${JSON.stringify(trigger.name)}${data}${events}},"steps":`,
-    ctx: `,"ctx":${JSON.stringify(ctx).slice(0, -1)}`,
+    ctx: `,"ctx":${ctx.slice(0, -1)},"features":${featuresOfInvoke(offer)}`,
     ...offer,
   }
 }
