@@ -89,6 +89,7 @@ const OVER_CONNECT = [
   'event/callbacks',
   'event/intake',
   'event/matching',
+  'event/signals-servers',
   // The scenarios of PostgreSQL open their own runners and stores.
   'flow/!(*-servers)',
   'live/run-stream',

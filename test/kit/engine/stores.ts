@@ -20,12 +20,15 @@ export const PLACES = [
 /** The secret key of engines that are opened by `openKeyed`; its label is `ops`. */
 const OPS_KEY = 'secret-key-of-ops'
 
-/** An engine on a new store with one key, and its API with that key. */
-export async function openKeyed(freshStore: () => Promise<string>): Promise<{ engine: OpenEngine; api: Api }> {
+/** Engines on a new store with one key, and the API of the first and the last with that key. */
+export async function openKeyed(
+  freshStore: () => Promise<string>,
+  count = 1,
+): Promise<{ engine: OpenEngine; api: Api; other: Api }> {
   const keys = [{ label: 'ops', namespace: 'default', kind: 'secret', key: OPS_KEY }]
   const env = { ENGINE_API_KEYS: JSON.stringify(keys) }
-  const engine = await openEngine({ storeFile: await freshStore(), env })
-  return { engine, api: engine.api.as(OPS_KEY) }
+  const { engines, api, other } = await openEngines(freshStore, count, { env })
+  return { engine: engines[0] as OpenEngine, api: api.as(OPS_KEY), other: other.as(OPS_KEY) }
 }
 
 interface OpenEngines {
