@@ -37,7 +37,7 @@ function checkWoke({ runs, events }: Snapshot): void {
   for (const { id, steps, frames } of runs.values()) {
     const counted = new Set<string>()
     for (const { eventId, op, carried, index } of steps) {
-      if (eventId === undefined || op !== 'WaitForEvent' || carried) continue
+      if (eventId === undefined || (op !== 'WaitForEvent' && op !== 'WaitForSignal') || carried) continue
       const wasParked = frames.some(
         frame => frame.kind === 'step_status' && frame.index === index && frame.status === 'waiting',
       )

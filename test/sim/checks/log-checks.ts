@@ -4,6 +4,7 @@
 import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { RunRecord } from './record.ts'
+import { LEFT_SIGNALS } from './signal-checks.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
@@ -23,6 +24,8 @@ function checkOnce(runId: string, lines: readonly LogLine[]): void {
     const detail = () => `${runId}: ${JSON.stringify(line)}`
     ensure(line.seq > last, 'log lines come in seq order', detail, [runId])
     last = line.seq
+    // The engine's own line has an index of its own.
+    if (LEFT_SIGNALS.test(line.message)) continue
     // Execution tokens are unique, so an equal message is the same line.
     const key = line.scope === '@root' ? `@root ${line.index}` : `${line.message} ${line.index}`
     ensure(!seen.has(key), 'a log line is stored once', detail, [runId])
@@ -51,7 +54,8 @@ function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void
 function checkComplete({ runnerRecord }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
   const token = tokenOf(run?.result)
   const pass = token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
-  const roots = lines.filter(({ scope }) => scope === '@root').map(({ message }) => message)
+  const ofHandler = lines.filter(({ scope, message }) => scope === '@root' && !LEFT_SIGNALS.test(message))
+  const roots = ofHandler.map(({ message }) => message)
   const expected = pass?.rootLines.map(({ message }) => message)
   ensure(
     !expected || same(roots, expected),

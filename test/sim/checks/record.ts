@@ -63,6 +63,7 @@ export const SETTLED_OUTSIDE: ReadonlySet<Step['op']> = new Set([
   'WaitForEvent',
   'WaitForCallback',
   'WaitForRun',
+  'WaitForSignal',
   'RunWorkflow',
 ])
 

@@ -193,7 +193,8 @@ function dueAt(pass: Pass, stepId: string, entry: MemoEntry, wallTimesFrom?: num
   const { node, at: from = 0 } = pass.reported.get(stepId) ?? {}
   if (node?.kind === 'sleep') return from + node.ms
   if (node?.kind === 'sleepUntil') return wallTimesFrom === undefined ? undefined : wallTimesFrom + node.atMs
-  const waits = node?.kind === 'wait' || node?.kind === 'callback' || node?.kind === 'runWait'
-  if (waits && entry.data === null && node.timeoutMs !== undefined) return from + node.timeoutMs
+  const waits = ['wait', 'callback', 'runWait', 'signalWait']
+  if (node && 'timeoutMs' in node && waits.includes(node.kind) && entry.data === null && node.timeoutMs !== undefined)
+    return from + node.timeoutMs
   return undefined
 }

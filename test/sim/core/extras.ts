@@ -5,9 +5,9 @@ import { Rng } from './random.ts'
 
 /**
  * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
- * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets.
+ * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which somebody sends.
  */
-export const EXTRAS = ['cleanup', 'slots', 'links', 'settles', 'runWaits', 'budgets'] as const
+export const EXTRAS = ['cleanup', 'slots', 'links', 'settles', 'runWaits', 'budgets', 'signals'] as const
 export type Extra = (typeof EXTRAS)[number]
 
 /** `always`: extras that every seed has. */
@@ -24,6 +24,7 @@ const FEATURES: Partial<Record<Extra, readonly string[]>> = {
   links: ['continue-as'],
   runWaits: ['wait-for-run'],
   budgets: ['budgets', 'memo-attempt'],
+  signals: ['signals'],
 }
 
 /** The features that runners of the seed name for its extras. */

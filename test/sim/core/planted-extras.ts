@@ -1,9 +1,12 @@
-// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs and budgets.
+// Planted bugs of what only some seeds use (extras.ts): cleanup runs, kept slots, chains of runs, settled steps, waits for runs, budgets
+// and signals.
 // `planted.test.ts` shows that the simulation fails for every one of them.
 
 import type { Change, Unit } from '../../../packages/engine/src/domain/model/change.ts'
 import type { Run } from '../../../packages/engine/src/domain/model/run.ts'
+import { RunState } from '../../../packages/engine/src/domain/run/state.ts'
 import type { PlantedBug } from './planted.ts'
+import { replace } from './planted-reports.ts'
 
 export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
   {
@@ -43,6 +46,26 @@ export const PLANTED_IN_EXTRAS: readonly PlantedBug[] = [
     name: 'a settled step is forgotten',
     extras: ['settles'],
     tamper: changes(change => (change.type === 'step.moved' && change.step.settledBy ? [] : [change])),
+  },
+  {
+    name: 'a signal is given twice',
+    extras: ['signals'],
+    install: () => replace(RunState.prototype, 'eventsAmong', () => () => new Set()),
+  },
+  {
+    name: 'a signal that a link leaves is lost',
+    extras: ['signals', 'links'],
+    tamper: changes(change => (change.type === 'signals.left' && change.nextRunId !== undefined ? [] : [change])),
+  },
+  {
+    name: 'a signal is taken in after the end',
+    extras: ['signals'],
+    tamper: unit => (unit.changes.some(isSignal) ? { ...unit, guards: [] } : unit),
+  },
+  {
+    name: 'a signal that is taken in is forgotten',
+    extras: ['signals'],
+    tamper: changes(change => (isSignal(change) ? [] : [change])),
   },
   {
     name: 'a spend is counted twice',
@@ -94,6 +117,10 @@ function isCreated(change: Change): change is Created {
 
 function isStored(change: Change): change is Extract<Change, { type: 'step.recorded' }> {
   return change.type === 'step.recorded' && change.step.status === 'succeeded'
+}
+
+function isSignal(change: Change): boolean {
+  return change.type === 'event.recorded' && change.event.source === 'signal'
 }
 
 function isCancel(change: Change): boolean {

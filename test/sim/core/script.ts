@@ -5,7 +5,7 @@ import { waitsForSlot } from '../checks/record.ts'
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
 import { blockingRuns, checkSlotQueues } from '../checks/slot-checks.ts'
 import type { ControlAction } from '../workload/journal.ts'
-import { APPS, eventsOfLevel, NAMESPACES, SIGNALS } from '../workload/names.ts'
+import { APPS, eventsOfLevel, NAMESPACES, RUN_SIGNALS, SIGNALS } from '../workload/names.ts'
 import { Rng } from './random.ts'
 import { ensure } from './violation.ts'
 import type { World } from './world.ts'
@@ -21,6 +21,7 @@ const ACTIONS = [
   'heartbeat',
   'runnerGone',
   'settle',
+  'signal',
 ] as const
 export type ActionKind = (typeof ACTIONS)[number]
 /** Posts to callbacks follow what the runners do. */
@@ -79,6 +80,7 @@ export class Script {
       heartbeat: 2,
       runnerGone: share(2),
       settle: extras.has('settles') ? 3 : 0,
+      signal: extras.has('signals') ? 12 : 0,
     }
     const count = rng.int(8, 24)
     const actions = Array.from({ length: count }, () => ({
@@ -117,6 +119,8 @@ export class Script {
         return this.#control(rng)
       case 'settle':
         return this.#settle(rng)
+      case 'signal':
+        return this.#signal(rng)
       case 'controlAll':
         return this.#controlBusy(rng)
       case 'heartbeat':
@@ -212,6 +216,24 @@ export class Script {
     if (choices.length === 0) return
     const { isOpen: _, ...step } = rng.pick(choices)
     client.settle({ ...step, token: `settled-${this.#count++}` }, rng.chance(0.3))
+  }
+
+  /** Sends signals to a run, mostly to one that goes on: several at once, or around the moment of its end. */
+  #signal(rng: Rng): void {
+    const { client, clock, witness } = this.#world
+    const records = [...witness.records.values()]
+    const open = records.filter(({ run }) => run && isOpen(run.status))
+    const choices = open.length > 0 && rng.chance(0.9) ? open : records
+    if (choices.length === 0) return
+    const { id, namespace } = rng.pick(choices)
+    const send = () => {
+      const signal = rng.pick(RUN_SIGNALS)
+      client.signal(namespace, id, { signal, token: `signal-${this.#count++}` })
+    }
+    for (let i = rng.pick([1, 1, 2, 4]); i > 0; i--) {
+      if (rng.chance(0.5)) send()
+      else clock.after(rng.int(0, 3000), send)
+    }
   }
 
   /** Acts on every run with a pass in flight at once, so that answers and actions cross. */

@@ -9,6 +9,7 @@ import { checkEffects } from '../checks/effect-checks.ts'
 import { checkEvents } from '../checks/event-checks.ts'
 import { checkFailures } from '../checks/failure-checks.ts'
 import { checkLogs } from '../checks/log-checks.ts'
+import { checkSignals } from '../checks/signal-checks.ts'
 import { takeSnapshot } from '../checks/snapshot.ts'
 import { checkNoHoles } from '../checks/timeline-checks.ts'
 import { NAMESPACES } from '../workload/names.ts'
@@ -72,6 +73,7 @@ async function judge(world: World): Promise<void> {
   checkFailures(all)
   checkLogs(all)
   checkCallbacks(all)
+  checkSignals(all)
   checkCleanups(all)
   await checkBudgets(all, inner)
 }

@@ -11,7 +11,15 @@ import type { Trace } from '../core/trace.ts'
 import { ensure } from '../core/violation.ts'
 import type { Life } from '../ports/life.ts'
 import type { SharedCallback } from './callback-posts.ts'
-import type { ControlAction, ControlCall, Journal, PostedCallback, PostedEvent, Settled } from './journal.ts'
+import type {
+  ControlAction,
+  ControlCall,
+  Journal,
+  PostedCallback,
+  PostedEvent,
+  SentSignal,
+  Settled,
+} from './journal.ts'
 import type { SimRunner } from './runner.ts'
 
 export interface ClientDeps {
@@ -110,6 +118,20 @@ export class Client {
       settled.status = answer.status
       trace.add(`client gets ${answer.status} of ${token}`)
       if (answer.status < 500) witness.settled(settled)
+    })
+  }
+
+  /** Sends a signal to a run. */
+  signal(namespace: string, runId: string, { signal, token }: { signal: string; token: string }): void {
+    const { clock, journal, trace } = this.#deps
+    const sent: SentSignal = { token, runId, signal }
+    journal.signals.push(sent)
+    trace.add(`client sends ${signal} ${token} to ${runId}`)
+    this.#request(namespace, `/runs/${runId}/signals/${signal}`, { data: { token } }, answer => {
+      this.#expect(answer, [202, 409, 500], `signal ${token}`)
+      sent.status = answer.status
+      sent.answeredAt = clock.now()
+      trace.add(`client gets ${answer.status} of ${token}`)
     })
   }
 

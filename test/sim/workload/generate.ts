@@ -2,7 +2,7 @@
 
 import type { Extra } from '../core/extras.ts'
 import type { Rng } from '../core/random.ts'
-import { APPS, eventsOfLevel, HOOK_URL, LEVELS, SIGNALS, STARTING_SIGNAL } from './names.ts'
+import { APPS, eventsOfLevel, HOOK_URL, LEVELS, RUN_SIGNALS, SIGNALS, STARTING_SIGNAL } from './names.ts'
 import type { Node, RunNode, Sequence, StepKind, WorkflowSpec } from './program.ts'
 
 const DEPTH_MAX = 2
@@ -11,7 +11,8 @@ export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): Workflo
   const specs: WorkflowSpec[] = []
   const generate = (own: Rng, self: Pick<WorkflowSpec, 'app' | 'name' | 'level'>) => {
     const spec = { ...generateWorkflow(own, self), ...extrasOfWorkflow(own.fork('extras'), extras) }
-    return extras.has('runWaits') ? withRunWait(spec, own.fork('run wait')) : spec
+    const waiting = extras.has('runWaits') ? withRunWait(spec, own.fork('run wait')) : spec
+    return extras.has('signals') ? withSignalWaits(waiting, own.fork('signal waits')) : waiting
   }
   for (let level = 0; level < LEVELS; level++) {
     const count = rng.int(1, 3)
@@ -77,6 +78,18 @@ function withRunWait(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body: spec.body.toSpliced(rng.int(0, spec.body.length), 0, wait) }
 }
 
+/** Most workflows wait for signals, one after the other. */
+function withSignalWaits(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
+  let body = spec.body
+  for (let i = rng.int(0, 4); i > 0; i--) {
+    const id = `signal wait ${i}`
+    const timeoutMs = rng.pick([0, 100, 5000, 60_000])
+    const wait: Node = { kind: 'signalWait', id, name: id, signal: rng.pick(RUN_SIGNALS), timeoutMs }
+    body = body.toSpliced(rng.int(0, body.length), 0, wait)
+  }
+  return { ...spec, body }
+}
+
 /** A few steps have a policy of their own. */
 function policyOf(rng: Rng): Pick<RunNode, 'retry'> {
   if (!rng.chance(0.25)) return {}
@@ -115,6 +128,7 @@ class Grower {
       wait: 1.5,
       callback: 1.5,
       runWait: 0,
+      signalWait: 0,
       webhook: 0.7,
       emit: startsMore ? 1.2 : 0,
       child: startsMore && this.#level < LEVELS - 1 ? 0.8 : 0,
@@ -172,6 +186,8 @@ class Grower {
         return { kind, ...leaf, ...timeoutOf(rng) }
       case 'runWait':
         return { kind, ...leaf, timeoutMs: 1000 }
+      case 'signalWait':
+        return { kind, ...leaf, signal: rng.pick(RUN_SIGNALS), timeoutMs: 1000 }
       case 'emit':
         return { kind, ...leaf, eventName: this.#emitted() }
       case 'child':

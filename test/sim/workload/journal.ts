@@ -57,7 +57,20 @@ export interface Settled {
   status?: number
 }
 
+/** A signal that was sent to a run. */
+export interface SentSignal {
+  /** Unique; part of the data. */
+  token: string
+  runId: string
+  signal: string
+  /** When the engine answered. */
+  answeredAt?: number
+  /** HTTP status; absent when no answer came. */
+  status?: number
+}
+
 export class Journal {
+  readonly signals: SentSignal[] = []
   readonly settles: Settled[] = []
   readonly events: PostedEvent[] = []
   readonly controls: ControlCall[] = []

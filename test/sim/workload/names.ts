@@ -17,3 +17,6 @@ export const INVOKE_TIMEOUT_MS = 30_000
 export const HOOK_URL = 'http://hooks.example/'
 
 export const NAMESPACES = ['default', 'other'] as const
+
+/** The names of signals to one run. */
+export const RUN_SIGNALS = ['go', 'team/stop'] as const

@@ -12,12 +12,13 @@ interface NodeOfOpcode {
   WaitForEvent: 'wait'
   WaitForCallback: 'callback'
   WaitForRun: 'runWait'
+  WaitForSignal: 'signalWait'
   RunWorkflow: 'child'
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Workloads do not wait for signals, nor start or cancel runs directly. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'WaitForSignal' | 'ReplyToUpdate' | 'StartRun' | 'CancelRun'>]
+/** Workloads answer no updates, and start or cancel no runs directly. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'ReplyToUpdate' | 'StartRun' | 'CancelRun'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
@@ -46,6 +47,7 @@ export type Node =
   | (Leaf & { kind: 'callback'; timeoutMs?: number })
   /** For a run that the runner knows. Two runs may wait for each other, so there is always a timeout. */
   | (Leaf & { kind: 'runWait'; timeoutMs: number })
+  | (Leaf & { kind: 'signalWait'; signal: string; timeoutMs: number })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
   | (Leaf & { kind: 'webhook'; url: string })

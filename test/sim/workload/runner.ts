@@ -303,6 +303,8 @@ function directive(node: Exclude<Found, RunNode | { kind: 'runWait' }>, runId: s
         ...head,
         ...(node.timeoutMs === undefined ? {} : { timeoutMs: node.timeoutMs }),
       }
+    case 'signalWait':
+      return { op: 'WaitForSignal', ...head, signal: node.signal, timeoutMs: node.timeoutMs }
     case 'emit':
       return { op: 'Emit', ...head, eventName: node.eventName, data }
     case 'child':

@@ -52,6 +52,7 @@ export interface Opcode {
     | 'WaitForEvent'
     | 'WaitForCallback'
     | 'WaitForRun'
+    | 'WaitForSignal'
     | 'RunWorkflow'
     | 'Emit'
     | 'Webhook'
@@ -69,6 +70,7 @@ export interface Opcode {
   sleepUntilMs?: number
   eventName?: string
   timeoutMs?: number
+  signal?: string
   runId?: string
   childName?: string
   childApp?: string

@@ -1,0 +1,107 @@
+// Checks signals at the end of a simulation: each that was taken in reaches one step of its chain at most, in the order of the log, none is
+// lost, and the log of the last run counts those that nobody took (docs/signals.md).
+
+import type { Event } from '../../../packages/engine/src/domain/model/event.ts'
+import type { Step } from '../../../packages/engine/src/domain/model/step.ts'
+import { signalOf } from '../../../packages/engine/src/domain/text/name.ts'
+import { ensure } from '../core/violation.ts'
+import type { SentSignal } from '../workload/journal.ts'
+import { chainOf } from './chain-checks.ts'
+import type { JudgedRun, Snapshot } from './snapshot.ts'
+import { tokenOf } from './step-checks.ts'
+
+/** The line of the engine about the signals that a run left. */
+export const LEFT_SIGNALS = /^The run ended and left (\d+) signals?/
+
+export function checkSignals(all: Snapshot): void {
+  const events = [...all.events.values()].filter(({ source }) => source === 'signal').reverse()
+  const byToken = new Map(events.map(event => [tokenOf(event.data), event]))
+  for (const sent of all.journal.signals) checkSent(all, sent, byToken.get(sent.token))
+  ensure(byToken.size === events.length, 'a signal is logged once', () => JSON.stringify(events))
+  for (const record of all.runs.values()) if (record.run.continuedFrom === undefined) checkChain(all, record, events)
+}
+
+/** An answer says whether the signal is in the log. */
+function checkSent({ runs }: Snapshot, sent: SentSignal, event: Event | undefined): void {
+  const detail = () => `${JSON.stringify(sent)}: ${JSON.stringify(event)}`
+  const subjects = [sent.runId, sent.token]
+  if (sent.status === 202) ensure(event, 'a signal that was taken in is in the log', detail, subjects)
+  if (sent.status === 409) ensure(!event, 'a signal that was refused is not in the log', detail, subjects)
+  if (event) ensure(runs.has(event.runId ?? ''), 'a signal is for a run', detail, subjects)
+}
+
+/** Checks a chain of runs: its signals, and the steps that waited for them. */
+function checkChain(all: Snapshot, first: JudgedRun, events: readonly Event[]): void {
+  const chain = chainOf(all, first) as JudgedRun[]
+  const own = events.filter(({ runId }) => chain.some(({ id }) => id === runId))
+  const subjects = chain.map(({ id }) => id)
+  const waits = chain.flatMap(record => waitsOf(record).map(step => ({ record, step })))
+  const taken = waits.flatMap(({ step }) => (step.eventId === undefined ? [] : [step.eventId]))
+  const detail = () => `${JSON.stringify(waits.map(({ step }) => step))}: ${JSON.stringify(own)}`
+  ensure(new Set(taken).size === taken.length, 'a signal is given once', detail, subjects)
+  for (const { step } of waits) if (step.eventId !== undefined) checkTaken(step, own, subjects)
+  for (const name of new Set(own.map(event => signalOf(event.name)))) {
+    const named = own.filter(event => signalOf(event.name) === name).map(({ id }) => id)
+    const places = taken.map(id => named.indexOf(id)).filter(place => place >= 0)
+    ensure(
+      places.every((place, i) => place === i),
+      'signals of a name are taken in the order of the log',
+      detail,
+      subjects,
+    )
+  }
+  for (const { record, step } of waits) if (step.timedOut) checkTimeout(all, { record, step, chain, taken })
+  const last = chain.at(-1) as JudgedRun
+  const left = own.filter(({ id }) => !taken.includes(id)).length
+  const told = (all.logs.get(last.id) ?? []).map(({ message }) => LEFT_SIGNALS.exec(message)?.[1])
+  const counts = told.filter(count => count !== undefined)
+  const wanted = left === 0 ? [] : [String(left)]
+  ensure(
+    counts.join() === wanted.join(),
+    'a chain logs how many signals it left',
+    () => `${counts}, ${detail()}`,
+    subjects,
+  )
+}
+
+function waitsOf({ steps }: JudgedRun): Step[] {
+  return steps
+    .filter(({ op, carried, settledBy }) => op === 'WaitForSignal' && !carried && !settledBy)
+    .sort((a, b) => a.seq - b.seq)
+}
+
+function checkTaken(step: Step, own: readonly Event[], subjects: readonly string[]): void {
+  const event = own.find(({ id }) => id === step.eventId)
+  const detail = () => `${JSON.stringify(step)}: ${JSON.stringify(event)}`
+  const result = JSON.parse(step.data ?? 'null') as { id?: string; name?: string; data?: unknown } | null
+  const isIts = event && result?.id === event.id && result.name === signalOf(event.name)
+  ensure(
+    isIts && tokenOf(JSON.stringify(result?.data)) === tokenOf(event.data),
+    'a wait has its signal',
+    detail,
+    subjects,
+  )
+}
+
+/** No wait times out although a signal had been taken in for its run before. */
+function checkTimeout(
+  { journal, events }: Snapshot,
+  {
+    record,
+    step,
+    chain,
+    taken,
+  }: { record: JudgedRun; step: Step; chain: readonly JudgedRun[]; taken: readonly string[] },
+): void {
+  const { wall, timedOutAt, id } = record
+  const until = (wall.wasSet ? timedOutAt.get(step.index) : step.wakeAt) ?? 0
+  const upToHere = chain.slice(0, chain.indexOf(record) + 1)
+  const missed = journal.signals.find(({ status, runId, signal, token, answeredAt = Infinity }) => {
+    if (status !== 202 || answeredAt >= until || `${signal}` !== signalOf(step.eventName)) return false
+    const event = [...events.values()].find(({ data, source }) => source === 'signal' && tokenOf(data) === token)
+    return upToHere.some(link => link.id === runId) && event !== undefined && !taken.includes(event.id)
+  })
+  ensure(!missed, 'no wait misses a signal', () => `${id} ${JSON.stringify(step)} missed ${JSON.stringify(missed)}`, [
+    id,
+  ])
+}
