@@ -4,9 +4,34 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { dirname, join } from 'node:path'
 import { backupStore, ConfigError, restoreStore, verifyStore } from '@perdure/engine'
 import { expect, test } from 'vitest'
-import { flow, openDatabase, openEngine, perdure, run, tempStoreFile, unique, until, wait } from '../../kit/index.ts'
+import {
+  flow,
+  type Invoke,
+  openDatabase,
+  openEngine,
+  perdure,
+  run,
+  step,
+  tempStoreFile,
+  unique,
+  until,
+  wait,
+} from '../../kit/index.ts'
+import { callbackUrl } from '../../kit/runner/wire.ts'
 
 const sqlite = (file: string) => `sqlite:${file}`
+
+const MAILED = { mailed: flow([step('WaitForCallback', 'answer', {}), run('then')]) }
+
+/** A run that waits for a callback, and the path of its URL. */
+async function mailedRun(engine: Awaited<ReturnType<typeof openEngine>>): Promise<{ mailed: string; path: string }> {
+  const runner = await engine.runner({ workflows: MAILED })
+  await runner.register(engine.api, { features: ['callbacks'] })
+  const { runId: mailed } = await engine.api.send({ name: 'mailed' })
+  await engine.api.reaches(mailed, 'waiting')
+  const [invoke] = runner.record.of(mailed) as [Invoke]
+  return { mailed, path: new URL(callbackUrl(invoke.ctx, 'answer')).pathname }
+}
 
 /** An engine with a run that waits. */
 async function busyEngine() {
@@ -21,6 +46,7 @@ async function busyEngine() {
 
 test('a backup of a running engine holds what was acknowledged, and an engine goes on from it', async () => {
   const { engine, runId, eventName, name } = await busyEngine()
+  const { mailed, path } = await mailedRun(engine)
   const acknowledged: string[] = []
   let posting = true
   const posts = (async () => {
@@ -40,9 +66,12 @@ test('a backup of a running engine holds what was acknowledged, and an engine go
   for await (const violation of verifyStore(sqlite(restored))) expect.unreachable(violation.message)
   const second = await openEngine({ storeFile: restored })
   for (const id of before) expect((await second.api.get(`/runs/${id}`)).status).toBe(200)
-  await second.runner({ workflows: { [name]: flow([wait('hold', eventName), run('then')]) } })
+  await second.runner({ workflows: { ...MAILED, [name]: flow([wait('hold', eventName), run('then')]) } })
   await second.api.post('/events', { name: eventName })
   await second.api.reaches(runId, 'succeeded')
+  // The URL that was mailed before the backup is still the one of the run.
+  expect((await second.api.post(path, { ok: true })).status).toBe(202)
+  expect((await second.api.succeeded(mailed)).result).toMatchObject({ answer: { ok: true } })
 })
 
 test('a backup replaces nothing without --force, and leaves nothing behind when it fails', async () => {

@@ -7,15 +7,18 @@ import { openPostgresSide } from '../../../packages/engine/src/adapters/sql/move
 import {
   flow,
   freshSchema,
+  type Invoke,
   jsonLines,
   openDatabase,
   openEngine,
   run,
+  step,
   tempStoreFile,
   unique,
   until,
   wait,
 } from '../../kit/index.ts'
+import { callbackUrl } from '../../kit/runner/wire.ts'
 
 type Row = Record<string, string | number | null>
 
@@ -106,13 +109,23 @@ test('the engine goes on in the other store, and back again; events keep their o
   const [home, other] = [tempStoreFile(), await freshSchema()]
   const [name, eventName, early] = [unique('held'), unique('go'), unique('early')]
   const workflows = {
-    [name]: flow([wait('first', eventName), wait('second', early), wait('third', eventName), run('then')]),
+    [name]: flow([
+      wait('first', eventName),
+      wait('second', early),
+      wait('third', eventName),
+      step('WaitForCallback', 'mailed', {}),
+      run('then'),
+    ]),
   }
+  const features = ['callbacks']
   const first = await openEngine({ storeFile: home })
-  await first.runner({ workflows })
+  const runner = await first.runner({ workflows })
+  await runner.register(first.api, { features })
   await first.api.send({ name: eventName })
   const { runId } = await first.api.send({ name })
   await first.api.reaches(runId, 'waiting')
+  const [invoke] = runner.record.of(runId) as [Invoke]
+  const mailed = new URL(callbackUrl(invoke.ctx, 'mailed')).pathname
   await first.stop()
   // As a retention does: the positions of these events stay used.
   const database = await openDatabase(home)
@@ -131,9 +144,11 @@ test('the engine goes on in the other store, and back again; events keep their o
   const back = tempStoreFile()
   await moved(other, sqlite(back))
   const third = await openEngine({ storeFile: back })
-  await third.runner({ workflows })
+  await (await third.runner({ workflows })).register(third.api, { features })
   expect((await third.api.send({ name: eventName })).woke).toBe(1)
-  await third.api.succeeded(runId)
+  // The URL that was given away before both moves.
+  expect((await third.api.post(mailed, { ok: true })).status).toBe(202)
+  expect((await third.api.succeeded(runId)).result).toMatchObject({ mailed: { ok: true } })
 })
 
 test('a move that was cut goes on; until it has ended no engine opens its target', async () => {

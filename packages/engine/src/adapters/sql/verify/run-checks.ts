@@ -8,19 +8,20 @@ import type { Check } from './check.ts'
 const IN_RANGE = (column: string) => `${column} > ? AND ${column} <= ?`
 const OPEN = `('waiting', 'retrying', 'running')`
 
-/** The kinds of opcode whose steps wait for this, as an SQL list. */
-const parkedFor = (reason: 'sleep' | 'event' | 'child') =>
-  `(${opsThatParkFor(reason)
+/** The kinds of opcode whose steps wait for one of these, as an SQL list. */
+const parkedFor = (...reasons: ('sleep' | 'event' | 'signal' | 'child')[]) =>
+  `(${reasons
+    .flatMap(opsThatParkFor)
     .map(op => `'${op}'`)
     .join(', ')})`
 const SLEEPS = parkedFor('sleep')
-const WAITS = parkedFor('event')
+const WAITS = parkedFor('event', 'signal')
 const CHILDREN = parkedFor('child')
 
 const RUN = `FROM runs r WHERE ${IN_RANGE('r.id')}`
 const STEP = `FROM steps s LEFT JOIN runs r ON r.id = s.run_id WHERE ${IN_RANGE('s.run_id')}`
-const PARKED_STEP = `EXISTS (SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.status = 'waiting'
-  AND (s.op IN ${WAITS} OR s.op IN ${CHILDREN}))`
+/** A step that something else than its time may end. */
+const PARKED_STEP = `EXISTS (SELECT 1 FROM steps s WHERE s.run_id = r.id AND s.status = 'waiting' AND s.op NOT IN ${SLEEPS})`
 
 /** The first run in a queue is due at some time, or a run that starts before it wakes it. */
 function firstInQueue(column: 'waits_for_slot' | 'start_queue'): Check {
