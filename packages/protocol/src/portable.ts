@@ -76,6 +76,7 @@ export {
   parseDurationMs,
   parseTextMs,
 } from './wire/duration.ts'
+export * from './wire/event-match.ts'
 export type * from './wire/types.ts'
 export { ROOT_SCOPE } from './wire/types.ts'
 export {

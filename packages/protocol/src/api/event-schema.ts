@@ -10,6 +10,7 @@ import {
   RUNNER_ID_CHARS_MAX,
 } from '../wire/bounds.ts'
 import type { Duration } from '../wire/duration.ts'
+import { MatchValuesSchema } from '../wire/match-schema.ts'
 import { count, countOrMore, name, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { flags, TriggeredSchema } from '../wire/triggered-schema.ts'
 import { RunResultSchema } from './run-schema.ts'
@@ -101,7 +102,7 @@ export const DryRunWorkflowSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
   trigger: Type.Object(
-    { event: Type.String(), if: optionalText() },
+    { event: Type.String(), if: optionalText(), match: Type.Optional(MatchValuesSchema) },
     { description: 'The trigger that matches; if none does, the first whose event name matches' },
   ),
   matches: Type.Boolean({ description: 'Whether the event matches the trigger, including its filter' }),

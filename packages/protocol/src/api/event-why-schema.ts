@@ -1,6 +1,7 @@
 // Schemas of the explanation of an event: what it did, and why it started nothing.
 
 import Type from 'typebox'
+import { MatchValuesSchema } from '../wire/match-schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
 const OUTCOMES = ['run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
@@ -20,7 +21,7 @@ export const EventVerdictSchema = Type.Object({
   paused: optionalFlag('The workflow was paused: its run waits'),
   trigger: Type.Optional(
     Type.Object(
-      { event: Type.String(), if: optionalText() },
+      { event: Type.String(), if: optionalText(), match: Type.Optional(MatchValuesSchema) },
       {
         description: 'The first trigger for the name; of a decision of the past, only of a filter that was not passed',
       },

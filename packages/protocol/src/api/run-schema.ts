@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { AttributesSchema } from '../wire/attributes-schema.ts'
+import { EventMatchSchema } from '../wire/match-schema.ts'
 import { LogLevelSchema, StepErrorSchema } from '../wire/schema.ts'
 import { count, countOrMore, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { MaxAttemptsSchema, StepStatusSchema } from './step-schema.ts'
@@ -157,7 +158,7 @@ export const RunExplanationSchema = Type.Object({
   wakeAt: Type.Optional(timestamp('When the run continues by itself; for a paused run, when its next timer settles')),
   event: Type.Optional(
     Type.Object(
-      { name: Type.String(), if: optionalText() },
+      { name: Type.String(), if: optionalText(), match: Type.Optional(EventMatchSchema) },
       { description: 'The event that the run waits for, and its filter' },
     ),
   ),

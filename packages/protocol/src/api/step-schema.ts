@@ -1,6 +1,7 @@
 // Schemas of steps and their attempts. A field that does not apply is left out, never null.
 
 import Type from 'typebox'
+import { EventMatchSchema } from '../wire/match-schema.ts'
 import { StepErrorSchema } from '../wire/schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 import { TriggeredSchema } from '../wire/triggered-schema.ts'
@@ -67,6 +68,7 @@ export const StepRecordSchema = Type.Object({
   nextAttemptAt: Type.Optional(timestamp('When the next attempt of a failed step starts')),
   wakeAt: Type.Optional(timestamp('When the sleep or the wait ends, or the tries of a step by `maxElapsed`')),
   eventName: optionalText('Name of the event that the step waits for or emitted'),
+  match: Type.Optional(EventMatchSchema),
   signal: optionalText('Name of the signal that the step waits for'),
   childRunId: optionalText('The run that the step started'),
   startedRunId: optionalText('The run that the step started or found by its key, and that it does not wait for'),

@@ -4,6 +4,7 @@
 import Type from 'typebox'
 import { DURATION_CHARS_MAX, EXPRESSION_CHARS_MAX, NAME_CHARS_MAX } from './bounds.ts'
 import type { Duration } from './duration.ts'
+import { EventMatchSchema } from './match-schema.ts'
 import { name, text } from './schema-parts.ts'
 
 export const DurationSchema = Type.Unsafe<Duration>(
@@ -67,10 +68,15 @@ const TimeoutsSchema = Type.Object({
 /** Keys that take turns where a concurrency limit or a throttle holds runs back; `weight` is a key's share. */
 const FairnessSchema = Type.Object({ key: Expression, weight: Type.Optional(Expression) })
 
-/** Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. */
+/**
+ * Events that cancel the run. In `if`, `event` is the run's own event and `async` the arriving one. Events later than `timeout` after
+ * the run's creation do not cancel it.
+ */
 const CancelOnSchema = Type.Object({
   event: name(NAME_CHARS_MAX),
   if: Type.Optional(Expression),
+  match: Type.Optional(EventMatchSchema),
+  timeout: Type.Optional(DurationSchema),
 })
 
 /** The flow-control members of a workflow's registration. An empty list means no policy. */

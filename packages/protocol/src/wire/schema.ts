@@ -22,11 +22,13 @@ import {
 } from './bounds.ts'
 import { BudgetSchema, SpentSchema } from './budget-schema.ts'
 import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
+import { EventMatchSchema, MatchValuesSchema } from './match-schema.ts'
 import { name, optionalFlag, optionalText, SignalNameSchema } from './schema-parts.ts'
 
 export const TriggerSchema = Type.Object({
   event: Type.Optional(name(NAME_CHARS_MAX)),
   if: Type.Optional(name(EXPRESSION_CHARS_MAX)),
+  match: Type.Optional(MatchValuesSchema),
   cron: Type.Optional(name(CRON_CHARS_MAX)),
 })
 
@@ -236,6 +238,7 @@ export const OpcodeSchema = Type.Union([
     eventName: name(NAME_CHARS_MAX),
     timeoutMs: Type.Optional(DelayMs),
     if: Type.Optional(Type.String({ maxLength: 4096 })),
+    match: Type.Optional(EventMatchSchema),
     since: WaitSince,
     given: Type.Optional(GivenSchema),
   }),
