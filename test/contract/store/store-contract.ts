@@ -8,6 +8,7 @@ import { deliveriesContract } from './resources/deliveries.ts'
 import { deliveryCountsContract } from './resources/delivery-counts.ts'
 import { endpointPostsContract } from './resources/endpoint-posts.ts'
 import { eventsContract } from './resources/events.ts'
+import { matchesContract } from './resources/matches.ts'
 import { pruneContract } from './resources/prune.ts'
 import { registryContract } from './resources/registry.ts'
 import { schedulesContract } from './resources/schedules.ts'
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: OpenStore, { nameCharsMax }: {
     timelineContract(open)
     rollupsContract(open)
     eventsContract(open)
+    matchesContract(open)
     liveContract(open)
     limitsContract(open)
     outsidersContract(open)

@@ -217,7 +217,7 @@ class History {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']
     const found = names.map(eventName => store.watchers({ namespace: NAMESPACE, eventName, after: 0, limit: 1000 }))
-    return (await Promise.all(found)).flat().map(({ watcher }) => watcher.runId)
+    return (await Promise.all(found)).flatMap(({ watchers }) => watchers.map(({ watcher }) => watcher.runId))
   }
 
   #note(what: string): void {

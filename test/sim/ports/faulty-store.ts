@@ -184,8 +184,8 @@ export class FaultyStore implements Store {
     return this.#read(() => this.#deps.inner.watchers(query))
   }
 
-  waiters(namespace: string, eventName: string) {
-    return this.#read(() => this.#deps.inner.waiters(namespace, eventName))
+  waiters(query: Parameters<Store['waiters']>[0]) {
+    return this.#read(() => this.#deps.inner.waiters(query))
   }
 
   eventsSince(query: Parameters<Store['eventsSince']>[0]) {

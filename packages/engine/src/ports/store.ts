@@ -5,7 +5,7 @@ import type { BudgetLine } from '../domain/model/budget/budget.ts'
 import type { Guard, Unit } from '../domain/model/change.ts'
 import type { Delivery } from '../domain/model/delivery.ts'
 import type { Endpoint } from '../domain/model/endpoint.ts'
-import type { DedupeKey, Waiter, Watcher } from '../domain/model/event.ts'
+import type { DedupeKey, MatchPaths, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
 import type { App, KeptPause, Runner, Workflow } from '../domain/model/workflow.ts'
@@ -89,6 +89,18 @@ export interface EndsToCount {
   limit: number
 }
 
+/** Waits, or watches, for an event name. */
+export interface WaitsQuery {
+  namespace: string
+  eventName: string
+  /** The key of a match that they have. Absent: those without a match. */
+  matchKey?: string
+  /** All, with and without a match. */
+  isWhole?: true
+  /** The answer has the lists of paths of those with a match, one more than this at most. Absent: none. */
+  listsMax?: number
+}
+
 /** A key that live runs share: that of a singleton, or with `started` the one that they were started with. */
 export interface LiveRunsQuery {
   type: 'live' | 'started'
@@ -154,14 +166,12 @@ export interface Store {
   /** Ids of the live runs that share the key. */
   liveRuns(of: LiveRunsQuery): Promise<string[]>
   /** Live runs that watch for the event name, at positions greater than `after`, oldest watch first. */
-  watchers(query: {
-    namespace: string
-    eventName: string
-    after: number
-    limit: number
-  }): Promise<{ position: number; watcher: Watcher }[]>
+  watchers(query: WaitsQuery & { after: number; limit: number }): Promise<{
+    watchers: { position: number; watcher: Watcher }[]
+    lists: MatchPaths[]
+  }>
   /** Steps that wait for the event name, oldest wait first. */
-  waiters(namespace: string, eventName: string): Promise<Waiter[]>
+  waiters(query: WaitsQuery): Promise<{ waiters: Waiter[]; lists: MatchPaths[] }>
   /**
    * Events of that name at log positions greater than `after`, oldest first; `run`: those that were committed after the run was
    * created.

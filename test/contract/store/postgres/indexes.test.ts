@@ -39,6 +39,8 @@ const BYTES_MAX: Record<string, number> = {
   'events.name': ofRunner(256),
   'steps.event_name': ofRunner(256),
   'run_watches.event_name': ofRunner(256),
+  'steps.match_key': OURS,
+  'run_watches.match_key': OURS,
   'dedupes.dedupe_id': name(256),
   'runners.runner_key': name(KEY_CHARS_MAX),
   // A key and a colon before the value.

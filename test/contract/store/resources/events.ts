@@ -164,7 +164,7 @@ export function eventsContract(open: OpenStore): void {
         aStep(run, { index: 4, seq: 7, op: 'Sleep', status: 'waiting', finishedAt: undefined }),
       ]
       await write(store(), created(run, ...steps), created(other, aWait(other, { startedAt: NOW + 2 })))
-      expect(await store().waiters(NS, 'go')).toEqual([
+      expect((await store().waiters({ namespace: NS, eventName: 'go' })).waiters).toEqual([
         {
           runId: run.id,
           stepIndex: 1,
@@ -182,8 +182,10 @@ export function eventsContract(open: OpenStore): void {
           step: { ...(steps[1] as Step), status: 'cancelled', seq: 20, finishedAt: NOW },
         },
       )
-      expect(await store().waiters(NS, 'go')).toMatchObject([{ runId: run.id, stepIndex: 0 }])
-      expect(await store().waiters(NS, 'nothing')).toEqual([])
+      expect((await store().waiters({ namespace: NS, eventName: 'go' })).waiters).toMatchObject([
+        { runId: run.id, stepIndex: 0 },
+      ])
+      expect((await store().waiters({ namespace: NS, eventName: 'nothing' })).waiters).toEqual([])
     })
 
     it('holds a waiters guard for exactly the steps that wait', async () => {

@@ -212,9 +212,9 @@ export function pruneContract(open: OpenStore): void {
       const run = anEndedRun({ finishedAt: NOW - 1, cancelOn: [{ event: 'stop' }] })
       await write(store(), created(run))
       const query = { namespace: NS, eventName: 'stop', after: 0, limit: 9 }
-      expect(await store().watchers(query)).toHaveLength(1)
+      expect((await store().watchers(query)).watchers).toHaveLength(1)
       expect(await drain(store(), 'runs.succeeded', NOW)).toEqual([1])
-      expect(await store().watchers(query)).toEqual([])
+      expect((await store().watchers(query)).watchers).toEqual([])
     })
 
     it('selects runs by status and end, and never one that has not ended', async () => {

@@ -68,7 +68,8 @@ export function liveContract(open: OpenStore): void {
     describe('that watch for an event', () => {
       const cancelOn = [{ event: 'stop' }, { event: 'stop', if: 'event.data.a == async.data.a' }, { event: 'x' }]
       const none = (after = 0): Guard => ({ type: 'watchers', namespace: NS, eventName: 'stop', after })
-      const all = (after = 0, limit = 100) => store().watchers({ namespace: NS, eventName: 'stop', after, limit })
+      const all = async (after = 0, limit = 100) =>
+        (await store().watchers({ namespace: NS, eventName: 'stop', after, limit })).watchers
 
       it('are found oldest first, page by page, with their trigger where there is a condition', async () => {
         const input = JSON.stringify({ a: 'x'.repeat(5000) })

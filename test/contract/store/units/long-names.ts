@@ -65,7 +65,7 @@ export function longNamesContract(open: OpenStore): void {
       expect((await reads().runs({ app, limit: 9, sort: 'workflow' })).map(({ id }) => id)).toEqual([run.id])
       expect(await store().liveRuns({ type: 'live', ...of, key })).toEqual([run.id])
       expect(await store().liveRuns({ type: 'started', ...of, key })).toEqual([run.id])
-      const watched = await store().watchers({ namespace, eventName, after: 0, limit: 9 })
+      const { watchers: watched } = await store().watchers({ namespace, eventName, after: 0, limit: 9 })
       expect(watched.map(({ watcher }) => watcher.runId)).toEqual([run.id])
     })
 
@@ -78,7 +78,7 @@ export function longNamesContract(open: OpenStore): void {
       const event = anEvent({ namespace, app, name: eventName })
       const recorded: Change = { type: 'event.recorded', event }
       await write(store(), created(run, aWait(run, { eventName })), recorded)
-      expect(await store().waiters(namespace, eventName)).toMatchObject([{ runId: run.id }])
+      expect((await store().waiters({ namespace, eventName })).waiters).toMatchObject([{ runId: run.id }])
       expect((await reads().events({ app, name: eventName, limit: 9 })).map(each => each.event)).toEqual([event])
       const since = await store().eventsSince({ namespace, eventName, runId: run.id, after: 'run', limit: 9 })
       expect(since.map(each => each.event)).toEqual([event])

@@ -73,8 +73,8 @@ export function namespacesContract(open: OpenStore): void {
     })
 
     it('keep waits and events apart', async () => {
-      expect(await store().waiters(mine, 'go')).toEqual([])
-      expect(await store().waiters(theirs, 'go')).toHaveLength(1)
+      expect((await store().waiters({ namespace: mine, eventName: 'go' })).waiters).toEqual([])
+      expect((await store().waiters({ namespace: theirs, eventName: 'go' })).waiters).toHaveLength(1)
       const query = { eventName: 'go', runId: run.id, after: 'run', limit: 10 } as const
       expect(await store().eventsSince({ ...query, namespace: mine })).toEqual([])
       expect(await store().eventsSince({ ...query, namespace: theirs })).toHaveLength(1)

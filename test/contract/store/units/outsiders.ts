@@ -213,7 +213,7 @@ export function outsidersContract(open: OpenStore): void {
     it('wakes thousands in one unit', async () => {
       const runs = Array.from({ length: 2000 }, () => aParkedRun())
       await write(store(), ...runs.map(run => created(run, aWait(run))))
-      const waiters = await store().waiters(NS, 'go')
+      const waiters = (await store().waiters({ namespace: NS, eventName: 'go' })).waiters
       expect(waiters).toHaveLength(2000)
       await store().commit({
         guards: [waitersAre(...waiters)],
@@ -227,7 +227,7 @@ export function outsidersContract(open: OpenStore): void {
           }),
         ),
       })
-      expect(await store().waiters(NS, 'go')).toEqual([])
+      expect((await store().waiters({ namespace: NS, eventName: 'go' })).waiters).toEqual([])
       const claim = { owner: 'e', now: NOW, leaseUntil: NOW + 1, limit: 5000 }
       expect(await store().claimRuns(claim)).toHaveLength(2000)
     })

@@ -142,7 +142,10 @@ export function stringsContract(open: OpenStore, nameCharsMax = Number.POSITIVE_
       for (const name of ['go', 'go\0', 'go\ud800', 'go\ud801']) {
         const run = aRun({ namespace: 'n' })
         await write(store(), created(run, aWait(run, { eventName: name })))
-        expect(await store().waiters('n', name), JSON.stringify(name)).toMatchObject([{ runId: run.id }])
+        expect(
+          (await store().waiters({ namespace: 'n', eventName: name })).waiters,
+          JSON.stringify(name),
+        ).toMatchObject([{ runId: run.id }])
       }
     })
 

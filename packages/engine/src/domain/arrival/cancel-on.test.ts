@@ -20,7 +20,8 @@ describe('an event', () => {
   it('cancels every run that watches for it, once, guarded by there being no more', () => {
     expect(cancelled([{ runId: 'a' }, { runId: 'b' }, { runId: 'a' }])).toEqual(['a', 'b'])
     const guard = { type: 'watchers', namespace: 'default', eventName: 'order.placed' }
-    expect(arrive([{ runId: 'a' }]).guards).toContainEqual({ ...guard, after: 9 })
+    expect(arrive([{ runId: 'a' }]).guards).toContainEqual({ ...guard, after: 9, matchKey: null })
+    expect(arrive([{ runId: 'a' }]).guards).toContainEqual({ ...guard, type: 'watchPaths', digests: [] })
     expect(arrives({}, {}, []).guards).toContainEqual({ ...guard, after: 0 })
   })
 

@@ -2,14 +2,19 @@
 // requests the cancel. From then on no pass of the runs is sent and no answer of a runner counts, and the engine that
 // leases a run next ends it with its children.
 
-import { type EventSubject, isAwaited, type Report } from '../expressions/matching.ts'
-import type { Change, Guard, Unit } from '../model/change.ts'
+import type { EventSubject } from '../expressions/event-subject.ts'
+import { isAwaited, type Report } from '../expressions/matching.ts'
+import type { Change, Unit } from '../model/change.ts'
+import type { Question } from '../model/decision.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
+import { watchersFor } from './found.ts'
 import type { Drafted } from './policy.ts'
 
 export interface CancelledByEvent extends Unit {
+  /** If there are any, they must be answered before the rest counts. */
+  questions: Question[]
   runIds: Set<string>
   /** The runs among them that the unit itself creates: they must be created with the request to cancel. */
   atBirth: string[]
@@ -27,9 +32,9 @@ export function cancelWatching(input: {
   report: Report
 }): CancelledByEvent {
   const { event, subject, assumptions, drafted, now, report } = input
-  const isMet = (watcher: Watcher) => isAwaited(watcher, subject, report)
-  const { watchers, after } = assumptions.watchers.get(event.name) ?? { watchers: [], after: 0 }
-  const { namespace, name: eventName } = event
+  const isMet = (watcher: Watcher) =>
+    event.receivedAt <= (watcher.until ?? Infinity) && isAwaited(watcher, subject, report)
+  const { rows: watchers, guards, questions } = watchersFor(event, subject, assumptions)
   const runIds = new Set<string>()
   const changes: Change[] = []
   const atBirth: string[] = []
@@ -39,13 +44,12 @@ export function cancelWatching(input: {
     if (watcher.runId !== drafted.self?.id) changes.push({ type: 'run.cancelRequested', runId: watcher.runId, at: now })
   }
   for (const run of createdBefore(drafted)) {
-    if (!watchersOf(run, eventName).some(isMet)) continue
+    if (!watchersOf(run, event.name).some(isMet)) continue
     runIds.add(run.id)
     atBirth.push(run.id)
   }
-  const guards: Guard[] = [{ type: 'watchers', namespace, eventName, after }]
   const cancelsSelf = drafted.self !== undefined && runIds.has(drafted.self.id)
-  return { guards, changes, runIds, atBirth, cancelsSelf }
+  return { guards, questions, changes, runIds, atBirth, cancelsSelf }
 }
 
 /** The runs that the unit creates before the event, as far as an event may cancel them. */
@@ -58,8 +62,17 @@ function createdBefore({ changes }: Drafted): Run[] {
 function watchersOf(run: Run, eventName: string): Watcher[] {
   return (run.cancelOn ?? [])
     .filter(({ event }) => event === eventName)
-    .map(({ if: filter }) => {
-      if (filter === undefined) return { runId: run.id }
-      return { runId: run.id, condition: { filter, trigger: { ...run.trigger, data: run.input } } }
-    })
+    .map(({ if: filter, match, timeoutMs }) => ({
+      runId: run.id,
+      ...(timeoutMs === undefined ? {} : { until: run.createdAt + timeoutMs }),
+      ...(filter === undefined && match === undefined
+        ? {}
+        : {
+            condition: {
+              ...(filter === undefined ? {} : { filter }),
+              ...(match === undefined ? {} : { match }),
+              trigger: { ...run.trigger, data: run.input },
+            },
+          }),
+    }))
 }

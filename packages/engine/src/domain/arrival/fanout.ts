@@ -1,7 +1,8 @@
 // Decides what an event does (docs/events.md#send-an-event): it cancels the runs that watch for it, wakes the steps that
 // wait for it, and triggers workflows. Posted, emitted and dry-run events all use this one decision.
 
-import { EventSubject, isAwaited, type Report, unmetTrigger } from '../expressions/matching.ts'
+import { EventSubject } from '../expressions/event-subject.ts'
+import { isAwaited, type Report, unmetTrigger } from '../expressions/matching.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard, StepWoken, Unit } from '../model/change.ts'
@@ -21,6 +22,7 @@ import type { JsonText } from '../text/json-text.ts'
 import { signalOf } from '../text/name.ts'
 import type { Traceparent } from '../text/traceparent.ts'
 import { cancelWatching } from './cancel-on.ts'
+import { waitersFor } from './found.ts'
 import type { Drafted } from './policy.ts'
 import { DecidedDraft } from './record/decided.ts'
 import { triggerWorkflow } from './trigger-workflow.ts'
@@ -31,6 +33,8 @@ export interface Fanout extends Unit {
   /** Not among `changes`: a run may be woken by its own event. */
   wakes: StepWoken[]
   woke: number
+  /** Number of runs whose waits the event was compared with. */
+  waited: number
   triggered: Triggered[]
   /** Policies that do not apply to the event because their key cannot be evaluated, one sentence each. */
   warnings: string[]
@@ -85,17 +89,18 @@ export function fanout(input: FanoutInput): Fanout {
     drafted = NOTHING,
     now = input.event.receivedAt,
   } = input
-  const { namespace, id, name: eventName } = input.event
+  const { id } = input.event
   const triggered: Triggered[] = []
   const warnings: string[] = []
   const event = recordOf(input.event, triggered)
   const subject = new EventSubject(event)
-  const waiters = assumptions.waiters.get(eventName) ?? []
+  const found = waitersFor(event, subject, assumptions)
+  const waiters = found.rows
   const cancelled = cancelWatching({ event, subject, assumptions, drafted, now, report })
-  const guards: Guard[] = [{ type: 'waiters', namespace, eventName, waiters }, ...cancelled.guards]
+  const guards: Guard[] = [...found.guards, ...cancelled.guards]
   guards.push(...catalogGuards(catalog, assumptions))
   const changes: Change[] = [{ type: 'event.recorded', event }, ...cancelled.changes]
-  const questions: Question[] = []
+  const questions: Question[] = [...found.questions, ...cancelled.questions]
   const cancelledAtBirth = cancelled.atBirth
   let { cancelsSelf } = cancelled
   const decided = new DecidedDraft()
@@ -136,11 +141,12 @@ export function fanout(input: FanoutInput): Fanout {
   event.woke = woken.length
   const { suspended } = catalog
   for (const warning of warnings) decided.warning(warning)
-  if (waiters.length > 0) decided.waits(woken, new Set(waiters.map(({ runId }) => runId)).size)
+  const waited = waiters.length === 0 ? 0 : new Set(waiters.map(({ runId }) => runId)).size
+  if (waited > 0) decided.waits(woken, waited)
   if (suspended) decided.suspended()
   decided.sentWith({ targetApp: input.targetApp, runner: pin, attributes, notFor: input.notFor })
   if (decided.decided) event.decided = decided.decided
-  const outcome = { guards, questions, changes, wakes, woke: woken.length, triggered, warnings }
+  const outcome = { guards, questions, changes, wakes, woke: woken.length, waited, triggered, warnings }
   return { ...outcome, suspended, cancelsSelf, cancelledAtBirth }
 }
 

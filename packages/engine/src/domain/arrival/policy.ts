@@ -1,7 +1,8 @@
 // The arrival of an event at one workflow that it triggers: what its policies read, and what they write. Each policy has a
 // file of its own; trigger-workflow.ts holds their order.
 
-import { type DroppingPolicy, dropKeyOf, type EventSubject, type Report } from '../expressions/matching.ts'
+import type { EventSubject } from '../expressions/event-subject.ts'
+import { type DroppingPolicy, dropKeyOf, type Report } from '../expressions/matching.ts'
 import type { Attributes } from '../model/attributes.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Unit } from '../model/change.ts'

@@ -2,7 +2,8 @@
 // cancels that run in the commit that creates its own, so there are never two. Events are decided as a policy of their arrival; starts
 // by callers, schedules, parents and forks call `claimSingleton`. On-failure runs have no key: they clean up.
 
-import { dropKeyOf, EventSubject } from '../expressions/matching.ts'
+import { EventSubject } from '../expressions/event-subject.ts'
+import { dropKeyOf } from '../expressions/matching.ts'
 import type { Change, Guard, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import { EngineError } from '../model/errors.ts'

@@ -74,5 +74,5 @@ function addGuards({ guards, guarded }: UnitOfEvents, added: readonly Guard[]): 
 /** All guards of a decision rest on the same assumptions, so the waiters of a name need not be compared. */
 function keyOf(guard: Guard): string {
   if (guard.type !== 'waiters') return JSON.stringify(guard)
-  return JSON.stringify([guard.type, guard.namespace, guard.eventName])
+  return JSON.stringify([guard.type, guard.namespace, guard.eventName, guard.matchKey])
 }

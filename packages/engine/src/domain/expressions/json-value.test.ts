@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import { EventSubject } from './event-subject.ts'
 import { Expression } from './expression.ts'
 import { jsonValue } from './json-value.ts'
-import { EventSubject } from './matching.ts'
 
 const scopeOf = (data: string) => ({ event: new EventSubject({ name: 'a', data }).subject })
 const holds = (source: string, data: string) => new Expression(source, 'condition').holds(scopeOf(data))

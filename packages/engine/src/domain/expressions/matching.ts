@@ -5,8 +5,10 @@ import type { UnmetTrigger, WaitCondition, Watcher } from '../model/event.ts'
 import type { Trigger, Workflow } from '../model/workflow.ts'
 import { boundedKey } from '../text/bounded-key.ts'
 import { isEngineEvent } from '../text/name.ts'
-import { type Evaluated, evaluateOnce, parsedOnce, type ReadEvent } from './evaluations.ts'
-import { compiled, type Subject } from './expression.ts'
+import { type Evaluated, evaluateOnce } from './evaluations.ts'
+import { EventSubject } from './event-subject.ts'
+import { compiled } from './expression.ts'
+import { hasValues, isMatched } from './match.ts'
 
 /** The policies that may drop an event or merge it into another run, by a key. */
 export type DroppingPolicy = 'idempotency' | 'rateLimit' | 'singleton' | 'debounce'
@@ -33,25 +35,6 @@ export function matchesEvent(trigger: Trigger, eventName: string): boolean {
   return event.endsWith('*') ? eventName.startsWith(event.slice(0, -1)) : event === eventName
 }
 
-/** An event as expressions see it. Its data is parsed when the first expression reads it. */
-export class EventSubject {
-  readonly event: ReadEvent
-  #subject: Subject | undefined
-
-  constructor(event: ReadEvent) {
-    this.event = event
-  }
-
-  get subject(): Subject {
-    if (!this.#subject) {
-      const { id, name, data } = this.event
-      const value = data === undefined ? null : parsedOnce(data)
-      this.#subject = id === undefined ? { name, data: value } : { name, id, data: value }
-    }
-    return this.#subject
-  }
-}
-
 /**
  * The first trigger for the event's name whose filter the event does not pass; undefined if the event passes one. The workflow
  * has such a trigger. Reports each filter that cannot be evaluated.
@@ -59,15 +42,24 @@ export class EventSubject {
 export function unmetTrigger(workflow: Workflow, subject: EventSubject, report: Report): UnmetTrigger | undefined {
   let first: UnmetTrigger | undefined
   for (const trigger of workflow.triggers) {
-    const { event, if: filter } = trigger
-    if (event === undefined || !matchesEvent(trigger, subject.event.name)) continue
-    if (filter === undefined) return undefined
-    const met = evaluateCondition(filter, subject)
-    if (met.ok && met.value) return undefined
-    if (!met.ok) report({ of: { app: workflow.app, workflow: workflow.name }, filter, error: met.error })
-    first ??= { event, if: filter, ...(met.ok ? {} : { error: met.error }) }
+    if (!matchesEvent(trigger, subject.event.name)) continue
+    const unmet = unmetBy(trigger, subject)
+    if (!unmet) return undefined
+    const { unmet: filter, error } = unmet
+    if (typeof filter === 'string' && error !== undefined)
+      report({ of: { app: workflow.app, workflow: workflow.name }, filter, error })
+    first ??= unmet
   }
   return first
+}
+
+/** The condition of the trigger that the event does not meet: the match, which costs less, before the filter. */
+export function unmetBy({ event = '', if: filter, match }: Trigger, subject: EventSubject): UnmetTrigger | undefined {
+  if (match !== undefined && !hasValues(match, subject)) return { event, unmet: match }
+  if (filter === undefined) return undefined
+  const met = evaluateCondition(filter, subject)
+  if (!met.ok) return { event, unmet: filter, error: met.error }
+  return met.value ? undefined : { event, unmet: filter }
 }
 
 /** Whether a run's wait or `cancelOn` takes the event that arrived. Reports a filter that cannot be evaluated. */
@@ -80,13 +72,18 @@ export function isAwaited(
   const met = evaluateWaitCondition(condition, arrived)
   if (met.ok) return met.value
   const of = stepIndex === undefined ? { runId } : { runId, stepIndex }
-  report({ of, filter: condition.filter, error: met.error })
+  report({ of, filter: condition.filter ?? '', error: met.error })
   return false
 }
 
-/** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. */
-export function evaluateWaitCondition({ filter, trigger }: WaitCondition, arrived: EventSubject): Evaluated<boolean> {
-  return evaluateCondition(filter, new EventSubject(trigger), arrived)
+/** Whether the condition of a wait, or of `cancelOn`, holds for the event that arrived. Only its filter may fail to be evaluated. */
+export function evaluateWaitCondition(
+  { filter, match, trigger }: WaitCondition,
+  arrived: EventSubject,
+): Evaluated<boolean> {
+  const own = new EventSubject(trigger)
+  if (match !== undefined && !isMatched(match, arrived, own)) return { ok: true, value: false }
+  return filter === undefined ? { ok: true, value: true } : evaluateCondition(filter, own, arrived)
 }
 
 /** Whether the condition holds. With the event that arrived, it may use `async`. */

@@ -5,7 +5,8 @@ import { ATTRIBUTE_VALUE_CHARS_MAX } from '@perdure/protocol'
 import { type Attributes, mergedAttributes } from '../model/attributes.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
-import { EventSubject, evaluateAttribute, type Report } from './matching.ts'
+import { EventSubject } from './event-subject.ts'
+import { evaluateAttribute, type Report } from './matching.ts'
 
 type NewRun = Pick<Run, 'trigger'> & Partial<Pick<Run, 'input' | 'attributes'>>
 

@@ -2,7 +2,8 @@
 // (docs/flow-control.md#the-order). The run keeps them: a later registration changes only later runs.
 
 import { createHash } from 'node:crypto'
-import { EventSubject, evaluateNumber, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
+import { EventSubject } from '../expressions/event-subject.ts'
+import { evaluateNumber, type KeyContext, keyOf, type Report } from '../expressions/matching.ts'
 import type { ConcurrencyLimit, ConcurrencyScope, Holds, Slot } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'

@@ -257,17 +257,24 @@ export type Guard =
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /** The same of the key with which runs were started directly. */
   | { type: 'started'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
-  /** No live run watches for the event name at a position after `after`. */
-  | { type: 'watchers'; namespace: string; eventName: string; after: number }
+  /**
+   * No live run watches for the event name at a position after `after`. `matchKey`: counts only the watches with that key, or with
+   * null those without a match.
+   */
+  | { type: 'watchers'; namespace: string; eventName: string; after: number; matchKey?: string | null }
   /** No receiver of any namespace has the slug. */
   | { type: 'slug'; slug: string }
-  /** Exactly these steps wait for the event name in the namespace (order does not matter). */
+  /** Exactly these steps wait for the event name in the namespace (order does not matter). `matchKey` as of `watchers`. */
   | {
       type: 'waiters'
       namespace: string
       eventName: string
       waiters: readonly Pick<Waiter, 'runId' | 'stepIndex'>[]
+      matchKey?: string | null
     }
+  /** The waits, or the watches, for the event name with a match have exactly these lists of paths, by their digests. */
+  | { type: 'waitPaths'; namespace: string; eventName: string; digests: readonly string[] }
+  | { type: 'watchPaths'; namespace: string; eventName: string; digests: readonly string[] }
   /** No event of that name is in the log behind position `after`; `run`: behind the run's own position in it. */
   | { type: 'events'; namespace: string; eventName: string; runId: string; after: number | 'run' }
   /** The dedupe id is unclaimed, or its claim ended at or before `now`. `assumed`: a decision on a run assumed so. */
@@ -305,6 +312,8 @@ export const GUARD_TYPES = Object.keys({
   watchers: true,
   slug: true,
   waiters: true,
+  waitPaths: true,
+  watchPaths: true,
   events: true,
   dedupe: true,
   givenId: true,

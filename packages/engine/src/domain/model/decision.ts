@@ -19,6 +19,8 @@ export type Next = 'pass' | 'stop'
 
 /** A fact that a decision needs and cannot assume. The service adds the answer to `Assumptions` and decides again. */
 export type Question =
+  /** The waits, or the watches, for an event name that have the key of a match. */
+  | { type: 'matched'; kind: 'waiters' | 'watchers'; namespace: string; eventName: string; matchKey: string }
   | { type: 'flow'; id: string }
   | { type: 'run'; runId: string }
   /** The newest run of the chain of a run of the namespace. */

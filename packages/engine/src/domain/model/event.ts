@@ -1,6 +1,6 @@
 // The event and its log record (docs/http-api/schemas.md#eventrecord), and the waits, watches and dedupe ids that it is matched with.
 
-import type { Triggered as WireTriggered } from '@perdure/protocol'
+import type { EventMatch, MatchValues, Triggered as WireTriggered } from '@perdure/protocol'
 import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import type { Attributes } from './attributes.ts'
@@ -18,13 +18,14 @@ export interface Triggered extends WireTriggered {
 /** A trigger for the event's name that the event does not meet. */
 export interface UnmetTrigger {
   event: string
-  if: string
+  /** The filter or the match that the event does not meet. */
+  unmet: string | MatchValues
   /** Why the filter cannot be evaluated; absent: it is false. */
   error?: string
 }
 
-/** Workflow, app, the trigger's event and filter, and why the filter cannot be evaluated. */
-export type StartEntry = [workflow: string, app: string, event: string, filter: string, error?: string]
+/** Workflow, app, the trigger's event, the filter or the match that was not met, and why the filter cannot be evaluated. */
+export type StartEntry = [workflow: string, app: string, event: string, unmet: string | MatchValues, error?: string]
 
 /** The name by which a workflow is known in its namespace. */
 export interface WorkflowName {
@@ -124,14 +125,21 @@ export interface Waiter extends Watcher {
 /** A live run with a `cancelOn` for an event name. */
 export interface Watcher {
   runId: string
-  /** The filter, and the run's trigger. */
+  /** The filter and the match, and the run's trigger. */
   condition?: WaitCondition
+  /** Only of `cancelOn` with a timeout: the last time at which an event cancels the run. */
+  until?: number
 }
 
+/** The condition of a wait or of `cancelOn`: it has a filter, a match or both. */
 export interface WaitCondition {
-  filter: string
+  filter?: string
+  match?: EventMatch
   trigger: { id?: string; name: string; data?: JsonText }
 }
+
+/** The paths of a match, in order. Waits for one event name that have the same paths are found by one key (domain/expressions/match). */
+export type MatchPaths = readonly string[]
 
 /** A dedupe id within its scope, and the time of the check. */
 export interface DedupeKey {

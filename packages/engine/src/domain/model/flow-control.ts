@@ -1,7 +1,7 @@
 // The flow-control policies of a workflow as the engine keeps them, with durations in ms, defaults filled in and expressions
 // that compile (`registry/flow-control.ts` makes them from a registration), and the holds that they put on a run.
 
-import type { IfRunning } from '@perdure/protocol'
+import type { EventMatch, IfRunning } from '@perdure/protocol'
 
 export type ConcurrencyScope = 'workflow' | 'app' | 'namespace'
 
@@ -59,6 +59,9 @@ interface Fairness {
 export interface CancelOn {
   event: string
   if?: string
+  match?: EventMatch
+  /** From the run's creation: later events do not cancel it. */
+  timeoutMs?: number
 }
 
 export interface FlowControl {

@@ -1,6 +1,6 @@
 // The step: one durable part of a run, stored under its hashed id (docs/http-api/schemas.md#steprecord).
 
-import type { Op, StepError, StepStatus } from '@perdure/protocol'
+import type { EventMatch, Op, StepError, StepStatus } from '@perdure/protocol'
 import type { JsonText } from '../text/json-text.ts'
 import type { Attributes } from './attributes.ts'
 import type { Triggered } from './event.ts'
@@ -55,6 +55,10 @@ export interface Step extends Partial<PassSent & RanTimes> {
   eventName?: string
   /** CEL filter of a wait. */
   condition?: string
+  /** Only of a wait: the values that its event must have. */
+  match?: EventMatch
+  /** The key that an event finds a wait with `match` by (domain/expressions/match). */
+  matchKey?: string
   /** The event that settled a wait: no later wait of the run may take it again. */
   eventId?: string
   /** The runner can undo the step, which has succeeded. */

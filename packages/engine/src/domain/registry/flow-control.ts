@@ -1,7 +1,14 @@
 // Reads the flow-control policies of a registered workflow into what the engine keeps: durations in ms, defaults filled
 // in, every expression compiled once to check it (docs/flow-control.md). Called by registration.ts.
 
-import { type FlowControlName, parseDurationMs, type WorkflowRegistration } from '@perdure/protocol'
+import {
+  DELAY_MS_MAX,
+  DURATION_FORMS,
+  type FlowControlName,
+  matchFault,
+  parseDurationMs,
+  type WorkflowRegistration,
+} from '@perdure/protocol'
 import { expressionFault, type Purpose } from '../expressions/expression.ts'
 import { type EngineError, invalid } from '../model/errors.ts'
 import type { FlowControl, Timeouts } from '../model/flow-control.ts'
@@ -86,11 +93,19 @@ const POLICIES: { readonly [P in FlowControlName | keyof FlowControl]: ReadPolic
   },
   cancelOn({ cancelOn }, read) {
     if (!cancelOn || cancelOn.length === 0) return undefined
-    return cancelOn.map(({ event, if: condition }, i) => {
-      if (isEngineEvent(event)) throw read.invalid(`cancelOn[${i}].event`, 'must not be an event of the engine')
-      return condition === undefined
-        ? { event }
-        : { event, if: read.expression(`cancelOn[${i}].if`, condition, 'condition', { inWait: true }) }
+    return cancelOn.map(({ event, if: condition, match, timeout }, i) => {
+      const field = `cancelOn[${i}]`
+      if (isEngineEvent(event)) throw read.invalid(`${field}.event`, 'must not be an event of the engine')
+      const fault = match === undefined ? undefined : matchFault(match)
+      if (fault !== undefined) throw read.invalid(`${field}.match`, fault)
+      return {
+        event,
+        ...(condition === undefined
+          ? {}
+          : { if: read.expression(`${field}.if`, condition, 'condition', { inWait: true }) }),
+        ...(match === undefined ? {} : { match }),
+        ...(timeout === undefined ? {} : { timeoutMs: read.delay(`${field}.timeout`, timeout) }),
+      }
     })
   },
 }
@@ -131,6 +146,14 @@ class Reader {
       throw this.invalid(name, 'must be a positive number of milliseconds or a duration such as "30s"')
     }
     if (ms > WINDOW_MS_MAX) throw this.invalid(name, 'must not be longer than 30 days')
+    return Math.ceil(ms)
+  }
+
+  /** A duration over 0, in ms, that may be as long as a sleep. */
+  delay(name: string, duration: number | string): number {
+    const ms = parseDurationMs(duration)
+    if (ms === undefined || ms <= 0 || ms > DELAY_MS_MAX)
+      throw this.invalid(name, `must be a duration (${DURATION_FORMS}) over 0, of at most 100 years`)
     return Math.ceil(ms)
   }
 

@@ -4,6 +4,7 @@
 import {
   DELAY_MS_MAX,
   DURATION_FORMS,
+  matchFault,
   parseDurationMs,
   type RegisterRequest,
   TERMINAL_STATUSES,
@@ -58,6 +59,8 @@ export function registeredWorkflow(options: {
   refuseInapplicable({ triggers, flowControl, field })
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
   for (const [i, trigger] of (triggers ?? []).entries()) {
+    const fault = trigger.match === undefined ? undefined : matchFault(trigger.match, { onlyValues: true })
+    if (fault !== undefined) throw invalid(`${field}.triggers[${i}].match`, fault)
     if (trigger.if !== undefined) checkedExpression(`${field}.triggers[${i}].if`, trigger.if, 'condition')
     if (trigger.cron !== undefined) checkCron(`${field}.triggers[${i}].cron`, trigger.cron)
   }
@@ -111,10 +114,11 @@ function refuseInapplicable(of: {
   field: string
 }): void {
   const { triggers, flowControl = {}, field } = of
-  for (const [i, { cron, if: condition }] of (triggers ?? []).entries()) {
+  for (const [i, { cron, ...trigger }] of (triggers ?? []).entries()) {
+    const condition = (['if', 'match'] as const).find(name => trigger[name] !== undefined)
     if (cron !== undefined && condition !== undefined)
       throw invalid(
-        `${field}.triggers[${i}].if`,
+        `${field}.triggers[${i}].${condition}`,
         'cannot apply to a cron: check in the handler, or use an event trigger',
       )
   }

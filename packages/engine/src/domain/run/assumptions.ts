@@ -5,7 +5,7 @@
 import type { BudgetLine } from '../model/budget/budget.ts'
 import type { CatalogView } from '../model/catalog.ts'
 import type { Change, Guard } from '../model/change.ts'
-import type { Event, Waiter, Watcher } from '../model/event.ts'
+import type { Event, MatchPaths, Waiter, Watcher } from '../model/event.ts'
 import type { FlowRow } from '../model/flow-row.ts'
 import type { Run } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
@@ -17,15 +17,29 @@ export interface LoggedEvent {
   position: number
 }
 
+/** Live runs that watch for an event, up to position `after`. */
+export interface Watches {
+  watchers: readonly Watcher[]
+  after: number
+  /** Those with a match are among them: they have more lists of paths than are looked up. */
+  isWhole?: true
+}
+
 export interface Assumptions {
-  /** By event name. A missing name is assumed to have none. */
+  /** By event name: its waits, or those without a match if `paths` has the name. A missing name is assumed to have none. */
   waiters: ReadonlyMap<string, readonly Waiter[]>
+  /** By `matchName`: the lists of paths of the waits, or the watches, with a match. A missing name is assumed to have none. */
+  paths: ReadonlyMap<string, readonly MatchPaths[]>
+  /** By `matchName` with a key: the waits that have the key. Never assumed: a question fetches them. */
+  matchedWaiters: ReadonlyMap<string, readonly Waiter[]>
+  /** The same of the watches, as of `watchers`. */
+  matchedWatchers: ReadonlyMap<string, Watches>
   /** By event name: events since the run was created, oldest first, up to log position `after`; `run`: none were found. */
   events: ReadonlyMap<string, { events: readonly LoggedEvent[]; after: number | 'run' }>
   /** Flow-control rows by id. A missing one is assumed not to exist; `null` was read and does not exist. */
   flow: ReadonlyMap<string, FlowRow | null>
-  /** By event name: live runs that watch for it, up to position `after`. A missing name is assumed to have none. */
-  watchers: ReadonlyMap<string, { watchers: readonly Watcher[]; after: number }>
+  /** By event name: the watches, or those without a match unless `isWhole`. A missing name is assumed to have none. */
+  watchers: ReadonlyMap<string, Watches>
   /** By `liveKey`: ids of the live runs that share the key. A missing key is assumed to have none. */
   live: ReadonlyMap<string, readonly string[]>
   /** By `dedupeName`: the event that claimed the dedupe id, null if that is not known. A missing id is assumed to be free. */
@@ -44,6 +58,11 @@ export interface Assumptions {
   isCatalogFresh?: boolean
 }
 
+/** The key of waits or watches with a match: of all for an event name, or of those with a key. */
+export function matchName(kind: 'waiters' | 'watchers', eventName: string, matchKey = ''): string {
+  return `${kind} ${matchKey} ${eventName}`
+}
+
 /** The key in `Assumptions.dedupes` of a dedupe id. */
 export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string }): string {
   return JSON.stringify([app, dedupeId])
@@ -56,6 +75,9 @@ const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 export function noAssumptions(): Assumptions {
   return {
     waiters: NOTHING,
+    paths: NOTHING,
+    matchedWaiters: NOTHING,
+    matchedWatchers: NOTHING,
     events: NOTHING,
     flow: NOTHING,
     watchers: NOTHING,

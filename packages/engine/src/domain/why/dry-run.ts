@@ -4,14 +4,14 @@
 import type { DryRunReply, DryRunWorkflow } from '@perdure/protocol'
 import { type Fanout, type FanoutInput, scopedTo } from '../arrival/fanout.ts'
 import { POLICY_FLAGS } from '../arrival/policy.ts'
+import { EventSubject } from '../expressions/event-subject.ts'
 import {
   type DroppingPolicy,
   dropKeyOf,
-  EventSubject,
-  evaluateCondition,
   evaluateNumber,
   keyOf,
   matchesEvent,
+  unmetBy,
 } from '../expressions/matching.ts'
 import type { Change } from '../model/change.ts'
 import { invariant } from '../model/errors.ts'
@@ -32,7 +32,7 @@ export function describeFanout(input: FanoutInput, decided: Fanout): DryRunReply
     ...(decided.suspended ? { suspended: true } : {}),
     waiters: decided.woke,
     ...wakesOf(decided),
-    ...waitedOf(input, decided),
+    ...waitedOf(decided),
     workflows: scopedTo(input).map(workflow => describe(workflow, subject, input.event.name, decided)),
     ...nearestTo(input.event, input.catalog),
     ...(decided.warnings.length === 0 ? {} : { warnings: decided.warnings }),
@@ -47,8 +47,7 @@ function wakesOf({ wakes }: Fanout): Pick<DryRunReply, 'wakes'> {
 }
 
 /** The number of runs that wait for the name, if the event would not wake all of them. */
-function waitedOf({ event, assumptions }: FanoutInput, { woke }: Fanout): Pick<DryRunReply, 'waited'> {
-  const waited = new Set(assumptions.waiters.get(event.name)?.map(({ runId }) => runId)).size
+function waitedOf({ woke, waited }: Fanout): Pick<DryRunReply, 'waited'> {
   return waited > woke ? { waited } : {}
 }
 
@@ -84,17 +83,29 @@ function cancelledOf({ name, app }: Workflow, changes: readonly Change[]): strin
 /** The first trigger that the event meets; else the first with a matching name, and why the event does not meet it. */
 function triggerOf(workflow: Workflow, subject: EventSubject, eventName: string): Met {
   const misses: Met[] = []
-  for (const { event = '', if: filter } of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
-    if (filter === undefined) return { trigger: { event } }
-    const trigger = { event, if: filter }
-    const met = evaluateCondition(filter, subject)
-    if (met.ok && met.value) return { trigger }
-    misses.push({ trigger, missed: met.ok ? 'the filter is false' : met.error })
+  for (const one of workflow.triggers.filter(one => matchesEvent(one, eventName))) {
+    const { event = '', if: filter, match } = one
+    const trigger = {
+      event,
+      ...(filter === undefined ? {} : { if: filter }),
+      ...(match === undefined ? {} : { match }),
+    }
+    const missed = unmetBy(one, subject)
+    if (!missed) return { trigger }
+    const { unmet, error } = missed
+    misses.push({
+      trigger,
+      missed: error ?? (typeof unmet === 'string' ? FALSE_FILTER : OTHER_VALUES),
+    })
   }
   const [first] = misses
   invariant(first, `workflow ${workflow.name} has a trigger for ${eventName}`)
   return first
 }
+
+/** The reasons of a dry run for which an event that can be compared does not meet a trigger. */
+export const FALSE_FILTER = 'the filter is false'
+export const OTHER_VALUES = 'the event has other values than the match'
 
 interface Met {
   trigger: DryRunWorkflow['trigger']

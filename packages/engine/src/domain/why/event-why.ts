@@ -12,6 +12,7 @@ import type { Workflow } from '../model/workflow.ts'
 import { shownRunId } from '../text/ids.ts'
 import { signalOf } from '../text/name.ts'
 import { timestamp } from '../text/timestamp.ts'
+import { FALSE_FILTER, OTHER_VALUES } from './dry-run.ts'
 import { nearestTo } from './nearest-names.ts'
 
 /** A step that waited for the event. */
@@ -175,8 +176,9 @@ const PRESENT: Record<Outcome, string> = {
   batched: 'It would join a batch.',
 }
 
-function ofUnmet([workflow, app, event, filter, error]: StartEntry): EventVerdict {
-  return unmet({ workflow, app }, { event, if: filter, error }, 'was')
+function ofUnmet([workflow, app, event, condition, error]: StartEntry): EventVerdict {
+  if (typeof condition !== 'string') return unmetMatch({ workflow, app }, { event, match: condition }, 'had')
+  return unmet({ workflow, app }, { event, if: condition, error }, 'was')
 }
 
 function ofDryRun({
@@ -188,8 +190,17 @@ function ofDryRun({
   outcome = 'run',
 }: DryRunReply['workflows'][number]): EventVerdict {
   if (matches) return { workflow, app, outcome, sentence: PRESENT[outcome], trigger }
-  const error = reason === 'the filter is false' ? undefined : reason
+  if (reason === OTHER_VALUES) return unmetMatch({ workflow, app }, trigger, 'has')
+  const error = reason === FALSE_FILTER ? undefined : reason
   return unmet({ workflow, app }, { ...trigger, error }, 'is')
+}
+
+function unmetMatch(
+  of: { workflow: string; app: string },
+  trigger: NonNullable<EventVerdict['trigger']>,
+  verb: 'has' | 'had',
+): EventVerdict {
+  return { ...of, outcome: 'filter', sentence: `The event ${verb} other values than its match.`, trigger }
 }
 
 function unmet(

@@ -91,7 +91,11 @@ export function runWhy(facts: Facts): RunExplanation {
     wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
-        ? { name: waiting.eventName, ...(awaited?.condition === undefined ? {} : { if: awaited.condition }) }
+        ? {
+            name: waiting.eventName,
+            ...(awaited?.condition === undefined ? {} : { if: awaited.condition }),
+            ...(awaited?.match === undefined ? {} : { match: awaited.match }),
+          }
         : undefined,
     childRunId: waiting?.childRunId,
     startedBy: run.startedBy && { ...run.startedBy, runId: shownRunId(run.startedBy.runId) },

@@ -13,14 +13,13 @@ import type { Limiter } from '../../ports/limiter.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
+import { readMatched, readWaiters, readWatchers } from './read-waits.ts'
 import { decideInTurns } from './turns.ts'
 
 /** Lost races in a row before giving up: far more than contention causes, so reaching it is a defect. */
 const RACES_MAX = 1000
 /** Events in one read when a wait reads past events. */
 const EVENTS_PAGE = 200
-/** Watches in one read when an event cancels. */
-const WATCHERS_PAGE = 1000
 
 /** Guards of facts that decisions read from the catalog. */
 const CATALOG_GUARDS: ReadonlySet<Guard['type']> = new Set(['catalog', 'registered', 'paused'])
@@ -134,11 +133,10 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
 /** Reads what an assumption got wrong. False when the guard is about something else. */
 export async function refreshAssumption(store: Store, assumptions: Assumptions, guard: Guard): Promise<boolean> {
   switch (guard.type) {
-    case 'waiters': {
-      const waiters = await store.waiters(guard.namespace, guard.eventName)
-      assumptions.waiters = new Map(assumptions.waiters).set(guard.eventName, waiters)
+    case 'waiters':
+    case 'waitPaths':
+      await readWaiters(store, assumptions, guard)
       return true
-    }
     case 'flow':
       await answerQuestion(guard, assumptions, { store })
       return true
@@ -151,15 +149,10 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       assumptions.events = new Map(assumptions.events).set(eventName, read)
       return true
     }
-    case 'watchers': {
-      const { eventName, after } = guard
-      const page = await store.watchers({ ...guard, limit: WATCHERS_PAGE })
-      const earlier = assumptions.watchers.get(eventName)?.watchers ?? []
-      const watchers = [...earlier, ...page.map(({ watcher }) => watcher)]
-      const read = { watchers, after: page.at(-1)?.position ?? after }
-      assumptions.watchers = new Map(assumptions.watchers).set(eventName, read)
+    case 'watchers':
+    case 'watchPaths':
+      await readWatchers(store, assumptions, guard)
       return true
-    }
     case 'live':
     case 'started':
       assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
@@ -204,6 +197,8 @@ export async function answerQuestion(
   if (question.type === 'flow') {
     const row = (await store.flowRow(question.id)) ?? null
     assumptions.flow = new Map(assumptions.flow).set(question.id, row)
+  } else if (question.type === 'matched') {
+    await readMatched(store, assumptions, question)
   } else if (question.type === 'run') {
     const loaded = await store.loadRun(question.runId)
     if (loaded) assumptions.runs = new Map(assumptions.runs).set(question.runId, RunState.loaded(loaded))

@@ -2,7 +2,8 @@
 // only this engine knows of a pass under way.
 
 import type { RunExplanation } from '@perdure/protocol'
-import { EventSubject, evaluateWaitCondition } from '../../domain/expressions/matching.ts'
+import { EventSubject } from '../../domain/expressions/event-subject.ts'
+import { evaluateWaitCondition } from '../../domain/expressions/matching.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { PassSent, Step } from '../../domain/model/step.ts'
@@ -82,13 +83,18 @@ export class RunWhy {
     steps: readonly Step[],
   ): Promise<Facts['waitFault']> {
     if (status !== 'waiting' || waitingFor?.kind !== 'event') return undefined
-    const { condition, eventName: name, startedAt: since } = steps.find(step => step.name === waitingFor.stepName) ?? {}
+    const {
+      condition,
+      match,
+      eventName: name,
+      startedAt: since,
+    } = steps.find(step => step.name === waitingFor.stepName) ?? {}
     if (condition === undefined || name === undefined) return undefined
     const found = await this.#deps.store.in(namespace).events({ name, since, limit: COMPARED_MAX })
     return decideInTurns(namespace, () => {
       for (const { event } of found) {
         const met = evaluateWaitCondition(
-          { filter: condition, trigger: { ...trigger, data: input } },
+          { filter: condition, ...(match === undefined ? {} : { match }), trigger: { ...trigger, data: input } },
           new EventSubject(event),
         )
         if (!met.ok) return { eventId: event.id, expression: condition, error: met.error }

@@ -1,6 +1,8 @@
 // The columns that table descriptions are made of. A column belongs to a field of the domain type, whose type it must
 // accept; its name is the field's in snake case.
 
+import type { EventMatch } from '@perdure/protocol'
+
 export type ColumnType = 'text' | 'integer' | 'real'
 
 /** How a field's value is stored: as it is, as JSON text, as 1 or 0, or as 1 or NULL. */
@@ -34,6 +36,8 @@ export const text: Column<string> = { type: 'text', codec: 'plain', ...required 
 export const integer: Column<number> = { type: 'integer', codec: 'plain', ...required }
 export const real: Column<number> = { type: 'real', codec: 'plain', ...required }
 export const json: Column<object> = { type: 'text', codec: 'json', ...required }
+/** A match of a wait, which may be a single path. */
+export const matchJson: Column<EventMatch> = { type: 'text', codec: 'json', ...required }
 export const boolean: Column<boolean> = { type: 'integer', codec: 'boolean', ...required }
 /** True or absent. */
 export const flag: Column<boolean | undefined> = { type: 'integer', codec: 'flag', isNullable: true }

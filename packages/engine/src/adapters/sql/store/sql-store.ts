@@ -4,7 +4,7 @@
 import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import { GUARD_TYPES, type Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
-import type { DedupeKey, Waiter, Watcher } from '../../../domain/model/event.ts'
+import type { DedupeKey } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { LoadedRun } from '../../../domain/run/state.ts'
 import type { Admin } from '../../../ports/admin.ts'
@@ -22,6 +22,7 @@ import type {
   Store,
   StoreStats,
   StoreTimes,
+  WaitsQuery,
 } from '../../../ports/store.ts'
 import type { PositionedEvent, Reads } from '../../../ports/store-reads.ts'
 import type { Task, UnitRequest } from '../batches/requests.ts'
@@ -34,11 +35,14 @@ import { loadedRun, loadQueries } from '../reads/runs/run-queries.ts'
 import { ScanQueue } from '../reads/scan/scan-queue.ts'
 import { SqlReads } from '../reads/sql-reads.ts'
 import {
+  pathsFromRow,
   type WatchersQuery,
   waiterFromRow,
   waitersQuery,
+  waitListsQuery,
   watcherFromRow,
   watchersQuery,
+  watchListsQuery,
 } from '../reads/waiter-queries.ts'
 import { claimedDelivery } from '../tables/deliveries.ts'
 import { positionedEvent } from '../tables/events.ts'
@@ -183,14 +187,16 @@ export class SqlStore implements Store {
     return rows.map(([id]) => id as string)
   }
 
-  async watchers(query: WatchersQuery): Promise<{ position: number; watcher: Watcher }[]> {
-    const { sql, params } = watchersQuery(query)
-    return (await this.#rows(sql, params)).map(watcherFromRow)
+  async watchers(query: WatchersQuery) {
+    const lists = query.listsMax === undefined ? [] : [watchListsQuery(query)]
+    const [rows = [], found = []] = await this.#database.read([watchersQuery(query), ...lists])
+    return { watchers: rows.map(watcherFromRow), lists: found.map(pathsFromRow) }
   }
 
-  async waiters(namespace: string, eventName: string): Promise<Waiter[]> {
-    const { sql, params } = waitersQuery(namespace, eventName)
-    return (await this.#rows(sql, params)).map(waiterFromRow)
+  async waiters(query: WaitsQuery) {
+    const lists = query.listsMax === undefined ? [] : [waitListsQuery(query)]
+    const [rows = [], found = []] = await this.#database.read([waitersQuery(query), ...lists])
+    return { waiters: rows.map(waiterFromRow), lists: found.map(pathsFromRow) }
   }
 
   async eventsSince(query: EventsSince): Promise<PositionedEvent[]> {

@@ -1,6 +1,6 @@
 // The table of runs, and that of the events that cancel them.
 
-import { FOLLOW_ON_KINDS } from '@perdure/protocol'
+import { type EventMatch, FOLLOW_ON_KINDS } from '@perdure/protocol'
 import { runDeadline } from '../../../domain/holds/timeouts.ts'
 import {
   type EndedStatus,
@@ -17,6 +17,7 @@ import {
   flag,
   integer,
   json,
+  matchJson,
   optional,
   parts,
   payload,
@@ -365,19 +366,34 @@ export const RUN_ATTRIBUTES = table<RunAttribute>()('run_attributes', {
 })
 
 /** An event that cancels a live run. */
-interface RunWatch {
+export interface RunWatch {
   namespace: string
   eventName: string
   runId: string
   /** The filter of the event's data. */
   condition?: string
+  match?: EventMatch
+  /** The key that an event finds a watch with `match` by. */
+  matchKey?: string
+  /** The last time at which an event cancels the run. */
+  until?: number
 }
 
 export const RUN_WATCHES = table<RunWatch>()('run_watches', {
   position: 'position',
-  fixed: { namespace: text, eventName: text, runId: text, condition: optional(text) },
+  fixed: {
+    namespace: text,
+    eventName: text,
+    runId: text,
+    condition: optional(text),
+    match: since(3, optional(matchJson)),
+    matchKey: since(3, optional(text)),
+    until: since(3, optional(integer)),
+  },
   indexes: {
-    run_watches_named: { on: 'namespace, event_name, position' },
+    run_watches_named: { on: 'namespace, event_name, position', until: 3 },
+    // Those without a match have no key, and come in the order of their positions.
+    run_watches_by_key: { on: 'namespace, event_name, match_key, position', since: 3 },
     run_watches_of: { on: 'run_id' },
   },
 })

@@ -1,16 +1,26 @@
 // The table of steps.
 
 import type { Step } from '../../../domain/model/step.ts'
-import { flag, integer, json, named, optional, since, text, unmapped } from '../description/column.ts'
+import { flag, integer, json, matchJson, named, optional, since, text, unmapped } from '../description/column.ts'
 import { table } from '../description/table.ts'
 import { PASS_COLUMNS, RAN_COLUMNS } from './pass-columns.ts'
 
 /** The steps that the end of a run settles. */
 export const WAITS_FOR_RUN = `awaited_run_id IS NOT NULL AND status = 'waiting'`
 
+const IS_PARKED = `namespace IS NOT NULL AND status = 'waiting'`
+
 export const STEPS = table<Step>()('steps', {
   key: ['run_id', 'idx'],
-  fixed: { runId: text, index: named('idx', integer), id: text, name: text, op: text },
+  fixed: {
+    runId: text,
+    index: named('idx', integer),
+    id: text,
+    name: text,
+    op: text,
+    match: since(3, optional(matchJson)),
+    matchKey: since(3, optional(text)),
+  },
   moving: {
     status: text,
     attempt: integer,
@@ -44,7 +54,9 @@ export const STEPS = table<Step>()('steps', {
     data: optional(text),
   },
   indexes: {
-    steps_waiting: { on: 'namespace, event_name', where: `namespace IS NOT NULL AND status = 'waiting'` },
+    steps_waiting: { on: 'namespace, event_name', where: IS_PARKED, until: 3 },
+    // Waits without a match have no key.
+    steps_waiting_by_key: { on: 'namespace, event_name, match_key', where: IS_PARKED, since: 3 },
     steps_awaiting_run: { on: 'awaited_run_id', where: WAITS_FOR_RUN, since: 3 },
   },
 })

@@ -1,9 +1,11 @@
 // The row operations of every change. Called by unit-request.ts for each change of a unit.
 
+import { waitMatchKey } from '../../../domain/expressions/match.ts'
 import { attributeTexts } from '../../../domain/model/attributes.ts'
 import { type BudgetLine, firstLines, type RunBudget } from '../../../domain/model/budget/budget.ts'
 import type { Sum } from '../../../domain/model/budget/sum.ts'
 import type { Change } from '../../../domain/model/change.ts'
+import type { CancelOn } from '../../../domain/model/flow-control.ts'
 import { isTerminal, type Run } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
 import { givenIdOf } from '../../../domain/text/ids.ts'
@@ -24,7 +26,7 @@ import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
 import { APPS, RUNNERS, runnerKey, WORKFLOWS } from '../tables/registry.ts'
-import { RUNS } from '../tables/runs.ts'
+import { RUN_WATCHES, RUNS, type RunWatch } from '../tables/runs.ts'
 import { STEPS } from '../tables/steps.ts'
 import { ENDPOINTS, RECEIVERS } from '../tables/webhooks.ts'
 import { WORKFLOW_DEFINITIONS } from '../tables/workflow-definitions.ts'
@@ -79,8 +81,7 @@ const APPENDS: {
     const { namespace, id: runId } = run
     const givenId = givenIdOf(runId)
     if (givenId !== undefined) appendRow(to, 'givenId.insert', GIVEN_RUN_IDS, { namespace, givenId, runId })
-    for (const { event, if: condition = null } of run.cancelOn ?? [])
-      appendOperation(to, 'watch.insert', run.namespace, event, run.id, condition)
+    for (const watched of run.cancelOn ?? []) appendRow(to, 'watch.insert', RUN_WATCHES, watchOf(run, watched))
     if (run.budgets !== undefined && run.continuedFrom === undefined) appendBudgets(to, run.budgets)
     if (run.attributes === undefined) return
     for (const text of attributeTexts(run.attributes)) appendOperation(to, 'attribute.create', text, run.id, run.fence)
@@ -241,6 +242,18 @@ const APPENDS: {
   },
   'control.recorded': (to, { action }) => appendRow(to, 'control.put', CONTROL_ACTIONS, action),
   'bulkResult.recorded': (to, { result }) => appendRow(to, 'bulkResult.insert', BULK_RESULTS, result),
+}
+
+function watchOf({ id: runId, namespace, trigger, input, createdAt }: Run, of: CancelOn): RunWatch {
+  const { event: eventName, if: condition, match, timeoutMs } = of
+  return {
+    namespace,
+    eventName,
+    runId,
+    ...(condition === undefined ? {} : { condition }),
+    ...(match === undefined ? {} : { match, matchKey: waitMatchKey(match, { ...trigger, data: input }) }),
+    ...(timeoutMs === undefined ? {} : { until: createdAt + timeoutMs }),
+  }
 }
 
 /** A new run counts for the budgets above it, and begins its own. */

@@ -4,6 +4,7 @@
 import type { Counted, Guard } from '../../../domain/model/change.ts'
 import type { Value } from '../description/values.ts'
 import { runnerKey } from '../tables/registry.ts'
+import { digestsFrom, WAITING, WATCHING } from './match-lists.ts'
 
 /**
  * `none`: no row may be found. `value`: the one row's column has the expected value; without a row the check fails, unless no
@@ -52,8 +53,15 @@ export const GUARD_CHECKS = {
   noFlow: none('flow_rows WHERE id = ?'),
   slug: none('webhook_receivers WHERE slug = ?'),
   ...LIVE_RUNS,
-  watchers: none('run_watches WHERE namespace = ? AND event_name = ? AND position > ?i'),
-  waiters: rows(['run_id', 'idx'], `steps WHERE namespace = ? AND event_name = ? AND status = 'waiting'`),
+  watchers: none(`${WATCHING} AND position > ?i`),
+  plainWatchers: none(`${WATCHING} AND match_key IS NULL AND position > ?i`),
+  matchedWatchers: none(`${WATCHING} AND match_key = ? AND position > ?i`),
+  watchPaths: rows(['digest'], digestsFrom(WATCHING)),
+  noWatchPaths: none(`${WATCHING} AND match_key IS NOT NULL`),
+  waiters: rows(['run_id', 'idx'], WAITING),
+  plainWaiters: rows(['run_id', 'idx'], `${WAITING} AND match_key IS NULL`),
+  matchedWaiters: rows(['run_id', 'idx'], `${WAITING} AND match_key = ?`),
+  waitPaths: rows(['digest'], digestsFrom(WAITING)),
   events: none('events WHERE namespace = ? AND name = ? AND position > (SELECT log_position FROM runs WHERE id = ?)'),
   eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i'),
   dedupe: none('dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i'),
@@ -99,12 +107,23 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   limit: (to, { budgetId, name, revision }) => check(to, 'limit', [budgetId, name], revision),
   live: appendLive,
   started: appendLive,
-  watchers: (to, { namespace, eventName, after }) => check(to, 'watchers', [namespace, eventName, after]),
+  watchers: (to, { namespace, eventName, after, matchKey }) => {
+    if (matchKey === undefined) check(to, 'watchers', [namespace, eventName, after])
+    else if (matchKey === null) check(to, 'plainWatchers', [namespace, eventName, after])
+    else check(to, 'matchedWatchers', [namespace, eventName, matchKey, after])
+  },
   slug: (to, { slug }) => check(to, 'slug', [slug]),
-  waiters: (to, { namespace, eventName, waiters }) => {
-    to.push('waiters' satisfies CheckName, 2, 2 * waiters.length, namespace, eventName)
+  waiters: (to, { namespace, eventName, waiters, matchKey }) => {
+    const params = typeof matchKey === 'string' ? [namespace, eventName, matchKey] : [namespace, eventName]
+    to.push(waitersCheck(matchKey), params.length, 2 * waiters.length, ...params)
     // Not in one call: there can be more waits than a call takes arguments.
     for (const { runId, stepIndex } of waiters) to.push(runId, stepIndex)
+  },
+  waitPaths: (to, { namespace, eventName, digests }) =>
+    check(to, 'waitPaths', [namespace, eventName, namespace, eventName, digests.length + 1], ...digests),
+  watchPaths: (to, { namespace, eventName, digests }) => {
+    if (digests.length === 0) check(to, 'noWatchPaths', [namespace, eventName])
+    else check(to, 'watchPaths', [namespace, eventName, namespace, eventName, digests.length + 1], ...digests)
   },
   events: (to, { namespace, eventName, runId, after }) =>
     after === 'run'
@@ -127,6 +146,11 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   runners: appendCount,
   endpoints: appendCount,
   receivers: appendCount,
+}
+
+function waitersCheck(matchKey: string | null | undefined): CheckName {
+  if (matchKey === undefined) return 'waiters'
+  return matchKey === null ? 'plainWaiters' : 'matchedWaiters'
 }
 
 function appendLive(

@@ -1,7 +1,7 @@
 // Collects what the decision about an event says beyond `triggered` and `woke` (docs/events.md#why-an-event-did-what-it-did).
 // An event that meets every trigger of its name collects nothing, so its row has nothing to store. Called by fanout.ts.
 
-import { cutText } from '@perdure/protocol'
+import { cutText, type MatchValues } from '@perdure/protocol'
 import type { Decided, StartEntry, UnmetTrigger } from '../../model/event.ts'
 import type { Workflow } from '../../model/workflow.ts'
 
@@ -17,15 +17,16 @@ export class DecidedDraft {
   #chars = 0
 
   /** The workflow has a trigger for the event's name, and the event does not meet it. */
-  unmet({ name, app }: Workflow, { event, if: filter, error }: UnmetTrigger): void {
+  unmet({ name, app }: Workflow, { event, unmet, error }: UnmetTrigger): void {
     const entry = [
       name,
       app,
       event,
-      cutText(filter, TEXT_CHARS_MAX, '…'),
+      typeof unmet === 'string' ? cutText(unmet, TEXT_CHARS_MAX, '…') : shownMatch(unmet),
       ...(error === undefined ? [] : [cutText(error, TEXT_CHARS_MAX, '…')]),
     ]
-    this.#keep(entry, decided => {
+    const texts = entry.map(part => (typeof part === 'string' ? part : JSON.stringify(part)))
+    this.#keep(texts, decided => {
       decided.unmet ??= []
       decided.unmet.push(entry as StartEntry)
     })
@@ -81,4 +82,11 @@ export class DecidedDraft {
     this.#chars += chars
     add(this.#all)
   }
+}
+
+/** The match, or the first of its values that fit. */
+function shownMatch(match: MatchValues): MatchValues {
+  const entries = Object.entries(match)
+  while (JSON.stringify(Object.fromEntries(entries)).length > TEXT_CHARS_MAX) entries.pop()
+  return Object.fromEntries(entries)
 }

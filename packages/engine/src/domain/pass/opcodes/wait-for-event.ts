@@ -1,10 +1,12 @@
 // WaitForEvent and WaitForSignal: a step that an event settles (docs/events.md#waits): one that came since the run was created, one
 // that this pass emits, or one to come. A signal is an event with a name of its own in the log, which its run alone waits for.
 
-import type { StepError } from '@perdure/protocol'
+import { matchFault, type StepError } from '@perdure/protocol'
 import { eventResult } from '../../arrival/fanout.ts'
+import { EventSubject } from '../../expressions/event-subject.ts'
 import { expressionFault } from '../../expressions/expression.ts'
-import { EventSubject, evaluateWaitCondition } from '../../expressions/matching.ts'
+import { waitMatchKey } from '../../expressions/match.ts'
+import { evaluateWaitCondition } from '../../expressions/matching.ts'
 import type { Guard } from '../../model/change.ts'
 import type { Event } from '../../model/event.ts'
 import type { Step } from '../../model/step.ts'
@@ -26,6 +28,9 @@ export const waitForEvent: OpcodeRules<'WaitForEvent'> = {
     const inWait = { inWait: true }
     const fault = condition === undefined ? undefined : expressionFault(condition, 'condition', inWait)
     if (fault !== undefined) return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `if ${fault}` })
+    const unusable = opcode.match === undefined ? undefined : matchFault(opcode.match)
+    if (unusable !== undefined)
+      return recordFailed(pass, opcode, { name: 'WaitFilterError', message: `match ${unusable}` })
     return draftWait(pass, opcode, eventName)
   },
 }
@@ -51,17 +56,32 @@ function awaitedName({ draft }: DraftedPass, opcode: PassOpcode): string | undef
   return opcode.op === 'WaitForSignal' ? signalEventName(draft.run.id, String(opcode.signal)) : undefined
 }
 
-function conditionOf(opcode: WaitOpcode): string | undefined {
-  return opcode.op === 'WaitForEvent' ? opcode.if : undefined
+/** The condition of a wait as its step has it. */
+type Condition = Pick<Step, 'condition' | 'match'>
+
+function conditionOf(opcode: WaitOpcode): Condition {
+  if (opcode.op !== 'WaitForEvent') return NO_CONDITION
+  const { if: condition, match } = opcode
+  if (match === undefined) return condition === undefined ? NO_CONDITION : { condition }
+  return { condition, match }
+}
+
+const NO_CONDITION: Condition = {}
+
+/** The key by which an event finds the parked wait. */
+function matchKeyOf({ state }: DraftedPass, { match }: Condition): Pick<Step, 'matchKey'> {
+  if (match === undefined) return {}
+  const { trigger, input } = state.run
+  return { matchKey: waitMatchKey(match, { ...trigger, data: input }) }
 }
 
 function draftWait(pass: DraftedPass, opcode: WaitOpcode, eventName: string): undefined {
   const { since, timeoutMs } = opcode
   const condition = conditionOf(opcode)
   const event = since === 'now' ? undefined : earlierEvent(pass, opcode, eventName)
-  if (event) return recordSucceeded(pass, opcode, { eventName, condition, ...resultOf(event) })
+  if (event) return recordSucceeded(pass, opcode, { eventName, ...condition, ...resultOf(event) })
   const wakeAt = timeoutMs === undefined ? undefined : pass.draft.now + Math.ceil(timeoutMs)
-  return recordWaiting(pass, opcode, { eventName, condition, wakeAt })
+  return recordWaiting(pass, opcode, { eventName, ...condition, ...matchKeyOf(pass, condition), wakeAt })
 }
 
 /** Settles the run's own waits for an event that the run emits. */
@@ -69,7 +89,7 @@ export function settleOwnWaits(pass: DraftedPass, event: Event): void {
   const { draft } = pass
   for (const step of [...draft.open.values()]) {
     if (step.op !== 'WaitForEvent' || step.eventName !== event.name) continue
-    if (!meetsFilter(pass, step.condition, event)) continue
+    if (!meetsCondition(pass, step, event)) continue
     draft.moveStep(step, { ...resultOf(event), status: 'succeeded', finishedAt: draft.now })
   }
 }
@@ -123,7 +143,7 @@ function sees(pass: DraftedPass, opcode: WaitOpcode, event: Event): boolean {
   // A runner without the feature has given all of its memo.
   const { settled, except = [] } = given ?? { settled: context.knowledge.settled }
   const isGiven = eventsAmong(pass, settled).has(event.id) && !except.includes(event.id)
-  return !isGiven && meetsFilter(pass, conditionOf(opcode), event)
+  return !isGiven && meetsCondition(pass, conditionOf(opcode), event)
 }
 
 function eventsAmong({ state, eventsAmong }: DraftedPass, count: number): ReadonlySet<string> {
@@ -132,12 +152,16 @@ function eventsAmong({ state, eventsAmong }: DraftedPass, count: number): Readon
   return events
 }
 
-/** Whether the event meets the filter of a wait of this run. A filter that cannot be evaluated is not met. */
-function meetsFilter({ state }: DraftedPass, condition: string | undefined, event: Event): boolean {
-  if (condition === undefined) return true
+/** Whether the event meets the condition of a wait of this run. A filter that cannot be evaluated is not met. */
+function meetsCondition({ state }: DraftedPass, { condition, match }: Condition, event: Event): boolean {
+  if (condition === undefined && match === undefined) return true
   const { trigger, input } = state.run
   const met = evaluateWaitCondition(
-    { filter: condition, trigger: { ...trigger, data: input } },
+    {
+      ...(condition === undefined ? {} : { filter: condition }),
+      ...(match === undefined ? {} : { match }),
+      trigger: { ...trigger, data: input },
+    },
     new EventSubject(event),
   )
   return met.ok && met.value

@@ -57,6 +57,7 @@ function stepHead(step: Step): EveryField<Omit<StepRecord, 'data'>> {
     nextAttemptAt: optionalTimestamp(step.nextAttemptAt),
     wakeAt: optionalTimestamp(step.wakeAt),
     eventName: signal === undefined ? step.eventName : undefined,
+    match: step.match,
     signal,
     childRunId: step.childRunId,
     startedRunId: step.startedRunId && shownRunId(step.startedRunId),

@@ -43,6 +43,8 @@ const CHECKS: Record<GroupedCheck, DependencyOf> = {
   steps: (unit, at) => reads(stepsOf(unit[at])),
   // No operation that is grouped inserts a watch.
   watchers: () => NONE,
+  plainWatchers: () => NONE,
+  noWatchPaths: () => NONE,
   waiters: (unit, at) => reads(waits(unit[at + 1])),
   events: (unit, at) => reads(events(unit[at + 1])),
   eventsAfter: (unit, at) => reads(events(unit[at + 1])),

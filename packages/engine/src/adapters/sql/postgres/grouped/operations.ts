@@ -10,6 +10,8 @@ export const GROUPED_CHECKS = [
   'run',
   'steps',
   'watchers',
+  'plainWatchers',
+  'noWatchPaths',
   'waiters',
   'events',
   'eventsAfter',

@@ -15,7 +15,13 @@ const LISTS = GROUPED_CHECKS.length + GROUPED_OPERATIONS.length
 const EVENT_INSERTS = OPERATION_INDEX.get('event.insert') as number
 const RUN_INSERTS = OPERATION_INDEX.get('run.insert') as number
 /** Checks that many units of a batch have with the same values: those of an event's name, and the catalog's. */
-const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>(['watchers', 'waiters', 'catalog'])
+const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>([
+  'watchers',
+  'plainWatchers',
+  'noWatchPaths',
+  'waiters',
+  'catalog',
+])
 
 /** Fewer units, of fewer values, have too little to share: one by one they cost the server less. */
 const TOGETHER_MIN = 4
