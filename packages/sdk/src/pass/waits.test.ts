@@ -167,6 +167,28 @@ describe('an engine without the feature', () => {
   })
 })
 
+describe('a match', () => {
+  const matching = (match: unknown) =>
+    runOf(({ step }) => step.waitForEvent('one', { event: 'go', match: match as string }), { ctx }).pass()
+
+  test.each(['data.id', ['data.id', 'data.line'], { 'data.id': 7 }])('of a wait is sent as it is: %j', async match => {
+    expect((await matching(match)).opcodes[0]).toMatchObject({ op: 'WaitForEvent', match })
+  })
+
+  test.each([[[]], [{}], ['event.data.id'], [{ 'data.id': [1] }]])('that is bad ends the run: %j', async match => {
+    expect(await matching(match)).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('Step "one": match must') },
+    })
+  })
+
+  test('is refused for an engine that does not know it: it would wait for any event', async () => {
+    const run = runOf(({ step }) => step.waitForEvent('one', { event: 'go', match: 'data.id' }))
+    const message = expect.stringContaining('does not know match (wait-order)')
+    expect(await run.pass()).toMatchObject({ status: 400, error: { message } })
+  })
+})
+
 test('a wait since now says so', async () => {
   const { opcodes } = await runOf(({ step }) => step.waitForEvent('one', { event: 'go', since: 'now' }), { ctx }).pass()
   expect(opcodes[0]).toMatchObject({ since: 'now' })

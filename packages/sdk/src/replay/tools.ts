@@ -25,7 +25,16 @@ import type { RaceBranch } from '../run/branch.ts'
 import { durationMs } from '../run/duration-ms.ts'
 import { createLogger } from '../run/logger.ts'
 import type { Callback, ReceivedEvent, ReceivedSignal, RunContext, StepContext } from '../run/run-context.ts'
-import { condition, exactEvent, httpUrl, nonBlank, signalName, timeMs, waitSince } from '../run/step-arguments.ts'
+import {
+  condition,
+  eventMatch,
+  exactEvent,
+  httpUrl,
+  nonBlank,
+  signalName,
+  timeMs,
+  waitSince,
+} from '../run/step-arguments.ts'
 import { CONTEXT_ELSEWHERE, STEP_TOOLS_ELSEWHERE } from '../schema/elsewhere.ts'
 import { callbackUrlOf } from '../wire/callback-url.ts'
 import { encodePayload } from '../wire/json.ts'
@@ -80,7 +89,12 @@ export function createStepTools(environment: PassEnvironment, ctx: RunContext): 
       const result = pass.step(name, 'WaitForEvent', id =>
         encodeOpcode('WaitForEvent', id, waitFields(environment, name, options)),
       )
-      const asked = { op: 'WaitForEvent', name, event: eventNameOf(options?.event), condition: options?.if } as const
+      const asked = {
+        op: 'WaitForEvent',
+        name,
+        event: eventNameOf(options?.event),
+        condition: askedFor(options),
+      } as const
       return pass.waits.follow(asked, result, data => receivedEvent(environment, name, options, data))
     },
     runWorkflow: (name: string, options: ChildOptions) => {
@@ -343,15 +357,25 @@ function waitFields({ ctx, pass, logs }: PassEnvironment, name: string, options:
   const since = waitSince(name, options.since)
   const onUseless = (wait: string) => warnOfUselessEvent(logs, wait)
   const isOrdered = ctx.features?.includes(WAIT_ORDER_FEATURE) ?? false
-  if (since === 'now' && !isOrdered)
-    throw new NonRetriableError(`Step "${name}": this engine does not know since: "now" (${WAIT_ORDER_FEATURE})`)
+  const match = eventMatch(name, options.match)
+  const unknown = since === 'now' ? 'since: "now"' : match === undefined ? undefined : 'match'
+  if (unknown !== undefined && !isOrdered)
+    throw new NonRetriableError(`Step "${name}": this engine does not know ${unknown} (${WAIT_ORDER_FEATURE})`)
   return {
     eventName: event,
     timeoutMs: options.timeout === undefined ? undefined : durationMs(name, options.timeout),
     if: condition(name, options.if),
+    ...(match === undefined ? {} : { match }),
     ...(since === 'now' ? { since } : {}),
-    ...(isOrdered ? { given: pass.waits.given({ op: 'WaitForEvent', event, condition: options.if }, onUseless) } : {}),
+    ...(isOrdered
+      ? { given: pass.waits.given({ op: 'WaitForEvent', event, condition: askedFor(options) }, onUseless) }
+      : {}),
   }
+}
+
+/** The conditions of a wait in one form, by which equal waits are known. */
+function askedFor(options: WaitOptions | undefined): unknown {
+  return options?.match === undefined ? options?.if : JSON.stringify([options.if, options.match])
 }
 
 /** Hides the data that the engine stores for such a step (an id, a time). */

@@ -1,11 +1,24 @@
 // Checks the arguments of step calls, when the step is discovered. Each throws a NonRetriableError that names the step.
 
 import { NonRetriableError } from '@perdure/client'
-import { NAME_CHARS_MAX, SIGNAL_NAME_CHARS_MAX, SIGNAL_NAME_PATTERN } from '@perdure/protocol'
+import {
+  type EventMatch,
+  matchFault,
+  NAME_CHARS_MAX,
+  SIGNAL_NAME_CHARS_MAX,
+  SIGNAL_NAME_PATTERN,
+} from '@perdure/protocol'
 
 export function condition(name: string, source: unknown): string | undefined {
   if (source === undefined || typeof source === 'string') return source
   throw new NonRetriableError(`Step "${name}": if must be a CEL expression in a string, not ${String(source)}`)
+}
+
+/** The match of a wait: an older engine would not refuse a bad one, but wait for any event. */
+export function eventMatch(name: string, match: EventMatch | undefined): EventMatch | undefined {
+  const fault = match === undefined ? undefined : matchFault(match)
+  if (fault !== undefined) throw new NonRetriableError(`Step "${name}": match ${fault}`)
+  return match
 }
 
 /** Waits and emits name one event: a `*` is a wildcard in triggers alone. */

@@ -96,7 +96,7 @@ test('known options, and those that are undefined, are taken', () => {
   const options = {
     colour: undefined,
     triggers: [paid, { event: paid, if: 'true' }],
-    cancelOn: [{ event: 'x', if: 'true' }],
+    cancelOn: [{ event: 'x', if: 'true', match: 'data.id', timeout: '1h' }],
   }
   expect(workflow(options)).not.toThrow()
 })

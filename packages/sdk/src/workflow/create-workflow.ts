@@ -210,7 +210,7 @@ function insteadOfHandler(given: unknown): string {
 }
 
 /** Returns an event that cancels runs as it is registered. */
-function readCancelOn(cancelOn: CancelOn): { event: string; if?: string } {
+function readCancelOn(cancelOn: CancelOn): NonNullable<WorkflowRegistration['cancelOn']>[number] {
   if (isEventDefinition(cancelOn)) return { event: cancelOn.name }
   return { ...cancelOn, event: eventNameOf(cancelOn.event) }
 }

@@ -28,12 +28,20 @@ const EVERYTHING = {
   priority: 'event.data.vip ? 10 : 0',
   fairness: { key: 'event.data.user', weight: 'event.data.vip ? 3 : 1' },
   timeouts: { queue: '10m', run: '2h', invoke: 30_000 },
-  cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }, { event: 'shop/closed' }],
+  cancelOn: [
+    { event: 'order/cancelled', if: 'async.data.id == event.data.id' },
+    { event: 'order/lost', match: ['data.id', 'data.region'], timeout: '2h' },
+    { event: 'shop/closed', match: { 'data.shop': 7 } },
+    { event: 'all/closed', match: 'data.city' },
+  ],
 } satisfies Required<Omit<FlowControl, 'batch'>>
 
 describe('is registered unchanged', () => {
   test('every policy', () => {
-    const triggers = [{ event: 'order/*', if: 'event.data.total > 0' }, { cron: 'TZ=Europe/Vienna 0 3 * * *' }]
+    const triggers = [
+      { event: 'order/*', if: 'event.data.total > 0', match: { 'data.plan': 'pro' } },
+      { cron: 'TZ=Europe/Vienna 0 3 * * *' },
+    ]
     const { registration } = createWorkflow({ name: 'w', triggers, ...EVERYTHING }, one)
     expect(registration).toEqual({ name: 'w', triggers, ...EVERYTHING })
   })
@@ -102,6 +110,17 @@ describe('types', () => {
     )
     // @ts-expect-error a trigger is an event or a schedule
     expect(() => createWorkflow({ ...options, triggers: [{ schedule: '* * * * *' }] }, one)).toThrow()
+    // @ts-expect-error there is no other event that a trigger could be compared with
+    expect(() => createWorkflow({ ...options, triggers: [{ event: 'a', match: 'data.id' }] }, one)).toThrow(
+      'triggers.match must be an object of paths and values',
+    )
+    // @ts-expect-error a match compares values, no lists
+    expect(() => createWorkflow({ ...options, cancelOn: [{ event: 'a', match: { 'data.id': [1] } }] }, one)).toThrow(
+      'cancelOn.match must have values',
+    )
+    expect(() => createWorkflow({ ...options, cancelOn: [{ event: 'a', match: [] }] }, one)).toThrow(
+      'cancelOn.match must have at least one path',
+    )
     // @ts-expect-error cancelOn names an event
     createWorkflow({ ...options, cancelOn: [{ if: 'true' }] }, one)
     // @ts-expect-error there is no such policy

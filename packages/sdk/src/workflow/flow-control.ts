@@ -27,7 +27,7 @@ export type Idempotency = Policy<'idempotency'>
 export type Fairness = Policy<'fairness'>
 /** Longest time in the queue, of the whole run, and of one invoke. */
 export type Timeouts = Policy<'timeouts'>
-/** An event that cancels runs, by its exact name or its definition. `if` selects the runs. */
+/** An event that cancels runs, by its exact name or its definition. `if` and `match` select the runs. Later than `timeout` after its creation an event does not cancel a run. */
 export type CancelOn =
   | (Omit<Policy<'cancelOn'>[number], 'event'> & { event: string | EventDefinition })
   | EventDefinition
@@ -54,7 +54,7 @@ export interface FlowControl extends Omit<Policies, 'cancelOn'> {
   fairness?: Fairness
   /** How long a run may wait for its first invoke, how long it may take, and how long one invoke may take. */
   timeouts?: Timeouts
-  /** Events that cancel a run. `if` sees the run's own event as `event` and the arriving one as `async`. */
+  /** Events that cancel a run. `if` sees the run's own event as `event` and the arriving one as `async`; paths in `match` must have the same values in both. */
   cancelOn?: readonly CancelOn[]
 }
 

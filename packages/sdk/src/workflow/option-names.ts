@@ -1,7 +1,7 @@
 // The names of the options of a workflow, and of the members of its policies. Called by `createWorkflow`.
 
 import { isEventDefinition, type OptionNames, refuseUnknownOptions } from '@perdure/client/internal'
-import { BUDGET_AMOUNT_MAX, type RetryPolicy, type WorkflowRegistration } from '@perdure/protocol'
+import { BUDGET_AMOUNT_MAX, matchFault, type RetryPolicy, type WorkflowRegistration } from '@perdure/protocol'
 import type { FlowControl } from './flow-control.ts'
 
 type One<T> = Exclude<T extends readonly (infer Item)[] ? Item : T, { readonly schema: unknown }>
@@ -33,7 +33,7 @@ const POLICIES = {
   priority: true,
   fairness: { key: true, weight: true },
   timeouts: { queue: true, run: true, invoke: true },
-  cancelOn: { event: true, if: true },
+  cancelOn: { event: true, if: true, match: true, timeout: true },
 } as const satisfies { [Name in keyof Policies]: MembersOf<Policies[Name]> }
 
 const OPTIONS = {
@@ -50,7 +50,7 @@ const OPTIONS = {
   attributes: true,
   inheritAttributes: true,
 }
-const TRIGGER = { event: true, if: true, cron: true }
+const TRIGGER = { event: true, if: true, match: true, cron: true }
 
 /** Throws a TypeError for an option, or a member of a policy or trigger, that does not exist or has another form. */
 export function checkOptionNames(options: { name?: unknown; triggers?: unknown }): void {
@@ -66,6 +66,7 @@ export function checkOptionNames(options: { name?: unknown; triggers?: unknown }
       if (isEventDefinition(one)) continue
       if (typeof one !== 'object' || one === null) throw new TypeError(`${what}: ${formOf(name, one, members)}`)
       refuseUnknownOptions(`${what}: ${name}`, one, members)
+      checkMatch(`${what}: ${name}`, (one as { match?: unknown }).match, name === 'triggers')
     }
   }
   const { priority } = given
@@ -77,6 +78,12 @@ export function checkOptionNames(options: { name?: unknown; triggers?: unknown }
     if (given[name] !== undefined && typeof given[name] !== 'function')
       throw new TypeError(`${what}: ${name} must be a function`)
   }
+}
+
+/** Throws a TypeError for a bad match. */
+function checkMatch(where: string, match: unknown, onlyValues: boolean): void {
+  const fault = match === undefined ? undefined : matchFault(match, { onlyValues })
+  if (fault !== undefined) throw new TypeError(`${where}.match ${fault}`)
 }
 
 /** Throws a TypeError for a budget whose limits are no numbers: the engine would refuse them when the runner registers. */

@@ -3,15 +3,18 @@
 
 import { type EventDefinition, InvalidDataError, type NamesOf, type ReceivedOf, type SentOf } from '@perdure/client'
 import { isEventDefinition, type Subject, validate } from '@perdure/client/internal'
-import type { FOLLOW_ON_KINDS, RunError, TERMINAL_STATUSES } from '@perdure/protocol'
+import type { FOLLOW_ON_KINDS, MatchValues, RunError, TERMINAL_STATUSES } from '@perdure/protocol'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { BatchEvent, ReceivedEvent, WorkflowEvent } from '../run/run-context.ts'
 
-/** An event that starts a run (its name may end in `*`, `if` is CEL over `event`), or a schedule. */
-export type WorkflowTrigger = { event: string; if?: string } | { cron: string }
+/** An event that starts a run (its name may end in `*`, `if` is CEL over `event`, `match` are values that it must have), or a schedule. */
+export type WorkflowTrigger = { event: string; if?: string; match?: MatchValues } | { cron: string }
 
 /** A trigger that may name a typed event. A definition alone means `{event: definition}`. */
-export type AnyTrigger = WorkflowTrigger | EventDefinition | { event: EventDefinition; if?: string }
+export type AnyTrigger =
+  | WorkflowTrigger
+  | EventDefinition
+  | { event: EventDefinition; if?: string; match?: MatchValues }
 
 /** `event.data` of a run that a schedule started. The `event.name` of such a run is `engine/cron`. */
 export interface CronData {

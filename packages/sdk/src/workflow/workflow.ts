@@ -2,7 +2,7 @@
 // workflow as a child, and a workflow's handler gets the steps.
 
 import type { Duration, EventDefinition, Json, NamesOf, ReceivedOf, SentOf, WorkflowRef } from '@perdure/client'
-import type { Attributes, IfRunning, RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
+import type { Attributes, EventMatch, IfRunning, RetryPolicy, WorkflowRegistration } from '@perdure/protocol'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { RaceBranch, RaceResult } from '../run/branch.ts'
 import type { ReceivedEvent, ReceivedSignal, RunContext, StepContext, WorkflowEvent } from '../run/run-context.ts'
@@ -51,6 +51,11 @@ export interface WaitForEventOptions {
   timeout?: Duration
   /** CEL over `event` (the run's own) and `async` (the arriving one), such as `async.data.id == event.data.id`. */
   if?: string
+  /**
+   * Values that the event must have. A path such as `data.orderId`, or a list of paths: the same values as in the event that started
+   * the run. An object: these values, by path. It may be combined with `if`, and finds its event without a look at other waits.
+   */
+  match?: EventMatch
   /** With `now` only events count that arrive after the wait was stored. Default: `run`, all since the run's creation. */
   since?: 'run' | 'now'
 }
