@@ -1,6 +1,6 @@
 // `perdure events why`: explains what an event did at each workflow, and why it started nothing there.
 
-import type { EventExplanation, EventVerdict } from '@perdure/protocol'
+import { type EventExplanation, type EventVerdict, matchText } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { showCommand } from '../command-line/operation.ts'
 import { plain } from '../output/text.ts'
@@ -35,5 +35,11 @@ function whyLines(why: EventExplanation): string[] {
 
 function verdictLines({ workflow, app, outcome, sentence, trigger }: EventVerdict): string[] {
   const head = plain(`  ${app}/${workflow}  ${outcome}: ${sentence}`)
-  return outcome === 'filter' && trigger?.if !== undefined ? [head, plain(`    if ${trigger.if}`)] : [head]
+  if (outcome !== 'filter' || trigger === undefined) return [head]
+  const { if: filter, match } = trigger
+  return [
+    head,
+    ...(match === undefined ? [] : [plain(`    match ${matchText(match)}`)]),
+    ...(filter === undefined ? [] : [plain(`    if ${filter}`)]),
+  ]
 }

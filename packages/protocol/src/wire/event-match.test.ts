@@ -1,7 +1,14 @@
 // Which matches are accepted: strict paths, bounded numbers and lengths.
 
 import { describe, expect, it } from 'vitest'
-import { MATCH_PATH_CHARS_MAX, MATCH_PATHS_MAX, MATCH_TEXT_CHARS_MAX, matchFault } from './event-match.ts'
+import {
+  type EventMatch,
+  MATCH_PATH_CHARS_MAX,
+  MATCH_PATHS_MAX,
+  MATCH_TEXT_CHARS_MAX,
+  matchFault,
+  matchText,
+} from './event-match.ts'
 
 const paths = (count: number) => Array.from({ length: count }, (_, i) => `data.a${i}`)
 
@@ -53,4 +60,12 @@ describe('a match', () => {
     for (const match of ['data.a', ['data.a'], null])
       expect(matchFault(match, { onlyValues: true })).toContain('object')
   })
+})
+
+it.each([
+  ['data.id', 'data.id'],
+  [['data.id', 'data.line'], 'data.id, data.line'],
+  [{ 'data.plan': 'pro', 'data.seats': 3, 'data.end': null }, 'data.plan = "pro", data.seats = 3, data.end = null'],
+])('the match %j reads %s', (match, text) => {
+  expect(matchText(match as EventMatch)).toBe(text)
 })

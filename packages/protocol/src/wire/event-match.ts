@@ -41,6 +41,15 @@ export function matchFault(match: unknown, { onlyValues = false } = {}): string 
   return undefined
 }
 
+/** A match for people: `data.orderId, data.line`, or `data.plan = "pro"`. */
+export function matchText(match: EventMatch): string {
+  if (typeof match === 'string') return match
+  if (Array.isArray(match)) return match.join(', ')
+  return Object.entries(match)
+    .map(([path, value]) => `${path} = ${JSON.stringify(value)}`)
+    .join(', ')
+}
+
 function pathsFault(paths: readonly unknown[]): string | undefined {
   if (paths.length === 0) return 'must have at least one path'
   if (paths.length > MATCH_PATHS_MAX) return `must have at most ${MATCH_PATHS_MAX} paths`

@@ -1,6 +1,6 @@
 // `perdure runs why`: explains the state of a run in a sentence, with the facts behind it.
 
-import type { RunExplanation } from '@perdure/protocol'
+import { matchText, type RunExplanation } from '@perdure/protocol'
 import type { Command } from 'commander'
 import { showCommand } from '../../command-line/operation.ts'
 import type { Paint } from '../../output/colour.ts'
@@ -48,7 +48,13 @@ function whyLines(why: RunExplanation, paint: Paint): string[] {
           ['run', runId],
           ['status', `${status} since ${withAge(since)}`],
           ['goes on', withAge(wakeAt)],
-          ['event', event && [event.name, event.if && `if ${event.if}`].filter(Boolean).join(' ')],
+          [
+            'event',
+            event &&
+              [event.name, event.match && `match ${matchText(event.match)}`, event.if && `if ${event.if}`]
+                .filter(Boolean)
+                .join(' '),
+          ],
           ['started by', startedBy && `${startedBy.runId} (${startedBy.stepName})`],
           ...started.map(each => ['started', `${each.runId} ${each.status} (${each.stepName})`] as const),
           ...children.map(child => ['child', `${child.runId} ${child.status} (${child.stepName})`] as const),

@@ -1,6 +1,7 @@
 // Why an event did what it did at each workflow, then or now, and which runs it woke. The engine writes the sentences.
 
 import type { EventExplanation, EventVerdict } from '@perdure/protocol'
+import { matchText } from '@perdure/protocol/portable'
 import { Fragment, useState } from 'react'
 import { useRead } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
@@ -109,6 +110,7 @@ function Why({ verdict: { sentence, trigger, outcome, runId, liveRunId, repeatOf
   const run = runId ?? liveRunId
   return (
     <span title={sentence}>
+      {outcome === 'filter' && trigger?.match !== undefined && <code>{matchText(trigger.match)}</code>}{' '}
       {outcome === 'filter' && trigger?.if !== undefined && <code>{trigger.if}</code>}{' '}
       {run !== undefined && <Link target={{ to: 'run', params: { id: run } }}>{run}</Link>}
       {repeatOf !== undefined && <Link target={{ to: 'event', params: { id: repeatOf } }}>{repeatOf}</Link>}{' '}

@@ -2,6 +2,7 @@
 // and for a name that no workflow knows, the nearest one.
 
 import type { DryRunReply } from '@perdure/protocol'
+import { matchText } from '@perdure/protocol/portable'
 import { useQuery as useCached } from '@tanstack/react-query'
 import { useRead } from '../../data/queries.ts'
 import { Link } from '../../router/router.tsx'
@@ -136,6 +137,7 @@ function WorkflowVerdict({ verdict }: { verdict: Verdict }) {
         <span aria-hidden="true">{matches ? '✓' : '✕'}</span> {workflow} <span className={css.mute}>{app}</span>
       </h3>
       <p>{matches ? (outcome === undefined ? 'matches' : OUTCOMES[outcome]) : (reason ?? 'filter is false')}</p>
+      {trigger.match !== undefined && <code>{matchText(trigger.match)}</code>}
       {trigger.if !== undefined && <code>{trigger.if}</code>}
       {keys.length > 0 && <p className={css.mute}>{keys.join(' · ')}</p>}
       {cancels.length > 0 && (

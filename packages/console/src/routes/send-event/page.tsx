@@ -1,6 +1,7 @@
 // The send page: what an event would start, as it is typed, and sending it, which is a second, separate act.
 
 import type { EventRecord, SendEventReply } from '@perdure/protocol'
+import { matchText } from '@perdure/protocol/portable'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { RawJson, sourceOf } from '../../data/json/parse.ts'
 import { randomId } from '../../data/json/random-id.ts'
@@ -61,13 +62,19 @@ function SendToWait({ runId }: { runId: string }) {
   const started = { id, name: eventName, data: isHidden ? undefined : input }
   return (
     <SendEvent
-      first={{ name: event.name, app: '', data: dataFor(event.if, started) }}
+      first={{ name: event.name, app: '', data: dataFor(event, started) }}
       note={
         <>
           For run <Link target={{ to: 'run', params: { id: runId } }}>{runId}</Link>, waiting
           {why.data.waitingFor?.stepName !== undefined && ` at ${shortName(why.data.waitingFor.stepName)}`} for this
-          event{event.if === undefined ? '.' : ' with the filter '}
-          {event.if !== undefined && <code>{event.if}</code>}
+          event{event.if === undefined && event.match === undefined ? '.' : ' with '}
+          {event.match !== undefined && <code>{matchText(event.match)}</code>}
+          {event.match !== undefined && event.if !== undefined && ' and '}
+          {event.if !== undefined && (
+            <>
+              the filter <code>{event.if}</code>
+            </>
+          )}
         </>
       }
     />

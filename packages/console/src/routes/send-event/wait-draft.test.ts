@@ -1,3 +1,4 @@
+import type { EventMatch } from '@perdure/protocol'
 import { expect, it } from 'vitest'
 import { parse } from '../../data/json/parse.ts'
 import { dataFor } from './wait-draft.ts'
@@ -22,5 +23,14 @@ it.each([
   ['async.data.a == event.data.__proto__', '{}'],
   ['async.data.a == async.data.b == 1 || size(async.data.c) == 2', '{}'],
 ])('the data for the filter %s', (filter, data) => {
-  expect(dataFor(filter, event)).toBe(data)
+  expect(dataFor({ if: filter }, event)).toBe(data)
+})
+
+it.each<[match: EventMatch, filter: string | undefined, data: string]>([
+  ['data.orderId', undefined, '{"orderId":"A-1"}'],
+  [['data.customer.id', 'data.none'], undefined, '{"customer":{"id":7}}'],
+  [{ 'data.plan': 'pro', 'data.end': null }, 'async.data.ok == true', '{"plan":"pro","end":null,"ok":true}'],
+  ['data', undefined, '{}'],
+])('the data for the match %j and the filter %s', (match, filter, data) => {
+  expect(dataFor({ match, if: filter }, event)).toBe(data)
 })

@@ -1,6 +1,7 @@
 // Makes the data of an event that a waiting run takes: the values that the filter of the wait compares with the run's own event, as
 // far as the filter is a list of equalities. Pure; the engine's dry run shows whether the data meets the filter.
 
+import type { EventMatch } from '@perdure/protocol'
 import { sourceOf } from '../../data/json/parse.ts'
 
 /** The event that started the run, which a filter names `event`. */
@@ -19,9 +20,16 @@ const ARRIVING = new RegExp(`^async\\.data(${PATH})$`)
 const STARTED = new RegExp(`^event\\.data(${PATH})$`)
 const LITERAL = /^(?:-?\d+(?:\.\d+)?|true|false|null|"[^"\\]*"|'[^'\\]*')$/
 
-/** JSON text that meets `filter`; `{}` if nothing in it is understood. */
-export function dataFor(filter: string | undefined, event: StartEvent): string {
+/** The conditions of a wait. */
+interface Conditions {
+  if?: string | undefined
+  match?: EventMatch | undefined
+}
+
+/** JSON text that meets the conditions; `{}` if nothing in them is understood. */
+export function dataFor({ if: filter, match }: Conditions, event: StartEvent): string {
   const draft: Draft = new Map()
+  for (const [path, text] of matched(match, event)) put(draft, path, text)
   for (const term of (filter ?? '').split('&&')) {
     const [left = '', right = '', ...more] = term.split('==').map(side => side.trim())
     if (more.length > 0) continue
@@ -29,6 +37,19 @@ export function dataFor(filter: string | undefined, event: StartEvent): string {
     if (found) put(draft, found.path, found.text)
   }
   return print(draft)
+}
+
+/** The values of the match behind `data`, as JSON text. */
+function matched(match: EventMatch | undefined, event: StartEvent): [path: Path, text: string][] {
+  if (match === undefined) return []
+  const values = typeof match === 'object' && !Array.isArray(match) ? Object.entries(match) : undefined
+  const texts =
+    values?.map(([path, value]) => [path, JSON.stringify(value)] as const) ??
+    [match].flat().map(path => [String(path), textAt(path.split('.').slice(1), event)] as const)
+  return texts.flatMap(([path, text]) => {
+    const names = path.split('.').slice(1)
+    return names.length === 0 || text === undefined ? [] : [[names, text] as [Path, string]]
+  })
 }
 
 function read(side: string, other: string, event: StartEvent): { path: Path; text: string } | undefined {
@@ -44,8 +65,13 @@ function jsonOf(side: string, event: StartEvent): string | undefined {
   if (side === 'event.id') return event.id === undefined ? undefined : JSON.stringify(event.id)
   const [, path] = STARTED.exec(side) ?? []
   if (path === undefined) return undefined
+  return textAt(namesOf(path), event)
+}
+
+/** The JSON text of a value in the data of the event that started the run. */
+function textAt(path: Path, event: StartEvent): string | undefined {
   let value: unknown = event.data
-  for (const name of namesOf(path)) {
+  for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
     value = (value as Record<string, unknown>)[name]
   }

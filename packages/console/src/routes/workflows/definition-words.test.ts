@@ -63,6 +63,7 @@ test('a workflow without a trigger says who starts it; a trigger of a list is sh
   expect(triggerWords({ cron: 'TZ=Europe/Berlin 0 9 * * 1-5' })).toBe('Monday to Friday at 09:00 (Europe/Berlin)')
   expect(triggerWords({ cron: '1 2 3 4 5' })).toBe('1 2 3 4 5 (UTC)')
   expect(triggerWords({ event: 'a', if: 'event.data.n > 1' })).toBe('a if event.data.n > 1')
+  expect(triggerWords({ event: 'a', match: { 'data.plan': 'pro' } })).toBe('a with data.plan = "pro"')
 })
 
 test.each<[Record<string, unknown>, string]>([
@@ -112,6 +113,10 @@ test.each<[Record<string, unknown>, string]>([
     'A run fails if it has not started after 10 min. A run fails if it has not ended after 1 h. A pass fails without a response after 1 min.',
   ],
   [{ cancelOn: [{ event: 'order.cancelled' }] }, 'The event order.cancelled cancels it.'],
+  [
+    { cancelOn: [{ event: 'order.lost', match: ['data.id', 'data.line'], timeoutMs: 60_000 }] },
+    'The event order.lost cancels it with the same data.id, data.line, up to 1 minute after its creation.',
+  ],
 ])('the policy %o is one sentence', (flowControl, sentence) => {
   const [, ...words] = definitionWords({ ...plain, flowControl })
   expect(words.slice(0, -1)).toEqual([sentence])

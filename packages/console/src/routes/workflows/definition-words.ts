@@ -1,6 +1,7 @@
 // The definition of a workflow in words: its triggers, its flow control and its retries, each as a sentence.
 
-import type { WorkflowDefinition } from '@perdure/protocol'
+import type { EventMatch, WorkflowDefinition } from '@perdure/protocol'
+import { matchText } from '@perdure/protocol/portable'
 import { durationText } from '../../ui/duration.ts'
 import { cronWords } from '../schedules/cron-words.ts'
 
@@ -29,7 +30,7 @@ export function triggerWords(trigger: WorkflowDefinition['triggers'][number]): s
     const { fields, zone } = zoned(trigger.cron)
     return `${cronWords(fields) ?? fields} (${zone})`
   }
-  return trigger.if === undefined ? String(trigger.event) : `${trigger.event} if ${trigger.if}`
+  return String(trigger.event) + conditionWords(trigger)
 }
 
 /** `on order.placed`, `every day at 09:00 (Europe/Berlin)`. */
@@ -108,6 +109,16 @@ interface Policy {
   invokeMs?: number
   event?: string
   if?: string
+  match?: EventMatch
+}
+
+/** ` with data.plan = "pro" if event.data.n > 1`. */
+function conditionWords({ if: filter, match }: { if?: string | undefined; match?: EventMatch | undefined }): string {
+  const values =
+    match === undefined
+      ? ''
+      : ` with ${Array.isArray(match) || typeof match === 'string' ? 'the same ' : ''}${matchText(match)}`
+  return values + (filter === undefined ? '' : ` if ${filter}`)
 }
 
 const span = (ms: number | undefined) => durationText(ms ?? 0)
@@ -141,7 +152,10 @@ const WORDS: Readonly<Record<string, (policy: Policy) => string>> = {
     ]
       .filter(Boolean)
       .join(' '),
-  cancelOn: policy => `The event ${policy.event} cancels it${policy.if === undefined ? '' : ` if ${policy.if}`}.`,
+  cancelOn: policy => {
+    const late = policy.timeoutMs === undefined ? '' : `, up to ${span(policy.timeoutMs)} after its creation`
+    return `The event ${policy.event} cancels it${conditionWords(policy)}${late}.`
+  },
 }
 
 function policyWords(name: string, value: unknown): string[] {

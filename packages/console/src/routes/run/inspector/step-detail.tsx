@@ -1,7 +1,7 @@
 // One step in full: its result or error, its attempts, its logs and what it refers to.
 
 import type { StepDetail as DetailRecord } from '@perdure/protocol'
-import { cutText } from '@perdure/protocol/portable'
+import { cutText, matchText } from '@perdure/protocol/portable'
 import { Fragment, lazy, Suspense, useState } from 'react'
 import { sourceOf } from '../../../data/json/parse.ts'
 import { useRead } from '../../../data/queries.ts'
@@ -241,7 +241,7 @@ function Attempts({ bar }: { bar: Bar }) {
 
 /** Ids are linked only where the field is an id. */
 function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean }) {
-  const { childRunId, startedRunId, awaitedRunId, eventName, emittedEventId, deliveryId } = step
+  const { childRunId, startedRunId, awaitedRunId, eventName, match, emittedEventId, deliveryId } = step
   if (!childRunId && !startedRunId && !awaitedRunId && !eventName && !emittedEventId && !deliveryId) return null
   return (
     <dl className={css.facts}>
@@ -277,6 +277,7 @@ function References({ step, isBundle }: { step: WaterfallStep; isBundle: boolean
           <dt>Event</dt>
           <dd>
             <Link target={{ to: 'events', query: { name: eventName } }}>{cutText(eventName, 200)}</Link>
+            {match !== undefined && <code> {cutText(matchText(match), 400)}</code>}
           </dd>
         </>
       )}
