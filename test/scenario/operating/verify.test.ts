@@ -134,6 +134,7 @@ const PLANTED: [check: string, sql: string][] = [
   ['step.run', `DELETE FROM runs WHERE id = ${OF('succeeded')}`],
   ['step.status', `UPDATE steps SET next_attempt_at = NULL WHERE status = 'retrying'`],
   ['step.wait', `UPDATE steps SET namespace = NULL WHERE status = 'waiting'`],
+  ['step.wait', `UPDATE steps SET match = '"data.id"' WHERE status = 'waiting'`],
   ['step.child', `UPDATE runs SET parent_step_index = 7 WHERE parent_step_index IS NOT NULL AND status = 'waiting'`],
   ['step.index', 'UPDATE steps SET idx = 9 WHERE idx = 1'],
   ['step.id', `UPDATE steps SET id = 'same'`],

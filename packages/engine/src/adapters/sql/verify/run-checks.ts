@@ -156,7 +156,7 @@ const STEPS: Check[] = [
   {
     name: 'step.wait',
     sql: `SELECT s.run_id, s.idx, s.event_name ${STEP} AND s.status = 'waiting' AND s.op IN ${WAITS}
-      AND (s.namespace IS NULL OR s.namespace <> r.namespace)`,
+      AND (s.namespace IS NULL OR s.namespace <> r.namespace OR (s.match IS NULL) <> (s.match_key IS NULL))`,
     message: ([, index, event]) => `waits in step ${index} for ${event}, and no such event finds it`,
   },
   {
