@@ -17,6 +17,7 @@ import { runsOf } from './workloads/runs.ts'
 import { w4 } from './workloads/sleepers.ts'
 import { events, idleStreams, readers, reads } from './workloads/streams.ts'
 import { turns } from './workloads/turns.ts'
+import { waits } from './workloads/waits.ts'
 import { d1, d2 } from './workloads/webhooks.ts'
 
 /** The workloads by id. */
@@ -32,6 +33,7 @@ const WORKLOADS: Readonly<Record<string, (options: BenchOptions) => Promise<Outc
   RETENTION: retention,
   REPLAY: replay,
   EVENTS: events,
+  WAITS: waits,
   CEL: expressions,
   D1: d1,
   D2: d2,
