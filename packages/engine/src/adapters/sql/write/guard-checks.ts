@@ -58,6 +58,8 @@ export const GUARD_CHECKS = {
   matchedWatchers: none(`${WATCHING} AND match_key = ? AND position > ?i`),
   watchPaths: rows(['digest'], digestsFrom(WATCHING)),
   noWatchPaths: none(`${WATCHING} AND match_key IS NOT NULL`),
+  // Stops at the first of thousands.
+  noWaiters: none(WAITING),
   waiters: rows(['run_id', 'idx'], WAITING),
   plainWaiters: rows(['run_id', 'idx'], `${WAITING} AND match_key IS NULL`),
   matchedWaiters: rows(['run_id', 'idx'], `${WAITING} AND match_key = ?`),
@@ -114,6 +116,7 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
   },
   slug: (to, { slug }) => check(to, 'slug', [slug]),
   waiters: (to, { namespace, eventName, waiters, matchKey }) => {
+    if (matchKey === undefined && waiters.length === 0) return check(to, 'noWaiters', [namespace, eventName])
     const params = typeof matchKey === 'string' ? [namespace, eventName, matchKey] : [namespace, eventName]
     to.push(waitersCheck(matchKey), params.length, 2 * waiters.length, ...params)
     // Not in one call: there can be more waits than a call takes arguments.

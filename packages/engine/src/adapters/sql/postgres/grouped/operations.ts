@@ -5,14 +5,13 @@ import { fromParameters } from '../../description/placeholders.ts'
 import { GUARD_CHECKS, type GuardCheck } from '../../write/guard-checks.ts'
 import { MUST_CHANGE, NEWEST_POSITION, OPERATIONS, type OperationName } from '../../write/statements.ts'
 
-/** A check for rows is grouped only if it expects none. */
 export const GROUPED_CHECKS = [
   'run',
   'steps',
   'watchers',
   'plainWatchers',
   'noWatchPaths',
-  'waiters',
+  'noWaiters',
   'events',
   'eventsAfter',
   'dedupe',
@@ -79,7 +78,6 @@ const ALL_CHANGED = (name: string) => `
 function failing({ expects, columns, from }: GuardCheck): string {
   const found = fromParameters(from)
   if (expects === 'none') return `(SELECT 1 FROM ${found}) IS NOT NULL`
-  if (expects === 'rows') return `(SELECT 1 FROM ${found} LIMIT 1) IS NOT NULL`
   return `(SELECT ${columns[0]} FROM ${found})::text IS DISTINCT FROM a[p + ${from.split('?').length - 1}]`
 }
 

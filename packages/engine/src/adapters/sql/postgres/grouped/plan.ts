@@ -19,7 +19,7 @@ const REPEATED: ReadonlySet<Value> = new Set<GroupedCheck>([
   'watchers',
   'plainWatchers',
   'noWatchPaths',
-  'waiters',
+  'noWaiters',
   'catalog',
 ])
 
@@ -104,7 +104,7 @@ function join(section: Section, unit: UnitRequest, position: number): boolean {
   for (let checks = unit[0] as number; checks > 0; checks--) {
     const [name, params, expected] = unit.slice(at, at + 3) as [GroupedCheck, number, number]
     const index = CHECK_INDEX.get(name)
-    if (index === undefined || (name === 'waiters' && expected > 0)) return false
+    if (index === undefined) return false
     at += 3
     if (!isFree(dependencyOfCheck(name, unit, at))) return false
     found.push({ index, at, name })
