@@ -41,15 +41,17 @@ export function dataFor({ if: filter, match }: Conditions, event: StartEvent): s
 
 /** The values of the match behind `data`, as JSON text. */
 function matched(match: EventMatch | undefined, event: StartEvent): [path: Path, text: string][] {
-  if (match === undefined) return []
-  const values = typeof match === 'object' && !Array.isArray(match) ? Object.entries(match) : undefined
-  const texts =
-    values?.map(([path, value]) => [path, JSON.stringify(value)] as const) ??
-    [match].flat().map(path => [String(path), textAt(path.split('.').slice(1), event)] as const)
-  return texts.flatMap(([path, text]) => {
+  return valuesOf(match, event).flatMap(([path, text]): [Path, string][] => {
     const names = path.split('.').slice(1)
-    return names.length === 0 || text === undefined ? [] : [[names, text] as [Path, string]]
+    return names.length === 0 || text === undefined ? [] : [[names, text]]
   })
+}
+
+function valuesOf(match: EventMatch | undefined, event: StartEvent): [path: string, text: string | undefined][] {
+  if (match === undefined) return []
+  if (typeof match === 'string') return [[match, textAt(match.split('.').slice(1), event)]]
+  if (Array.isArray(match)) return match.flatMap(path => valuesOf(path, event))
+  return Object.entries(match).map(([path, value]) => [path, JSON.stringify(value)])
 }
 
 function read(side: string, other: string, event: StartEvent): { path: Path; text: string } | undefined {
