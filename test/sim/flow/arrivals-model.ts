@@ -7,7 +7,7 @@ export interface Policies {
   idempotency?: { key: 'event.data.id'; ttl: number }
   rateLimit?: { limit: number; period: number; key?: 'event.data.k' }
   singleton?: { mode: 'skip' | 'cancel'; key?: 'event.data.k' }
-  cancelOn?: { event: string; if?: 'event.data.k == async.data.k' }[]
+  cancelOn?: { event: string; if?: 'event.data.k == async.data.k'; match?: 'data.k' }[]
 }
 
 export interface Payload {
@@ -117,8 +117,8 @@ export class Model {
 
 function isCancelledBy({ policies, data }: ModelRun, event: ModelEvent): boolean {
   return (policies.cancelOn ?? []).some(
-    ({ event: name, if: condition }) =>
-      name === event.name && (condition === undefined || (data.k !== undefined && data.k === event.data.k)),
+    ({ event: name, if: filter, match }) =>
+      name === event.name && ((filter ?? match) === undefined || (data.k !== undefined && data.k === event.data.k)),
   )
 }
 

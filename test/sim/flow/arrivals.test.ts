@@ -63,7 +63,8 @@ function workflowsOf(rng: Rng, focus: readonly Policy[]): Policies[] {
   return ['one', 'two', 'three'].map(name => {
     const has = (policy: Policy) => focus.includes(policy) && (focus.length === 1 || rng.chance(0.7))
     const keyed = rng.chance(0.7) ? ({ key: 'event.data.k' } as const) : {}
-    const condition = rng.chance(0.5) ? ({ if: 'event.data.k == async.data.k' } as const) : {}
+    const filter = rng.chance(0.5) ? ({ if: 'event.data.k == async.data.k' } as const) : undefined
+    const condition = filter && rng.fork(`match ${name}`).chance(0.5) ? ({ match: 'data.k' } as const) : filter
     return {
       name,
       triggers: [{ event: name }, { event: ALL }],
