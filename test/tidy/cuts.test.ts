@@ -8,6 +8,7 @@ const CUT =
 
 /** Names are compared by their beginnings, and digests are shortened: none of it is a text of a user that is shown. */
 const NOT_SHOWN = new Set([
+  'packages/engine/src/domain/expressions/match.ts',
   'packages/engine/src/domain/registry/newest-definition.ts',
   'packages/engine/src/domain/view/error-fingerprint.ts',
   'packages/engine/src/services/support/pass-tokens.ts',

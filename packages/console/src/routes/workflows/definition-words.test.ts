@@ -115,7 +115,7 @@ test.each<[Record<string, unknown>, string]>([
   [{ cancelOn: [{ event: 'order.cancelled' }] }, 'The event order.cancelled cancels it.'],
   [
     { cancelOn: [{ event: 'order.lost', match: ['data.id', 'data.line'], timeoutMs: 60_000 }] },
-    'The event order.lost cancels it with the same data.id, data.line, up to 1 minute after its creation.',
+    'The event order.lost cancels it with the same data.id, data.line, up to 1 min after its creation.',
   ],
 ])('the policy %o is one sentence', (flowControl, sentence) => {
   const [, ...words] = definitionWords({ ...plain, flowControl })

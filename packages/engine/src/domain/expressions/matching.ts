@@ -87,7 +87,7 @@ export function evaluateWaitCondition(
 }
 
 /** Whether the condition holds. With the event that arrived, it may use `async`. */
-export function evaluateCondition(source: string, event: EventSubject, arrived?: EventSubject): Evaluated<boolean> {
+function evaluateCondition(source: string, event: EventSubject, arrived?: EventSubject): Evaluated<boolean> {
   const inWait = arrived !== undefined
   return evaluateOnce({ source, use: 'condition', event: event.event, async: arrived?.event }, () =>
     compiled(source, 'condition', { inWait }).holds(

@@ -21,7 +21,7 @@ export interface LoggedEvent {
 export interface Watches {
   watchers: readonly Watcher[]
   after: number
-  /** Those with a match are among them: they have more lists of paths than are looked up. */
+  /** Watches with a match are among them: they have more lists of paths than are looked up. */
   isWhole?: true
 }
 

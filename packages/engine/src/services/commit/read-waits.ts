@@ -10,7 +10,7 @@ import type { Store } from '../../ports/store.ts'
 /** Watches in one read when an event cancels. */
 const WATCHERS_PAGE = 1000
 /** Lists of paths that are looked up one by one. With more of them, all waits for the name are read. */
-export const MATCH_LISTS_MAX = 32
+const MATCH_LISTS_MAX = 32
 
 type GuardOf<Type extends Guard['type']> = Extract<Guard, { type: Type }>
 

@@ -392,7 +392,7 @@ export const RUN_WATCHES = table<RunWatch>()('run_watches', {
   },
   indexes: {
     run_watches_named: { on: 'namespace, event_name, position', until: 3 },
-    // Those without a match have no key, and come in the order of their positions.
+    // Watches without a match have no key, and come in the order of their positions.
     run_watches_by_key: { on: 'namespace, event_name, match_key, position', since: 3 },
     run_watches_of: { on: 'run_id' },
   },
