@@ -89,7 +89,10 @@ describe('bodies', () => {
       idempotency: { key, ttl: '24h' },
       priority: 'event.data.total',
       timeouts: { queue: '1h', run: '2h', invoke: '5m' },
-      cancelOn: [{ event: 'order/cancelled', if: 'async.data.id == event.data.id' }],
+      cancelOn: [
+        { event: 'order/cancelled', if: 'async.data.id == event.data.id', match: 'data.id', timeout: '1h' },
+        { event: 'shop/closed', match: { 'data.shop': 7 } },
+      ],
     }
     const register = (workflow: unknown) => {
       const body = JSON.stringify({ app: 'forged', url: 'http://127.0.0.1:9/', workflows: [workflow] })

@@ -262,3 +262,30 @@ describe('testEngine()', () => {
     await expect(testEngine({ workflows: [], startAt: 'tomorrow' })).rejects.toThrow('startAt is not a time')
   })
 })
+
+test('a match finds the event of its run, and cancelOn with one the runs of its event', async () => {
+  const ship = createWorkflow(
+    {
+      name: 'ship',
+      triggers: { event: 'order/packed', match: { 'data.express': true } },
+      cancelOn: [{ event: 'order/lost', match: 'data.id', timeout: '1d' }],
+    },
+    async ({ step }: WorkflowArgs<{ id: number | string; express: boolean }>) => {
+      const left = await step.waitForEvent<{ id: number; van: string }>('left', { event: 'van/left', match: 'data.id' })
+      return left?.data.van
+    },
+  )
+  const engine = await open([ship])
+  const start = (id: number | string) => engine.start(ship, { id, express: true })
+  const [one, text, late] = [await start(1), await start('1'), await start(3)]
+  await engine.send('order/packed', { id: 4, express: 'true' })
+  for (const run of [one, text, late]) await run.parkedAt('left')
+  await engine.send('van/left', { id: '1', van: 'B' })
+  expect(await text.result()).toBe('B')
+  await engine.send('order/lost', { id: 1 })
+  expect(await one.status()).toBe('cancelled')
+  await engine.advance('25h')
+  await engine.send('order/lost', { id: 3 })
+  expect(await late.status()).toBe('waiting')
+  expect(await engine.events({ name: 'order/packed' })).toHaveLength(4)
+})
