@@ -9,7 +9,7 @@ import type { Question } from '../model/decision.ts'
 import type { Event, Watcher } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import type { Assumptions } from '../run/assumptions.ts'
-import { watchersFor } from './found.ts'
+import { watchersFor } from './live/found.ts'
 import type { Drafted } from './policy.ts'
 
 export interface CancelledByEvent extends Unit {

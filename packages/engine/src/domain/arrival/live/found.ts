@@ -1,12 +1,12 @@
 // The waits and the watches that an event is compared with: those without a match, and those with one that have the key of the
 // event (docs/events.md#match). Called by fanout.ts and cancel-on.ts.
 
-import type { EventSubject } from '../expressions/event-subject.ts'
-import { eventMatchKey, pathsDigest } from '../expressions/match.ts'
-import type { Guard } from '../model/change.ts'
-import type { Question } from '../model/decision.ts'
-import type { Event, Waiter, Watcher } from '../model/event.ts'
-import { type Assumptions, matchName } from '../run/assumptions.ts'
+import type { EventSubject } from '../../expressions/event-subject.ts'
+import { eventMatchKey, pathsDigest } from '../../expressions/match.ts'
+import type { Guard } from '../../model/change.ts'
+import type { Question } from '../../model/decision.ts'
+import type { Event, Waiter, Watcher } from '../../model/event.ts'
+import { type Assumptions, matchName } from '../../run/assumptions.ts'
 
 /** Rows that the event is compared with, and what that rests on. If there are questions, the rest is void. */
 export interface Found<Row> {

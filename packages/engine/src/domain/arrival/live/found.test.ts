@@ -1,10 +1,10 @@
 // Waits and watches with a match: which ones an event is compared with, and the guards and questions of the decision.
 
 import { describe, expect, it } from 'vitest'
-import { EventSubject } from '../expressions/event-subject.ts'
-import { eventMatchKey, pathsDigest } from '../expressions/match.ts'
-import type { Waiter, Watcher } from '../model/event.ts'
-import { type Assumptions, matchName, noAssumptions } from '../run/assumptions.ts'
+import { EventSubject } from '../../expressions/event-subject.ts'
+import { eventMatchKey, pathsDigest } from '../../expressions/match.ts'
+import type { Waiter, Watcher } from '../../model/event.ts'
+import { type Assumptions, matchName, noAssumptions } from '../../run/assumptions.ts'
 import { waitersFor, watchersFor } from './found.ts'
 
 const EVENT = { namespace: 'default', name: 'go' }
