@@ -70,7 +70,9 @@ test('the program has all commands', () => {
     'stream',
     ...['', ' delete'].map(verb => `apps${verb}`),
     'runners',
-    ...['', ' definitions', ' start', ' pause', ' resume', ' delete'].map(verb => `workflows${verb}`),
+    ...['', ' definitions', ' start', ' limits', ' reset-limits', ' pause', ' resume', ' delete'].map(
+      verb => `workflows${verb}`,
+    ),
     ...['', ' workflows', ' steps', ' series', ' facets'].map(verb => `stats${verb}`),
     'engines',
     'engine',

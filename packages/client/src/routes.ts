@@ -77,6 +77,8 @@ export const ROUTES = {
   listDefinitions: 'GET /workflows/{app}/{name}/definitions pages',
   pauseWorkflow: 'POST /workflows/{app}/{name}/pause',
   resumeWorkflow: 'POST /workflows/{app}/{name}/resume',
+  setWorkflowLimits: 'PUT /workflows/{app}/{name}/limits',
+  removeWorkflowLimits: 'DELETE /workflows/{app}/{name}/limits',
   startRun: 'POST /workflows/{app}/{name}/runs',
   deleteWorkflow: 'DELETE /workflows/{app}/{name}',
   deleteApp: 'DELETE /apps/{app}',

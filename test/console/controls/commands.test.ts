@@ -23,6 +23,8 @@ const INPUTS: Record<string, unknown> = {
   deleteWorkflow: { app: 'shop', name: 'order', force: true },
   pauseWorkflow: { app: 'shop', name: 'order' },
   resumeWorkflow: { app: 'shop', name: 'order' },
+  setWorkflowLimits: { app: 'shop', name: 'order', body: { concurrency: 2, throttle: null } },
+  removeWorkflowLimits: { app: 'shop', name: 'order' },
   createWebhookEndpoint: { body: { url: 'https://a.example', eventKinds: ['run.failed'], app: 'shop', name: 'ops' } },
   updateWebhookEndpoint: { id: 'whe_1', body: { enabled: false, rotateSecret: true } },
   createWebhookReceiver: {

@@ -144,6 +144,8 @@ export const ENTRIES: Record<string, Entry> = {
   startRun: { id: 'workflow' },
   pauseWorkflow: { id: 'workflow' },
   resumeWorkflow: { id: 'workflow' },
+  setWorkflowLimits: { id: 'workflow' },
+  removeWorkflowLimits: { id: 'workflow' },
   deleteWorkflow: { id: 'workflow' },
   deleteApp: { id: 'app' },
   getHealth: { common: true },

@@ -36,6 +36,17 @@ test('workflows start starts a run of any workflow, once for each id, and can wa
   expect((await cli(['workflows', 'start', runner.app, 'nobody'])).stderr).toContain('There is no workflow nobody')
 })
 
+test('workflows limits sets limits and shows them, and reset-limits removes them', async () => {
+  const name = unique('limited')
+  const registration = { concurrency: { limit: 4 }, throttle: { limit: 9, period: '1m' } }
+  const { app } = await engine.runner({ workflows: { [name]: { handler: flow([]), registration } } })
+  const set = ['workflows', 'limits', app, name]
+  expect((await cli([...set, 'concurrency=2', 'throttle=0'])).stdout).toBe(`${name} concurrency=2 throttle=0\n`)
+  expect(await lines(...set, 'concurrency=none', 'throttle=3')).toMatchObject([{ name, limits: { throttle: 3 } }])
+  expect((await cli([...set, 'throttle=fast'])).stderr).toContain('a limit must be')
+  expect((await cli(['workflows', 'reset-limits', app, name])).stdout).toBe(`${name} has its registered limits\n`)
+})
+
 test('workflows start with a key: the live run is named, used or replaced, and the list finds it', async () => {
   const name = unique('held')
   const { app } = await engine.runner({ workflows: { [name]: flow([wait('hold', 'nothing')]) } })

@@ -186,6 +186,14 @@ async function pausedWorkflow(): Promise<Ids> {
   return {}
 }
 
+/** The workflow with a concurrency limit. */
+async function limited(): Promise<Ids> {
+  await shop.register(api)
+  const workflows = [{ name: 'fulfil-order', triggers: [{ event: 'order/placed' }], concurrency: { limit: 9 } }]
+  await api.post('/register', { app: 'shop', runner: 'shop-9', url: shop.url, workflows })
+  return {}
+}
+
 /** A workflow whose only runner has left. */
 async function abandoned(): Promise<Ids> {
   const workflows = { 'count-stock': flow([]) }
@@ -265,6 +273,8 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   listBuffers: batch,
   flushBuffer: batch,
   resumeWorkflow: pausedWorkflow,
+  setWorkflowLimits: limited,
+  removeWorkflowLimits: limited,
   getBulk: bulk,
   stopBulk: bulk,
 }

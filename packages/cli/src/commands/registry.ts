@@ -6,6 +6,7 @@ import { doneCommand, listCommand, showCommand } from '../command-line/operation
 import { relative } from '../output/time.ts'
 import { definitionsCommand } from './definitions.ts'
 import { startCommand } from './start.ts'
+import { limitCommands, limitsText } from './workflow-limits.ts'
 
 const FORCE = { force: 'also while live runners serve it: they lose their claim' }
 
@@ -24,6 +25,7 @@ export function registryCommands(program: Command): void {
   const workflows = workflowsCommand(program)
   definitionsCommand(workflows)
   startCommand(workflows)
+  limitCommands(workflows)
   for (const [verb, description] of VERBS)
     showCommand(workflows, verb, {
       operation: `${verb}Workflow`,
@@ -111,6 +113,7 @@ function workflowsCommand(program: Command): Command {
       'app',
       { title: 'TRIGGERS', cell: triggersOf },
       { field: 'pausedAt', leave: 1 },
+      { title: 'SET LIMITS', cell: ({ limits = {} }) => limitsText(limits).join(' ') || undefined, leave: 1 },
       { title: 'ATTEMPTS', cell: workflow => String(workflow.retry.maxAttempts), leave: 1 },
       { title: 'NEXT RUN', cell: nextRunOf, leave: 3 },
       { field: 'updatedAt', leave: 2 },

@@ -20,6 +20,7 @@ import { EventWhy } from '../services/event/why.ts'
 import type { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import { Deletion } from '../services/registry/deletion.ts'
 import { WorkflowControl } from '../services/registry/workflow-control.ts'
+import { WorkflowLimits } from '../services/registry/workflow-limits.ts'
 import { AwaitChange } from '../services/run/await-change.ts'
 import { Budgets } from '../services/run/budgets.ts'
 import { Bulk } from '../services/run/bulk.ts'
@@ -106,6 +107,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     registry,
     loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
     workflowControl: new WorkflowControl(core),
+    workflowLimits: new WorkflowLimits(core),
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     erasure: new Erasure(core),
     httpCheckpoints,

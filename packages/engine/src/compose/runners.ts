@@ -5,11 +5,13 @@ import { ConnectTransport } from '../adapters/connect/transport.ts'
 import { HttpTransport } from '../adapters/transport/http.ts'
 import { RoutedTransport } from '../adapters/transport/routed.ts'
 import type { Config } from '../config/config.ts'
+import type { Workflow } from '../domain/model/workflow.ts'
 import type { MessageMemory } from '../ports/message-memory.ts'
 import type { Transport } from '../ports/transport.ts'
 import { CatalogWatch } from '../services/catalog/catalog-watch.ts'
 import { RunnerHealth } from '../services/catalog/runner-health.ts'
 import { RunnerLoad } from '../services/catalog/runner-load.ts'
+import { wakeThrottled } from '../services/commit/wake-throttled.ts'
 import { Registry } from '../services/registry/register.ts'
 import { SilentRunners } from '../services/registry/silent-runners.ts'
 import type { EngineCore } from './core.ts'
@@ -43,8 +45,10 @@ export async function createRunners(
   const presence = relayed ?? connect
   const registry: Registry = new Registry({ ...core, health, presence, staleAfterMs, signingKeys, limits })
   const onRead = () => registry.forgetDisconnected({ staleAfterMs })
+  const onLimited = ({ namespace, app, name: workflow }: Pick<Workflow, 'namespace' | 'app' | 'name'>) =>
+    void wakeThrottled(core, { namespace, app, workflow })
   // Absent where no other engine registers runners.
-  const catalogWatch = isShared ? new CatalogWatch({ ...core, onAppReachable, onRead }) : undefined
+  const catalogWatch = isShared ? new CatalogWatch({ ...core, onAppReachable, onLimited, onRead }) : undefined
   shareCatalog(core, catalogWatch)
   // Sockets do not outlive their process: what another one left behind is gone.
   if (!isShared) await registry.forgetDisconnected({ staleAfterMs: 0 })

@@ -81,7 +81,8 @@ const SERVICES: Record<string, (setting: Setting) => Service | Stoppable> = {
     posts.note({ id: 'whr_1' })
     return posts
   },
-  CatalogWatch: setting => new CatalogWatch({ ...setting, onAppReachable: () => {}, onRead: async () => {} }),
+  CatalogWatch: setting =>
+    new CatalogWatch({ ...setting, onAppReachable: () => {}, onLimited: () => {}, onRead: async () => {} }),
   Pruner: setting => new Pruner({ ...setting, retention: { succeeded: 1000 } }),
   EndCounter: setting => new EndCounter(setting),
   Engines: setting =>

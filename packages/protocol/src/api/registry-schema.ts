@@ -87,6 +87,25 @@ export const WorkflowSchema = Type.Object({
   schedules: Type.Array(ScheduleSchema),
   updatedAt: timestamp('When the definition became what it is'),
   pausedAt: Type.Optional(timestamp('Since then the workflow starts nothing: new runs stay queued')),
+  limits: Type.Optional(
+    Type.Object(
+      { concurrency: Type.Optional(Type.Integer()), throttle: Type.Optional(Type.Integer()) },
+      { description: 'Limits that an operator has set: they count instead of the registered ones. 0: nothing starts' },
+    ),
+  ),
+})
+
+const operatorLimit = (description: string) =>
+  Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Null()], { description }))
+
+/** The body that sets limits of a workflow. */
+export const WorkflowLimitsChangeSchema = Type.Object({
+  concurrency: operatorLimit(
+    'Instead of the registered concurrency limit without a key, else of the first one. 0 starts nothing; `null` or absent: the registered one counts',
+  ),
+  throttle: operatorLimit(
+    'Starts in the registered period of the throttle. 0 starts nothing; `null` or absent: the registered limit counts',
+  ),
 })
 
 export const PastDefinitionSchema = Type.Object({

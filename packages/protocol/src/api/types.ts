@@ -45,6 +45,7 @@ export type RunSeriesPoint = Static<typeof schema.RunSeriesPointSchema>
 export type StepStats = Static<typeof schema.StepStatsSchema>
 export type WorkflowStats = Static<typeof schema.WorkflowStatsSchema>
 export type RunFacets = Static<typeof schema.RunFacetsSchema>
+export type WorkflowLimits = Static<typeof schema.WorkflowLimitsChangeSchema>
 export type StartRun = Static<typeof schema.StartRunSchema>
 export type StartedRun = Static<typeof schema.StartedRunSchema>
 export type StartPreview = Static<typeof schema.StartPreviewSchema>

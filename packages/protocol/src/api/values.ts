@@ -89,6 +89,7 @@ export const CONTROL_ACTIONS = [
   'bulk.redeliver',
   'workflow.pause',
   'workflow.resume',
+  'workflow.limits',
   'workflow.delete',
   'app.delete',
   'run.erase',

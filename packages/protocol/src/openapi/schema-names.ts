@@ -77,6 +77,7 @@ export const NAMED_SCHEMAS: Readonly<Record<string, TSchema>> = {
   ScheduleEntry: api.ScheduleEntrySchema,
   PutSchedule: api.PutScheduleSchema,
   FireScheduleReply: api.FireScheduleReplySchema,
+  WorkflowLimits: api.WorkflowLimitsChangeSchema,
   StartRun: api.StartRunSchema,
   StartedRun: api.StartedRunSchema,
   StartPreview: api.StartPreviewSchema,

@@ -204,6 +204,36 @@ export const registry = {
     examples: [{ summary: 'Take orders again', path: { app: 'shop', name: 'fulfil-order' }, reply: sample.WORKFLOW }],
   },
 
+  setWorkflowLimits: {
+    method: 'PUT',
+    path: '/workflows/{app}/{name}/limits',
+    summary: 'Set limits of a workflow, which count instead of the registered ones',
+    description:
+      'They hold for runs that are queued already, on every engine within a second, and stay until they are removed: a registration does not change them. A limit that is not named, or `null`, is the registered one; a body without any removes both. 400 for a limit that the workflow does not register.',
+    access: 'secret',
+    body: { schema: api.WorkflowLimitsChangeSchema, required: true },
+    reply: ok('The workflow', api.WorkflowSchema),
+    errors: ['not_found'],
+    examples: [
+      {
+        summary: 'At most two orders at once',
+        path: { app: 'shop', name: 'fulfil-order' },
+        body: { concurrency: 2 },
+        reply: { ...sample.WORKFLOW, limits: { concurrency: 2 } },
+      },
+    ],
+  },
+
+  removeWorkflowLimits: {
+    method: 'DELETE',
+    path: '/workflows/{app}/{name}/limits',
+    summary: 'Remove the limits that an operator has set for a workflow: the registered ones count again',
+    access: 'secret',
+    reply: ok('The workflow', api.WorkflowSchema),
+    errors: ['not_found'],
+    examples: [{ summary: 'As registered', path: { app: 'shop', name: 'fulfil-order' }, reply: sample.WORKFLOW }],
+  },
+
   deleteWorkflow: {
     method: 'DELETE',
     path: '/workflows/{app}/{name}',

@@ -71,6 +71,32 @@ export function registryContract(open: OpenStore): void {
       expect(workflows).toEqual([workflow])
     })
 
+    it("keeps a workflow's pause and limits through registrations, also while nobody registers it", async () => {
+      const { namespace, app, name } = workflow
+      const named = { namespace, app, name }
+      const limits = { concurrency: 0, throttle: 5 }
+      const registered = { type: 'workflow.registered', workflow } as const
+      await write(store(), [
+        registered,
+        { type: 'workflow.limitsSet', ...named, limits },
+        registered,
+        { type: 'workflow.dropped', ...named },
+      ])
+      expect(await store().catalog()).toMatchObject({ workflows: [], keptPauses: [{ ...named, limits }] })
+      await write(store(), [registered, { type: 'workflow.paused', ...named, pausedAt: NOW }])
+      expect(await store().catalog()).toMatchObject({
+        workflows: [{ ...workflow, limits, pausedAt: NOW }],
+        keptPauses: [],
+      })
+      await write(store(), [
+        { type: 'workflow.dropped', ...named },
+        registered,
+        { type: 'workflow.limitsSet', ...named },
+      ])
+      const { workflows, keptPauses } = await store().catalog()
+      expect([workflows, keptPauses]).toEqual([[{ ...workflow, pausedAt: NOW }], []])
+    })
+
     it('keeps the newest time at which a receiver accepted a post, also when it is changed, without a new revision', async () => {
       const saved = (changed: Partial<Receiver> = {}) =>
         write(store(), { type: 'receiver.saved', receiver: { ...receiver, ...changed } })
@@ -221,6 +247,7 @@ export function registryContract(open: OpenStore): void {
         attributes: { customer: 'event.data.customer' },
         inheritAttributes: ['customer'],
         pausedAt: NOW,
+        limits: { concurrency: 2, throttle: 0 },
       }
       await write(store(), [
         { type: 'app.seen', app },

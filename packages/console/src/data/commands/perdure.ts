@@ -126,6 +126,11 @@ export const PERDURE: Words = {
   deleteWorkflow: ({ app, name, force }) => ['workflows', 'delete', app, name, ...(force ? ['--force'] : []), '--yes'],
   pauseWorkflow: ({ app, name }) => ['workflows', 'pause', app, name],
   resumeWorkflow: ({ app, name }) => ['workflows', 'resume', app, name],
+  setWorkflowLimits: ({ app, name, body }) => [
+    ...['workflows', 'limits', app, name],
+    ...Object.entries(body).map(([limit, value]) => `${limit}=${value ?? 'none'}`),
+  ],
+  removeWorkflowLimits: ({ app, name }) => ['workflows', 'reset-limits', app, name],
   listApiKeys: () => ['keys', 'list'],
   createApiKey: ({ body: { kind, label } }) => ['keys', 'create', ...options({ kind, label })],
   revokeApiKey: one('keys', 'revoke'),

@@ -25,6 +25,7 @@ test.each([
   ['schedule.put', { id: 'weekly' }, undefined],
   ['key.revoke', { id: 'key_1', kind: 'read', label: 'ada' }, { id: 'key_1', kind: 'read' }],
   ['workflow.pause', { app: 'a', workflow: 'a' }, { app: 'a' }],
+  ['workflow.limits', { app: 'a', workflow: 'a', concurrency: 1 }, { app: 'a', concurrency: 1 }],
   ['bulk.cancel', { bulkId: 'blk_1', done: 3 }, { done: 3 }],
   ['replay', { bulkId: 'blk_1' }, { bulkId: 'blk_1' }],
   ['retry_from_step', undefined, undefined],

@@ -71,11 +71,17 @@ export function presentLimit(
   { id, key, limit }: Slot,
   limits: readonly ConcurrencyLimit[] | undefined,
 ): number {
-  const present = (limits ?? []).filter(
-    ({ scope, key: source }) =>
-      (source === undefined) === (key === undefined) && slotId(run, scope, source, key) === id,
-  )
+  const present = (limits ?? []).filter(entry => isAbout(run, entry, { id, ...named(key) }))
   return present.length === 0 ? limit : Math.min(...present.map(({ limit }) => limit))
+}
+
+/** Whether the limit is the one of the run's slot. */
+export function isAbout(
+  run: OfWorkflow,
+  { scope, key: source }: ConcurrencyLimit,
+  { id, key }: Pick<Slot, 'id' | 'key'>,
+): boolean {
+  return (source === undefined) === (key === undefined) && slotId(run, scope, source, key) === id
 }
 
 /** The scope of a slot of the run, found from its id: the ids of an app or a namespace contain no expression. */

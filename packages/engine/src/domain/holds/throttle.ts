@@ -28,6 +28,8 @@ export interface Start {
    * the past, several may be free at once.
    */
   freeAt: number
+  /** Starts in a period, if an operator has set that. With 0 no start is ever free. */
+  limit?: number
 }
 
 /** Runs whose starts come free within this time wake together: one by one, a fast throttle could not keep its rate. */
@@ -76,7 +78,12 @@ export function heldForStart(
 export type StartQueueWake = Extract<Change, { type: 'startQueue.woken' }>
 
 /** Wakes the runs whose starts come free next, once all of these are free. `freeAt` is when the first one is. */
-export function wakeStartQueue({ id, limit, periodMs }: ThrottleHold, freeAt: number, now: number): StartQueueWake {
+export function wakeStartQueue(
+  { id, limit: registered, periodMs }: ThrottleHold,
+  { freeAt, limit = registered }: Omit<Start, 'taken'>,
+  now: number,
+): StartQueueWake | undefined {
+  if (limit === 0) return undefined
   const spacing = periodMs / limit
   const free = 1 + Math.floor((now + WAKE_WINDOW_MS - freeAt) / spacing)
   const count = Math.max(1, Math.min(STARTS_WOKEN_MAX, free))

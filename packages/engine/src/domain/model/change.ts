@@ -10,6 +10,7 @@ import type { ControlAction } from './control-action.ts'
 import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Event, UpdateAnswer, Waiter } from './event.ts'
+import type { OperatorLimits } from './flow-control.ts'
 import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
 import type { Receiver } from './receiver.ts'
@@ -112,6 +113,10 @@ export type Change =
   | { type: 'workflow.resumed'; namespace: string; app: string; name: string; at: number }
   /** The concurrency limits of the workflow changed: its runs that wait for a slot become available at `at`. */
   | { type: 'workflow.limited'; namespace: string; app: string; name: string; at: number }
+  /** The limit of the workflow's throttle changed: one run of each of its start queues becomes available at `at`. */
+  | { type: 'workflow.throttled'; namespace: string; app: string; name: string; at: number }
+  /** An operator sets the limits of the workflow, or removes them. */
+  | { type: 'workflow.limitsSet'; namespace: string; app: string; name: string; limits?: OperatorLimits }
   /** No runner registers the workflow any more. If it is paused, it is paused again once one does. */
   | { type: 'workflow.dropped'; namespace: string; app: string; name: string }
   /** A person deletes the workflow: its definition goes with its schedules, open buffers and claimed idempotency keys. */
@@ -215,6 +220,9 @@ const CHANGES_CATALOG = {
   'workflow.resumed': true,
   // Comes with the workflow.
   'workflow.limited': false,
+  // Comes with the limits.
+  'workflow.throttled': false,
+  'workflow.limitsSet': true,
   'workflow.dropped': true,
   'workflow.deleted': true,
   'app.deleted': true,

@@ -79,6 +79,14 @@ export interface FlowControl {
   cancelOn?: CancelOn[]
 }
 
+/** Limits that an operator has set for a workflow. They count instead of the registered ones until they are removed. */
+export interface OperatorLimits {
+  /** Of the concurrency limit without a key, else of the first one. 0: nothing starts. */
+  concurrency?: number
+  /** Starts in the registered period of the throttle. 0: nothing starts. */
+  throttle?: number
+}
+
 /** The permits of a concurrency key, which are counted from the runs under way. */
 export interface Slot {
   /** Unique over namespaces, scopes and keys. */

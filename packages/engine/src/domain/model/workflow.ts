@@ -2,7 +2,7 @@
 
 import type { Trigger, RetryPolicy as WireRetryPolicy } from '@perdure/protocol'
 import type { Budget } from './budget/budget.ts'
-import type { FlowControl } from './flow-control.ts'
+import type { FlowControl, OperatorLimits } from './flow-control.ts'
 import type { EndedStatus } from './run.ts'
 
 export type { Trigger }
@@ -47,10 +47,12 @@ export interface Workflow {
   updatedAt: number
   /** Since then no run of the workflow starts. A registration keeps it. */
   pausedAt?: number
+  /** Limits that an operator has set. A registration keeps them. */
+  limits?: OperatorLimits
 }
 
-/** The pause of a workflow that no runner registers at the moment. */
-export type KeptPause = Pick<Workflow, 'namespace' | 'app' | 'name'> & { pausedAt: number }
+/** The pause and the operator's limits of a workflow that no runner registers at the moment. */
+export type KeptPause = Pick<Workflow, 'namespace' | 'app' | 'name' | 'pausedAt' | 'limits'>
 
 export interface Runner {
   namespace: string
@@ -95,7 +97,7 @@ export interface Definition {
 }
 
 /** The part of a workflow that its registration determines. */
-export type Defined = Omit<Workflow, 'namespace' | 'app' | 'name' | 'updatedAt' | 'pausedAt'>
+export type Defined = Omit<Workflow, 'namespace' | 'app' | 'name' | 'updatedAt' | 'pausedAt' | 'limits'>
 
 /** A definition that a workflow has, or had until a newer one counted. */
 export interface KeptDefinition {

@@ -128,8 +128,8 @@ function holdForThrottle(draft: Draft, throttle: ThrottleHold, start: Start | un
     return
   }
   const { key } = throttle
-  const until = Math.max(draft.now, Math.ceil(start.freeAt))
-  const waitingFor = { kind: 'throttle', key, until } as const
+  const until = start.limit === 0 ? undefined : Math.max(draft.now, Math.ceil(start.freeAt))
+  const waitingFor = { kind: 'throttle', key, ...(until === undefined ? {} : { until }) } as const
   draft.set({ availableAt: draft.now + HELD_RECHECK_MS, leaseOwner: undefined, waitingFor })
   draft.start = start
 }

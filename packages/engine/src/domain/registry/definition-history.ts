@@ -45,6 +45,14 @@ function keptDefinition(workflow: Workflow): KeptDefinition {
   return { namespace, app, workflow: name, registeredAt, hash: digestOf(workflow), definition: definedBy(workflow) }
 }
 
-function definedBy({ namespace: _, app: _1, name: _2, updatedAt: _3, pausedAt: _4, ...defined }: Workflow): Defined {
+function definedBy({
+  namespace: _,
+  app: _1,
+  name: _2,
+  updatedAt: _3,
+  pausedAt: _4,
+  limits: _5,
+  ...defined
+}: Workflow): Defined {
   return defined
 }

@@ -42,7 +42,7 @@ export function isOlder(one: Definition, other: Definition | undefined): boolean
   return one.since === other.since ? one.digest < other.digest : one.since < other.since
 }
 
-/** The digest of a definition as it was registered: without the pause of the workflow. */
-export function digestOf({ updatedAt: _, pausedAt: _1, ...defined }: Workflow): string {
+/** The digest of a definition as it was registered: without the pause and the operator's limits of the workflow. */
+export function digestOf({ updatedAt: _, pausedAt: _1, limits: _2, ...defined }: Workflow): string {
   return createHash('sha256').update(JSON.stringify(defined)).digest('base64url').slice(0, DIGEST_CHARS)
 }

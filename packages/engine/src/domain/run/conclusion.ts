@@ -72,7 +72,7 @@ function startQueueWake(
   if (!throttle) return undefined
   const hasStarted = before.startedAt === undefined && after.startedAt !== undefined
   const waits = waitsForThrottle(after)
-  if (start && (hasStarted || waits)) return wakeStartQueue(throttle, start.freeAt, now)
+  if (start && (hasStarted || waits)) return wakeStartQueue(throttle, start, now)
   const hasLeft = waitsForThrottle(before) && !waits
   return hasLeft ? wakeNextStart(throttle, now) : undefined
 }

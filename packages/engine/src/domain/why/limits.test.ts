@@ -19,7 +19,7 @@ const rows = (fields: Partial<LimitRows>): LimitRows => ({
 
 test('a run counts for each of its slots, and ten holders are named', () => {
   const ids = Array.from({ length: 12 }, (_, i) => `run_${i}`)
-  const limits = limitsOf(rows({ holders: ids.map(holder) }), { now: NOW, present: () => undefined })
+  const limits = limitsOf(rows({ holders: ids.map(holder) }), { now: NOW, workflowOf: () => undefined })
   expect(limits.map(limit => limit.kind === 'concurrency' && [limit.held, limit.holders.length])).toEqual([
     [12, 10],
     [12, 10],
@@ -30,7 +30,7 @@ test('the limit with the most waiting runs is first, also one that nobody holds'
   const waiting = { id: 's2', waiting: 3, oldestAt: 5, sample: holder('run_9') }
   const limits = limitsOf(rows({ holders: [holder('run_1')], forSlots: [waiting] }), {
     now: NOW,
-    present: () => undefined,
+    workflowOf: () => undefined,
   })
   expect(limits).toMatchObject([
     { key: 'k', limit: 1, waiting: 3, oldestAt: 5, held: 1 },
@@ -43,7 +43,7 @@ test('places are released as quickly as runs with them end: in the window, or in
   const newest = { bySlot: new Map([['s1', 100]]), oldestAt: NOW - 30_000 }
   const [first, second] = limitsOf(rows({ holders: [holder('run_1')], ends: [all, newest] }), {
     now: NOW,
-    present: () => undefined,
+    workflowOf: () => undefined,
   })
   expect([first, second]).toMatchObject([{ releasedPerMin: 200.5 }, { releasedPerMin: 0 }])
 })

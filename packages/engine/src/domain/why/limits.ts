@@ -3,8 +3,10 @@
 
 import { presentLimit, slotScope } from '../holds/holds.ts'
 import { heldSlots } from '../holds/kept-slots.ts'
-import type { ConcurrencyLimit, ConcurrencyScope } from '../model/flow-control.ts'
+import { presentConcurrency, presentThrottle } from '../holds/operator-limits.ts'
+import type { ConcurrencyScope } from '../model/flow-control.ts'
 import type { Run } from '../model/run.ts'
+import type { Workflow } from '../model/workflow.ts'
 
 /** Runs that are counted at most, of all limits together. */
 export const LIMIT_RUNS_COUNTED_MAX = 10_000
@@ -89,7 +91,7 @@ export type LimitNow = ConcurrencyLimitNow | ThrottleNow
 /** The limits that runs hold or wait for, those with the most waiting runs first. */
 export function limitsOf(
   rows: LimitRows,
-  { now, present }: { now: number; present(run: LimitedRun): readonly ConcurrencyLimit[] | undefined },
+  { now, workflowOf }: { now: number; workflowOf(run: LimitedRun): Workflow | undefined },
 ): LimitNow[] {
   const slots = new Map<string, ConcurrencyLimitNow>()
   const slotOf = (run: LimitedRun, id: string): ConcurrencyLimitNow | undefined => {
@@ -98,7 +100,8 @@ export function limitsOf(
     const known = slots.get(id)
     if (known) return known
     const { key } = slot
-    const limit = presentLimit(run, slot, present(run))
+    const workflow = workflowOf(run)
+    const limit = presentLimit(run, slot, workflow && presentConcurrency(workflow))
     const isPart = rows.isPart.forSlots
     const made: ConcurrencyLimitNow = {
       ...{ kind: 'concurrency', ...slotScope(run, slot), ...named(key), limit, ...(slot.kept ? { hold: 'run' } : {}) },
@@ -119,7 +122,9 @@ export function limitsOf(
     const slot = slotOf(sample, id)
     if (slot) Object.assign(slot, { waiting, oldestAt })
   }
-  const throttles = rows.forStarts.flatMap(held => throttleOf(held, rows.isPart.forStarts))
+  const throttles = rows.forStarts.flatMap(held =>
+    throttleOf(held, rows.isPart.forStarts, presentThrottle(workflowOf(held.sample))),
+  )
   return [...slots.values(), ...throttles].sort((a, b) => waitingFor(b) - waitingFor(a) || heldOf(b) - heldOf(a))
 }
 
@@ -133,12 +138,17 @@ function releasedPerMin(slotId: string, ends: readonly SlotEnds[], now: number):
   return Math.round(perMin * 100) / 100
 }
 
-function throttleOf({ sample, waiting, oldestAt, nextAt }: HeldRuns, isPart: boolean): ThrottleNow[] {
+function throttleOf(
+  { sample, waiting, oldestAt, nextAt }: HeldRuns,
+  isPart: boolean,
+  ofOperator: number | undefined,
+): ThrottleNow[] {
   const throttle = sample.holds?.throttle
   if (!throttle) return []
-  const { limit, periodMs, key } = throttle
+  const { limit: registered, periodMs, key } = throttle
+  const limit = ofOperator ?? registered
   const { app, workflow } = sample
-  const next = nextAt === undefined ? {} : { nextStartAt: nextAt }
+  const next = nextAt === undefined || limit === 0 ? {} : { nextStartAt: nextAt }
   const scope = { scope: 'workflow', app, workflow } as const
   return [{ kind: 'throttle', ...scope, ...named(key), limit, periodMs, inLine: waiting, isPart, oldestAt, ...next }]
 }

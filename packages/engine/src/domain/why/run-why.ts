@@ -55,6 +55,8 @@ export interface Facts {
   bytesWithoutMemory?: number | undefined
   /** Number of held runs before this one, if a limit holds it. */
   position?: number | undefined
+  /** The limit that holds the run, if an operator has set it. */
+  limitOfOperator?: number | undefined
   /** The newest event that came since the wait began, and whose comparison with its expression failed. */
   waitFault?: WaitFault | undefined
   /** The step that settled last, if the run is parked and has gained no step since. */
@@ -88,7 +90,9 @@ export function runWhy(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open) + engineText(facts),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
+    wakeAt: optionalTimestamp(
+      waitsForThrottle(run) ? (facts.limitOfOperator === 0 ? undefined : nextStartAt(facts)) : wakeAt(run, open),
+    ),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? {
@@ -224,11 +228,13 @@ function queuedSentence(facts: Facts): string {
       if (waitingFor.isForTurn) return turnSentence(waitingFor)
       return `${heldSentence(facts)}${lastFailureText(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
-      return `It is held by its concurrency limit${key} until ${holderText(facts)} ends${before}.`
+      if (facts.limitOfOperator === 0) return stoppedSentence('concurrency limit', key, before)
+      return `It is held by its concurrency limit${key} until ${holderText(facts)} ends${before}.${operatorText(facts)}`
     case 'workflow-paused':
       return `Its workflow "${run.workflow}" is paused. The run starts when the workflow is resumed.`
     case 'throttle':
-      return `It is held by its throttle${key}${nextStartText(nextStartAt(facts))}${before}.`
+      if (facts.limitOfOperator === 0) return stoppedSentence('throttle', key, before)
+      return `It is held by its throttle${key}${nextStartText(nextStartAt(facts))}${before}.${operatorText(facts)}`
     case 'sleep':
       return `It was started with a delay, and begins at ${optionalTimestamp(waitingFor.until)}.`
     case undefined:
@@ -334,6 +340,14 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'budget':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
+}
+
+function stoppedSentence(what: string, key: string, before: string): string {
+  return `It is held by its ${what}${key}${before}: an operator has set the limit to 0, and nothing starts until it is raised or removed.`
+}
+
+function operatorText({ limitOfOperator: limit }: Facts): string {
+  return limit === undefined ? '' : ` An operator has set the limit to ${limit}.`
 }
 
 /** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */

@@ -31,6 +31,7 @@ async function watching() {
   const logged: string[] = []
   const log = pino({}, { write: text => void logged.push(text) })
   const arrived: string[] = []
+  const limited: string[] = []
   const [elsewhere, catalog] = [
     new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }),
     new Catalog({ deliveryAttemptsMax: 1, generationsMax: 100 }),
@@ -42,6 +43,7 @@ async function watching() {
     clock,
     log,
     onAppReachable: (_, app) => void arrived.push(app),
+    onLimited: ({ name }) => void limited.push(name),
     onRead: async () => void slowReads++,
   })
   onTestFinished(async () => {
@@ -64,6 +66,7 @@ async function watching() {
     reading,
     logged,
     arrived,
+    limited,
     elsewhere,
     catalog,
     watch,
@@ -90,6 +93,21 @@ test('what another engine registers is known within a second, and what it remove
   await clock.advance(1000)
   expect(known()).toEqual([])
   expect(arrived).toEqual(['shop'])
+})
+
+test('limits that an operator sets at another engine are reported once, and so is their removal', async () => {
+  const { clock, limited, elsewhere, watch, commit } = await watching()
+  watch.start()
+  await commit(elsewhere, registered('r1'), { type: 'workflow.registered', workflow: workflow('order') })
+  await clock.advance(1000)
+  expect(limited).toEqual([])
+  const named = { type: 'workflow.limitsSet', namespace: 'default', app: 'shop', name: 'order' } as const
+  await commit(elsewhere, { ...named, limits: { throttle: 5 } })
+  await clock.advance(30_000)
+  expect(limited).toEqual(['order'])
+  await commit(elsewhere, named)
+  await clock.advance(1000)
+  expect(limited).toEqual(['order', 'order'])
 })
 
 test('after a notification it is known at once', async () => {

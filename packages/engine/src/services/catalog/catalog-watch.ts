@@ -2,7 +2,7 @@
 // store is shared; an engine that is alone knows everything from its own commits.
 
 import type { Logger } from 'pino'
-import { type Runner, runnerKey } from '../../domain/model/workflow.ts'
+import { type Runner, runnerKey, type Workflow } from '../../domain/model/workflow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import { RepeatingTask } from '../support/repeating-task.ts'
@@ -23,6 +23,8 @@ export interface CatalogWatchDeps {
   log: Logger
   /** A runner of the app is new to this engine, or changed: runs may be held for lack of it. */
   onAppReachable(namespace: string, app: string): void
+  /** Another engine moved the limits of the workflow: runs may be held here by the former ones. */
+  onLimited(workflow: Pick<Workflow, 'namespace' | 'app' | 'name'>): void
   /** Called after each of the regular reads of the whole catalog. */
   onRead(): Promise<void>
 }
@@ -70,11 +72,14 @@ export class CatalogWatch extends RepeatingTask {
       // The read may lack changes of this engine.
       if (catalog.applied !== applied) continue
       const known = new Map(catalog.allRunners().map(runner => [runnerKey(runner), registrationOf(runner)]))
+      const isMoved = (workflow: Workflow) => limitsOf(catalog, workflow) !== JSON.stringify(workflow.limits)
+      const moved = configured.workflows.filter(isMoved)
       catalog.replace(configured, revision)
       this.#mustRead = false
       this.#readAt = clock.elapsed()
       const isNew = (runner: Runner) => known.get(runnerKey(runner)) !== registrationOf(runner)
       this.#notifyApps(configured.runners.filter(isNew))
+      for (const workflow of moved) this.#deps.onLimited(workflow)
       return true
     }
     return false
@@ -84,6 +89,11 @@ export class CatalogWatch extends RepeatingTask {
     const apps = new Map(runners.map(runner => [`${runner.namespace}\n${runner.app}`, runner]))
     for (const { namespace, app } of apps.values()) this.#deps.onAppReachable(namespace, app)
   }
+}
+
+/** The operator's limits of the workflow as the catalog knows them. */
+function limitsOf(catalog: Catalog, { namespace, app, name }: Workflow): string | undefined {
+  return JSON.stringify(catalog.view(namespace).workflow(app, name)?.limits)
 }
 
 /** Differs when the runner registers something new. */

@@ -136,13 +136,13 @@ export class Catalog {
     return [...this.#receivers.values()].filter(receiver => receiver.namespace === namespace).sort(byId)
   }
 
-  /** A registration knows nothing of a pause. */
+  /** A registration knows nothing of a pause or an operator's limits. */
   #register(workflow: Workflow): void {
     const view = this.view(workflow.namespace)
     const { app, name } = workflow
-    const pausedAt = view.workflow(app, name)?.pausedAt ?? view.keptPause(app, name)
+    const { pausedAt, limits } = view.workflow(app, name) ?? view.keptPause(app, name) ?? {}
     view.dropPause(app, name)
-    view.putWorkflow(pausedAt === undefined ? workflow : { ...workflow, pausedAt })
+    view.putWorkflow({ ...workflow, ...(pausedAt !== undefined && { pausedAt }), ...(limits && { limits }) })
   }
 
   /** A registration knows nothing of a deletion at the same time. An empty list is none. */
@@ -184,14 +184,23 @@ export class Catalog {
         if ('name' in workflow) view.putWorkflow({ ...(workflow as Workflow), ...pause })
         break
       }
+      case 'workflow.limitsSet': {
+        const view = this.view(change.namespace)
+        const workflow = view.workflow(change.app, change.name)
+        if (!workflow) break
+        const { limits: _, ...rest } = workflow
+        view.putWorkflow({ ...rest, ...(change.limits && { limits: change.limits }) })
+        break
+      }
       case 'app.deleted':
         this.view(change.namespace).dropApp(change.app)
         break
       case 'workflow.dropped': {
         const { namespace, app, name } = change
-        const pausedAt = this.view(namespace).workflow(app, name)?.pausedAt
+        const { pausedAt, limits } = this.view(namespace).workflow(app, name) ?? {}
         this.view(namespace).dropWorkflow(app, name)
-        if (pausedAt !== undefined) this.view(namespace).keepPause({ namespace, app, name, pausedAt })
+        const kept = { ...(pausedAt !== undefined && { pausedAt }), ...(limits && { limits }) }
+        if (Object.keys(kept).length > 0) this.view(namespace).keepPause({ namespace, app, name, ...kept })
         break
       }
       case 'workflow.deleted':

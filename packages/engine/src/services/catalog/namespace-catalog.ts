@@ -29,7 +29,7 @@ export class NamespaceCatalog implements CatalogView {
   readonly #workflows = new Map<string, Map<string, Workflow>>()
   readonly #runners = new Map<string, Map<string, Runner>>()
   /** By app and name: pauses of workflows that are not registered. */
-  readonly #keptPauses = new Map<string, Map<string, number>>()
+  readonly #keptPauses = new Map<string, Map<string, KeptPause>>()
   readonly #matches = new Map<string, readonly Workflow[]>()
 
   readonly #endpoints = new Map<string, Endpoint>()
@@ -63,16 +63,16 @@ export class NamespaceCatalog implements CatalogView {
   }
 
   isPaused(app: string, name: string): boolean {
-    return (this.workflow(app, name)?.pausedAt ?? this.keptPause(app, name)) !== undefined
+    return (this.workflow(app, name)?.pausedAt ?? this.keptPause(app, name)?.pausedAt) !== undefined
   }
 
-  /** Time of the pause of a workflow that is not registered. */
-  keptPause(app: string, name: string): number | undefined {
+  /** The pause and the operator's limits of a workflow that is not registered. */
+  keptPause(app: string, name: string): KeptPause | undefined {
     return this.#keptPauses.get(app)?.get(name)
   }
 
-  keepPause({ app, name, pausedAt }: KeptPause): void {
-    entry(this.#keptPauses, app).set(name, pausedAt)
+  keepPause(kept: KeptPause): void {
+    entry(this.#keptPauses, kept.app).set(kept.name, kept)
   }
 
   dropPause(app: string, name: string): void {

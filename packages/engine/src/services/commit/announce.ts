@@ -143,6 +143,7 @@ export class Announcer {
       case 'waits.due':
       case 'workflow.resumed':
       case 'workflow.limited':
+      case 'workflow.throttled':
       case 'slots.freed':
       case 'startQueue.woken':
         this.#wakeRuns(change.at)

@@ -1,7 +1,8 @@
 // Drives one leased run: takes a permit of a runner, begins the run, and sends one pass after the other until it parks or
 // ends. A pass is one invoke; its outcome becomes changes, the changes one commit, and only then comes the next pass.
 
-import { type Start, throttleToPass } from '../../domain/holds/throttle.ts'
+import { presentThrottle } from '../../domain/holds/operator-limits.ts'
+import { type Start, throttleToPass, waitsForThrottle } from '../../domain/holds/throttle.ts'
 import { timedOut } from '../../domain/holds/timeouts.ts'
 import type { Change } from '../../domain/model/change.ts'
 import type { Decision } from '../../domain/model/decision.ts'
@@ -17,6 +18,7 @@ import type { Route } from '../../domain/pass/routing.ts'
 import { type Assumptions, noAssumptions } from '../../domain/run/assumptions.ts'
 import type { RunState } from '../../domain/run/state.ts'
 import type { Core } from '../commit/core.ts'
+import { wakeThrottled } from '../commit/wake-throttled.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
 import { endRunSpan, startRunSpan } from '../support/spans.ts'
 import { type ActiveRun, holdProgress } from './active-run.ts'
@@ -118,8 +120,15 @@ export class PassLoop {
       }
       return begin(active.state, context)
     })
-    if (decided?.next === 'stop') await this.#wakeIfRunnerArrived(decided.decision.run)
+    if (decided?.next === 'stop') await this.#wakeIfMissed(decided.decision.run, start)
     return decided?.next === 'pass'
+  }
+
+  /** Wakes a run that was held while what holds it went away. */
+  async #wakeIfMissed(run: Run, start: Start | undefined): Promise<void> {
+    await this.#wakeIfRunnerArrived(run)
+    if (start && waitsForThrottle(run) && start.limit !== this.#operatorThrottle(run))
+      await wakeThrottled(this.#deps, run)
   }
 
   /** A runner may have arrived while this run was being held for lack of one, and so have missed it: wakes the app again. */
@@ -142,7 +151,11 @@ export class PassLoop {
     const { store, clock, limiter, route } = this.#deps
     const throttle = throttleToPass(run, clock.now())
     if (!throttle || route(run, NONE_TRIED).kind !== 'runner') return undefined
-    const { id, limit, periodMs, burst } = throttle
+    const { id, limit: registered, periodMs, burst } = throttle
+    const limit = this.#operatorThrottle(run)
+    if (limit === 0) return { taken: false, freeAt: Number.POSITIVE_INFINITY, limit }
+    // Starts that were taken under another limit do not delay those of this one.
+    const key = limit === undefined ? id : `${id}\n${limit}`
     // A run does not overtake those in the start queue, even if it was woken from there: the limiter may have refused an earlier run,
     // at another engine, a moment before the start came free. An earlier run that parks at this moment may be missed: it loses its
     // place to this run, and no more than that.
@@ -150,10 +163,16 @@ export class PassLoop {
     const release = await this.#starts.acquire(id)
     try {
       const take = !(await store.in(run.namespace).isBehindStartQueue(id, run))
-      return await limiter.start({ key: id, limit, periodMs, burst, take, now: clock.now() })
+      const start = await limiter.start({ key, limit: limit ?? registered, periodMs, burst, take, now: clock.now() })
+      return limit === undefined ? start : { ...start, limit }
     } finally {
       release()
     }
+  }
+
+  /** The limit that an operator has set for the run's throttle. */
+  #operatorThrottle({ namespace, app, workflow }: Run): number | undefined {
+    return presentThrottle(this.#deps.catalog.view(namespace).workflow(app, workflow))
   }
 
   /** One pass and its commit; true when the next one follows at once. */

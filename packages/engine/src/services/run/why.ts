@@ -4,6 +4,7 @@
 import type { RunExplanation } from '@perdure/protocol'
 import { EventSubject } from '../../domain/expressions/event-subject.ts'
 import { evaluateWaitCondition } from '../../domain/expressions/matching.ts'
+import { limitOfOperator } from '../../domain/holds/operator-limits.ts'
 import { isConnectUrl } from '../../domain/model/connect-url.ts'
 import { isTerminal, type Run, type RunStatus } from '../../domain/model/run.ts'
 import type { PassSent, Step } from '../../domain/model/step.ts'
@@ -61,6 +62,7 @@ export class RunWhy {
       generationsMax: this.#deps.catalog.generationsMax,
       triesMax: triesOf(run, run.lastFailure, this.#deps.catalog.view(namespace)),
       ...this.#runners(run),
+      limitOfOperator: limitOfOperator(run, this.#deps.catalog.view(namespace).workflow(run.app, run.workflow)),
       blockedBy: await holders(reads, run),
       position: isHeld ? await reads.heldBefore(run) : undefined,
       bytesWithoutMemory:

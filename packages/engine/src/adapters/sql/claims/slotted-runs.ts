@@ -5,8 +5,15 @@
 import { fullSlot, heldForSlot, slotIds, wantsSlots } from '../../../domain/holds/concurrency.ts'
 import { presentLimit } from '../../../domain/holds/holds.ts'
 import { heldSlots, keptSlots } from '../../../domain/holds/kept-slots.ts'
+import { presentConcurrency } from '../../../domain/holds/operator-limits.ts'
 import { heldForStart, throttleToPass, waitsForThrottle } from '../../../domain/holds/throttle.ts'
-import type { ConcurrencyLimit, FlowControl, Slot, ThrottleHold } from '../../../domain/model/flow-control.ts'
+import type {
+  ConcurrencyLimit,
+  FlowControl,
+  OperatorLimits,
+  Slot,
+  ThrottleHold,
+} from '../../../domain/model/flow-control.ts'
 import { type Run, runDestination } from '../../../domain/model/run.ts'
 import { firstSeq } from '../../../domain/model/seq.ts'
 import type { Claim } from '../../../ports/store.ts'
@@ -30,7 +37,7 @@ const COUNT_TAKEN = `SELECT ${SLOT_COLUMNS.map(
 ).join(' + ')}`
 const FIRST_TO_START = `SELECT id FROM runs WHERE start_queue = ? ORDER BY ${QUEUE_ORDER} LIMIT 1`
 const FIRST_BY_TURN = `SELECT ${firstByTurn('start_queue')}`
-const FLOW_CONTROL = 'SELECT flow_control FROM workflows WHERE namespace = ? AND app = ? AND name = ?'
+const FLOW_CONTROL = 'SELECT flow_control, limits FROM workflows WHERE namespace = ? AND app = ? AND name = ?'
 const RUN_WITHOUT_PAYLOADS = RUNS.selectWithout('input', 'result', 'eventIds')
 
 /** How many runs hold each slot, counted once per claim and kept up to date through it. */
@@ -58,14 +65,18 @@ export class SlotCounts {
     this.#add(slots, 1)
   }
 
-  /** The present limits of the run's workflow. Read in the transaction of the claim, so that a registration counts at once. */
+  /** The present limits of the run's workflow. Read in the transaction of the claim, so that a registration, or an operator's limit, counts at once. */
   *limitsOf(run: Run): Work<readonly ConcurrencyLimit[] | undefined> {
     const { namespace, app, workflow } = run
     const key = runDestination({ namespace, app, workflow })
     if (!this.#limits.has(key)) {
       const [row] = yield* query(FLOW_CONTROL, [namespace, app, workflow])
-      const text = row?.[0] as string | null | undefined
-      this.#limits.set(key, text ? (JSON.parse(text) as FlowControl).concurrency : undefined)
+      const [flowControl, limits] = (row ?? []) as (string | null | undefined)[]
+      const known = {
+        ...(flowControl && { flowControl: JSON.parse(flowControl) as FlowControl }),
+        ...(limits && { limits: JSON.parse(limits) as OperatorLimits }),
+      }
+      this.#limits.set(key, presentConcurrency(known))
     }
     return this.#limits.get(key)
   }

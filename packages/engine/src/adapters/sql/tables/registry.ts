@@ -60,12 +60,14 @@ export const WORKFLOWS = table<Workflow>()('workflows', {
     inheritAttributes: since(2, optional(json)),
     updatedAt: integer,
     pausedAt: since(2, optional(integer)),
+    // A statement of its own changes them: a registration keeps them.
+    limits: since(3, optional(json)),
   },
 })
 
-/** Pauses of workflows that no runner registers at the moment; the pause of a registered one is in its row. */
+/** Pauses and limits of workflows that no runner registers at the moment; those of a registered one are in its row. */
 export const KEPT_PAUSES = table<KeptPause>()('kept_pauses', {
   key: ['namespace', 'app', 'name'],
   since: 3,
-  fixed: { namespace: text, app: text, name: text, pausedAt: integer },
+  fixed: { namespace: text, app: text, name: text, pausedAt: optional(integer), limits: optional(json) },
 })

@@ -206,6 +206,10 @@ const APPENDS: {
   },
   'workflow.limited': (to, { namespace, app, name, at }) =>
     appendOperation(to, 'run.workflowWoken', at, at, namespace, 'concurrency', app, name),
+  'workflow.throttled': (to, { namespace, app, name, at }) =>
+    appendOperation(to, 'run.throttleWoken', at, at, namespace, 'throttle', app, name),
+  'workflow.limitsSet': (to, { namespace, app, name, limits }) =>
+    appendOperation(to, 'workflow.limit', limits ? JSON.stringify(limits) : null, namespace, app, name),
   'workflow.dropped': (to, change) => {
     const { namespace, app, name } = change
     appendOperation(to, 'pause.keep', namespace, app, name)

@@ -105,6 +105,9 @@ export const OPERATIONS = {
     WHERE namespace = ? AND held_for_runner = 1 AND status = 'waiting' AND lease_owner IS NULL AND available_at > ?i`,
   'run.workflowWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER}
     WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL`,
+  // Whichever run of a queue comes to the throttle wakes the first one.
+  'run.throttleWoken': `UPDATE runs SET ${AVAILABLE_IN_ORDER} WHERE id IN (SELECT min(id) FROM runs
+    WHERE namespace = ? AND waiting_kind = ? AND app = ? AND workflow = ? AND lease_owner IS NULL GROUP BY start_queue)`,
   // Makes the first run in the queue due. A claim decides about it as about any other run, and it may wait again.
   'slot.free': `UPDATE runs SET ${AVAILABLE_IN_ORDER}, waits_for_slot = NULL WHERE id = ${NEXT_FOR_SLOT}`,
   // A run keeps its place in the queue until it is claimed. The inner limit is for PostgreSQL, whose planner does not know
@@ -179,16 +182,18 @@ export const OPERATIONS = {
   'runner.workflowsDeleted':
     'UPDATE runners SET deleted_workflows = ? WHERE namespace = ? AND app = ? AND runner_key = ?',
   'runner.delete': 'DELETE FROM runners WHERE namespace = ? AND app = ? AND runner_key = ?',
-  'workflow.put': upsert(WORKFLOWS, { kept: ['paused_at'] }),
+  'workflow.put': upsert(WORKFLOWS, { kept: ['paused_at', 'limits'] }),
   'workflow.pause': 'UPDATE workflows SET paused_at = ?i WHERE namespace = ? AND app = ? AND name = ?',
   'workflow.resume': 'UPDATE workflows SET paused_at = NULL WHERE namespace = ? AND app = ? AND name = ?',
-  // A registration that lacks the workflow keeps its pause, and the next one that has it takes the pause back.
-  'pause.keep': `INSERT INTO kept_pauses (namespace, app, name, paused_at)
-    SELECT namespace, app, name, paused_at FROM workflows
-    WHERE namespace = ? AND app = ? AND name = ? AND paused_at IS NOT NULL ON CONFLICT (namespace, app, name) DO NOTHING`,
-  'pause.takeBack': `UPDATE workflows SET paused_at = (SELECT paused_at FROM kept_pauses AS k
-      WHERE k.namespace = workflows.namespace AND k.app = workflows.app AND k.name = workflows.name)
-    WHERE namespace = ? AND app = ? AND name = ? AND paused_at IS NULL`,
+  'workflow.limit': 'UPDATE workflows SET limits = ? WHERE namespace = ? AND app = ? AND name = ?',
+  // A registration that lacks the workflow keeps its pause and limits, and the next one that has it takes them back.
+  'pause.keep': `INSERT INTO kept_pauses (namespace, app, name, paused_at, limits)
+    SELECT namespace, app, name, paused_at, limits FROM workflows
+    WHERE namespace = ? AND app = ? AND name = ? AND (paused_at IS NOT NULL OR limits IS NOT NULL)
+    ON CONFLICT (namespace, app, name) DO NOTHING`,
+  'pause.takeBack': `UPDATE workflows SET paused_at = coalesce(workflows.paused_at, k.paused_at), limits = coalesce(workflows.limits, k.limits)
+    FROM kept_pauses AS k WHERE k.namespace = workflows.namespace AND k.app = workflows.app AND k.name = workflows.name
+    AND workflows.namespace = ? AND workflows.app = ? AND workflows.name = ?`,
   'pause.delete': 'DELETE FROM kept_pauses WHERE namespace = ? AND app = ? AND name = ?',
   'pause.deleteOf': 'DELETE FROM kept_pauses WHERE namespace = ? AND app = ?',
   'workflow.delete': 'DELETE FROM workflows WHERE namespace = ? AND app = ? AND name = ?',

@@ -5,6 +5,7 @@ import { nearestNames, type StepError } from '@perdure/protocol'
 import type { FilterFault } from '../../expressions/matching.ts'
 import { chainFault, chainTooLong, LONG_CHAIN, nextGeneration } from '../../holds/generations.ts'
 import { heldByAncestors } from '../../holds/kept-slots.ts'
+import { presentConcurrency } from '../../holds/operator-limits.ts'
 import type { CatalogView } from '../../model/catalog.ts'
 import type { Run } from '../../model/run.ts'
 import type { ChildStart, Step } from '../../model/step.ts'
@@ -47,7 +48,9 @@ export function startChild(
     now,
     under,
   })
-  const held = heldByAncestors(child, workflow.flowControl?.concurrency)
+  // A limit that an operator has lowered holds the child until the operator moves it again.
+  const held =
+    heldByAncestors(child, workflow.flowControl?.concurrency) && heldByAncestors(child, presentConcurrency(workflow))
   if (held) return { error: held }
   const refused = draftStart(draft, child, { under }, context)
   return refused ? { error: refused } : { childRunId: child.id }

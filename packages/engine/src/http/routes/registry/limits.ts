@@ -30,11 +30,9 @@ export function limitRoutes(app: FastifyInstance, context: HttpContext): void {
     const from = { ...asked, endedSince: now - RELEASE_WINDOW_MS }
     const rows = await scan(context, reply, signal => reads.limits(from, signal))
     const workflows = await context.deps.registry.workflows(request.actor.namespace, undefined)
-    const defined = new Map(
-      workflows.map(({ app, name, flowControl }) => [appKeyOf(app, name), flowControl?.concurrency]),
-    )
-    const present = ({ app, workflow }: LimitedRun) => defined.get(appKeyOf(app, workflow))
-    const limits = limitsOf(rows, { now, present }).filter(
+    const defined = new Map(workflows.map(workflow => [appKeyOf(workflow.app, workflow.name), workflow]))
+    const workflowOf = ({ app, workflow }: LimitedRun) => defined.get(appKeyOf(app, workflow))
+    const limits = limitsOf(rows, { now, workflowOf }).filter(
       limit => (kind === undefined || limit.kind === kind) && (key === undefined || limit.key === key),
     )
     return sendJson(reply, 200, JSON.stringify(limits.slice(0, query.limit).map(presentLimit)))

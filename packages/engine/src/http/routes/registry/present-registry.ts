@@ -65,6 +65,7 @@ export function presentWorkflow(workflow: ListedWorkflow): WorkflowDefinition {
     })),
     updatedAt: timestamp(workflow.updatedAt),
     pausedAt: optionalTimestamp(workflow.pausedAt),
+    limits: workflow.limits && { ...workflow.limits },
   }
 }
 

@@ -9,11 +9,14 @@ import { type Handler, mount } from '../../access/mount.ts'
 import { bodyOf } from '../../request/body.ts'
 import { decodeCursor, encodeCursor, isPosition } from '../../request/cursor.ts'
 import { checkRegistration, namingWorkflow } from '../../request/registration.ts'
+import { validator } from '../../request/validate.ts'
 import { sendJson } from '../../response/reply.ts'
 import { presentApp, presentDefinition, presentRunner, presentWorkflow } from './present-registry.ts'
 
+const checkLimits = validator(operations.setWorkflowLimits.body.schema)
+
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { registry, loadOf, workflowControl, deletion } = context.deps
+  const { registry, loadOf, workflowControl, workflowLimits, deletion } = context.deps
 
   const register: Handler<typeof operations.register> = async (request, reply) => {
     const body = bodyOf(request)?.value
@@ -77,11 +80,29 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
     mount<Operation>(app, context, operation, async (request, reply) => {
       const { app: appName, name } = request.params as { app: string; name: string }
       await workflowControl[verb](request.actor, { app: appName, name })
-      const workflows = await registry.workflows(request.actor.namespace, appName)
-      const workflow = workflows.find(one => one.name === name)
-      if (!workflow) throw noWorkflow(appName, name)
-      return sendJson(reply, 200, JSON.stringify(presentWorkflow(workflow)))
+      return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
     })
+  }
+
+  mount(app, context, operations.setWorkflowLimits, async (request, reply) => {
+    const { app: appName, name } = request.params as { app: string; name: string }
+    const { concurrency, throttle } = checkLimits(bodyOf(request)?.value)
+    const limits = { ...(concurrency != null && { concurrency }), ...(throttle != null && { throttle }) }
+    await workflowLimits.set(request.actor, { app: appName, name }, limits)
+    return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
+  })
+
+  mount(app, context, operations.removeWorkflowLimits, async (request, reply) => {
+    const { app: appName, name } = request.params as { app: string; name: string }
+    await workflowLimits.set(request.actor, { app: appName, name }, {})
+    return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
+  })
+
+  async function workflowText(namespace: string, appName: string, name: string): Promise<string> {
+    const workflows = await registry.workflows(namespace, appName)
+    const workflow = workflows.find(one => one.name === name)
+    if (!workflow) throw noWorkflow(appName, name)
+    return JSON.stringify(presentWorkflow(workflow))
   }
 }
 
