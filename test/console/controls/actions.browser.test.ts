@@ -73,6 +73,7 @@ const DIALOGS: readonly [path: string, opens: readonly string[], ...words: strin
   ['webhooks/deliveries?status=succeeded', ['Redeliver all matching…'], '"filter":{"status":"succeeded"}'],
   [`workflows/${app}/quick`, ['Run now…'], `perdure workflows start ${app} quick --input '{}'`],
   [`workflows/${app}/quick`, ['Pause…'], `perdure workflows pause ${app} quick`],
+  [`workflows/${app}/quick`, ['Limits…'], `perdure workflows limits ${app} quick`],
   [`workflows/${app}/quick`, ['Delete…'], `perdure workflows delete ${app} quick --yes`],
 ]
 const IDS: Readonly<Record<string, string>> = {

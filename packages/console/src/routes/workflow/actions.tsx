@@ -1,4 +1,4 @@
-// Actions on a workflow: run it now, pause or resume it, delete it.
+// Actions on a workflow: run it now, pause or resume it, set its limits, delete it.
 
 import type { WorkflowDefinition } from '@perdure/protocol'
 import { lazy, Suspense, useState } from 'react'
@@ -8,10 +8,12 @@ import { WriteButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/overlay/dialog.tsx'
 import { toast } from '../../ui/overlay/toasts.tsx'
 
+const LimitsDialog = lazy(() => import('./limits-dialog.tsx'))
 const RunDialog = lazy(() => import('./run-dialog.tsx').then(module => ({ default: module.RunDialog })))
 
-export function WorkflowActions({ of: { app, name, pausedAt } }: { of: WorkflowDefinition }) {
-  const [asks, setAsks] = useState<'run' | 'pause' | 'delete'>()
+export function WorkflowActions({ of }: { of: WorkflowDefinition }) {
+  const { app, name, pausedAt } = of
+  const [asks, setAsks] = useState<'run' | 'pause' | 'limits' | 'delete'>()
   const isPaused = pausedAt !== undefined
   const changing = isPaused ? 'resumeWorkflow' : 'pauseWorkflow'
   const change = useWrite(changing, ['listWorkflows', 'listLimits'])
@@ -30,10 +32,16 @@ export function WorkflowActions({ of: { app, name, pausedAt } }: { of: WorkflowD
         Run now…
       </WriteButton>
       <WriteButton onClick={() => setAsks('pause')}>{isPaused ? 'Resume…' : 'Pause…'}</WriteButton>
+      <WriteButton onClick={() => setAsks('limits')}>Limits…</WriteButton>
       <WriteButton onClick={() => setAsks('delete')}>Delete…</WriteButton>
       {asks === 'run' && (
         <Suspense>
           <RunDialog app={app} name={name} onClose={close} />
+        </Suspense>
+      )}
+      {asks === 'limits' && (
+        <Suspense>
+          <LimitsDialog of={of} onClose={close} />
         </Suspense>
       )}
       {asks === 'pause' && (

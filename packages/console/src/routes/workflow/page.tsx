@@ -123,6 +123,15 @@ function Definition({ of }: { of: WorkflowDefinition }) {
           <Status status="paused" /> Paused since <Moment at={of.pausedAt} />: new runs stay queued until it is resumed.
         </li>
       )}
+      {of.limits && (
+        <li>
+          An operator has set{' '}
+          {Object.entries(of.limits)
+            .map(([limit, value]) => `${limit} to ${value}`)
+            .join(' and ')}
+          , instead of the registered limit.
+        </li>
+      )}
       {definitionWords(of).map(sentence => (
         <li key={sentence}>{sentence}</li>
       ))}
