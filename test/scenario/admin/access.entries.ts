@@ -144,7 +144,7 @@ export const ENTRIES: Record<string, Entry> = {
   startRun: { id: 'workflow' },
   pauseWorkflow: { id: 'workflow' },
   resumeWorkflow: { id: 'workflow' },
-  setWorkflowLimits: { id: 'workflow' },
+  setWorkflowLimits: { id: 'workflow', body: {} },
   removeWorkflowLimits: { id: 'workflow' },
   deleteWorkflow: { id: 'workflow' },
   deleteApp: { id: 'app' },

@@ -44,7 +44,7 @@ const shop = new PlainRunner({
         const more = [...(order.hold ? [hold] : []), ...(order.notify ? [notify(order.notify)] : [])]
         return flow([charge, ...more])(invoke, record)
       },
-      registration: { triggers: [{ event: 'order/placed' }], retry: { maxAttempts: 3 } },
+      registration: { triggers: [{ event: 'order/placed' }], retry: { maxAttempts: 3 }, concurrency: { limit: 50 } },
     },
   },
 })
@@ -186,14 +186,6 @@ async function pausedWorkflow(): Promise<Ids> {
   return {}
 }
 
-/** The workflow with a concurrency limit. */
-async function limited(): Promise<Ids> {
-  await shop.register(api)
-  const workflows = [{ name: 'fulfil-order', triggers: [{ event: 'order/placed' }], concurrency: { limit: 9 } }]
-  await api.post('/register', { app: 'shop', runner: 'shop-9', url: shop.url, workflows })
-  return {}
-}
-
 /** A workflow whose only runner has left. */
 async function abandoned(): Promise<Ids> {
   const workflows = { 'count-stock': flow([]) }
@@ -273,8 +265,8 @@ const BEFORE: Record<string, () => Promise<Ids>> = {
   listBuffers: batch,
   flushBuffer: batch,
   resumeWorkflow: pausedWorkflow,
-  setWorkflowLimits: limited,
-  removeWorkflowLimits: limited,
+  setWorkflowLimits: finished,
+  removeWorkflowLimits: finished,
   getBulk: bulk,
   stopBulk: bulk,
 }

@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import { doneCommand, listCommand, showCommand } from '../command-line/operation.ts'
 import { relative } from '../output/time.ts'
 import { definitionsCommand } from './definitions.ts'
+import { limitCommands, limitsText } from './limits.ts'
 import { startCommand } from './start.ts'
-import { limitCommands, limitsText } from './workflow-limits.ts'
 
 const FORCE = { force: 'also while live runners serve it: they lose their claim' }
 

@@ -81,9 +81,9 @@ export interface FlowControl {
 
 /** Limits that an operator has set for a workflow. They count instead of the registered ones until they are removed. */
 export interface OperatorLimits {
-  /** Of the concurrency limit without a key, else of the first one. 0: nothing starts. */
+  /** Replaces the limit without a key, else the first one. 0: nothing starts. */
   concurrency?: number
-  /** Starts in the registered period of the throttle. 0: nothing starts. */
+  /** Replaces the limit of starts in the registered period of the throttle. 0: nothing starts. */
   throttle?: number
 }
 

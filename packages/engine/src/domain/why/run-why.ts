@@ -15,6 +15,7 @@ import { pausedForBudgetSentence } from './budget.ts'
 import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
 import { failureText, shownFailure } from './failure.ts'
+import { limitSentence } from './limit-sentence.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
@@ -90,9 +91,7 @@ export function runWhy(facts: Facts): RunExplanation {
     sentence: sentenceOf(facts, open) + engineText(facts),
     since: timestamp(since),
     waitingFor: waiting && waitingForText(waiting),
-    wakeAt: optionalTimestamp(
-      waitsForThrottle(run) ? (facts.limitOfOperator === 0 ? undefined : nextStartAt(facts)) : wakeAt(run, open),
-    ),
+    wakeAt: optionalTimestamp(waitsForThrottle(run) ? nextStartAt(facts) : wakeAt(run, open)),
     event:
       waiting?.kind === 'event' && waiting.eventName !== undefined
         ? {
@@ -153,7 +152,8 @@ function wakeAt(run: Run, open: readonly Step[]): number | undefined {
 }
 
 /** When a run in a throttle's start queue may start. Only known for the first run, which is woken for the next start. */
-function nextStartAt({ run, position }: Facts): number | undefined {
+function nextStartAt({ run, position, limitOfOperator }: Facts): number | undefined {
+  if (limitOfOperator === 0) return undefined
   // Other keys may have earlier turns than the first run of a fairness key.
   if (position === undefined || run.holds?.fairness) return run.waitingFor?.until
   return position === 0 ? firstStartAt(run) : undefined
@@ -228,13 +228,11 @@ function queuedSentence(facts: Facts): string {
       if (waitingFor.isForTurn) return turnSentence(waitingFor)
       return `${heldSentence(facts)}${lastFailureText(facts)} It is tried again ${by(waitingFor)}, and as soon as one registers.`
     case 'concurrency':
-      if (facts.limitOfOperator === 0) return stoppedSentence('concurrency limit', key, before)
-      return `It is held by its concurrency limit${key} until ${holderText(facts)} ends${before}.${operatorText(facts)}`
+      return limitSentence(facts, `concurrency limit${key}`, ` until ${holderText(facts)} ends`, before)
     case 'workflow-paused':
       return `Its workflow "${run.workflow}" is paused. The run starts when the workflow is resumed.`
     case 'throttle':
-      if (facts.limitOfOperator === 0) return stoppedSentence('throttle', key, before)
-      return `It is held by its throttle${key}${nextStartText(nextStartAt(facts))}${before}.${operatorText(facts)}`
+      return limitSentence(facts, `throttle${key}`, nextStartText(nextStartAt(facts)), before)
     case 'sleep':
       return `It was started with a delay, and begins at ${optionalTimestamp(waitingFor.until)}.`
     case undefined:
@@ -340,14 +338,6 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'budget':
       return `It waits${waiting ? ` for ${waiting.kind}` : ''}.${more}`
   }
-}
-
-function stoppedSentence(what: string, key: string, before: string): string {
-  return `It is held by its ${what}${key}${before}: an operator has set the limit to 0, and nothing starts until it is raised or removed.`
-}
-
-function operatorText({ limitOfOperator: limit }: Facts): string {
-  return limit === undefined ? '' : ` An operator has set the limit to ${limit}.`
 }
 
 /** Parallel steps and races look alike here, and so does a handler that awaits something else than steps. */

@@ -16,7 +16,7 @@ import { presentApp, presentDefinition, presentRunner, presentWorkflow } from '.
 const checkLimits = validator(operations.setWorkflowLimits.body.schema)
 
 export function registryRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { registry, loadOf, workflowControl, workflowLimits, deletion } = context.deps
+  const { registry, loadOf, deletion } = context.deps
 
   const register: Handler<typeof operations.register> = async (request, reply) => {
     const body = bodyOf(request)?.value
@@ -71,7 +71,12 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
     await deletion.app(request.actor, appName, force)
     return reply.code(204).send()
   })
+  controlRoutes(app, context)
+}
 
+/** Operations that change how a workflow starts its runs, and answer the workflow. */
+function controlRoutes(app: FastifyInstance, context: HttpContext): void {
+  const { registry, workflowControl, workflowLimits } = context.deps
   const acts = [
     [operations.pauseWorkflow, 'pause'],
     [operations.resumeWorkflow, 'resume'],
