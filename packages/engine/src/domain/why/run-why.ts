@@ -1,7 +1,7 @@
 // Why a run is in its status, as fields for programs and as one sentence for people (docs/flow-control.md#why-does-it-wait).
 // The sentence is written here only; the command, the console and the test kit print it. services/run/why gathers the facts.
 
-import { cutText, elapsedText, type RunExplanation } from '@perdure/protocol'
+import { elapsedText, type RunExplanation } from '@perdure/protocol'
 import { chainWarning } from '../holds/generations.ts'
 import { firstStartAt, waitsForThrottle } from '../holds/throttle.ts'
 import { isTerminal, type Run, type RunStatus, runDurationMs, type WaitingFor } from '../model/run.ts'
@@ -16,16 +16,10 @@ import { circleWarning, type WaitCircle } from './circle.ts'
 import { by, deadlineText, nextStartText } from './deadlines.ts'
 import { failureText, shownFailure } from './failure.ts'
 import { limitSentence } from './limit-sentence.ts'
+import { faultText, type WaitFault } from './wait-fault.ts'
 
 /** Maximum number of children in an answer: a run may have started thousands. */
 const CHILDREN_SHOWN_MAX = 20
-
-/** An event that a wait could not be compared with. */
-export interface WaitFault {
-  eventId: string
-  expression: string
-  error: string
-}
 
 export interface Facts {
   run: Run
@@ -311,7 +305,7 @@ function waitingSentence(waiting: WaitingFor | undefined, facts: Facts, open: re
     case 'sleep':
       return `${step} sleeps until ${optionalTimestamp(waiting.until) ?? 'it is woken'}.${more}`
     case 'event':
-      return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts)}${more}`
+      return `${step} waits for event "${waiting.eventName}", ${deadlineText(waiting)}.${faultText(facts.waitFault)}${more}`
     case 'signal':
       return `${step} waits for signal "${waiting.signal}", ${deadlineText(waiting)}.${more}`
     case 'callback':
@@ -360,17 +354,6 @@ function childText({ stepName }: WaitingFor, open: readonly Step[]): string {
   const { workflow, app, until } = childStart
   const of = app === undefined ? '' : ` of app "${app}"`
   return `workflow "${workflow}"${of}: no runner has it. The step fails at ${timestamp(until)} (ENGINE_CHILD_GRACE).`
-}
-
-/** More of an expression is not shown. */
-const EXPRESSION_CHARS_MAX = 200
-
-/** Says why an event that came did not wake the run. */
-function faultText({ waitFault }: Facts): string {
-  if (!waitFault) return ''
-  const { eventId, expression, error } = waitFault
-  const named = cutText(expression, EXPRESSION_CHARS_MAX, '…')
-  return ` Its expression "${named}" could not be evaluated for event ${eventId}, so the event did not wake the run: ${error.replace(/\.$/, '')}.`
 }
 
 function triesOf({ attempt, maxAttempts }: WaitingFor): string {
