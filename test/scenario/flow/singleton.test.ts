@@ -25,6 +25,7 @@ test('skip: while a run of the key is live, others are skipped, at both levels',
     woke: 0,
     triggered: [{ workflow: name, app: expect.any(String), skipped: true, liveRunId: first }],
     skipped: true,
+    liveRunId: first,
   })
   expect((await send(name, 'y')).runId).toBeDefined()
   await api.post(`/runs/${first}/pause`)

@@ -193,6 +193,10 @@ export class FaultyStore implements Store {
     return this.#read(() => (looksBackByWall ? this.#eventsByWall(query) : inner.eventsSince(query)))
   }
 
+  inbox(id: string, without: ReadonlySet<string>) {
+    return this.#read(() => this.#deps.inner.inbox(id, without))
+  }
+
   async #eventsByWall(query: Parameters<Store['eventsSince']>[0]) {
     const { inner } = this.#deps
     const from = (await inner.loadRun(query.runId))?.run.createdAt ?? 0

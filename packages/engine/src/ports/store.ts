@@ -5,7 +5,7 @@ import type { BudgetLine } from '../domain/model/budget/budget.ts'
 import type { Guard, Unit } from '../domain/model/change.ts'
 import type { Delivery } from '../domain/model/delivery.ts'
 import type { Endpoint } from '../domain/model/endpoint.ts'
-import type { DedupeKey, MatchPaths, Waiter, Watcher } from '../domain/model/event.ts'
+import type { DedupeKey, InboxRead, MatchPaths, Waiter, Watcher } from '../domain/model/event.ts'
 import type { FlowRow } from '../domain/model/flow-row.ts'
 import type { Receiver } from '../domain/model/receiver.ts'
 import type { App, KeptPause, Runner, Workflow } from '../domain/model/workflow.ts'
@@ -101,9 +101,14 @@ export interface WaitsQuery {
   listsMax?: number
 }
 
+/** `isHidden`: the run does not see the event. It looks further back than its creation, for the events in its inbox alone. */
+export interface SincePositioned extends PositionedEvent {
+  isHidden?: true
+}
+
 /** A key that live runs share: that of a singleton, or with `started` the one that they were started with. */
 export interface LiveRunsQuery {
-  type: 'live' | 'started'
+  type: 'live' | 'unended' | 'started'
   namespace: string
   app: string
   workflow: string
@@ -182,7 +187,9 @@ export interface Store {
     runId: string
     after: number | 'run'
     limit: number
-  }): Promise<PositionedEvent[]>
+  }): Promise<SincePositioned[]>
+  /** The inbox: its newest position, and its first event that is not among those. */
+  inbox(id: string, without: ReadonlySet<string>): Promise<Omit<InboxRead, 'given'>>
   /** Everything that people and runners have configured, of every namespace, to fill the catalog at start. */
   catalog(): Promise<Configured>
   /**

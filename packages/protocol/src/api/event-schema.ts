@@ -60,6 +60,9 @@ export const SendEventReplySchema = Type.Object({
   eventId: optionalText(),
   at: Type.Optional(timestamp('When the event arrives, for one with `at` or `delay`: its effects are not known yet')),
   runId: optionalText('The first run that the event started'),
+  liveRunId: optionalText(
+    'If it started none, the first live run for which a singleton skipped the event, or to which it delivered it',
+  ),
   woke: Type.Optional(count('Number of waiting runs that the event woke')),
   triggered: Type.Optional(Type.Array(TriggeredSchema)),
   ...flags,
@@ -108,7 +111,7 @@ export const DryRunWorkflowSchema = Type.Object({
   matches: Type.Boolean({ description: 'Whether the event matches the trigger, including its filter' }),
   reason: optionalText('Why the event does not match'),
   outcome: Type.Optional({
-    ...text('run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
+    ...text('run', 'delivered', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'),
     description: 'What the event would result in; `run`: it starts a run, alone or as the last event of a full batch',
   }),
   cancels: Type.Optional(Type.Array(Type.String(), { description: 'Runs that a singleton policy would cancel' })),
@@ -124,7 +127,7 @@ export const DryRunWorkflowSchema = Type.Object({
             }),
           }),
         ),
-        singleton: Type.Optional(Type.Object({ ...dropKeyed, mode: text('skip', 'cancel') })),
+        singleton: Type.Optional(Type.Object({ ...dropKeyed, mode: text('skip', 'cancel', 'deliver') })),
         debounce: Type.Optional(Type.Object(dropKeyed)),
         batch: Type.Optional(Type.Object(keyed)),
         priority: Type.Optional(Type.Object({ value: Type.Number(), error: optionalText() })),

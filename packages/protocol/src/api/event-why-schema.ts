@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { MatchValuesSchema } from '../wire/match-schema.ts'
 import { count, optionalFlag, optionalText, text, timestamp } from '../wire/schema-parts.ts'
 
-const OUTCOMES = ['run', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
+const OUTCOMES = ['run', 'delivered', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
 const UNTRIGGERED = ['filter', 'other-app', 'suspended', 'no-trigger', 'own-end'] as const
 
 /** The effect of an event at one workflow. */
@@ -28,7 +28,7 @@ export const EventVerdictSchema = Type.Object({
     ),
   ),
   error: optionalText('Why the filter could not be evaluated'),
-  liveRunId: optionalText('The live run for which a singleton skipped the event'),
+  liveRunId: optionalText('The live run for which a singleton skipped the event, or to which it delivered it'),
   repeatOf: optionalText('The event that used the idempotency key first'),
 })
 

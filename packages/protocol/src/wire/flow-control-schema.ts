@@ -53,8 +53,8 @@ const BatchSchema = Type.Object({
   key: Key,
 })
 
-/** One live run per key: a second run is skipped, or cancels the first. */
-const SingletonSchema = Type.Object({ mode: text('skip', 'cancel'), key: Key })
+/** One live run per key: a second run is skipped, or cancels the first, or its event is for the first. */
+const SingletonSchema = Type.Object({ mode: text('skip', 'cancel', 'deliver'), key: Key })
 
 /** One run per key within `ttl`. */
 const IdempotencySchema = Type.Object({ key: Expression, ttl: Type.Optional(DurationSchema) })

@@ -361,6 +361,7 @@ export const InvokeContextSchema = Type.Object({
     }),
   ),
   lastTry: optionalFlag('The run fails if its handler throws in this pass, before it has stored a step'),
+  inbox: optionalFlag('Events were delivered to the run: the answer that ends it has `given`'),
   checkpointToken: optionalText('Opens `POST /invokes/{token}/checkpoints` for this pass'),
   checkpointUrl: optionalText('The URL of that route, with the token'),
   callbackUrl: optionalText(

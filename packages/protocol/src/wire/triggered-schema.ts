@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { optionalFlag, optionalText } from './schema-parts.ts'
 
 export const flags = {
+  delivered: optionalFlag('A singleton has a live run, for which the event is: no other started'),
   skipped: optionalFlag('A singleton policy dropped the event'),
   dropped: optionalFlag('A rate limit dropped the event'),
   debounced: optionalFlag('The event is buffered by a debounce'),
@@ -15,6 +16,6 @@ export const TriggeredSchema = Type.Object({
   workflow: Type.String(),
   app: Type.String(),
   runId: optionalText('The run that the event started; in a record also the run that its burst or batch became'),
-  liveRunId: optionalText('The live run for which a singleton skipped the event'),
+  liveRunId: optionalText('The live run for which a singleton skipped the event, or to which it delivered it'),
   ...flags,
 })

@@ -10,7 +10,15 @@ import { type EncodedOpcode, OPCODE_RULES } from './opcode.ts'
  * run that goes on.
  */
 export type Outcome =
-  | { kind: 'returned'; data: string | undefined; continues?: Continues; loss?: string; opcodes?: EncodedOpcode[] }
+  | {
+      kind: 'returned'
+      data: string | undefined
+      /** The events that the handler was given, for an engine that wants to know. */
+      given?: OpcodeOf<'WaitForEvent'>['given']
+      continues?: Continues
+      loss?: string
+      opcodes?: EncodedOpcode[]
+    }
   | { kind: 'threw'; error: unknown; fatal: boolean }
   /** `isStuck`: the handler waits for steps; otherwise it settled, or the engine stopped the pass. */
   | { kind: 'opcodes'; opcodes: EncodedOpcode[]; isStuck: boolean }

@@ -54,12 +54,12 @@ export class Waits {
     return this.#asGiven(given, others)
   }
 
-  /** The signals that the handler was given, of all names; undefined if the run has taken none. */
-  givenSignals(): OpcodeOf<'WaitForSignal'>['given'] {
+  /** The signals, and with `withEvents` the events, that the handler was given, of all names; undefined if the run has taken none. */
+  givenAtEnd({ withEvents }: { withEvents: boolean }): OpcodeOf<'WaitForSignal'>['given'] {
     const given = new Set<string>()
     const others = new Set<string>()
     for (const { stepId, id, op, isReleased } of this.#memo.events) {
-      if (op !== 'WaitForSignal') continue
+      if (op !== 'WaitForSignal' && !withEvents) continue
       ;(isReleased && this.#calls.get(stepId)?.promise.isTaken ? given : others).add(id)
     }
     return given.size + others.size === 0 ? undefined : this.#asGiven(given, others)

@@ -53,17 +53,19 @@ export function answerOf(outcome: Outcome, { logs, report }: Reports, lastStep?:
 }
 
 /** Builds the answer of a run's end, with its last steps. If they do not fit together, the next pass reports the end. */
-function answerReturned({ data, continues, opcodes = [] }: Extract<Outcome, { kind: 'returned' }>, rest: Rest): Answer {
+function answerReturned(outcome: Extract<Outcome, { kind: 'returned' }>, rest: Rest): Answer {
+  const { data, continues, opcodes = [] } = outcome
   const payload = data === undefined ? '' : `"data":${data}`
-  const given = continues?.given && `"given":${JSON.stringify(continues.given)}`
+  const told = continues ? continues.given : outcome.given
+  const given = told && `"given":${JSON.stringify(told)}`
   const next = [payload, given].filter(Boolean).join(',')
-  const members = continues ? [`"continueAs":{${next}}`] : payload === '' ? [] : [payload]
+  const members = continues ? [`"continueAs":{${next}}`] : next === '' ? [] : [next]
   if (opcodes.length === 0) return withLogs(200, members.join(''), rest)
   members.push(`"opcodes":[${opcodes.map(({ text }) => text).join(',')}]`)
-  const outcome = members.join(',')
-  if (byteLength(outcome) + byteLength(rest.fields) > RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES)
+  const end = members.join(',')
+  if (byteLength(end) + byteLength(rest.fields) > RESPONSE_BYTES_MAX - LOG_RESERVE_BYTES)
     return answerOpcodes(opcodes, rest)
-  return withLogs(200, outcome, rest)
+  return withLogs(200, end, rest)
 }
 
 /**

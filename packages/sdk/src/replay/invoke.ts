@@ -88,6 +88,7 @@ export async function invoke(
     running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
     hold,
+    reportsGiven: ctx.inbox === true,
     timeoutMs: ctx.invokeTimeoutMs,
   })
   const chain = chainOf(middleware, workflow.middleware)

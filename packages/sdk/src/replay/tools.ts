@@ -189,7 +189,7 @@ function continueAs({ ctx, middleware, eventName, pass }: PassEnvironment, data:
   if (!ctx.features?.includes(CONTINUE_AS_FEATURE))
     throw new NonRetriableError(`ctx.continueAs: this engine does not know it (${CONTINUE_AS_FEATURE})`)
   const text = encodePayload(middleware.output(data, { kind: 'event', name: eventName }), 'The data of ctx.continueAs')
-  return new Continuation(text, () => pass.waits.givenSignals())
+  return new Continuation(text, () => pass.waits.givenAtEnd({ withEvents: ctx.inbox === true }))
 }
 
 /** Calls a step with a name of the SDK. The value that `make` returns is stored and replayed. */

@@ -66,6 +66,7 @@ const BYTES_MAX: Record<string, number> = {
         'new_run_id',
         'source_run_id',
         'event_id',
+        'inbox',
         'bulk_id',
         'given_id',
         'first_event_id',

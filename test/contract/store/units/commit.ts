@@ -76,6 +76,7 @@ export function commitContract(open: OpenStore): void {
         chainId: 'run_c',
         awaited: true,
         signalled: true,
+        inbox: 'run_0',
         parentRunId: 'run_b',
         parentStepIndex: 0,
         generation: 4,

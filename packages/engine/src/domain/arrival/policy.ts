@@ -46,7 +46,7 @@ export interface Drafted {
 }
 
 /** The flags of an event that a policy keeps from starting a run at once. */
-export const POLICY_FLAGS = ['skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
+export const POLICY_FLAGS = ['delivered', 'skipped', 'dropped', 'debounced', 'batched', 'deduped'] as const
 type PolicyResult = Partial<Pick<Triggered, (typeof POLICY_FLAGS)[number] | 'liveRunId' | 'repeatOf'>>
 
 export interface Arrival extends Unit {

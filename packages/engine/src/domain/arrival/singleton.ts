@@ -7,6 +7,7 @@ import { dropKeyOf } from '../expressions/matching.ts'
 import type { Change, Guard, Unit } from '../model/change.ts'
 import type { Question } from '../model/decision.ts'
 import { EngineError } from '../model/errors.ts'
+import { INBOX_EVENTS_MAX } from '../model/event.ts'
 import { type Run, runKind } from '../model/run.ts'
 import type { Under } from '../run/create.ts'
 import { shownRunId } from '../text/ids.ts'
@@ -19,7 +20,7 @@ import {
   type LiveKey,
   liveRunsWithKey,
 } from './live/live-runs.ts'
-import { dropKey, type Policy } from './policy.ts'
+import { type Arrival, type ArrivalInput, dropKey, type Policy } from './policy.ts'
 
 /** The part that a singleton adds to the unit of a start. */
 export interface SingletonClaim extends LiveClaim {
@@ -33,12 +34,32 @@ export const singleton: Policy = (input, arrival) => {
   if (!policy) return undefined
   const key = dropKey('singleton', policy.key, { input, arrival })
   if (key === undefined) return undefined
-  const of = { type: 'live', namespace: event.namespace, app: workflow.app, workflow: workflow.name, key } as const
+  const of = { namespace: event.namespace, app: workflow.app, workflow: workflow.name, key }
   const liveRunId = claim(policy.mode, of, { known: input, unit: arrival })
+  if (liveRunId !== undefined && policy.mode === 'deliver') return deliver(liveRunId, input, arrival)
   if (liveRunId !== undefined) return { skipped: true, liveRunId }
   if (arrival.questions.length > 0) return {}
   arrival.singletonKey = key
   return undefined
+}
+
+/** Puts the event into the inbox of the live run. @throws EngineError `conflict` if a caller sends it and the inbox is full. */
+function deliver(liveRunId: string, input: ArrivalInput, arrival: Arrival): ReturnType<Policy> {
+  const { event, workflow, pin: runner, attributes, trace, engineEvents, assumptions } = input
+  if (assumptions.full.has(liveRunId)) {
+    const message = `Run ${shownRunId(liveRunId)} of workflow "${workflow.name}" of app "${workflow.app}" has ${INBOX_EVENTS_MAX} events that were delivered to it, the most of one run.`
+    if (event.source === 'api')
+      throw new EngineError('conflict', message, {
+        details: { limit: INBOX_EVENTS_MAX, liveRunId: shownRunId(liveRunId) },
+      })
+    arrival.warnings.push(`${message} This one was not delivered.`)
+    return { skipped: true, liveRunId }
+  }
+  const sent = { runner, attributes, trace, engineEvents }
+  arrival.guards.push({ type: 'inboxRoom', runId: liveRunId })
+  arrival.changes.push({ type: 'event.delivered', runId: liveRunId, eventId: event.id, sent })
+  arrival.changes.push({ type: 'run.marked', runId: liveRunId, mark: 'delivered' })
+  return { delivered: true, liveRunId }
 }
 
 /** A start without an event of the log, and the unit that it is a part of. */
@@ -58,7 +79,7 @@ export function claimSingleton(run: Run, start: SingletonStart): SingletonClaim 
   const subject = new EventSubject({ ...run.trigger, data: run.input })
   const key = dropKeyOf('singleton', policy.key, { subject, workflow, report })
   if (key === undefined) return unit
-  const of = { type: 'live', namespace: run.namespace, app: run.app, workflow: run.workflow, key } as const
+  const of = { namespace: run.namespace, app: run.app, workflow: run.workflow, key }
   const liveRunId = claim(policy.mode, of, { known: { ...facts, drafted, cancelled: NONE }, unit })
   if (liveRunId !== undefined) return { ...unit, liveRunId }
   run.singletonKey = key
@@ -117,9 +138,14 @@ export function alreadyRunningText({ app, workflow }: Pick<Run, 'app' | 'workflo
 }
 
 /** Adds the effects of the policy to the unit. Returns the live run for which nothing is started, if there is one. */
-function claim(mode: 'skip' | 'cancel', of: LiveKey, at: { known: LiveFacts; unit: LiveClaim }): string | undefined {
-  const live = liveRunsWithKey(of, at)
-  if (mode === 'skip' && live[0] !== undefined) return live[0]
+function claim(
+  mode: 'skip' | 'cancel' | 'deliver',
+  key: Omit<LiveKey, 'type'>,
+  at: { known: LiveFacts; unit: LiveClaim },
+): string | undefined {
+  // A run that is to be cancelled still takes events: else the one that its end starts would be the second of the key.
+  const live = liveRunsWithKey({ type: mode === 'deliver' ? 'unended' : 'live', ...key }, at)
+  if (mode !== 'cancel' && live[0] !== undefined) return live[0]
   for (const runId of live) cancelLive(runId, at)
   return undefined
 }

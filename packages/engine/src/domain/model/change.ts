@@ -9,7 +9,7 @@ import type { BulkResult } from './bulk.ts'
 import type { ControlAction } from './control-action.ts'
 import type { CountedPost, Delivery, DeliveryAttempt } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Event, UpdateAnswer, Waiter } from './event.ts'
+import type { DeliveredWith, Event, UpdateAnswer, Waiter } from './event.ts'
 import type { OperatorLimits } from './flow-control.ts'
 import type { FlowRow } from './flow-row.ts'
 import type { LogLine } from './log-line.ts'
@@ -56,10 +56,17 @@ export type Change =
    */
   | { type: 'run.cancelRequested'; runId: string; at: number; followsChain?: true; skipsCleanup?: true }
   /**
-   * Steps wait for the end of the run from now on, or it has got its first signal: its fence rises, so that its end sees the mark; no
-   * effect on a terminal run.
+   * Steps wait for the end of the run from now on, or it has got its first signal or its first delivered event: its fence rises, so that
+   * its end sees the mark; no effect on a terminal run, nor on one that has an inbox of events already.
    */
-  | { type: 'run.marked'; runId: string; mark: 'awaited' | 'signalled' }
+  | { type: 'run.marked'; runId: string; mark: 'awaited' | 'signalled' | 'delivered' }
+  /** Puts an event of the log into the inbox of a run, instead of starting another run with it. */
+  | { type: 'event.delivered'; runId: string; eventId: string; sent: DeliveredWith }
+  /**
+   * The run ends: the events that it was given, and the one that starts the next run, leave its inbox. The next run has the inbox, and
+   * looks back in the log to the first event that is left there.
+   */
+  | { type: 'inbox.left'; inbox: string; eventIds: readonly string[]; nextRunId?: string }
   /**
    * The run ends, and its log says how many signals no step has taken. With `nextRunId` the run continues instead: these signals, and
    * those of `eventIds`, are for that run from now on.
@@ -192,6 +199,8 @@ const CHANGES_CATALOG = {
   'run.progressed': false,
   'run.cancelRequested': false,
   'run.marked': false,
+  'event.delivered': false,
+  'inbox.left': false,
   'signals.left': false,
   'update.answered': false,
   'waits.due': false,
@@ -263,6 +272,12 @@ export type Guard =
   | { type: 'limit'; budgetId: string; name: string; revision: number }
   /** Exactly these live runs have the singleton key. A run with a requested cancel is not live. */
   | { type: 'live'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
+  /** Exactly these runs with the singleton key have not ended, whether or not a cancel is requested. */
+  | { type: 'unended'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
+  /** No event was put into the inbox behind that position of the log. */
+  | { type: 'inbox'; inbox: string; after: number }
+  /** The inbox of the run has room for an event. */
+  | { type: 'inboxRoom'; runId: string }
   /** The same of the key with which runs were started directly. */
   | { type: 'started'; namespace: string; app: string; workflow: string; key: string; runIds: readonly string[] }
   /**
@@ -315,6 +330,9 @@ export const GUARD_TYPES = Object.keys({
   flow: true,
   limit: true,
   live: true,
+  unended: true,
+  inbox: true,
+  inboxRoom: true,
   started: true,
   paused: true,
   watchers: true,

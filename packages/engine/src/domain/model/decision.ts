@@ -1,6 +1,7 @@
 // The result of a decision about one run: the unit to commit, and the state that the run's owner applies afterwards.
 
 import type { Unit } from './change.ts'
+import type { InboxRead } from './event.ts'
 import type { Run } from './run.ts'
 import type { Step } from './step.ts'
 
@@ -27,5 +28,7 @@ export type Question =
   | { type: 'newest'; namespace: string; runId: string }
   /** The lines of the budgets. */
   | { type: 'budgets'; ids: readonly string[] }
+  /** The inbox of the run, without the events that it was given. The answer is kept with the state. */
+  | { type: 'inbox'; state: { inbox?: InboxRead | undefined }; id: string; given: ReadonlySet<string> }
   /** A token from the limiter for the arrival `of`. */
   | { type: 'take'; of: string; quota: { key: string; limit: number; periodMs: number; now: number } }

@@ -3,6 +3,7 @@
 import type { EventMatch, MatchValues, Triggered as WireTriggered } from '@perdure/protocol'
 import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
+import type { Traceparent } from '../text/traceparent.ts'
 import type { Attributes } from './attributes.ts'
 
 /** The entry of a workflow that an event triggered. */
@@ -13,6 +14,33 @@ export interface Triggered extends WireTriggered {
   repeatOf?: string
   /** The workflow was paused: the run waits until it is resumed. The wire does not show it. */
   isPaused?: true
+}
+
+/** Most events in the inbox of a run, as many as it can take in steps. */
+export const INBOX_EVENTS_MAX = 10_000
+
+/** The parts that an event was sent with and that the run which it starts later has. */
+export interface DeliveredWith {
+  runner?: string | undefined
+  attributes?: Attributes | undefined
+  trace?: Traceparent | undefined
+  engineEvents?: number | undefined
+}
+
+/** An event in the inbox of a run. */
+export interface DeliveredEvent {
+  event: Pick<Event, 'id' | 'name' | 'data' | 'receivedAt' | 'generation'>
+  sent: DeliveredWith
+}
+
+/** An inbox as it was read for the end of its run. */
+export interface InboxRead {
+  /** The first event that the run was not given; absent: there is none. */
+  first?: DeliveredEvent
+  /** Position of the newest event in it; 0 without one. */
+  newest: number
+  /** The events that the run was given, for which it was read. */
+  given: ReadonlySet<string>
 }
 
 /** A trigger for the event's name that the event does not meet. */

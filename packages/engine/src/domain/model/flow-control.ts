@@ -36,7 +36,7 @@ export interface Batch {
 }
 
 interface Singleton {
-  mode: 'skip' | 'cancel'
+  mode: 'skip' | 'cancel' | 'deliver'
   key?: string
 }
 

@@ -146,6 +146,8 @@ export interface Run {
   awaited?: boolean
   /** The run, or one before it in its chain, has got a signal. */
   signalled?: boolean
+  /** Id of the inbox of events that a singleton delivered: that of the first run in a row that got one. Absent: none was delivered. */
+  inbox?: string
   /** Set to have the next lease cancel the run, for example when its parent ended. */
   cancelRequested?: boolean
   /** The run was cancelled, or is to be, by somebody who wants no cleanup. */

@@ -9,7 +9,7 @@ import type { Run, Suspicion } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { Draft } from '../run/draft.ts'
 import { pauseForFailure, pausesWhenExhausted, spentStep } from '../run/exhausted.ts'
-import { type End, finish } from '../run/finish.ts'
+import { type End, finish, takenEvents } from '../run/finish.ts'
 import { attemptsMax, isFinalError, PASS_TRIES_DEFAULT, transportBackoffMs } from '../run/retry.ts'
 import { isDue, type RunState } from '../run/state.ts'
 import { frameError } from '../view/timeline-frames.ts'
@@ -52,7 +52,7 @@ interface Refused {
 function decideNext(draft: Draft, state: RunState, outcome: Outcome, context: PassContext): Next | Refused {
   const end = (how: End): Next => {
     if (how.status !== 'cancelled') storeProgress(draft, outcome.progress ?? context.heldProgress)
-    finish(draft, how, context.catalog)
+    finish(draft, how, context.catalog, { given: givenEvents(state, outcome, context) })
     return 'stop'
   }
   const fail = (error: RunError) => end({ status: 'failed', error })
@@ -124,6 +124,17 @@ function endWithSteps(
   restoreTries(draft)
   const timeout = timedOut(draft.run, context.now)
   return timeout ? { status: 'failed', error: timeout } : 'again'
+}
+
+/**
+ * The events that the handler was given, as far as the outcome says that it knows the steps of its pass. Undefined if the runner may never
+ * have got them.
+ */
+function givenEvents(state: RunState, outcome: Outcome, { knowledge }: PassContext): ReadonlySet<string> | undefined {
+  if (outcome.kind === 'transportFailed' && outcome.error.code !== 'handler_failed') return undefined
+  const { given } = outcome.kind === 'returned' ? (outcome.continueAs ?? outcome) : {}
+  const { settled, except = [] }: Given = given ?? knowledge
+  return takenEvents(state, settled, except)
 }
 
 type Returned = Extract<Outcome, { kind: 'returned' }>

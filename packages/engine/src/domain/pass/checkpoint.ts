@@ -5,7 +5,7 @@ import type { Decision, Next } from '../model/decision.ts'
 import { isSettled, type Step } from '../model/step.ts'
 import { passMayAnswer } from '../run/cleanup/late-window.ts'
 import { Draft } from '../run/draft.ts'
-import { type End, finish } from '../run/finish.ts'
+import { type End, finish, takenEvents } from '../run/finish.ts'
 import type { RunState } from '../run/state.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { applyReported, restoreTries } from './advance.ts'
@@ -33,7 +33,7 @@ export function checkpoint(
 function decideNext(draft: Draft, state: RunState, reported: Reported, context: PassContext): Next {
   const end = (how: End): Next => {
     if (how.status !== 'cancelled') storeProgress(draft, reported.progress ?? context.heldProgress)
-    finish(draft, how, context.catalog)
+    finish(draft, how, context.catalog, { given: takenEvents(state, context.knowledge.settled, []) })
     return 'stop'
   }
   if (draft.run.cancelRequested) {

@@ -64,7 +64,9 @@ const POLICIES: { readonly [P in FlowControlName | keyof FlowControl]: ReadPolic
     if (debounce) throw read.invalid('batch', 'cannot be combined with debounce')
     return policy
   },
-  singleton({ singleton }, read) {
+  singleton({ singleton, batch, debounce }, read) {
+    if (singleton?.mode === 'deliver' && (batch || debounce))
+      throw read.invalid('singleton.mode', `deliver cannot be combined with ${batch ? 'batch' : 'debounce'}`)
     return singleton && { mode: singleton.mode, ...read.key('singleton', singleton.key) }
   },
   idempotency({ idempotency }, read) {

@@ -44,6 +44,8 @@ export interface Assumptions {
   live: ReadonlyMap<string, readonly string[]>
   /** By `dedupeName`: the event that claimed the dedupe id, null if that is not known. A missing id is assumed to be free. */
   dedupes: ReadonlyMap<string, string | null>
+  /** Runs whose inboxes are full. A missing run is assumed to have room. */
+  full: ReadonlySet<string>
   /** Other runs that the decision ends, by id. Never assumed: a question fetches them. */
   runs: ReadonlyMap<string, RunState>
   /** By id of a run that a step waits for: the newest run of its chain, or null. Never assumed: a question fetches it. */
@@ -71,6 +73,8 @@ export function dedupeName({ app, dedupeId }: { app: string; dedupeId: string })
 /** Shared by all decisions that need nothing else, which nearly all do. */
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
+const NONE: ReadonlySet<never> = new Set<never>()
+
 /** The assumptions of a first try: nothing was read. */
 export function noAssumptions(): Assumptions {
   return {
@@ -83,6 +87,7 @@ export function noAssumptions(): Assumptions {
     watchers: NOTHING,
     live: NOTHING,
     dedupes: NOTHING,
+    full: NONE,
     runs: NOTHING,
     newest: NOTHING,
     limiterAnswers: NOTHING,

@@ -8,7 +8,7 @@ import { nextGeneration } from '../holds/generations.ts'
 import { holdsOf, storedPriority } from '../holds/holds.ts'
 import { handOverToCleanup, underAncestors } from '../holds/kept-slots.ts'
 import type { Attributes } from '../model/attributes.ts'
-import type { Event } from '../model/event.ts'
+import type { DeliveredEvent, Event } from '../model/event.ts'
 import { type CollectedEvents, type Run, runKind } from '../model/run.ts'
 import type { Workflow } from '../model/workflow.ts'
 import { derivedId, rankedId } from '../text/ids.ts'
@@ -101,6 +101,36 @@ export function eventRun(options: {
     ...(attributes === undefined ? {} : { attributes }),
   }
   return queuedAnew(origin, options)
+}
+
+/** The run that starts with an event of the inbox of a run that has ended. It has the inbox and the singleton key. */
+export function deliveredRun(
+  ended: Run,
+  { event, sent }: DeliveredEvent,
+  { inbox, now, under }: { inbox: string; now: number; under: Under },
+): Run {
+  const { namespace, workflow, app, singletonKey } = ended
+  const { runner, attributes, trace, engineEvents } = sent
+  const origin: Origin = {
+    namespace,
+    id: derivedId('run', now, event.id, app, workflow),
+    workflow,
+    app,
+    triggerKind: 'event',
+    eventName: event.name,
+    eventId: event.id,
+    trigger: { id: event.id, name: event.name },
+    createdAt: now,
+    inbox,
+    ...(event.data === undefined ? {} : { input: event.data }),
+    ...(event.generation === undefined ? {} : { generation: event.generation }),
+    ...(engineEvents === undefined ? {} : { engineEvents }),
+    ...(runner === undefined ? {} : { runner }),
+    ...(trace === undefined ? {} : { trace }),
+    ...(singletonKey === undefined ? {} : { singletonKey }),
+    ...(attributes === undefined ? {} : { attributes }),
+  }
+  return queuedAnew(origin, under)
 }
 
 /** The run that a caller starts directly. Its handler receives an event with the workflow's name, which no record has. */
@@ -343,6 +373,7 @@ export function linkRun(
     ...(from.attributes === undefined ? {} : { attributes: from.attributes }),
     ...(from.awaited ? { awaited: true } : {}),
     ...(from.signalled ? { signalled: true } : {}),
+    ...(from.inbox === undefined ? {} : { inbox: from.inbox }),
   }
   const { priority: _, ...link } = queued(origin, runKind(from) === 'run' ? under : UNHELD)
   return from.priority === undefined ? link : { ...link, priority: from.priority }

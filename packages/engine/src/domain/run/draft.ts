@@ -23,6 +23,8 @@ import type { RunState } from './state.ts'
 
 export class Draft {
   readonly now: number
+  /** The run as it was before the decision. */
+  readonly state: RunState
   readonly questions: Question[] = []
   readonly guards: Guard[] = []
   readonly changes: Change[] = []
@@ -52,6 +54,7 @@ export class Draft {
 
   constructor(state: RunState, now: number) {
     this.now = now
+    this.state = state
     this.guards.push({ type: 'run', runId: state.run.id, fence: state.run.fence })
     this.#run = state.run
     this.#open = state.open

@@ -6,10 +6,12 @@ import { asThrownError, ROOT_SCOPE, type RunError, type StepError } from '@perdu
 import type { Report } from '../expressions/matching.ts'
 import { handOverToLink } from '../holds/kept-slots.ts'
 import type { CatalogView } from '../model/catalog.ts'
+import type { DeliveredEvent } from '../model/event.ts'
 import { runKind } from '../model/run.ts'
+import type { Step } from '../model/step.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { LATE_ANSWER_MS, LATE_STEPS_MAX } from './cleanup/late-window.ts'
-import { cleanupRun, linkRun, onFailureRun } from './create.ts'
+import { cleanupRun, deliveredRun, linkRun, onFailureRun } from './create.ts'
 import { cancelAtBirth, Draft } from './draft.ts'
 import { endedEvent } from './later/ended-event.ts'
 import { notifyRunEnded } from './notices.ts'
@@ -30,10 +32,16 @@ export interface NextLink {
 
 /**
  * Ends the drafted run. The draft must not change the run afterwards. `mayAnswer`: its pass is under way and may still answer, for which
- * the cleanup run waits.
+ * the cleanup run waits. `given`: the events that the handler was given; absent: those of which a report of a later pass was stored.
  */
-export function finish(draft: Draft, end: End, catalog: CatalogView, { mayAnswer = false } = {}): void {
+export function finish(
+  draft: Draft,
+  end: End,
+  catalog: CatalogView,
+  { mayAnswer = false, given }: { mayAnswer?: boolean; given?: ReadonlySet<string> | undefined } = {},
+): void {
   cancelOutstanding(draft)
+  const delivered = given ?? reportedEvents(draft.state)
   draft.set({
     availableAt: undefined,
     leaseOwner: undefined,
@@ -44,8 +52,9 @@ export function finish(draft: Draft, end: End, catalog: CatalogView, { mayAnswer
   if (end.status === 'succeeded' && end.result !== undefined) draft.set({ result: end.result })
   if (end.status === 'failed') draft.set({ error: end.error })
   const next = end.status === 'succeeded' ? end.continueAs : undefined
-  if (next) continueRun(draft, next, catalog)
+  if (next) continueRun(draft, next, { catalog, given: delivered })
   else {
+    startFromInbox(draft, { catalog, given: delivered })
     leaveSignals(draft)
     sendEnd(draft, end.status, catalog)
   }
@@ -98,7 +107,7 @@ export function cancelChild(draft: Draft, runId: string): void {
 }
 
 /** Drafts the next run of the chain. A paused run continues as a paused one. */
-function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, catalog: CatalogView): void {
+function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, { catalog, given }: Delivering): void {
   const { run, now } = draft
   const under = { workflow: catalog.workflow(run.app, run.workflow), report }
   const created = linkRun(run, { input: data, now, under })
@@ -107,6 +116,7 @@ function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, cat
   leaveSignals(draft, { nextRunId: link.id, eventIds: ungiven })
   if (run.status !== 'paused') {
     draft.changes.push({ type: 'run.created', run: link })
+    leaveInbox(draft, { eventIds: [...given], nextRunId: link.id })
     return
   }
   const paused = new Draft(RunState.created(link), now)
@@ -114,6 +124,79 @@ function continueRun(draft: Draft, { data, report, ungiven = [] }: NextLink, cat
   paused.set({ availableAt: undefined })
   const { changes } = paused.done()
   draft.changes.push({ type: 'run.created', run: { ...link, status: 'paused', availableAt: undefined } }, ...changes)
+  leaveInbox(draft, { eventIds: [...given], nextRunId: link.id })
+}
+
+interface Delivering {
+  catalog: CatalogView
+  /** The events that the handler was given. */
+  given: ReadonlySet<string>
+}
+
+/** Starts a run with the first delivered event that the handler was not given. The others are for that run. */
+function startFromInbox(draft: Draft, { catalog, given }: Delivering): void {
+  const { run, state, now } = draft
+  const own = deliveredHere(draft)
+  if (run.inbox === undefined && !own) return
+  const inbox = run.inbox ?? run.id
+  let first = own
+  if (run.inbox !== undefined) {
+    const read = state.inbox
+    if (!read || !isSameSet(read.given, given)) {
+      draft.questions.push({ type: 'inbox', state, id: inbox, given })
+      return
+    }
+    draft.guards.push({ type: 'inbox', inbox, after: read.newest })
+    first = read.first ?? own
+  }
+  if (!first) {
+    leaveInbox(draft, { eventIds: [...given] })
+    return
+  }
+  const under = { workflow: catalog.workflow(run.app, run.workflow) }
+  const started = deliveredRun(run, first, { inbox, now, under })
+  draft.changes.push({ type: 'run.created', run: started })
+  leaveInbox(draft, { eventIds: [...given, first.event.id], nextRunId: started.id })
+}
+
+/** The first event that the decision itself delivers to the run: the run emits it in its last pass. */
+function deliveredHere({ run, changes }: Draft): DeliveredEvent | undefined {
+  const delivered = changes.find(change => change.type === 'event.delivered' && change.runId === run.id)
+  if (delivered?.type !== 'event.delivered') return undefined
+  const recorded = changes.find(change => change.type === 'event.recorded' && change.event.id === delivered.eventId)
+  return recorded?.type === 'event.recorded' ? { event: recorded.event, sent: delivered.sent } : undefined
+}
+
+function leaveInbox(draft: Draft, left: { eventIds: readonly string[]; nextRunId?: string }): void {
+  const { run, changes } = draft
+  if (run.inbox === undefined && !deliveredHere(draft)) return
+  changes.push({ type: 'inbox.left', inbox: run.inbox ?? run.id, ...left })
+}
+
+/** The events of settled waits, as far as a report of a pass that was sent later is stored: the handler was given them for sure. */
+function reportedEvents({ run, settled }: RunState): ReadonlySet<string> {
+  const { passSentAt = 0 } = run.lastPass ?? {}
+  if (run.inbox === undefined) return NONE
+  return takenBy(settled.filter(({ finishedAt = 0 }) => finishedAt <= passSentAt))
+}
+
+/** The events that the first `count` settled steps took from the log, without some. */
+export function takenEvents({ run, settled }: RunState, count: number, except: readonly string[]): ReadonlySet<string> {
+  if (run.inbox === undefined) return NONE
+  const taken = new Set(takenBy(settled.slice(0, count)))
+  for (const id of except) taken.delete(id)
+  return taken
+}
+
+function takenBy(steps: readonly Step[]): ReadonlySet<string> {
+  const ids = steps.map(({ op, eventId }) => (op === 'WaitForEvent' ? eventId : undefined))
+  return new Set(ids.filter(id => id !== undefined))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every(id => other.has(id))
 }
 
 function answerParent(draft: Draft, end: End): void {

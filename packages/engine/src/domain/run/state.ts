@@ -2,6 +2,7 @@
 // Decisions read it; `apply` updates it once a decision is durable.
 
 import type { Decision } from '../model/decision.ts'
+import type { InboxRead } from '../model/event.ts'
 import type { Run } from '../model/run.ts'
 import { firstSeq } from '../model/seq.ts'
 import { isSettled, type Step } from '../model/step.ts'
@@ -26,6 +27,8 @@ export class RunState {
   readonly open: ReadonlyMap<string, Step> = this.#open
   /** Highest stored `@root` log index + 1. Handler lines with a lower index are repeats of a replay. */
   rootLogged: number
+  /** The inbox of the run, once it was read for its end. */
+  inbox: InboxRead | undefined
   /** Last seq used in the range of `run.fence`. Undefined after a plain load: the next decision bumps the fence. */
   seq: number | undefined
   /** The highest seq of the steps; 0 without steps. */

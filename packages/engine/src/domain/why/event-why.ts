@@ -157,6 +157,7 @@ const PAST: Record<Outcome, (entry: Triggered) => string> = {
   deduped: ({ repeatOf }) => `Its idempotency key was used before${repeatOf ? `, by event ${repeatOf}` : ''}.`,
   dropped: () => 'Its rate limit dropped the event.',
   skipped: ({ liveRunId }) => `Its singleton skipped the event: run ${liveRunId} was alive.`,
+  delivered: ({ liveRunId }) => `Its singleton delivered the event to run ${liveRunId}, which was alive.`,
   debounced: ({ runId }) =>
     runId === undefined
       ? 'It joined a burst that has not become a run.'
@@ -172,6 +173,7 @@ const PRESENT: Record<Outcome, string> = {
   deduped: 'Its idempotency key is used.',
   dropped: 'Its rate limit would drop the event.',
   skipped: 'Its singleton would skip the event: a run is alive.',
+  delivered: 'Its singleton would deliver the event to a run that is alive.',
   debounced: 'It would join a burst.',
   batched: 'It would join a batch.',
 }

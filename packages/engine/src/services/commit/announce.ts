@@ -42,6 +42,8 @@ type Unannounced = Extract<
         | 'run.kept'
         | 'run.marked'
         | 'signals.left'
+        | 'event.delivered'
+        | 'inbox.left'
         | 'budget.spent'
         | 'budget.limited'
         | 'delivery.attempted'

@@ -122,6 +122,7 @@ function isUnread(assumptions: Assumptions, guard: Guard): boolean {
       return !assumptions.flow.has(guard.id)
     case 'live':
     case 'started':
+    case 'unended':
       return !assumptions.live.has(liveKey(guard))
     case 'dedupe':
       return guard.assumed === true && !assumptions.dedupes.has(dedupeName(guard))
@@ -144,7 +145,7 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       const { eventName, after } = guard
       const page = await store.eventsSince({ ...guard, limit: EVENTS_PAGE })
       const earlier = assumptions.events.get(eventName)?.events ?? []
-      const events = [...earlier, ...page]
+      const events = [...earlier, ...page.filter(({ isHidden }) => !isHidden)]
       const read = { events, after: page.at(-1)?.position ?? after }
       assumptions.events = new Map(assumptions.events).set(eventName, read)
       return true
@@ -155,7 +156,11 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       return true
     case 'live':
     case 'started':
+    case 'unended':
       assumptions.live = new Map(assumptions.live).set(liveKey(guard), await store.liveRuns(guard))
+      return true
+    case 'inboxRoom':
+      assumptions.full = new Set(assumptions.full).add(guard.runId)
       return true
     case 'dedupe': {
       if (!guard.assumed) return false
@@ -163,6 +168,13 @@ export async function refreshAssumption(store: Store, assumptions: Assumptions, 
       const dedupes = new Map(assumptions.dedupes)
       if (claim) dedupes.set(dedupeName(guard), claim.eventId ?? null)
       assumptions.dedupes = dedupes
+      return true
+    }
+    case 'inbox': {
+      // The end of a run of the assumptions rested on its inbox: the next decision asks for the run again.
+      const runs = [...assumptions.runs].filter(([, { run }]) => run.inbox !== guard.inbox)
+      if (runs.length === assumptions.runs.size) return false
+      assumptions.runs = new Map(runs)
       return true
     }
     case 'limit':
@@ -206,6 +218,9 @@ export async function answerQuestion(
   } else if (question.type === 'newest') {
     const newest = await newestOf(store, question)
     assumptions.newest = new Map(assumptions.newest).set(question.runId, newest)
+  } else if (question.type === 'inbox') {
+    const { state, id, given } = question
+    state.inbox = { ...(await store.inbox(id, given)), given }
   } else if (question.type === 'budgets') {
     assumptions.budgets = await store.budgets(question.ids)
   } else if (!assumptions.limiterAnswers.has(question.of)) {

@@ -14,6 +14,7 @@ import { type FlowRow, released } from '../../domain/model/flow-row.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Assumptions } from '../../domain/run/assumptions.ts'
 import { scheduledEvent, scheduledRow } from '../../domain/run/later/scheduled-event.ts'
+import { shownRunId } from '../../domain/text/ids.ts'
 import type { JsonText } from '../../domain/text/json-text.ts'
 import { timestamp } from '../../domain/text/timestamp.ts'
 import type { Traceparent } from '../../domain/text/traceparent.ts'
@@ -340,10 +341,11 @@ function reply(
   // The answer to an event with a time has no effects, even if that time has passed.
   if (at !== undefined) return { eventId, at: timestamp(at) }
   const { woke, triggered, suspended, warnings } = effects as Fanout
-  const runId = firstRunOf({ triggered })
+  const { runId, liveRunId } = startedBy({ triggered })
   return {
     eventId,
     ...(runId === undefined ? flagsOf(triggered) : { runId }),
+    ...(liveRunId === undefined ? {} : { liveRunId: shownRunId(liveRunId) }),
     woke,
     triggered: wireTriggered(triggered),
     ...(suspended ? { suspended } : {}),

@@ -67,6 +67,7 @@ export function invokeBody(
   const timeout = invokeTimeoutMs === undefined ? '' : `,"invokeTimeoutMs":${invokeTimeoutMs}`
   const cleanup = active.followed === undefined ? '' : `,"cleanup":${active.followed}`
   const reporting = opened ? `,"checkpointToken":"${opened.token}","checkpointUrl":"${opened.url}"` : ''
+  const inbox = run.inbox === undefined ? '' : ',"inbox":true'
   const last = lastTry ? ',"lastTry":true' : ''
-  return `${event}${memo}${ctx},"attempt":${run.attempt}${last},"traceparent":"${traceparent}"${timeout}${attempts}${reporting}${cleanup}}}`
+  return `${event}${memo}${ctx},"attempt":${run.attempt}${last},"traceparent":"${traceparent}"${timeout}${attempts}${inbox}${reporting}${cleanup}}}`
 }

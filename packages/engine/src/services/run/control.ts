@@ -107,6 +107,7 @@ export class Control {
     const decision = await decideAndCommit<Decision>({
       store,
       decide: () => decide(state),
+      questions: ({ questions }) => questions,
       unit: decision => decision,
       commit: unit => this.#audit.commit(actor, unit, act),
       onStale: async () => {

@@ -121,8 +121,9 @@ export class Starts {
 
   /** The live run for which a singleton would refuse the start, which cancels the run `cancelled`. */
   async #liveRunId(workflow: Workflow, { singleton }: StartPolicies, cancelled?: string): Promise<string | undefined> {
-    if (singleton?.mode !== 'skip' || singleton.key === undefined) return undefined
-    const live = await this.#liveRuns(workflow, { type: 'live', key: singleton.key })
+    if (!singleton || singleton.mode === 'cancel' || singleton.key === undefined) return undefined
+    const type = singleton.mode === 'deliver' ? 'unended' : 'live'
+    const live = await this.#liveRuns(workflow, { type, key: singleton.key })
     return live.find(id => id !== cancelled)
   }
 

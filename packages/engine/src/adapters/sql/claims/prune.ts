@@ -56,6 +56,8 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
 const LOOKED_BACK_TO = `SELECT NULL, min(log_position) FROM runs WHERE namespace = ? AND ${IDLE}
   UNION ALL SELECT namespace, log_position FROM runs WHERE ${LEASED} AND available_at > 0`
 /** A live run may still take a signal of any age. */
+/** An event in the inbox of a live run may have to start another. */
+const NOT_DELIVERED = 'NOT EXISTS (SELECT 1 FROM delivered_events WHERE event_id = events.id)'
 const NOT_SIGNAL_OF_LIVE_RUN = `(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM runs WHERE id = events.run_id AND finished_at IS NULL))`
 /**
  * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a
@@ -63,7 +65,7 @@ const NOT_SIGNAL_OF_LIVE_RUN = `(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM run
  */
 const OLD_EVENTS = `DELETE FROM events WHERE position IN (
     SELECT position FROM (SELECT position, received_at FROM events
-      WHERE namespace = ? AND ${NOT_SIGNAL_OF_LIVE_RUN} ORDER BY position LIMIT ?i) AS front
+      WHERE namespace = ? AND ${NOT_SIGNAL_OF_LIVE_RUN} AND ${NOT_DELIVERED} ORDER BY position LIMIT ?i) AS front
     WHERE received_at < ?i AND (position <= ?i OR received_at < ?i))
   RETURNING position`
 

@@ -1,6 +1,6 @@
 // Queries about the event log. Called by the store and its reads.
 
-import type { Event } from '../../../domain/model/event.ts'
+import type { DeliveredEvent, DeliveredWith, Event } from '../../../domain/model/event.ts'
 import { FIRST_EVENT_NAME } from '../../../domain/text/name.ts'
 import type { RedrivableEvent, RedriveQuery } from '../../../ports/redrive-reads.ts'
 import {
@@ -126,9 +126,35 @@ export interface EventsSince {
 /** Rows of `SELECT_EVENT`, oldest first, of the events that the `events` guard is about (write/guard-checks.ts). */
 export function eventsSinceQuery({ namespace, eventName, runId, after, limit }: EventsSince): Query {
   const from = after !== 'run' ? '?' : '(SELECT log_position FROM runs WHERE id = ?)'
-  const sql = `SELECT ${SELECT_EVENT} FROM events
+  const sql = `SELECT ${SELECT_EVENT}, ${HIDDEN} FROM events
     WHERE namespace = ? AND name = ? AND position > ${from} ORDER BY position LIMIT ?`
-  return { sql, params: [namespace, eventName, after === 'run' ? runId : after, limit] }
+  return { sql, params: [runId, runId, namespace, eventName, after === 'run' ? runId : after, limit] }
+}
+
+/** Whether the event came before the run, which looks back for the events in its inbox alone. Signals are for one run anyway. */
+const HIDDEN = `CASE WHEN position <= (SELECT inbox_until FROM runs WHERE id = ?) AND run_id IS NULL
+  AND NOT EXISTS (SELECT 1 FROM delivered_events AS d
+    WHERE d.inbox = (SELECT inbox FROM runs WHERE id = ?) AND d.event_id = events.id) THEN 1 END`
+
+/** An event of an inbox, of a row that `inboxQuery` found. */
+export function deliveredEvent([id, name, data, receivedAt, generation, sent]: Row): DeliveredEvent {
+  const event = { id: id as string, name: name as string, receivedAt: receivedAt as number }
+  return {
+    event: {
+      ...event,
+      ...(data === null ? {} : { data: data as string }),
+      ...(generation === null ? {} : { generation: generation as number }),
+    },
+    sent: JSON.parse(sent as string) as DeliveredWith,
+  }
+}
+
+/** The first events of an inbox, from a place on: id, name, data, time, generation, the parts they were sent with, position. */
+export function inboxQuery(inbox: string, after: number, limit: number): Query {
+  const sql = `SELECT e.id, e.name, e.data, e.received_at, e.generation, d.sent, d.position
+    FROM delivered_events AS d JOIN events AS e ON e.id = d.event_id
+    WHERE d.inbox = ? AND d.position > ? ORDER BY d.position LIMIT ?`
+  return { sql, params: [inbox, after, limit] }
 }
 
 /** The signals to a run that no step of it has taken, oldest first. */

@@ -4,7 +4,7 @@
 import type { BudgetLine } from '../../../domain/model/budget/budget.ts'
 import { GUARD_TYPES, type Unit } from '../../../domain/model/change.ts'
 import { invariant, StaleError } from '../../../domain/model/errors.ts'
-import type { DedupeKey } from '../../../domain/model/event.ts'
+import type { DedupeKey, InboxRead } from '../../../domain/model/event.ts'
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { LoadedRun } from '../../../domain/run/state.ts'
 import type { Admin } from '../../../ports/admin.ts'
@@ -19,17 +19,18 @@ import type {
   LiveRunsQuery,
   Pruning,
   RunClaim,
+  SincePositioned,
   Store,
   StoreStats,
   StoreTimes,
   WaitsQuery,
 } from '../../../ports/store.ts'
-import type { PositionedEvent, Reads } from '../../../ports/store-reads.ts'
+import type { Reads } from '../../../ports/store-reads.ts'
 import type { Task, UnitRequest } from '../batches/requests.ts'
 import { LANE_TABLES } from '../claims/lanes.ts'
 import type { Table } from '../description/table.ts'
 import type { Row, Value } from '../description/values.ts'
-import { type EventsSince, eventsSinceQuery } from '../reads/event-queries.ts'
+import { deliveredEvent, type EventsSince, eventsSinceQuery, inboxQuery } from '../reads/event-queries.ts'
 import { lastAcceptedQuery } from '../reads/receiver-queries.ts'
 import { loadedRun, loadQueries } from '../reads/runs/run-queries.ts'
 import { ScanQueue } from '../reads/scan/scan-queue.ts'
@@ -55,6 +56,9 @@ import { checkSql, LIVE_RUNS } from '../write/guard-checks.ts'
 import { isLong, longUnitRequest, unitRequest } from '../write/unit-request.ts'
 import type { ClaimedRuns, Database } from './database.ts'
 import { SqlAdmin } from './sql-admin.ts'
+
+/** Events of an inbox in one read. */
+const INBOX_PAGE = 100
 
 export class SqlStore implements Store {
   readonly #database: Database
@@ -199,9 +203,24 @@ export class SqlStore implements Store {
     return { waiters: rows.map(waiterFromRow), lists: found.map(pathsFromRow) }
   }
 
-  async eventsSince(query: EventsSince): Promise<PositionedEvent[]> {
+  async eventsSince(query: EventsSince): Promise<SincePositioned[]> {
     const { sql, params } = eventsSinceQuery(query)
-    return (await this.#rows(sql, params)).map(positionedEvent)
+    const rows = await this.#rows(sql, params)
+    return rows.map(row => (row.at(-1) === null ? positionedEvent(row) : { ...positionedEvent(row), isHidden: true }))
+  }
+
+  async inbox(id: string, without: ReadonlySet<string>): Promise<Omit<InboxRead, 'given'>> {
+    const [newestRow] = await this.#rows('SELECT max(position) FROM delivered_events WHERE inbox = ?', [id])
+    const newest = (newestRow?.[0] as number | null) ?? 0
+    for (let after = 0; ; ) {
+      // Those that the run was given come first, nearly always.
+      const { sql, params } = inboxQuery(id, after, INBOX_PAGE)
+      const rows = await this.#rows(sql, params)
+      const first = rows.find(([eventId]) => !without.has(eventId as string))
+      if (first) return { first: deliveredEvent(first), newest }
+      if (rows.length < INBOX_PAGE) return { newest }
+      after = rows.at(-1)?.at(-1) as number
+    }
   }
 
   async catalog(): Promise<Configured> {

@@ -1,6 +1,6 @@
 // The tables of the event log and of claimed dedupe ids.
 
-import type { DedupeKey, Event } from '../../../domain/model/event.ts'
+import type { DedupeKey, DeliveredWith, Event } from '../../../domain/model/event.ts'
 import type { PositionedEvent } from '../../../ports/store-reads.ts'
 import { flag, integer, json, optional, since, text, unique } from '../description/column.ts'
 import { table } from '../description/table.ts'
@@ -42,6 +42,26 @@ export const SELECT_EVENT = `${EVENTS.select}, events.position`
 export function positionedEvent(row: Row): PositionedEvent {
   return { event: EVENTS.fromRow(row), position: row[EVENTS.columns.length] as number }
 }
+
+interface Delivered {
+  inbox: string
+  eventId: string
+  position: number
+  /** The parts of the run that the event starts, if it comes to that. */
+  sent: DeliveredWith
+}
+
+/** The inboxes of runs: events that a singleton delivered to a live run. A row goes at the end of the run that was given its event. */
+export const DELIVERED_EVENTS = table<Delivered>()('delivered_events', {
+  key: ['inbox', 'event_id'],
+  since: 3,
+  fixed: { inbox: text, eventId: text, position: integer, sent: json },
+  indexes: {
+    delivered_events_next: { on: 'inbox, position' },
+    // Retention and erasure look whether an event is in an inbox.
+    delivered_events_of: { on: 'event_id' },
+  },
+})
 
 interface Dedupe extends Omit<DedupeKey, 'now'> {
   expiresAt: number

@@ -118,9 +118,10 @@ export const RUNS = table<Run>()('runs', {
     input: payload,
     singletonKey: optional(text),
     startKey: since(3, optional(text)),
-    // Statements of their own set these two.
+    // Statements of their own set these three.
     awaited: since(3, flag),
     signalled: since(3, flag),
+    inbox: since(3, optional(text)),
     cancelOn: optional(json),
     holds: optional(json),
     priority: optional(real),
@@ -137,6 +138,8 @@ export const RUNS = table<Run>()('runs', {
     slotsFromBirth: derived(since(3, flag), ({ holds }: Run) => holds?.fromBirth),
     // The position of the newest event when the run was inserted: its waits look back to there (docs/events.md#waits).
     logPosition: unmapped(integer),
+    // A run that looks further back than its creation sees up to here the events in its inbox alone.
+    inboxUntil: unmapped(since(3, optional(integer))),
     kind: derived(since(3, optional(text)), kindOfRow),
     // Set by an end that is committed behind the mark up to which the roll-ups count, until they count it.
     late: unmapped(since(2, flag)),

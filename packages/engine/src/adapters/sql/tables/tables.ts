@@ -9,7 +9,7 @@ import { ATTEMPTS, DELIVERIES } from './deliveries.ts'
 import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
 import { ENDPOINT_ROLLUPS } from './endpoint-rollups.ts'
 import { ERASED_RUNS } from './erased-runs.ts'
-import { DEDUPES, EVENTS } from './events.ts'
+import { DEDUPES, DELIVERED_EVENTS, EVENTS } from './events.ts'
 import { BUDGETS, FAIR_TURNS, FLOW_ROWS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
 import { GIVEN_RUN_IDS } from './given-run-ids.ts'
@@ -30,6 +30,7 @@ export const TABLES: readonly TableSchema[] = [
   FRAMES,
   LOGS,
   EVENTS,
+  DELIVERED_EVENTS,
   DEDUPES,
   DELIVERIES,
   ATTEMPTS,

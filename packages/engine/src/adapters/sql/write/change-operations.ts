@@ -72,6 +72,8 @@ const ERASE_OWN = [
   'erase.run',
 ] as const
 
+const MARKS = { awaited: 'run.await', signalled: 'run.signal', delivered: 'run.deliver' } as const
+
 const APPENDS: {
   [Type in Change['type']]: (to: Value[], change: Extract<Change, { type: Type }>) => void
 } = {
@@ -122,7 +124,13 @@ const APPENDS: {
     appendOperation(to, 'run.requestCancel', skips, at, at, runId)
     if (followsChain) appendOperation(to, 'chain.requestCancel', skips, at, at, runId)
   },
-  'run.marked': (to, { runId, mark }) => appendOperation(to, mark === 'awaited' ? 'run.await' : 'run.signal', runId),
+  'run.marked': (to, { runId, mark }) => appendOperation(to, MARKS[mark], runId),
+  'event.delivered': (to, { runId, eventId, sent }) =>
+    appendOperation(to, 'event.deliver', JSON.stringify(sent), runId, eventId),
+  'inbox.left': (to, { inbox, eventIds, nextRunId }) => {
+    for (const id of eventIds) appendOperation(to, 'inbox.take', inbox, id)
+    if (nextRunId !== undefined) appendOperation(to, 'inbox.lookBack', nextRunId)
+  },
   'signals.left': (to, { runId, at, seq, nextRunId, eventIds = [] }) => {
     if (nextRunId === undefined) return appendOperation(to, 'signals.log', runId, seq, at, runId, runId)
     const name = signalEventName(nextRunId, '')

@@ -2,6 +2,7 @@
 // And each guard's parameters and expected values, which unit-request.ts appends to the request of a unit.
 
 import type { Counted, Guard } from '../../../domain/model/change.ts'
+import { INBOX_EVENTS_MAX } from '../../../domain/model/event.ts'
 import type { Value } from '../description/values.ts'
 import { runnerKey } from '../tables/registry.ts'
 import { digestsFrom, WAITING, WATCHING } from './match-lists.ts'
@@ -40,7 +41,14 @@ const liveWith = (column: 'singleton_key' | 'start_key') =>
     AND finished_at IS NULL AND cancel_requested IS NULL`,
   )
 /** The live runs of (namespace, workflow, app, key). A run that is to be cancelled is not live any more. */
-export const LIVE_RUNS = { live: liveWith('singleton_key'), started: liveWith('start_key') } as const
+export const LIVE_RUNS = {
+  live: liveWith('singleton_key'),
+  started: liveWith('start_key'),
+  unended: rows(
+    ['id'],
+    'runs WHERE namespace = ? AND workflow = ? AND app = ? AND singleton_key = ? AND finished_at IS NULL',
+  ),
+} as const
 
 export const GUARD_CHECKS = {
   run: value('fence', 'runs WHERE id = ?'),
@@ -66,6 +74,12 @@ export const GUARD_CHECKS = {
   waitPaths: rows(['digest'], digestsFrom(WAITING)),
   events: none('events WHERE namespace = ? AND name = ? AND position > (SELECT log_position FROM runs WHERE id = ?)'),
   eventsAfter: none('events WHERE namespace = ? AND name = ? AND position > ?i'),
+  inbox: none('delivered_events WHERE inbox = ? AND position > ?i'),
+  inboxRoom: {
+    expects: 'none',
+    columns: ['1'],
+    from: `delivered_events WHERE inbox = (SELECT inbox FROM runs WHERE id = ?) LIMIT 1 OFFSET ${INBOX_EVENTS_MAX - 1}`,
+  },
   dedupe: none('dedupes WHERE namespace = ? AND app = ? AND dedupe_id = ? AND expires_at > ?i'),
   givenId: none('given_run_ids WHERE namespace = ? AND given_id = ?'),
   unstarted: none('runs WHERE event_id = ? AND workflow = ? AND app = ?'),
@@ -114,6 +128,9 @@ const APPENDS: { [Type in Guard['type']]: (to: Value[], guard: Extract<Guard, { 
     else if (matchKey === null) check(to, 'plainWatchers', [namespace, eventName, after])
     else check(to, 'matchedWatchers', [namespace, eventName, matchKey, after])
   },
+  unended: appendLive,
+  inbox: (to, { inbox, after }) => check(to, 'inbox', [inbox, after]),
+  inboxRoom: (to, { runId }) => check(to, 'inboxRoom', [runId]),
   slug: (to, { slug }) => check(to, 'slug', [slug]),
   waiters: (to, { namespace, eventName, waiters, matchKey }) => {
     if (matchKey === undefined && waiters.length === 0) return check(to, 'noWaiters', [namespace, eventName])
@@ -158,7 +175,7 @@ function waitersCheck(matchKey: string | null | undefined): CheckName {
 
 function appendLive(
   to: Value[],
-  { type, namespace, app, workflow, key, runIds }: Extract<Guard, { type: 'live' | 'started' }>,
+  { type, namespace, app, workflow, key, runIds }: Extract<Guard, { type: 'live' | 'unended' | 'started' }>,
 ): void {
   check(to, type, [namespace, workflow, app, key], ...runIds)
 }

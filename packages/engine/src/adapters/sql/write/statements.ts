@@ -78,6 +78,16 @@ export const OPERATIONS = {
   'run.await': `UPDATE runs SET awaited = 1, fence = fence + 1 WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
   // The same for the first signal.
   'run.signal': `UPDATE runs SET signalled = 1, fence = fence + 1 WHERE id = ? AND status NOT IN ${FINAL_STATUSES}`,
+  // The same for the first event that is delivered to the run.
+  'run.deliver': `UPDATE runs SET inbox = id, fence = fence + 1
+    WHERE id = ? AND inbox IS NULL AND status NOT IN ${FINAL_STATUSES}`,
+  'event.deliver': `INSERT INTO delivered_events (inbox, event_id, position, sent)
+    SELECT coalesce(r.inbox, r.id), e.id, e.position, ? FROM runs AS r, events AS e WHERE r.id = ? AND e.id = ? ON CONFLICT DO NOTHING`,
+  'inbox.take': 'DELETE FROM delivered_events WHERE inbox = ? AND event_id = ?',
+  // The next run sees what is left in the inbox, although it came earlier.
+  'inbox.lookBack': `UPDATE runs SET inbox_until = log_position,
+      log_position = (SELECT min(position) - 1 FROM delivered_events WHERE inbox = runs.inbox)
+    WHERE id = ? AND inbox_until IS NULL AND EXISTS (SELECT 1 FROM delivered_events WHERE inbox = runs.inbox)`,
   // One line for all signals that no step of the ended run has taken.
   'signals.log': `INSERT INTO logs (run_id, seq, ts, level, message, scope, attempt, idx, dedupe)
     SELECT ?, ?i, ?i, 'warn', 'The run ended and left ' || count(*) || CASE count(*) WHEN 1 THEN ' signal' ELSE ' signals' END
@@ -149,6 +159,7 @@ export const OPERATIONS = {
   'erase.event': `UPDATE events SET data = NULL, erased = 1,
     decided = CASE WHEN decided LIKE '%"attributes":%' THEN NULL ELSE decided END WHERE id = ? AND namespace = ?
     AND NOT EXISTS (SELECT 1 FROM runs WHERE event_id = events.id)
+    AND NOT EXISTS (SELECT 1 FROM delivered_events WHERE event_id = events.id)
     AND NOT EXISTS (SELECT 1 FROM runs WHERE ${FOLLOWS_RUN_OF_EVENT} AND trigger_id = events.id AND continued_from IS NULL)
     AND NOT EXISTS (SELECT 1 FROM ${BUFFERED} JOIN runs ON runs.first_event_id = ${BUFFER_OPENED_BY}
       WHERE runs.event_ids LIKE '%"' || events.id || '"%' AND runs.continued_from IS NULL)

@@ -11,8 +11,11 @@ import { cancel } from '../../run/control.ts'
 import { cancelAtBirth, interruptingPass } from '../../run/draft.ts'
 import { RunState } from '../../run/state.ts'
 
-/** A key of live runs. `live`: that of a singleton. `started`: the one that runs were started with. */
-export type LiveKey = Omit<Extract<Guard, { type: 'live' | 'started' }>, 'runIds'>
+/**
+ * A key of live runs. `live`: that of a singleton. `unended`: the same, and a run counts until its end is stored, even if it is to be
+ * cancelled. `started`: the one that runs were started with.
+ */
+export type LiveKey = Omit<Extract<Guard, { type: 'live' | 'unended' | 'started' }>, 'runIds'>
 
 /** The facts that the live runs of a key are found by. */
 export interface LiveFacts {
@@ -50,25 +53,32 @@ export function liveRunsWithKey(of: LiveKey, { known, unit }: { known: LiveFacts
   const { assumptions, drafted, cancelled } = known
   const durable = assumptions.live.get(liveKey(of)) ?? []
   unit.guards.push({ ...of, runIds: durable })
+  const untilEnd = of.type === 'unended'
   const created = drafted.changes.flatMap(change =>
-    change.type === 'run.created' && hasKey(change.run, of) && !change.run.cancelRequested ? [change.run.id] : [],
+    change.type === 'run.created' && hasKey(change.run, of) && (untilEnd || !change.run.cancelRequested)
+      ? [change.run.id]
+      : [],
   )
+  if (untilEnd) return [...durable, ...created].filter(id => !endIn(id, drafted))
   return [...durable, ...created].filter(id => !cancelled.has(id) && !hasEnded(id, drafted))
 }
 
 function hasKey(run: Run, { type, app, workflow, key }: LiveKey): boolean {
-  const own = type === 'live' ? run.singletonKey : run.startKey
+  const own = type === 'started' ? run.startKey : run.singletonKey
   return run.workflow === workflow && run.app === app && own === key
 }
 
 /** Whether the unit so far ends the run. */
 function hasEnded(runId: string, { self, changes }: LiveFacts['drafted']): boolean {
   if (self?.id === runId) return self.cancelRequested === true
-  return changes.some(
-    change =>
-      (change.type === 'run.moved' && change.run.id === runId && isTerminal(change.run.status)) ||
-      (change.type === 'run.cancelRequested' && change.runId === runId),
+  return (
+    endIn(runId, { changes }) || changes.some(change => change.type === 'run.cancelRequested' && change.runId === runId)
   )
+}
+
+/** Whether the changes store the end of the run. */
+function endIn(runId: string, { changes }: LiveFacts['drafted']): boolean {
+  return changes.some(change => change.type === 'run.moved' && change.run.id === runId && isTerminal(change.run.status))
 }
 
 /** Adds the cancel of a live run to the unit, or the question for it. */
@@ -97,7 +107,8 @@ export function cancelLive(runId: string, { known, unit }: { known: LiveFacts; u
   }
   // The run has ended since. Then the guard on the live runs does not hold either, and they are read again.
   if (isTerminal(state.run.status)) return
-  const { guards, changes } = cancel(state, { now, catalog })
+  const { guards, changes, questions } = cancel(state, { now, catalog })
+  unit.questions.push(...questions)
   unit.guards.push(...guards)
   unit.changes.push(...changes.map(interruptingPass))
 }

@@ -46,7 +46,7 @@ export type Outcome = PassLines &
   ReportedProgress &
   /** With `opcodes`: the last steps of the run, which are stored together with its end. */
   (
-    | ({ kind: 'returned'; data?: JsonText; continueAs?: NextInput; opcodes?: PassOpcode[] } & RunReport)
+    | ({ kind: 'returned'; data?: JsonText; given?: Given; continueAs?: NextInput; opcodes?: PassOpcode[] } & RunReport)
     | ({ kind: 'opcodes'; opcodes: PassOpcode[] } & RunReport)
     /** The run fails at once. The `stepName` of a runner's error is not checked yet. */
     | { kind: 'rejected'; error: RunError }
@@ -171,7 +171,7 @@ interface Reading {
 }
 
 function readReturned(parsed: object, body: string, { lines, negotiated }: Reading): Outcome {
-  const { opcodes: sent = null, continueAs: next = null } = parsed as { opcodes?: unknown; continueAs?: unknown }
+  const { opcodes: sent = null, continueAs: next = null, given } = parsed as ReturnedBody
   const hasSteps = negotiated.endWithSteps && sent !== null
   const continues = negotiated.continueAs && next !== null
   if (continues && !isObject(next)) return invalidResponse(`${NOT_ALLOWED}/continueAs must be an object`, lines)
@@ -181,8 +181,19 @@ function readReturned(parsed: object, body: string, { lines, negotiated }: Readi
   if (typeof opcodes === 'string') return invalidResponse(NOT_ALLOWED + opcodes, lines)
   const report = readReport(parsed, lines, negotiated)
   if (typeof report === 'string') return invalidResponse(NOT_ALLOWED + report, lines)
-  const end = continues ? { continueAs: readNextInput(body, next as object) } : { data: objectMember(body, 'data') }
+  const end = continues ? { continueAs: readNextInput(body, next as object) } : readResult(body, given)
   return { kind: 'returned', ...end, ...(opcodes.length > 0 ? { opcodes } : {}), ...report, ...lines }
+}
+
+interface ReturnedBody {
+  opcodes?: unknown
+  continueAs?: unknown
+  given?: unknown
+}
+
+function readResult(body: JsonText, given: unknown): Pick<Extract<Outcome, { kind: 'returned' }>, 'data' | 'given'> {
+  const data = objectMember(body, 'data')
+  return { ...(data === undefined ? {} : { data }), ...(given !== undefined && isGiven.Check(given) ? { given } : {}) }
 }
 
 function isObject(value: unknown): value is object {
