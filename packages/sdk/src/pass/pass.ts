@@ -39,8 +39,6 @@ interface PassOptions extends TimersOptions {
   checkpoints?: Checkpoints | undefined
   /** Whether the engine takes the last steps of a run together with its end. */
   handsOver?: boolean
-  /** Whether the engine wants to know at the end which events the handler was given. */
-  reportsGiven?: boolean
   /** Keeps the pass open where handlers of its workflow have gone on late. */
   hold?: Hold | undefined
 }
@@ -50,7 +48,6 @@ export class Pass {
   readonly #memo: Memo
   readonly #checkpoints: Checkpoints | undefined
   readonly #handsOver: boolean
-  readonly #reportsGiven: boolean
   readonly ids = new StepIds()
   readonly #discoveries = new Discoveries()
   /** Whether the branches that the handler did not await have got their results. */
@@ -79,7 +76,6 @@ export class Pass {
     this.#checkpoints = checkpoints
     this.#handsOver = handsOver
     this.#hold = options.hold
-    this.#reportsGiven = options.reportsGiven ?? false
     this.#timers = new PassTimers(options, this.#discoveries, ms => this.#expire(ms))
   }
 
@@ -324,9 +320,7 @@ export class Pass {
 
   #returned(result: unknown): void {
     try {
-      const settled = returnedWith(result)
-      const given = this.#reportsGiven ? this.waits.givenAtEnd({ withEvents: true }) : undefined
-      this.#settle(given && settled.kind === 'returned' ? { ...settled, given } : settled)
+      this.#settle(returnedWith(result))
     } catch (error) {
       this.#threw(error)
     }

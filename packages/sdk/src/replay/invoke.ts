@@ -2,6 +2,7 @@
 
 import {
   END_WITH_STEPS_FEATURE,
+  type InvokeContext,
   type InvokeRequest,
   RUNNING_STEPS_FEATURE,
   STEP_TIMES_FEATURE,
@@ -88,7 +89,6 @@ export async function invoke(
     running: ctx.features?.includes(RUNNING_STEPS_FEATURE) ? running : undefined,
     handsOver: ctx.features?.includes(END_WITH_STEPS_FEATURE) ?? false,
     hold,
-    reportsGiven: ctx.inbox === true,
     timeoutMs: ctx.invokeTimeoutMs,
   })
   const chain = chainOf(middleware, workflow.middleware)
@@ -126,7 +126,7 @@ export async function invoke(
   warn(logs, { pass, memo, outcome })
   logThrown(outcome, message => log('error', `${nameOf(ctx)} ${message}`))
   if (mayGoOn(outcome)) watchHandler({ pass, outcome, ctx, settled: memo.settledCount, hold, memory, log, ask })
-  const answer = answerOf(outcome, { logs, report }, pass.called.lastAwaited)
+  const answer = answerOf(withGiven(outcome, ctx, pass), { logs, report }, pass.called.lastAwaited)
   const end = runEndOf(outcome, { workflow, ctx, status: answer.status, hasStored: checkpoints?.hasStored ?? false })
   if (end) chain.runEnded({ ...(environment.run.args ?? { ...call, ctx: runContext }), end }, log)
   // Callbacks still run after the pass only when it is overdue, or the run failed or was cancelled: their signal is aborted.
@@ -155,6 +155,13 @@ function holdOf({ memory: { late }, ctx, logs }: { memory: RunnerMemory; ctx: In
   if (warning !== undefined) warnOfLate(logs, warning)
   const onSaved: PassHoldOptions['onSaved'] = (place, wentOn) => warnOfLate(logs, lateMessage(place, wentOn))
   return new PassHold({ workflow, places: late, timeoutMs, onSaved })
+}
+
+/** Adds the events that the handler was given to the end of a run, for an engine that delivered events to it. */
+function withGiven(outcome: Outcome, { inbox }: Pick<InvokeContext, 'inbox'>, { waits }: Pass): Outcome {
+  if (!inbox || outcome.kind !== 'returned' || outcome.continues) return outcome
+  const given = waits.givenAtEnd({ withEvents: true })
+  return given ? { ...outcome, given } : outcome
 }
 
 /** Converts the outcome of a pass to the type that middleware receives. */

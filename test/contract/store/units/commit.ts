@@ -92,8 +92,7 @@ export function commitContract(open: OpenStore): void {
         attempt: 3,
         transportTries: 2,
         createdAt: NOW,
-        startedAt: NOW + 1,
-        startedSeq: 2,
+        ...{ startedAt: NOW + 1, startedSeq: 2 },
         finishedAt: NOW + 2,
         finishedSeq: 5_000_009,
         waitingFor: {

@@ -213,7 +213,7 @@ export class SqlStore implements Store {
     const [newestRow] = await this.#rows('SELECT max(position) FROM delivered_events WHERE inbox = ?', [id])
     const newest = (newestRow?.[0] as number | null) ?? 0
     for (let after = 0; ; ) {
-      // Those that the run was given come first, nearly always.
+      // Events that the run was given come first, nearly always.
       const { sql, params } = inboxQuery(id, after, INBOX_PAGE)
       const rows = await this.#rows(sql, params)
       const first = rows.find(([eventId]) => !without.has(eventId as string))
