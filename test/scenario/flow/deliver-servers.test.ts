@@ -1,18 +1,14 @@
-// Singletons that deliver, on both databases (docs/flow-control.md#singleton): an event whose key has a live run is for that run, and if
+// Singletons that deliver, on both databases, and on PostgreSQL over two engines (docs/flow-control.md#singleton): an event whose key has a live run is for that run, and if
 // the run ends without it, a run starts with it in the commit of the end.
 
 import type { RunSummary, SendEventReply } from '@perdure/protocol'
 import { describe, expect, test } from 'vitest'
-import { flow, type Handler, openEngine, openRunner, returned, STORES, unique, until, wait } from '../../kit/index.ts'
+import { flow, type Handler, openKeyed, openRunner, PLACES, returned, unique, until, wait } from '../../kit/index.ts'
 
-const KEY = 'secret-key-of-ops'
-const keys = JSON.stringify([{ label: 'ops', namespace: 'default', kind: 'secret', key: KEY }])
 const singleton = { mode: 'deliver', key: 'event.data.k' }
 
-describe.each(STORES)('on %s', async (_, freshStore) => {
-  const storeFile = await freshStore()
-  const engine = await openEngine({ storeFile, env: { ENGINE_API_KEYS: keys } })
-  const api = engine.api.as(KEY)
+describe.each(PLACES)('on %s', async (_, freshStore, count) => {
+  const { api, other } = await openKeyed(freshStore, count)
 
   async function open(name: string, handler: Handler, registration: object = {}) {
     const workflows = { [name]: { handler, registration: { singleton, ...registration } } }
@@ -21,7 +17,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     return {
       name,
       send: async (data: object, more: object = {}) =>
-        (await api.post('/events', { name, data: { k: 'x', ...data }, ...more })).json as SendEventReply,
+        (await other.post('/events', { name, data: { k: 'x', ...data }, ...more })).json as SendEventReply,
       /** The runs, oldest first, once there are that many. */
       runs: (count: number) =>
         until(
@@ -95,7 +91,7 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
     const waits = flow([wait('hold', go)])
     const { send, runs, inputs } = await open(name, async (call, record) => {
       const reply = await waits(call, record)
-      if (reply?.status !== 200 || continued++ > 0) return reply
+      if (!reply || !('status' in reply) || reply.status !== 200 || continued++ > 0) return reply
       return { status: 200, body: { continueAs: { data: { k: 'x', n: 'next' } }, logs: [] } }
     })
     const first = runIdOf(await send({ n: 1 }))
@@ -150,8 +146,8 @@ describe.each(STORES)('on %s', async (_, freshStore) => {
       live.set(k, (live.get(k) ?? 0) - 1)
       return returned()
     })
-    const sent = Array.from({ length: 200 }, (_, n) => ({ k: `${n % 5}`, n }))
-    await Promise.all(sent.map(send))
+    const sent = Array.from({ length: 2000 }, (_, n) => ({ k: `${n % 50}`, n }))
+    await Promise.all(sent.map(each => send(each)))
     await until(() => seen.length >= sent.length, { what: 'every event' })
     expect([...new Set(seen)].sort()).toEqual(sent.map(({ k, n }) => `${k} ${n}`).sort())
     expect(seen).toHaveLength(sent.length)

@@ -15,6 +15,7 @@ import css from '../events/events.module.css'
 
 const WORDS: Record<EventVerdict['outcome'], string> = {
   run: '✓ started',
+  delivered: '✓ delivered',
   deduped: '✕ duplicate',
   dropped: '✕ rate limit',
   skipped: '✕ singleton',

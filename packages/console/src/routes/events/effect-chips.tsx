@@ -4,7 +4,7 @@ import type { EventRecord } from '@perdure/protocol'
 import { Link } from '../../router/router.tsx'
 import css from './events.module.css'
 
-const FLAGS = ['deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
+const FLAGS = ['delivered', 'deduped', 'dropped', 'skipped', 'debounced', 'batched'] as const
 const CHIPS_SHOWN = 6
 
 export function EffectChips({ event: { triggered, woke } }: { event: Pick<EventRecord, 'triggered' | 'woke'> }) {
@@ -21,7 +21,9 @@ export function EffectChips({ event: { triggered, woke } }: { event: Pick<EventR
 }
 
 function Chip({ entry }: { entry: EventRecord['triggered'][number] }) {
-  const { workflow, runId } = entry
+  const { workflow, liveRunId, delivered } = entry
+  // An event that was delivered leads to the run that it is for.
+  const runId = entry.runId ?? (delivered ? liveRunId : undefined)
   const flag = FLAGS.find(flag => entry[flag])
   const text = (
     <>

@@ -115,6 +115,7 @@ function NoTrigger({ name, isAwaited, onName }: Pick<DryRunProps, 'name' | 'onNa
 
 const OUTCOMES: Record<NonNullable<Verdict['outcome']>, string> = {
   run: 'starts a run',
+  delivered: 'no run: delivered to the live singleton run',
   deduped: 'no run: idempotency key already used',
   dropped: 'no run: dropped by a rate limit',
   skipped: 'no run: a singleton run is active',

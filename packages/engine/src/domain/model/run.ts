@@ -158,8 +158,11 @@ export interface Run {
   availableAt?: number
   /** The engine that holds the lease; absent without a lease. */
   leaseOwner?: string
-  /** The newest pass when the row was last written; steps may know newer ones. */
-  lastPass?: PassSent
+  /**
+   * The newest pass when the row was last written; steps may know newer ones. `knew`, only of a run with delivered events: the seq of the
+   * last step that its runner knew.
+   */
+  lastPass?: PassSent & { knew?: number }
 }
 
 /** The kind of the run: an on-failure run has the error of the run that it follows, a cleanup run its id. */

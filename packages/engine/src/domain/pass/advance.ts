@@ -33,6 +33,7 @@ const REASON_CHARS_MAX = 500
 export function advance(state: RunState, outcome: Outcome, context: PassContext): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
+  if (state.run.inbox !== undefined) draft.knew = context.knowledge.seq
   const next = decideNext(draft, state, outcome, context)
   if (typeof next === 'object') {
     const { logs, progress } = outcome

@@ -25,6 +25,7 @@ export function checkpoint(
 ): { decision: Decision; next: Next } {
   const draft = new Draft(state, context.now)
   draft.pass = context.sent
+  if (state.run.inbox !== undefined) draft.knew = context.knowledge.seq
   const next = decideNext(draft, state, reported, context)
   storeDueProgress(draft, reported.progress ?? context.heldProgress)
   return { decision: draft.done(), next }

@@ -40,6 +40,8 @@ export class Draft {
   readonly #before: Readonly<Run>
   /** The pass whose report is decided on. */
   pass: PassSent | undefined
+  /** The seq of the last step that the runner of the pass knew; only of a run with delivered events. */
+  knew: number | undefined
   /** The limiter's answer to a run that needed a start from its throttle. */
   start: Start | undefined
   /** Children that may go on although their steps were settled by hand. */
@@ -185,7 +187,8 @@ export class Draft {
     if (Object.keys(fields).length > 0) this.set(fields)
     this.changes.push(...wakes)
     if (this.#spent) this.changes.push({ type: 'budget.spent', budgetIds: this.#budgetIds(), sums: this.#spent })
-    if (this.#moved && this.pass) this.#moving().lastPass = this.pass
+    if (this.#moved && this.pass)
+      this.#moving().lastPass = this.knew === undefined ? this.pass : { ...this.pass, knew: this.knew }
     if (this.#moved && this.run.fence === this.#before.fence) this.#bumpFence()
     if (this.#moved) this.changes.unshift(this.#runMoved())
     const { questions, guards, changes, run, steps, rootLogged } = this

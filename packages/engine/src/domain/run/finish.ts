@@ -173,11 +173,11 @@ function leaveInbox(draft: Draft, left: { eventIds: readonly string[]; nextRunId
   changes.push({ type: 'inbox.left', inbox: run.inbox ?? run.id, ...left })
 }
 
-/** The events of settled waits, as far as a report of a pass that was sent later is stored: the handler was given them for sure. */
+/** The events of settled waits that the runner knew when it made the last report that is stored: the handler was given them for sure. */
 function reportedEvents({ run, settled }: RunState): ReadonlySet<string> {
-  const { passSentAt = 0 } = run.lastPass ?? {}
+  const { knew = 0 } = run.lastPass ?? {}
   if (run.inbox === undefined) return NONE
-  return takenBy(settled.filter(({ finishedAt = 0 }) => finishedAt <= passSentAt))
+  return takenBy(settled.filter(({ seq }) => seq <= knew))
 }
 
 /** The events that the first `count` settled steps took from the log, without some. */

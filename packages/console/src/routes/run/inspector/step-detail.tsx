@@ -336,6 +336,7 @@ function Effects({ effects: { woke, triggered, more = 0 } }: { effects: NonNulla
 
 /** The words for a start that a policy held, before the run that it names. */
 const HELD = [
+  ['delivered', 'delivered to this run'],
   ['skipped', 'skipped: this run is active'],
   ['dropped', 'dropped by a rate limit'],
   ['debounced', 'waiting in a debounce'],

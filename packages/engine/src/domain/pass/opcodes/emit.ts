@@ -189,9 +189,9 @@ function warnOfSkips(
   triggered: Triggered[],
 ): void {
   const skipped = triggered.filter(entry => entry.liveRunId !== undefined).slice(0, EFFECTS_MAX)
-  for (const [index, { workflow, app, liveRunId = '' }] of skipped.entries()) {
+  for (const [index, { workflow, app, delivered, liveRunId = '' }] of skipped.entries()) {
     const live = liveRunId === draft.run.id ? 'this run' : `its run ${shownRunId(liveRunId)}`
-    const message = `Event "${eventName}" started nothing in workflow "${workflow}" of app "${app}": it is a singleton, and ${live} is live.`
+    const message = `Event "${eventName}" started nothing in workflow "${workflow}" of app "${app}": it is a singleton, and ${live} is live.${delivered ? ' The event is for the waits of that run.' : ''}`
     draft.log({ level: 'warn', message, scope: name, attempt: 1, index, dedupe: stepLineKey(id, 1, index) })
   }
 }
