@@ -188,7 +188,10 @@ const PLANTED: [check: string, sql: string][] = [
       INSERT INTO workflow_definitions (namespace, app, workflow, registered_at, hash, definition)
       SELECT namespace, app, workflow, at, hash, definition FROM workflow_definitions, n WHERE workflow LIKE 'kid%'`,
   ],
-  ['pause.kept', 'INSERT INTO kept_pauses (namespace, app, name, paused_at) SELECT namespace, app, name, 1 FROM workflows'],
+  [
+    'pause.kept',
+    'INSERT INTO kept_pauses (namespace, app, name, paused_at) SELECT namespace, app, name, 1 FROM workflows',
+  ],
   ['definition.readable', `UPDATE workflow_definitions SET definition = '{'`],
   ['definition.readable', `UPDATE workflow_definitions SET hash = 'another'`],
   ['workflow.readable', `UPDATE workflows SET triggers = '{'`],

@@ -325,10 +325,7 @@ function kindOfRow(run: Run): string | undefined {
   return kind === 'run' ? undefined : kind
 }
 
-/**
- * No runner could be reached, or none has registered the workflow of a child. A run that only waits for room on one is due, and no arrival
- * has to make it so.
- */
+/** No runner could be reached, or none has registered the workflow of a child. A run that only waits for room is due already. */
 function isHeldForRunner({ status, waitingFor }: Run): boolean {
   return (
     (status === 'queued' || status === 'waiting') && waitingFor?.kind === 'runner' && waitingFor.until !== undefined
