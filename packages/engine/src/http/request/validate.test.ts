@@ -122,7 +122,7 @@ describe('messages of the routes', () => {
     [{ concurrency: { limit: 1, scope: 'bogus' } }, 'concurrency.scope must be one of workflow, app, namespace'],
     [{ concurrency: Array(50).fill({ limit: 1 }) }, 'concurrency must not have more than 3 items'],
     [{ debounce: { period: '1s', mode: 'x' } }, 'debounce.mode must be one of last, first, all'],
-    [{ singleton: { mode: 'x' } }, 'singleton.mode must be one of skip, cancel'],
+    [{ singleton: { mode: 'x' } }, 'singleton.mode must be one of skip, cancel, deliver'],
     [{ throttle: { limit: 1, period: -1 } }, 'throttle.period must be >= 0'],
   ])('of a registration with %j', (fields, message) => {
     expect(messageOf(ofWorkflow(fields))).toBe(`workflows[0].${message}`)
