@@ -217,7 +217,8 @@ class History {
   async #watches(): Promise<string[]> {
     const { store } = this.#engine
     const names = ['one', 'two', 'three', ALL, 'stop']
-    const found = names.map(eventName => store.watchers({ namespace: NAMESPACE, eventName, after: 0, limit: 1000 }))
+    const all = { namespace: NAMESPACE, isWhole: true, after: 0, limit: 1000 } as const
+    const found = names.map(eventName => store.watchers({ ...all, eventName }))
     return (await Promise.all(found)).flatMap(({ watchers }) => watchers.map(({ watcher }) => watcher.runId))
   }
 
