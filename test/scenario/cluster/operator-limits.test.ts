@@ -1,6 +1,7 @@
 // Limits that an operator sets at one engine hold at the others on the same PostgreSQL database within a second, also for runs
 // that are queued (docs/flow-control.md#limits-of-an-operator).
 
+import type { WorkflowDefinition } from '@perdure/protocol'
 import { expect, test } from 'vitest'
 import { Cluster } from '../../kit/engine/cluster.ts'
 import { flow, JumpClock, run, until, waitsFor } from '../../kit/index.ts'
@@ -13,13 +14,18 @@ test.each([[0], [1]])('a throttle that is raised at one engine starts runs that 
   const { name } = await cluster.workflow(flow([run('charge')]), { throttle: { limit: 1, period: '1h' } })
   const first = (await one.send({ name })).runId as string
   await one.succeeded(first)
-  const queued: string[] = []
-  for (let n = 0; n < 4; n++) queued.push((await (n % 2 === 0 ? one : two).send({ name })).runId as string)
-  for (const id of queued) await waitsFor(one, id, 'throttle')
   const path = `/workflows/${(await one.run(first)).app}/${name}/limits`
   const api = place === 0 ? one : two
   expect((await api.put(path, { throttle: 0 })).status).toBe(200)
-  await until(async () => (await one.runs(`?workflow=${name}&waitingFor=throttle`)).length === 4)
+  const isShown = async (at: typeof one) =>
+    ((await at.get('/workflows')).json as WorkflowDefinition[]).find(each => each.name === name)?.limits?.throttle === 0
+  await until(async () => {
+    clock.jump(1000)
+    return (await isShown(one)) && (await isShown(two))
+  })
+  const queued: string[] = []
+  for (let n = 0; n < 4; n++) queued.push((await (n % 2 === 0 ? one : two).send({ name })).runId as string)
+  for (const id of queued) await waitsFor(one, id, 'throttle')
   clock.jump(3_600_000)
   expect((await api.put(path, { throttle: 1_000_000 })).status).toBe(200)
   clock.jump(1000)
