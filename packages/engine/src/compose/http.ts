@@ -19,8 +19,7 @@ import type { Schedules } from '../services/event/schedules.ts'
 import { EventWhy } from '../services/event/why.ts'
 import type { MessagePermits } from '../services/pass/permits/message-permits.ts'
 import { Deletion } from '../services/registry/deletion.ts'
-import { WorkflowControl, type WorkflowControlDeps } from '../services/registry/workflow-control.ts'
-import { WorkflowLimits } from '../services/registry/workflow-limits.ts'
+import { WorkflowControl } from '../services/registry/workflow-control.ts'
 import { AwaitChange } from '../services/run/await-change.ts'
 import { Budgets } from '../services/run/budgets.ts'
 import { Bulk } from '../services/run/bulk.ts'
@@ -106,7 +105,7 @@ export function createHttp(config: Config, parts: HttpParts, limits?: Partial<Ht
     passes: new Passes({ ...core, passOf: runId => driver.passOf(runId) }),
     registry,
     loadOf: runner => ({ ...load.of(runner), room: transport.room?.(runner.url) }),
-    ...workflowServices(core),
+    workflowControl: new WorkflowControl(core),
     deletion: new Deletion({ ...core, isLive: runner => registry.isLive(runner) }),
     erasure: new Erasure(core),
     httpCheckpoints,
@@ -151,10 +150,6 @@ export function addressOf({ publicUrl, host, port }: Config, { server }: Fastify
     found = urlOf(bound.address, bound.port)
     return found
   }
-}
-
-function workflowServices(core: WorkflowControlDeps) {
-  return { workflowControl: new WorkflowControl(core), workflowLimits: new WorkflowLimits(core) }
 }
 
 function urlOf(host: string, port: number): string {

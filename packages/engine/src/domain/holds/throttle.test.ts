@@ -17,7 +17,7 @@ describe('the start queue of a throttle', () => {
     expect(wakeNextStart(throttle(1), NOW)).toEqual({ type: 'startQueue.woken', id: 't', count: 1, at: NOW })
   })
 
-  it('goes by the limit that an operator has set, and calls none for a limit of 0', () => {
+  it('uses the limit that an operator has set, and wakes no run at a limit of 0', () => {
     expect(wakeStartQueue(throttle(1), { freeAt: NOW + 10, limit: 100 }, NOW)).toMatchObject({ count: 2, at: NOW + 20 })
     expect(wakeStartQueue(throttle(1), { freeAt: Number.POSITIVE_INFINITY, limit: 0 }, NOW)).toBeUndefined()
   })

@@ -26,7 +26,6 @@ import type { HttpCheckpoints } from '../../services/pass/http-checkpoints.ts'
 import type { Deletion } from '../../services/registry/deletion.ts'
 import type { Registry } from '../../services/registry/register.ts'
 import type { WorkflowControl } from '../../services/registry/workflow-control.ts'
-import type { WorkflowLimits } from '../../services/registry/workflow-limits.ts'
 import type { Budgets } from '../../services/run/budgets.ts'
 import type { Bulk } from '../../services/run/bulk.ts'
 import type { Callbacks } from '../../services/run/callbacks.ts'
@@ -67,7 +66,6 @@ export interface HttpDeps {
   /** The load of a runner, and how many more invokes it takes if it has a bound. */
   loadOf(runner: Runner): Partial<Load> & { room: number | undefined }
   workflowControl: WorkflowControl
-  workflowLimits: WorkflowLimits
   deletion: Deletion
   control: Control
   bulk: Bulk

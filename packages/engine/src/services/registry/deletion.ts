@@ -3,13 +3,13 @@
 
 import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError, invariant } from '../../domain/model/errors.ts'
+import type { WorkflowName } from '../../domain/model/event.ts'
 import type { Runner } from '../../domain/model/workflow.ts'
 import { type DeletionOptions, deletedApp, deletedWorkflow } from '../../domain/registry/deletion.ts'
 import { type Act, type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
 import { KeyMutex } from '../support/key-mutex.ts'
-import type { WorkflowName } from './workflow-control.ts'
 
 /** Idempotency keys in one transaction: some milliseconds of the writer's time. */
 const CLAIMS_AT_ONCE_MAX = 250

@@ -1,18 +1,26 @@
-// Pauses and resumes workflows (docs/concepts.md#paused-workflows). Called by the HTTP routes.
+// Pauses and resumes workflows (docs/concepts.md#paused-workflows), and sets the limits of an operator
+// (docs/flow-control.md#limits-of-an-operator). Called by the HTTP routes.
 
-import type { Guard, Unit } from '../../domain/model/change.ts'
+import { checkedLimits } from '../../domain/holds/operator-limits.ts'
+import type { Unit } from '../../domain/model/change.ts'
 import { EngineError } from '../../domain/model/errors.ts'
+import type { WorkflowName } from '../../domain/model/event.ts'
+import type { OperatorLimits } from '../../domain/model/flow-control.ts'
+import type { Workflow } from '../../domain/model/workflow.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
+import { wakeThrottled } from '../commit/wake-throttled.ts'
 
-export type WorkflowControlDeps = Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'>
+type WorkflowControlDeps = Pick<Core, 'store' | 'catalog' | 'announcer' | 'clock' | 'ids' | 'log'>
 
-/** A workflow of the actor's namespace. */
-export interface WorkflowName {
-  app: string
-  name: string
+interface WorkflowAct {
+  action: 'workflow.pause' | 'workflow.resume' | 'workflow.limits'
+  /** Added to the entry in the audit log. */
+  detail?: object
+  /** Returns the changes, and the guards besides those of the catalog; undefined if nothing changes. */
+  decide(workflow: Workflow): Unit | undefined
 }
 
 export class WorkflowControl {
@@ -25,17 +33,61 @@ export class WorkflowControl {
   }
 
   /** From now on no run of the workflow starts; a paused one stays as it is. @throws EngineError `not_found`. */
-  pause(actor: Actor, workflow: WorkflowName): Promise<void> {
-    return this.#act(actor, workflow, 'pause')
+  async pause(actor: Actor, named: WorkflowName): Promise<void> {
+    const { clock } = this.#deps
+    const of = { namespace: actor.namespace, ...named }
+    await this.#act(actor, named, {
+      action: 'workflow.pause',
+      decide: ({ pausedAt }) =>
+        pausedAt === undefined
+          ? { guards: [], changes: [{ type: 'workflow.paused', ...of, pausedAt: clock.now() }] }
+          : undefined,
+    })
   }
 
   /** Starts the runs that wait. @throws EngineError `not_found`, or `conflict` if the workflow is not paused. */
-  resume(actor: Actor, workflow: WorkflowName): Promise<void> {
-    return this.#act(actor, workflow, 'resume')
+  async resume(actor: Actor, named: WorkflowName): Promise<void> {
+    const { clock } = this.#deps
+    const { namespace } = actor
+    const { app, name } = named
+    await this.#act(actor, named, {
+      action: 'workflow.resume',
+      decide: ({ pausedAt }) => {
+        if (pausedAt === undefined)
+          throw new EngineError('conflict', `The workflow ${name} of app ${app} is not paused.`)
+        return {
+          // If several resume it at once, one of them does.
+          guards: [{ type: 'paused', namespace, app, workflow: name }],
+          changes: [{ type: 'workflow.resumed', namespace, ...named, at: clock.now() }],
+        }
+      },
+    })
   }
 
-  async #act(actor: Actor, { app, name }: WorkflowName, verb: 'pause' | 'resume'): Promise<void> {
-    const { store, catalog, announcer, clock } = this.#deps
+  /**
+   * From now on these limits apply, to queued runs too. Without any, the registered ones apply again.
+   * @throws EngineError `not_found`; `invalid_request` if the workflow registers no such limit.
+   */
+  async limit(actor: Actor, named: WorkflowName, limits: OperatorLimits): Promise<void> {
+    const { clock } = this.#deps
+    const of = { namespace: actor.namespace, ...named }
+    const isAny = Object.keys(limits).length > 0
+    await this.#act(actor, named, {
+      action: 'workflow.limits',
+      detail: limits,
+      decide: workflow => ({
+        guards: [],
+        changes: [
+          { type: 'workflow.limitsSet', ...of, ...(isAny ? { limits: checkedLimits(workflow, limits) } : {}) },
+          { type: 'workflow.limited', ...of, at: clock.now() },
+        ],
+      }),
+    })
+    await wakeThrottled(this.#deps, { namespace: actor.namespace, app: named.app, workflow: named.name })
+  }
+
+  async #act(actor: Actor, { app, name }: WorkflowName, { action, detail, decide }: WorkflowAct): Promise<void> {
+    const { store, catalog, announcer } = this.#deps
     const { namespace } = actor
     await catalog.refresh()
     const decided = await decideAndCommit<Unit>({
@@ -45,25 +97,12 @@ export class WorkflowControl {
         const view = catalog.view(namespace)
         const workflow = view.workflow(app, name)
         if (!workflow) throw notRegistered({ app, name }, view.isPaused(app, name))
-        if (verb === 'pause' && workflow.pausedAt !== undefined) return undefined
-        if (verb === 'resume' && workflow.pausedAt === undefined)
-          throw new EngineError('conflict', `The workflow ${name} of app ${app} is not paused.`)
-        const now = clock.now()
-        const named = { namespace, app, name }
-        const change =
-          verb === 'pause'
-            ? ({ type: 'workflow.paused', ...named, pausedAt: now } as const)
-            : ({ type: 'workflow.resumed', ...named, at: now } as const)
-        // If several resume it at once, one of them does.
-        const guards: Guard[] = verb === 'resume' ? [{ type: 'paused', namespace, app, workflow: name }] : []
-        return { guards: [...guards, ...catalogGuards(view, assumptions)], changes: [change] }
+        const unit = decide(workflow)
+        return unit && { ...unit, guards: [...unit.guards, ...catalogGuards(view, assumptions)] }
       },
       unit: unit => unit,
       commit: unit =>
-        this.#audit.commit(actor, unit, {
-          action: `workflow.${verb}`,
-          detail: JSON.stringify({ app, workflow: name }),
-        }),
+        this.#audit.commit(actor, unit, { action, detail: JSON.stringify({ app, workflow: name, ...detail }) }),
       onStale: () => true,
     })
     if (!decided) return

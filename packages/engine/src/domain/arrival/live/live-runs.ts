@@ -12,8 +12,8 @@ import { cancelAtBirth, interruptingPass } from '../../run/draft.ts'
 import { RunState } from '../../run/state.ts'
 
 /**
- * A key of live runs. `live`: that of a singleton. `unended`: the same, and a run counts until its end is stored, even if it is to be
- * cancelled. `started`: the one that runs were started with.
+ * Identifies live runs by key. `live`: by singleton key. `unended`: the same, including runs with a requested cancel. `started`: by the
+ * key of a direct start.
  */
 export type LiveKey = Omit<Extract<Guard, { type: 'live' | 'unended' | 'started' }>, 'runIds'>
 

@@ -76,7 +76,7 @@ export function registryRoutes(app: FastifyInstance, context: HttpContext): void
 
 /** Operations that change how a workflow starts its runs, and answer the workflow. */
 function controlRoutes(app: FastifyInstance, context: HttpContext): void {
-  const { registry, workflowControl, workflowLimits } = context.deps
+  const { registry, workflowControl } = context.deps
   const acts = [
     [operations.pauseWorkflow, 'pause'],
     [operations.resumeWorkflow, 'resume'],
@@ -93,13 +93,13 @@ function controlRoutes(app: FastifyInstance, context: HttpContext): void {
     const { app: appName, name } = request.params as { app: string; name: string }
     const { concurrency, throttle } = checkLimits(bodyOf(request)?.value)
     const limits = { ...(concurrency != null && { concurrency }), ...(throttle != null && { throttle }) }
-    await workflowLimits.set(request.actor, { app: appName, name }, limits)
+    await workflowControl.limit(request.actor, { app: appName, name }, limits)
     return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
   })
 
   mount(app, context, operations.removeWorkflowLimits, async (request, reply) => {
     const { app: appName, name } = request.params as { app: string; name: string }
-    await workflowLimits.set(request.actor, { app: appName, name }, {})
+    await workflowControl.limit(request.actor, { app: appName, name }, {})
     return sendJson(reply, 200, await workflowText(request.actor.namespace, appName, name))
   })
 
