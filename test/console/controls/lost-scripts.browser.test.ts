@@ -1,19 +1,38 @@
 // Scripts that an open page loads later, and that the engine no longer has: it was replaced by one with another build.
 
+import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeViolations, openPage } from '../../kit/browser/page.ts'
 import { openEngine, until } from '../../kit/index.ts'
 
 const { url } = await openEngine()
 
+/**
+ * Opens the list of runs. The answer follows requests to `paths` from `lose` to `find`. The browser passes requests on from the
+ * start: it does not report those of scripts that it asked for before it was told to.
+ */
+async function openRuns(page: Page, paths: string | RegExp, answer: (route: Route) => Promise<void>) {
+  let isLost = false
+  await page.route(paths, route => (isLost ? answer(route) : route.continue()))
+  await page.goto(`${url}/console/n/default/runs`)
+  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
+  return {
+    lose: () => {
+      isLost = true
+    },
+    find: () => {
+      isLost = false
+    },
+  }
+}
+
 test('a page whose script did not come while the engine was away is there as soon as the engine is', async () => {
   const page = await openPage(url, {
     expected: ['ERR_CONNECTION_REFUSED', 'dynamically imported module', 'preload CSS'],
   })
   await page.clock.install()
-  await page.goto(`${url}/console/n/default/runs`)
-  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-  await page.route('**/*', route => route.abort('connectionrefused'))
+  const { lose, find } = await openRuns(page, '**/*', route => route.abort('connectionrefused'))
+  lose()
   await page.getByRole('link', { name: 'Limits' }).click()
   const notice = page.locator('[data-page]').getByRole('alert')
   await notice.getByText('The page loads as soon as it does').waitFor()
@@ -27,7 +46,7 @@ test('a page whose script did not come while the engine was away is there as soo
   }
   await until(isOffered, { what: 'the button' })
   // The engine is not sought again by itself before the button is pressed: time stands still.
-  await page.unroute('**/*')
+  find()
   await again.click()
   await page.clock.resume()
   await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
@@ -35,9 +54,8 @@ test('a page whose script did not come while the engine was away is there as soo
 
 test('a page or dialog whose script is gone says so and offers to load anew; the rest goes on', async () => {
   const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
-  await page.goto(`${url}/console/n/default/runs`)
-  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-  await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  const { lose, find } = await openRuns(page, /\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  lose()
   const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })
 
   await page.keyboard.press('?')
@@ -48,7 +66,7 @@ test('a page or dialog whose script is gone says so and offers to load anew; the
   await page.getByRole('link', { name: 'Limits' }).click()
   await page.waitForURL(/\/limits$/)
   await page.locator('[data-page]').getByRole('alert').waitFor()
-  await page.unroute(/\/assets\/.*\.js$/)
+  find()
   await page.locator('[data-page]').getByRole('button', { name: 'Reload' }).click()
   await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
   expect(await lost.count()).toBe(0)
@@ -56,9 +74,8 @@ test('a page or dialog whose script is gone says so and offers to load anew; the
 
 test('the notice of a dialog whose script is gone is closed by Esc and by its button; the page keeps its shortcuts', async () => {
   const page = await openPage(url, { expected: ['404', 'dynamically imported module'] })
-  await page.goto(`${url}/console/n/default/runs`)
-  await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor()
-  await page.route(/\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  const { lose } = await openRuns(page, /\/assets\/.*\.js$/, route => route.fulfill({ status: 404 }))
+  lose()
   const lost = page.getByRole('alert').filter({ hasText: 'updated after this page was opened' })
 
   await page.keyboard.press('?')
