@@ -8,8 +8,8 @@ import { openEngine, until } from '../../kit/index.ts'
 const { url } = await openEngine()
 
 /**
- * Opens the list of runs. The answer follows requests to `paths` from `lose` to `find`. The browser passes requests on from the
- * start: it does not report those of scripts that it asked for before it was told to.
+ * Opens the list of runs. Between `lose` and `find`, `answer` answers requests to `paths`. Interception starts before the page: a
+ * browser that is already loading scripts does not always intercept the next ones.
  */
 async function openRuns(page: Page, paths: string | RegExp, answer: (route: Route) => Promise<void>) {
   let isLost = false
