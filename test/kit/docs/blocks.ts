@@ -21,7 +21,7 @@ export interface Block {
 export function pages(): string[] {
   const under = (folder: string) =>
     (readdirSync(join(root, folder), { recursive: true }) as string[])
-      .filter(name => name.endsWith('.md') && !name.includes('node_modules'))
+      .filter(name => name.endsWith('.md') && !/node_modules|\bdist\b/.test(name))
       .map(name => `${folder}/${name}`)
   const own = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md']
   return [...own, ...under('docs'), ...under('examples'), ...under('packages')].sort()

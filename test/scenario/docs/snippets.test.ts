@@ -57,6 +57,7 @@ const started = (code: string) =>
     .replace('port: 3000', 'port: 0')
     .replace('https://shop.example/invoke', 'http://127.0.0.1:3000/invoke')
     .replace(/^(await )?((?:serve|startRegistration)\()/m, 'const started = $1$2')
+    .replace(/^(?:await )?(connect\(.*?\))(?:\.ready)?$/m, 'const started = $1')
 const serving = { workflows }
 
 /** Runs a block that registers a runner; resolves once the engine has taken the registration. */
@@ -121,11 +122,7 @@ const CHECKS: Record<string, Check[]> = {
   ],
   'docs/deploy-a-worker.md': [
     async block => {
-      const { started, greet } = (await block({}, code =>
-        code.replace(/^await (connect\(.*\))\.ready/m, 'const started = $1'),
-      )) as { started: { ready: Promise<unknown>; close(): Promise<void> }; greet: Workflow }
-      await started.ready
-      await started.close()
+      const { greet } = (await registers(block)) as { greet: Workflow }
       await using test = await testEngine([greet])
       const run = await test.start(greet, { name: 'Ada' })
       expect(await run.result()).toBe('Hello, Ada!')
@@ -298,17 +295,18 @@ const CHECKS: Record<string, Check[]> = {
   ],
   'packages/perdure/README.md': [
     async block => {
-      const { started: runner, ship } = (await block({}, code =>
-        code.replace(/^connect\(/m, 'const started = connect('),
-      )) as {
-        started: { ready: Promise<unknown>; close(): Promise<void> }
-        ship: Workflow
-      }
-      await runner.ready
-      await runner.close()
+      const { ship } = (await registers(block)) as { ship: Workflow }
       await using test = await testEngine([ship])
       const shipping = await test.start(ship, { order: '7' })
       expect(await shipping.result({ within: '2d' })).toBe('label of 7')
+    },
+  ],
+  'packages/perdure/skill/SKILL.md': [
+    async block => {
+      const { ship } = (await registers(block, { pay: () => 'paid' })) as { ship: Workflow }
+      await using test = await testEngine([ship])
+      const shipping = await test.start(ship, { id: '7', cents: 1200 })
+      expect(await shipping.result({ within: '15d' })).toEqual({ charge: 'paid', delivered: false })
     },
   ],
   'packages/sdk/README.md': [async block => registers(block, { printLabel: String })],
