@@ -12,6 +12,8 @@ interface Part {
   command: readonly string[]
   /** The packages that it is made of. */
   of: readonly string[]
+  /** Other folders that it contains. */
+  contains?: readonly string[]
   /** A file that it writes. */
   output: string
 }
@@ -34,6 +36,7 @@ const PARTS: readonly Part[] = [
     name: 'engine',
     command: tsdown('engine'),
     of: ['engine', 'protocol'],
+    contains: ['docs'],
     output: 'packages/engine/dist/bundle/index.js',
   },
   { name: 'client', command: tsdown('client'), of: ['client', 'protocol'], output: 'packages/client/dist/index.js' },
@@ -51,14 +54,14 @@ const WRITTEN = new Set(['node_modules', 'dist', 'build'])
 const isSource = (name: string) => !WRITTEN.has(name) && !/\.(test|testkit)\.tsx?$/.test(name)
 
 /** Changes with each change of a source. */
-function digestOf({ of }: Part): string {
+function digestOf({ of, contains = [] }: Part): string {
   const digest = createHash('sha256')
   const visit = (path: string): void => {
     const stat = statSync(path)
     if (!stat.isDirectory()) digest.update(`${path} ${stat.size} ${stat.mtimeMs}\n`)
     else for (const name of readdirSync(path).sort()) if (isSource(name)) visit(join(path, name))
   }
-  for (const path of [...COMMON, ...of.map(name => `packages/${name}`)]) visit(join(root, path))
+  for (const path of [...COMMON, ...contains, ...of.map(name => `packages/${name}`)]) visit(join(root, path))
   return digest.digest('hex')
 }
 

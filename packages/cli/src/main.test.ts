@@ -91,6 +91,7 @@ test('the program has all commands', () => {
     'webhooks listen',
     'conform',
     'console',
+    'mcp',
     'completion',
     ...['', ' create', ' list', ' revoke'].map(verb => `keys${verb}`),
     ...['', ' list', ' suspend', ' resume'].map(verb => `namespaces${verb}`),

@@ -17,6 +17,7 @@ import { enginesCommand } from './commands/engines.ts'
 import { eventsCommands } from './commands/events.ts'
 import { initCommand } from './commands/init/index.ts'
 import { limitsCommand } from './commands/limits.ts'
+import { mcpCommand } from './commands/mcp/index.ts'
 import { registryCommands } from './commands/registry.ts'
 import { runsCommands } from './commands/runs/index.ts'
 import { schedulesCommands } from './commands/schedules.ts'
@@ -106,6 +107,7 @@ export async function programFor(noun: string | undefined): Promise<Command> {
   webhooksCommands(program)
   conformCommand(program)
   consoleCommand(program)
+  mcpCommand(program)
   completionCommand(program, wholeProgram)
   if (!program.commands.some(command => command.name() === noun)) {
     const { adminCommands } = await import('./admin/index.ts')

@@ -311,6 +311,9 @@ const OPEN_TO_PAGES = ['OPTIONS /callbacks/{token}']
 /** Routes of the wire protocol that only runners call. */
 const OF_RUNNERS = ['POST /invokes/{token}/checkpoints']
 
+/** The route of the Model Context Protocol. */
+const OF_ASSISTANTS = ['POST /mcp']
+
 test('every route is an operation, and every operation has its route', async () => {
   const { app } = await testApp({ config: { console: false } })
   await app.ready()
@@ -319,6 +322,6 @@ test('every route is an operation, and every operation has its route', async () 
     expect(app.hasRoute({ method, url: path.replace('{id}', ':id').replace('{name}', '*') })).toBe(true)
   const described = operationList.flatMap(one => (withSlashes.includes(one) ? [] : `${one.method} ${one.path}`))
   expect(mounted(app.printRoutes({ commonPrefix: false })).sort()).toEqual(
-    [...described, ...REFUSED, ...OPEN_TO_PAGES, ...OF_RUNNERS].sort(),
+    [...described, ...REFUSED, ...OPEN_TO_PAGES, ...OF_RUNNERS, ...OF_ASSISTANTS].sort(),
   )
 })

@@ -16,6 +16,7 @@ import { RouteTable } from './access/route-table.ts'
 import { connectRoutes } from './connect/hub.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { RunFeeds } from './live/run-feed.ts'
+import { mcpRoute } from './mcp/route.ts'
 import { addBodyParser } from './request/body.ts'
 import { HTTP_LIMITS } from './request/limits.ts'
 import { sendProblem } from './response/problem.ts'
@@ -101,6 +102,7 @@ export function createApp(deps: HttpDeps): FastifyInstance {
   webhookReceiverRoutes(app, context)
   sessionRoutes(app, context)
   keyRoutes(app, context)
+  mcpRoute(app, context)
   consoleRoutes(app, context)
   refuseAmbiguousPaths()
   return app

@@ -1,18 +1,10 @@
 // Builds the OpenAPI 3.1 document of the HTTP API from the operations. The engine serves it at `/openapi.json`.
 
-import type { TSchema } from 'typebox'
 import { API_ERROR_STATUS, type ApiErrorCode } from '../api/error-codes.ts'
 import { API_ERROR_MEANING } from '../api/error-meanings.ts'
-import {
-  errorsOf,
-  type ListedOperation,
-  type Operation,
-  operationList,
-  type QueryParam,
-  type Reply,
-} from '../operations/index.ts'
+import { errorsOf, type ListedOperation, type Operation, operationList, type Reply } from '../operations/index.ts'
 import { accessText, TAGS } from '../operations/texts.ts'
-import { ATTRIBUTE_KEY_CHARS_MAX, ATTRIBUTES_MAX, DURATION_CHARS_MAX } from '../wire/bounds.ts'
+import { parameterSchema, plain } from './arguments.ts'
 import { type JsonSchema, NAMED_SCHEMAS, schemaName } from './schema-names.ts'
 
 const DESCRIPTION = `Every error answer is an ErrorBody; its request id is also in the \`X-Request-Id\` header, which
@@ -22,6 +14,8 @@ every answer carries. A known path with another method is 405 \`method_not_allow
 ignore unknown fields of replies. An optional field that does not apply is left out,
 never null. While no API key is configured, the engine listens on a loopback address only, and every operation except
 the webhook configuration is open.`
+
+export { argumentSchema } from './arguments.ts'
 
 export interface OpenApiDocument {
   openapi: string
@@ -116,39 +110,6 @@ function queryParameters({ query = {} }: Operation): JsonSchema[] {
   }))
 }
 
-/** The key of an attribute, a colon and its value. */
-const ATTRIBUTE_PATTERN = `^[A-Za-z0-9_.-]{1,${ATTRIBUTE_KEY_CHARS_MAX}}:`
-
-function parameterSchema(param: QueryParam): JsonSchema {
-  const initial = 'default' in param ? { default: param.default } : {}
-  switch (param.kind) {
-    case 'name':
-      return { type: 'string', minLength: 1, maxLength: param.maxLength }
-    case 'pattern':
-      return { type: 'string', pattern: param.pattern }
-    case 'text':
-      return { type: 'string', maxLength: param.maxLength }
-    case 'enum':
-      return { type: 'string', enum: param.values, ...initial }
-    case 'enums':
-      return { type: 'array', items: { type: 'string', enum: param.values }, minItems: 1 }
-    case 'names': {
-      const items = { type: 'string', minLength: 1, maxLength: param.maxLength }
-      return { type: 'array', items, minItems: 1, maxItems: param.maxItems }
-    }
-    case 'attributes':
-      return { type: 'array', items: { type: 'string', pattern: ATTRIBUTE_PATTERN }, maxItems: ATTRIBUTES_MAX }
-    case 'integer':
-      return { type: 'integer', minimum: param.minimum, maximum: param.maximum, ...initial }
-    case 'timestamp':
-      return { type: 'string', format: 'date-time' }
-    case 'duration':
-      return { type: 'string', maxLength: DURATION_CHARS_MAX, default: String(param.default) }
-    case 'flag':
-      return { type: 'string', enum: ['0', '1'], default: '0' }
-  }
-}
-
 type Examples = Operation['examples']
 
 function requestBody({ schema, required }: NonNullable<Operation['body']>, examples: Examples): JsonSchema {
@@ -215,8 +176,4 @@ function parts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(refer)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, refer(part)]))
-}
-
-function plain(schema: TSchema): JsonSchema {
-  return JSON.parse(JSON.stringify(schema))
 }
