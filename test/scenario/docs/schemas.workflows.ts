@@ -37,6 +37,18 @@ export const ship = createWorkflow({ name: 'ship', input: order }, async ({ even
   return { tracking, year: event.data.placedAt.getFullYear() }
 })
 
+const payBack = async (orderId: string, cents: number) => ({ orderId, cents })
+
+export const refund = createWorkflow(
+  {
+    name: 'refund',
+    description: 'Pays an order back. The order must be paid.',
+    input: z.object({ orderId: z.string().regex(/^o-[0-9]+$/), cents: z.number().int().positive() }),
+    tool: true,
+  },
+  async ({ event, step }) => step.run('pay back', () => payBack(event.data.orderId, event.data.cents)),
+)
+
 export const orderPaid = defineEvent('order/paid', z.object({ orderId: z.string(), cents: z.number() }))
 export const orderRefunded = defineEvent('order/refunded', z.object({ orderId: z.string(), reason: z.string() }))
 

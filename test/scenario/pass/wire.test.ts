@@ -44,6 +44,7 @@ const FEATURES = [
   'another-pass',
   'callbacks',
   'continue-as',
+  'schemas',
   'cleanup',
   'wait-for-run',
   'start-run',

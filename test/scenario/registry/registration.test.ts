@@ -36,6 +36,7 @@ describe('the answer', () => {
         'another-pass',
         'callbacks',
         'continue-as',
+        'schemas',
         'cleanup',
         'wait-for-run',
         'start-run',

@@ -71,6 +71,13 @@ const DEFINED = {
     Type.Record(Type.String(), Type.Number(), { description: 'How long ended runs are kept, in ms by status' }),
   ),
   budget: Type.Optional(BudgetSchema),
+  description: optionalText('The purpose of the workflow'),
+  input: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'JSON Schema of the input. A direct start is validated by it, an event is not',
+    }),
+  ),
+  tool: optionalFlag('Assistants are offered the workflow as a tool'),
   attributes: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: 'Expressions over the event of a new run' }),
   ),

@@ -65,6 +65,9 @@ export const ATTRIBUTES_MAX = 32
 export const ATTRIBUTE_KEY_CHARS_MAX = 64
 export const ATTRIBUTE_VALUE_CHARS_MAX = 256
 
+/** The description of a workflow, in characters. */
+export const DESCRIPTION_CHARS_MAX = 1024
+
 /** Names of a budget besides `steps` and `runs` (`docs/budgets.md`). */
 export const BUDGET_NAMES_MAX = 16
 /** The highest limit, and the most that one attempt may report of a name. */

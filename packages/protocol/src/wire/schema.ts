@@ -21,6 +21,7 @@ import {
   URL_CHARS_MAX,
 } from './bounds.ts'
 import { BudgetSchema, SpentSchema } from './budget-schema.ts'
+import { describedMembers } from './described-members.ts'
 import { DurationSchema, flowControlMembers } from './flow-control-schema.ts'
 import { EventMatchSchema, MatchValuesSchema } from './match-schema.ts'
 import { name, optionalFlag, optionalText, SignalNameSchema } from './schema-parts.ts'
@@ -89,6 +90,7 @@ export const WorkflowRegistrationSchema = Type.Object({
     ),
   ),
   budget: Type.Optional(BudgetSchema),
+  ...describedMembers,
   ...attributeMembers,
   ...flowControlMembers,
 })

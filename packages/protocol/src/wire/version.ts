@@ -75,6 +75,9 @@ export const CLEANUP_FEATURE = 'cleanup'
 /** The feature of `spent` in a StepRun (`docs/wire-protocol.md#budgets`). */
 export const BUDGETS_FEATURE = 'budgets'
 
+/** The feature of `input`, `description` and `tool` in a registration (`docs/wire-protocol.md#register`). A runner need not name it. */
+export const SCHEMAS_FEATURE = 'schemas'
+
 /** The feature of WaitForSignal, of ReplyToUpdate and of `given` in `continueAs` (`docs/wire-protocol.md#signals`). */
 export const SIGNALS_FEATURE = 'signals'
 

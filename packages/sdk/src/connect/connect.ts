@@ -34,7 +34,7 @@ export function connect(options: ConnectOptions): ConnectedRunner {
     onRegistered(reply: RegisterReply, url: string) {
       // Without a runner id the engine invents one for each socket, so the line leaves it out.
       const name = reply.runnerId.startsWith('conn:') ? '' : ` as ${reply.runnerId}`
-      log.registered(reply, `Connected to ${url}${name}: ${reply.workflows} workflows`)
+      log.registered(reply, `Connected to ${url}${name}: ${reply.workflows} workflows`, handler.warnings)
       resolve(reply)
     },
     onLost({ error, refused }: SocketEnd, url: string) {

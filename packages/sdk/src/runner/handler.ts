@@ -83,6 +83,8 @@ export interface Handler {
   readonly app: string
   /** The workflows as they are registered. */
   readonly workflows: WorkflowRegistration[]
+  /** Sentences about the workflows, for the runner's log. */
+  readonly warnings: readonly string[]
   /** One-way fingerprints of the signing keys, in their order. */
   readonly keyFingerprints: readonly string[]
   /**
@@ -151,6 +153,7 @@ function handlerFor(what: string, options: HandlerOptions, known: object): Handl
   return {
     app: options.app,
     workflows: [...workflows.values()].map(workflow => workflow.registration),
+    warnings: [...workflows.values()].flatMap(({ warning }) => warning ?? []),
     keyFingerprints: keys.map(keyFingerprint),
     servedAt(url, runnerId = url) {
       door?.servedAt(url)

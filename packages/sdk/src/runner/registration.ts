@@ -138,7 +138,8 @@ export function startRegistration(
       failures = 0
       isRegistered = true
       handler.acknowledged(reply, reply.features?.includes(HTTP_CHECKPOINTS_FEATURE) ? reportsTo : undefined)
-      log.registered(reply, `Registered with ${engines.url} as ${reply.runnerId}: ${reply.workflows} workflows`)
+      const message = `Registered with ${engines.url} as ${reply.runnerId}: ${reply.workflows} workflows`
+      log.registered(reply, message, handler.warnings)
       resolve(reply)
       return Math.max(HEARTBEAT_MS_MIN, reply.heartbeatMs || HEARTBEAT_MS_DEFAULT)
     } catch (error) {

@@ -27,11 +27,11 @@ export class StateLog {
     this.write = runnerLogOf(options.log)
   }
 
-  /** Ignores `keyMatches`, which is about one key only: the runner has verified the engine's signature with all of them. */
-  registered({ runnerId, warnings = [] }: RegisterReply, message: string): void {
+  /** Writes the engine's warnings, then the runner's `own`. Ignores `keyMatches`, which is about one key only: the runner has verified the engine's signature with all of them. */
+  registered({ runnerId, warnings = [] }: RegisterReply, message: string, own: readonly string[] = []): void {
     if (!this.#change(`registered ${runnerId} ${warnings.join()}`)) return
     this.write('info', message)
-    for (const warning of warnings) this.write('warn', warning)
+    for (const warning of [...warnings, ...own]) this.write('warn', warning)
   }
 
   /** `refused`: one side refuses the other; otherwise the runner retries. */

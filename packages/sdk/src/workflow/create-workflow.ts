@@ -6,6 +6,7 @@ import { NAME_CHARS_MAX, type RetryPolicy, type Trigger, type WorkflowRegistrati
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { BatchEvent } from '../run/run-context.ts'
+import { type DerivedSchema, jsonSchemaOf } from '../schema/input-schema.ts'
 import type { Batch, CancelOn, Debounce, FlowControl, FlowControlOf } from './flow-control.ts'
 import { checkOptionNames } from './option-names.ts'
 import {
@@ -89,6 +90,10 @@ interface Definition<Input> {
    * with `whenExceeded: 'fail'` it fails with the code `budget_exceeded`.
    */
   budget?: Budget
+  /** The purpose of the workflow, for the console and for assistants: at most 1,024 characters. */
+  description?: string
+  /** Assistants are offered the workflow as a tool. It needs an `input` schema whose library gives a JSON Schema. */
+  tool?: boolean
   /** First attributes of a run, by which it is found: each a CEL expression over `event`, such as `event.data.customerId`. */
   attributes?: Readonly<Record<string, string>>
   /** Keys of the attributes that a run of this workflow takes from its parent when it starts as a child. */
@@ -191,6 +196,9 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
   if (input !== undefined && !isSchema(input)) {
     throw new TypeError(`Workflow "${name}": input must be a Standard Schema`)
   }
+  const derived = input ? jsonSchemaOf(name, input) : {}
+  if (derived.schema) registration.input = derived.schema
+  else if (registration.tool) throw new TypeError(withoutTool(name, derived))
   const parseEvent = input ? parseBy(name, input) : parseByTriggers(name, given, collects(registration))
   return {
     name,
@@ -200,7 +208,14 @@ function define(options: AnyWorkflowOptions, handler: Workflow['handler']): Work
     onFailure: onFailure as Workflow['onFailure'],
     onCancel: onCancel as Workflow['onCancel'],
     parseEvent,
+    ...(derived.warning !== undefined && { warning: derived.warning }),
   }
+}
+
+/** Why a workflow cannot be a tool. */
+function withoutTool(name: string, { warning }: DerivedSchema): string {
+  const why = warning ?? 'its input has no schema that gives a JSON Schema'
+  return `Workflow "${name}" cannot be a tool: ${why}`
 }
 
 /** Describes what stands in the handler's place, as the triggers do in other engines. */

@@ -47,6 +47,8 @@ const OPTIONS = {
   handlerRetries: true,
   whenExhausted: true,
   budget: true,
+  description: true,
+  tool: true,
   attributes: true,
   inheritAttributes: true,
 }

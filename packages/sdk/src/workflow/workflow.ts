@@ -287,6 +287,8 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> exten
   readonly name: string
   /** The workflow's entry in a registration. */
   readonly registration: WorkflowRegistration
+  /** The runner's log says this once, when it has registered. */
+  readonly warning?: string
   readonly middleware?: readonly Middleware[]
   // These are methods, whose parameters are bivariant, so that workflows of every input fit into one list.
   handler(args: WorkflowArgs<Input>): Output | Promise<Output>
@@ -303,6 +305,7 @@ export interface Workflow<Input = unknown, Output = unknown, Sent = Input> exten
 export interface AnyWorkflow {
   readonly name: string
   readonly registration: WorkflowRegistration
+  readonly warning?: string
   handler(args: never): unknown
   onFailure?(args: never): unknown
   onCancel?(args: never): unknown

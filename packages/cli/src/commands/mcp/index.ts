@@ -34,12 +34,13 @@ export function mcpCommand(program: Command): void {
     ['perdure mcp --url http://localhost:7000', 'perdure mcp --allow-write --api-key pdk_secret_...'],
     async ({ options, terminal, signal }) => {
       const open = new Set<Promise<void>>()
+      const print = async (messages: AsyncIterable<string>) => {
+        for await (const message of messages) await terminal.out(message)
+      }
       const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })
       for await (const line of lines) {
         if (line.trim() === '') continue
-        const answered = answer(line, options, signal)
-          .then(reply => (reply === undefined ? undefined : terminal.out(reply)))
-          .finally(() => open.delete(answered))
+        const answered = print(answers(line, options, signal)).finally(() => open.delete(answered))
         open.add(answered)
       }
       await Promise.all(open)
@@ -48,19 +49,36 @@ export function mcpCommand(program: Command): void {
   )
 }
 
-/** The reply to one line; undefined where the message takes none. */
-async function answer(line: string, options: McpOptions, signal: AbortSignal): Promise<string | undefined> {
+/** The answers to one line: notifications, then the reply, unless the message takes none. */
+async function* answers(line: string, options: McpOptions, signal: AbortSignal): AsyncGenerator<string> {
   const message = parsed(line)
-  if (message === undefined) return failure(null, PARSE, 'the line is not JSON')
+  if (message === undefined) {
+    yield failure(null, PARSE, 'the line is not JSON')
+    return
+  }
   try {
     const response = await post(line, message, options, signal)
+    if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      yield* dataOf(response)
+      return
+    }
     const text = await response.text()
-    if (response.status === 202) return undefined
-    return isReply(text) ? text : failure(message.id, INTERNAL, refusalOf(text, response.status))
+    if (response.status === 202) return
+    yield isReply(text) ? text : failure(message.id, INTERNAL, refusalOf(text, response.status))
   } catch (error) {
     const { cause, message: problem } = error as Error & { cause?: { code?: string; message?: string } }
     const why = cause?.code ?? cause?.message ?? problem
-    return failure(message.id, INTERNAL, `the engine at ${options.url} does not respond: ${why}`)
+    yield failure(message.id, INTERNAL, `the engine at ${options.url} does not respond: ${why}`)
+  }
+}
+
+/** The data of each event of a stream. The engine writes it on one line. */
+async function* dataOf({ body }: Response): AsyncGenerator<string> {
+  let left = ''
+  for await (const text of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    const lines = (left + text).split('\n')
+    left = lines.pop() as string
+    for (const line of lines) if (line.startsWith('data: ')) yield line.slice('data: '.length)
   }
 }
 

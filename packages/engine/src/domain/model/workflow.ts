@@ -1,6 +1,7 @@
 // The objects that runners register: apps, runners and workflow definitions (docs/wire-protocol.md#register).
 
 import type { Trigger, RetryPolicy as WireRetryPolicy } from '@perdure/protocol'
+import type { JsonSchemaObject } from '@perdure/protocol/json-schema'
 import type { Budget } from './budget/budget.ts'
 import type { FlowControl, OperatorLimits } from './flow-control.ts'
 import type { EndedStatus } from './run.ts'
@@ -40,6 +41,11 @@ export interface Workflow {
   retention?: Retention
   /** Limits of a run and all its descendants. */
   budget?: Budget
+  description?: string
+  /** JSON Schema of the input of a direct start. */
+  input?: JsonSchemaObject
+  /** Assistants are offered it as a tool. */
+  tool?: true
   /** Expressions over a new run's event: its first attributes. */
   attributes?: Record<string, string>
   /** Keys of the attributes that a child takes from its parent. */

@@ -21,6 +21,7 @@ import { budgetOf } from './budget.ts'
 import { definitionChanged, isSameDefinition } from './definition-history.ts'
 import { stillDeleted, withoutDeleted } from './deletion.ts'
 import { checkedExpression, flowControlOf } from './flow-control.ts'
+import { inputSchemaOf } from './input-schema.ts'
 import { definitionsOf, isOlder, newestOf } from './newest-definition.ts'
 
 /** A registration within this time of the previous one is a heartbeat. Runners repeat it at least twice as often. */
@@ -53,8 +54,10 @@ export function registeredWorkflow(options: {
   const { namespace, app, registration, field, now } = options
   const { name, triggers, retry, onFailure, cleanup, handlerRetries, whenExhausted, attributes, inheritAttributes } =
     registration
+  const { description, tool } = registration
   const retention = retentionOf(registration, field)
   const budget = budgetOf(registration, field)
+  const input = inputSchemaOf(registration, field)
   const flowControl = flowControlOf(registration, field)
   refuseInapplicable({ triggers, flowControl, field })
   const invokeTimeoutMs = flowControl?.timeouts?.invokeMs
@@ -83,6 +86,9 @@ export function registeredWorkflow(options: {
     ...(flowControl === undefined ? {} : { flowControl }),
     ...(retention === undefined ? {} : { retention }),
     ...(budget === undefined ? {} : { budget }),
+    ...(description ? { description } : {}),
+    ...(input === undefined ? {} : { input }),
+    ...(tool ? { tool } : {}),
     ...(attributes === undefined ? {} : { attributes }),
     ...(inheritAttributes === undefined ? {} : { inheritAttributes }),
   }

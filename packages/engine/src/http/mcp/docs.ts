@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cutText, hintFor, quoteName } from '@perdure/protocol'
-import { BLOCK_CHARS_MAX, faultOf, type ToolResult } from './result.ts'
+import { BLOCK_CHARS_MAX, faultOf, type ToolResult, textResult } from './result.ts'
 import type { Tool } from './tools.ts'
 
 /** The pages: next to the bundle; from source, those of the repository. */
@@ -135,5 +135,3 @@ function read(all: ReadonlyMap<string, DocsSection[]>, page: string, section: st
   if (text.length <= BLOCK_CHARS_MAX) return textResult(text)
   return textResult(`${cutText(text, BLOCK_CHARS_MAX)}\n\n(cut) Sections of ${page}: ${titles.join(' | ')}`)
 }
-
-const textResult = (text: string): ToolResult => ({ content: [{ type: 'text', text }] })

@@ -10,6 +10,7 @@ import { faultOf, resultOf, type ToolResult } from './result.ts'
 import { RpcFault, type RpcReply } from './rpc.ts'
 import { findTool, toolsOf } from './tools.ts'
 import { agreedVersion, isStateless, type MirrorHeaders, statelessResult, supportedVersions } from './versions.ts'
+import { callWorkflow, type WorkflowCaller, workflowTools } from './workflow-tools.ts'
 
 /** The caller of a tool. */
 export interface Caller {
@@ -17,6 +18,9 @@ export interface Caller {
   /** The headers of its request that say who it is. */
   headers: Record<string, string>
   mirrors: MirrorHeaders
+  signal: AbortSignal
+  /** Sends a notification before the reply. */
+  notify(notification: object): Promise<void>
 }
 
 /** The answer to a message. A notification gets no reply. */
@@ -80,7 +84,10 @@ async function resultFor(
   caller: Caller & { stateless: boolean },
 ): Promise<object> {
   const about = { capabilities: CAPABILITIES, instructions: INSTRUCTIONS }
-  if (method === 'tools/list') return { tools: [...toolsOf(caller.mayWrite), ...docsTools()] }
+  if (method === 'tools/list') {
+    const ofWorkflows = caller.mayWrite ? await workflowTools(app, caller) : []
+    return { tools: [...toolsOf(caller.mayWrite), ...docsTools(), ...ofWorkflows.map(({ tool }) => tool)] }
+  }
   if (method === 'tools/call') return callTool(app, params, caller)
   if (caller.stateless) {
     if (method === 'server/discover') return { supportedVersions: supportedVersions(), ...about }
@@ -100,7 +107,12 @@ async function callTool(app: FastifyInstance, params: Params, caller: Caller): P
   const ofDocs = readDocs(name, given)
   if (ofDocs) return ofDocs
   const entry = findTool(name, caller.mayWrite)
-  if (!entry) throw new RpcFault('params', unknownTool(name))
+  if (!entry) {
+    const report = progressOf(params, caller)
+    const ofWorkflow = caller.mayWrite ? await callWorkflow(app, { name, given }, { ...caller, report }) : undefined
+    if (ofWorkflow) return ofWorkflow
+    throw new RpcFault('params', unknownTool(name))
+  }
   try {
     const { method, url, payload } = requestOf(entry, given)
     const body = payload === undefined ? {} : { payload }
@@ -111,6 +123,18 @@ async function callTool(app: FastifyInstance, params: Params, caller: Caller): P
   } catch (error) {
     if (error instanceof ArgumentFault) return faultOf(error.message)
     throw error
+  }
+}
+
+/** Reports progress to a caller that asked for it. */
+function progressOf({ _meta: meta }: Params, { notify }: Caller): WorkflowCaller['report'] {
+  const progressToken = isObject(meta) ? meta.progressToken : undefined
+  if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return undefined
+  let progress = 0
+  return message => {
+    progress++
+    const params = { progressToken, progress, message }
+    return notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
   }
 }
 

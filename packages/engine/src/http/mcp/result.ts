@@ -28,10 +28,10 @@ const PAYLOADS = new Set(
 )
 
 /** The result of a call. */
-export function resultOf(reply: OperationReply, { next, tool }: ToolEntry): ToolResult {
+export function resultOf(reply: OperationReply, { next, tool }: Pick<ToolEntry, 'next' | 'tool'>): ToolResult {
   const { status, body, nextCursor } = reply
-  if (status >= 400) return { ...resultFor(errorLine(body)), isError: true }
-  if (body === '') return resultFor('done', next)
+  if (status >= 400) return faultOf(errorLine(body))
+  if (body === '') return textResult(`done${next ? `\nNext: ${next}` : ''}`)
   const { facts, payloads } = lift(parseKeepingDigits(body))
   const { text, left } = fitted(facts)
   const more = [
@@ -46,9 +46,10 @@ export function resultOf(reply: OperationReply, { next, tool }: ToolEntry): Tool
 }
 
 /** The result of a call that was not made. */
-export const faultOf = (message: string): ToolResult => ({ ...resultFor(message), isError: true })
+export const faultOf = (message: string): ToolResult => ({ ...textResult(message), isError: true })
 
-const resultFor = (text: string, next?: string) => blocks([text, next && `Next: ${next}`])
+/** A result of one text. */
+export const textResult = (text: string): ToolResult => blocks([text])
 
 function blocks(texts: readonly (string | undefined)[]): ToolResult {
   return { content: texts.filter(text => text).map(text => ({ type: 'text', text: text as string })) }

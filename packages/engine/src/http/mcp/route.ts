@@ -7,10 +7,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { EngineError } from '../../domain/model/errors.ts'
 import { isDeeperThan, JSON_DEPTH_MAX } from '../../domain/text/json-text.ts'
 import { KINDS } from '../access/auth.ts'
+import { stillAuthorized } from '../access/authorize.ts'
 import type { HttpContext } from '../access/context.ts'
 import { mount } from '../access/mount.ts'
 import { rawBodyOf } from '../request/body.ts'
 import { sendJson } from '../response/reply.ts'
+import { LateStream } from './late-stream.ts'
 import { answerMessage, type Caller } from './messages.ts'
 import { RpcFault } from './rpc.ts'
 import type { MirrorHeaders } from './versions.ts'
@@ -42,7 +44,9 @@ export function mcpRoute(app: FastifyInstance, context: HttpContext): void {
         const { error } = new RpcFault('parse', UNREADABLE)
         return sendJson(reply, 400, JSON.stringify({ jsonrpc: '2.0', id: null, error }))
       }
-      const answer = await answerMessage(app, message.value, callerOf(request, write))
+      const stream = new LateStream(context, request, reply, stillAuthorized(context, MCP, request))
+      const answer = await answerMessage(app, message.value, { ...callerOf(request, write), ...stream.caller })
+      if (stream.end(answer.reply)) return reply
       if (!answer.reply) return reply.code(answer.status).send()
       return sendJson(reply, answer.status, JSON.stringify(answer.reply))
     },
@@ -70,7 +74,7 @@ function refuseReaders({ actor: { kind } }: FastifyRequest, write: boolean): voi
 }
 
 /** The tools are called with the caller's own key, so that access, audit and limits are those of any request. */
-function callerOf({ headers }: FastifyRequest, mayWrite: boolean): Caller {
+function callerOf({ headers }: FastifyRequest, mayWrite: boolean): Omit<Caller, 'signal' | 'notify'> {
   const { authorization, host, origin } = headers
   const all = { authorization, host, origin }
   const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)

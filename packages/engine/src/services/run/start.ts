@@ -10,6 +10,7 @@ import { EngineError, invariant } from '../../domain/model/errors.ts'
 import type { StartKey } from '../../domain/model/flow-control.ts'
 import type { Run } from '../../domain/model/run.ts'
 import type { Workflow } from '../../domain/model/workflow.ts'
+import { validateInput } from '../../domain/registry/input-schema.ts'
 import { catalogGuards, registeredGuards } from '../../domain/run/assumptions.ts'
 import { directRun } from '../../domain/run/create.ts'
 import { hasEngineForm, storedRunId } from '../../domain/text/ids.ts'
@@ -74,12 +75,12 @@ export class Starts {
   }
 
   /**
-   * @throws EngineError `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`,
+   * @throws EngineError `invalid_request` for input that the workflow's schema refuses, `not_found`, `conflict` for an id that another workflow's run or an erased run has, `namespace_suspended`,
    * `already_running` for a singleton or a key.
    */
   async start(actor: Actor, wanted: StartRequest): Promise<Started> {
     const { namespace } = actor
-    await this.#workflow(namespace, wanted)
+    validateInput(await this.#workflow(namespace, wanted), wanted.input)
     // The guard of the creation finds a run that was given the id. It is looked for first if an engine may have made it, or before a key.
     const isLookedUp = wanted.startKey !== undefined || hasEngineForm(wanted.runId)
     const earlier = isLookedUp ? await this.#earlier(namespace, wanted) : undefined
@@ -107,6 +108,7 @@ export class Starts {
   /** Decides as `start`, and stores nothing. */
   async preview({ namespace }: Actor, wanted: StartRequest): Promise<StartPreview> {
     const workflow = await this.#workflow(namespace, wanted)
+    validateInput(workflow, wanted.input)
     const run = await this.#earlier(namespace, wanted)
     const policies = await decideInTurns(namespace, () => describeStart(workflow, wanted.input))
     const { key, ifRunning } = wanted.startKey ?? {}

@@ -85,6 +85,9 @@ function presentDefined(defined: Defined): PastDefinition['definition'] {
     whenExhausted: defined.whenExhausted,
     retention: defined.retention && { ...defined.retention },
     budget: defined.budget && presentBudget(defined.budget),
+    description: defined.description,
+    input: defined.input as PastDefinition['definition']['input'],
+    tool: defined.tool,
     attributes: defined.attributes,
     inheritAttributes: defined.inheritAttributes,
   }
