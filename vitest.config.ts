@@ -33,6 +33,7 @@ const JOURNEYS = ['bulk', 'flow', 'lists', 'run', 'sign-in', 'webhooks'].map(
  * that start many processes.
  */
 const REST = [
+  'examples/ported/*.test.ts',
   'packages/sdk/src/replay/exactness/exactness.test.ts',
   'test/conformance/**/*.test.ts',
   'test/console/**/!(*.browser).test.ts',
@@ -49,7 +50,7 @@ const REST = [
   'test/sim/!(sim).test.ts',
   'test/sim/*/**/*.test.ts',
 ]
-const ALL = ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts']
+const ALL = ['packages/*/src/**/*.test.ts', 'test/**/!(*.browser).test.ts', 'examples/ported/*.test.ts']
 const BROWSER = ['test/console/**/*.browser.test.ts']
 const isGate = part === 'gate'
 const isRest = part === 'rest'

@@ -8,7 +8,7 @@ export { ApiError, ConnectionError, PerdureError } from './errors/call-errors.ts
 export { ConfigError } from './errors/config-error.ts'
 export { type DataIssue, InvalidDataError, NonRetriableError } from './errors/data-errors.ts'
 export { RunEndedError } from './errors/run-ended.ts'
-export type { HandleOptions, RunHandle, StartOptions, WorkflowRef } from './handle.ts'
+export type { HandleOptions, RunHandle, SignalOptions, StartOptions, UpdateOptions, WorkflowRef } from './handle.ts'
 export type { JsonCodec } from './http/exchange.ts'
 export type { StreamSettings } from './http/stream.ts'
 export type { Json, JsonArray, JsonObject, JsonValue, NoBigInt } from './json.ts'

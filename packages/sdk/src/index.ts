@@ -55,6 +55,7 @@ export type {
   WaitForDefinedOptions,
   WaitForEventOptions,
   WaitForRunOptions,
+  WaitForSignalOptions,
   Workflow,
   WorkflowArgs,
   WorkflowHandler,

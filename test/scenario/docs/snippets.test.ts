@@ -82,6 +82,23 @@ let client: Scope[string]
 
 /** The checks of a page's blocks, in the order of the page. */
 const CHECKS: Record<string, Check[]> = {
+  'docs/alerts.md': [
+    async block => {
+      vi.stubEnv('CHAT_WEBHOOK', 'https://chat.example/hook')
+      const { alertChat } = (await block()) as { alertChat: Workflow }
+      const pay = createWorkflow({ name: 'pay', retry: { maxAttempts: 1 } }, async ({ step }) =>
+        step.run('charge', () => Promise.reject(new Error('declined'))),
+      )
+      const cart = createWorkflow({ name: 'cart' }, async ({ step }) => step.runWorkflow('pay', { workflow: pay }))
+      await using test = await testEngine([pay, cart, alertChat])
+      const failed = [await test.start(pay), await test.start(cart)]
+      await test.advance('1m')
+      const lines = failed.map(
+        ({ workflow, id }) => `${workflow} failed: declined\nhttp://127.0.0.1:4777/console/go/${id}`,
+      )
+      expect(await test.deliveries()).toMatchObject([{ body: { text: lines.join('\n') } }])
+    },
+  ],
   'README.md': [
     async block => {
       const scope = {

@@ -49,8 +49,9 @@ test('a failed run has its on-failure handler called', async () => {
   const run = await engine.start(fragile, { n: 4 })
   expect(await run.failure()).toMatchObject({ message: 'broken', stepName: 'break' })
   expect(messages).toEqual(['broken of 4'])
-  const [, handler] = await engine.runs()
+  const handler = await run.onFailure()
   expect(handler?.executions('report')).toBe(1)
+  expect(await handler?.onFailure()).toBeUndefined()
 })
 
 const approval = createWorkflow(

@@ -191,7 +191,16 @@ export class TestRun<Output = unknown> {
 
   /** Returns the run that cleans up after this run: its rollbacks and `onCancel`. Undefined if none follows. */
   async cleanup(): Promise<TestRun | undefined> {
-    const query = { parentRunId: this.id, kind: 'cleanup', limit: 1 } as const
+    return this.#followedBy('cleanup')
+  }
+
+  /** Returns the run of the workflow's `onFailure` that follows this failed run. Undefined if none follows. */
+  async onFailure(): Promise<TestRun | undefined> {
+    return this.#followedBy('onFailure')
+  }
+
+  async #followedBy(kind: 'cleanup' | 'onFailure'): Promise<TestRun | undefined> {
+    const query = { parentRunId: this.id, kind, limit: 1 } as const
     const [run] = (await this.#host.read(api => api.listRuns(query))).items
     return run && new TestRun(this.#host, run)
   }

@@ -19,7 +19,7 @@ export type RateLimit = Policy<'rateLimit'>
 export type Debounce = Policy<'debounce'>
 /** Starts a run with `maxSize` events, or with those that arrived within `timeout`, for each value of `key`. */
 export type Batch = Policy<'batch'>
-/** One run at a time, for each value of `key`. `mode` says whether a further event is skipped or cancels the run. */
+/** One run at a time, for each value of `key`. `mode` says what a further event does: it is skipped, cancels the run, or goes to its waits. */
 export type Singleton = Policy<'singleton'>
 /** One run for each value of `key` within `ttl`. Default 24 hours. */
 export type Idempotency = Policy<'idempotency'>
@@ -44,7 +44,7 @@ export interface FlowControl extends Omit<Policies, 'cancelOn'> {
   debounce?: Debounce
   /** Collects events: `event.data` is the array of their payloads. */
   batch?: Batch
-  /** One run at a time: a further event is skipped, or cancels the current run. */
+  /** One run at a time: a further event is skipped, cancels the current run, or is delivered to its waits. */
   singleton?: Singleton
   /** One run per key within the window. Default 24 hours. */
   idempotency?: Idempotency

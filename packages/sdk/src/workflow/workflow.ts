@@ -15,7 +15,7 @@ export interface StepRunOptions<Result = unknown> {
    * {@link StepFailedError}, which the handler may catch; if it does not, the run fails with the step's error.
    */
   catch?: boolean
-  /** Attempts and backoff of this step, instead of the workflow's. */
+  /** Attempts and backoff of this step, instead of the workflow's. Without either: 5 attempts, after 1 s, doubling up to 5 min. */
   retry?: RetryPolicy
   /** Longest time of one attempt. Then `signal` aborts, and the attempt fails with a {@link StepTimeoutError}. */
   timeout?: Duration
@@ -171,6 +171,7 @@ export interface StepTools {
   ): Promise<EmittedEvents>
 }
 
+/** The signal that a run waits for, and for how long. */
 export interface WaitForSignalOptions {
   /** The name of the signal: 1 to 128 letters, digits, `_`, `.`, `:`, `/` or `-`. */
   signal: string
