@@ -5,7 +5,7 @@ import { createWorkflow, NonRetriableError, type WorkflowArgs } from 'perdure'
 
 export const POLLS_PER_RUN = 20
 const FIRST_PAUSE_MS = 5_000
-const PAUSE_MS_MAX = 300_000
+const PAUSE_MS_MAX = 30 * 60_000
 const PATIENCE_MS = 24 * 3_600_000
 
 export interface Import {

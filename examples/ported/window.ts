@@ -16,16 +16,9 @@ export interface Picture {
 }
 
 export const convertPicture = createWorkflow(
-  {
-    name: 'convert-picture',
-    // `hold: 'run'` keeps the slot while the child waits for the converter.
-    concurrency: { limit: WINDOW, key: 'event.data.gallery', hold: 'run' },
-  },
-  async ({ event, step }: WorkflowArgs<Picture>) => {
-    await step.run('order the conversion', () => orderConversion(event.data))
-    await step.sleep('conversion', '1m')
-    return event.data.number
-  },
+  // With `hold: 'run'` beside the key, a child that sleeps or waits keeps its place.
+  { name: 'convert-picture', concurrency: { limit: WINDOW, key: 'event.data.gallery' } },
+  async ({ event, step }: WorkflowArgs<Picture>) => step.run('convert', () => convert(event.data)),
 )
 
 export const convertGallery = createWorkflow(
@@ -45,8 +38,8 @@ export const convertGallery = createWorkflow(
   },
 )
 
-/** Stands for a service that converts pictures, and knows some of them to be broken. */
-async function orderConversion({ number }: Picture) {
+/** Stands for a converter of pictures. Every hundredth picture is broken. */
+async function convert({ gallery, number }: Picture) {
   if (number % 100 === 0) throw new NonRetriableError(`picture ${number} is broken`)
-  return { ordered: number }
+  return { file: `${gallery}/${number}.webp` }
 }

@@ -189,6 +189,27 @@ describe('step.race', () => {
     expect(await run.result()).toEqual(['nap', 'now'])
   })
 
+  test.each(MODES)(
+    'a sleep that was called before and has lost may win later, and be awaited, $checkpoints',
+    async mode => {
+      const run = await runOf(async ({ step }) => {
+        const month = step.sleep('month', '30d')
+        const winners: string[] = []
+        while (winners.at(-1) !== 'over') {
+          const change = () => step.waitForEvent('change', { event: 'change' })
+          winners.push((await step.race({ over: month, change })).winner)
+          await step.run('note', () => 'noted')
+        }
+        await month
+        return winners
+      }, mode)
+      await engine.send('change')
+      await engine.send('change')
+      await engine.advance('30d')
+      expect(await run.result()).toEqual(['change', 'change', 'over'])
+    },
+  )
+
   test('takes promises of steps, and rejects like the first', async () => {
     const run = await runOf(async ({ step }) =>
       step.race({ bad: step.run('bad', () => Promise.reject(new Error('bad'))), nap: step.sleep('nap', '1h') }),

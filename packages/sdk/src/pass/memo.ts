@@ -176,10 +176,13 @@ export class Memo {
     return call !== undefined && !isSettled(entry) && this.#maySettle(call)
   }
 
-  /** Gives the call of a step to a branch. */
+  /**
+   * Gives the call of a step to a branch, if the step has a callback, which the branch may abort. The handler may await the promise of any
+   * other step again after a lost race, so its result must come.
+   */
   adopt(hashedId: string, branch: Branch): void {
-    const { call } = this.#stepOf(hashedId)
-    if (call) call.branch ??= branch
+    const { call, op } = this.#stepOf(hashedId)
+    if (call && op === 'StepRun') call.branch ??= branch
   }
 
   /** Whether a branch called the step that has been cut off. */

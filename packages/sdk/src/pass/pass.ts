@@ -228,7 +228,7 @@ export class Pass {
     this.#onActivity()
   }
 
-  /** Gives a step that was called before to a branch. */
+  /** Gives a step that was called before to a branch, if it has a callback. */
   adopt({ stepId }: { stepId?: string | undefined }, branch: Branch): void {
     if (stepId !== undefined) this.#memo.adopt(stepId, branch)
   }

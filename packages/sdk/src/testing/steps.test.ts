@@ -75,6 +75,16 @@ test('a mock may be for one workflow, or for one use of a name', async () => {
   expect(await (await engine.start(other)).result()).toBe('real')
 })
 
+test('a mock may be for all items of a map, or for one of them', async () => {
+  const quotes = createWorkflow({ name: 'quotes' }, ({ step }) => step.map('quote', ['ups', 'dhl'], carrier => carrier))
+  const engine = await open([quotes])
+  const all = engine.mock('quote', ({ stepName, original }) => `${original()} by ${stepName}`)
+  engine.mock('quote:1', () => 'mocked')
+  const run = await engine.start(quotes)
+  expect(await run.result()).toEqual(['ups by quote:0', 'mocked'])
+  expect([all.calls.length, run.executions('quote'), run.executions('quote:1')]).toEqual([1, 2, 1])
+})
+
 test('real I/O of a callback is awaited', async () => {
   const server = createServer((_, response) => response.end('pong')).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))

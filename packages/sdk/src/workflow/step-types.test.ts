@@ -127,9 +127,9 @@ describe('signals and updates', () => {
 
 test('starts have the types of their workflow', () => {
   typed((step, client) => [
-    expectTypeOf(client.start<typeof order>('order', { id: 'o' }, { key: 'k', ifRunning: 'refuse' })).resolves.toEqualTypeOf<
-      RunHandle<{ parcel: string }>
-    >(),
+    expectTypeOf(
+      client.start<typeof order>('order', { id: 'o' }, { key: 'k', ifRunning: 'refuse' }),
+    ).resolves.toEqualTypeOf<RunHandle<{ parcel: string }>>(),
     expectTypeOf(client.run<typeof order>('order', 'run_1')).toEqualTypeOf<RunHandle<{ parcel: string }>>(),
     // @ts-expect-error the id is a string
     client.start<typeof order>('order', { id: 4711 }),
@@ -142,9 +142,12 @@ test('starts have the types of their workflow', () => {
     step.startRun('a', { workflow: 'order', ifRunning: 'queue' }),
     // @ts-expect-error the run has an id
     step.cancelRun('a', {}),
-    expectTypeOf(step.emit('a', [{ event: 'x', delay: '1h' }, { event: 'y', dedupeId: 'd' }])).toEqualTypeOf<
-      Promise<EmittedEvents>
-    >(),
+    expectTypeOf(
+      step.emit('a', [
+        { event: 'x', delay: '1h' },
+        { event: 'y', dedupeId: 'd' },
+      ]),
+    ).toEqualTypeOf<Promise<EmittedEvents>>(),
     // @ts-expect-error every event of a list has a name
     step.emit('a', [{ data: 1 }]),
     step.runWorkflow('a', { workflow: order, data: { id: 'o' }, timeout: '2h', priority: 10 }),

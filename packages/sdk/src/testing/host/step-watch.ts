@@ -7,7 +7,14 @@ import { positionalStepId } from '@perdure/protocol'
 import { rollbackNameOf } from '../../cleanup/followed-run.ts'
 import { deferred } from '../../run/deferred.ts'
 import type { StepContext } from '../../run/run-context.ts'
-import type { Rollback, StepRunOptions, StepTools, Workflow, WorkflowArgs } from '../../workflow/workflow.ts'
+import type {
+  Rollback,
+  StepMapOptions,
+  StepRunOptions,
+  StepTools,
+  Workflow,
+  WorkflowArgs,
+} from '../../workflow/workflow.ts'
 import { NamesOfSteps } from './names-of-steps.ts'
 import { currentPass, type PassUnderWay } from './pass-under-way.ts'
 import { realNow } from './real-time.ts'
@@ -16,7 +23,7 @@ import { realNow } from './real-time.ts'
 export interface MockCall {
   readonly runId: string
   readonly workflow: string
-  /** The name passed to `step.run`. */
+  /** The name passed to `step.run`; of an item of `step.map` its own, such as `quote:3`. */
   readonly stepName: string
   /** Number of this execution of the step in this run, from 1. Retries and executions after a crash count, too. */
   readonly execution: number
@@ -73,11 +80,18 @@ interface Hold extends Pattern {
 interface Execution {
   runId: string
   workflow: string
+  /** The name in the code. The items of a `step.map` share it. */
   stepName: string
   /** The step's name, with `:n` from the second use of a name on. */
   position: string
+  /** The name of an item of `step.map`. */
+  itemName?: string
   since: number
 }
+
+type ItemCallback = (item: unknown, index: number, context: StepContext) => unknown
+/** Those of both signatures of `step.map`; the one that is named here has the smaller result. */
+type MapOptions = StepMapOptions & { settle?: false }
 
 export class StepWatch {
   readonly #executions: Execution[] = []
@@ -166,8 +180,21 @@ export class StepWatch {
         : options
       return args.step.run(name, typeof callback === 'function' ? watched : callback, called)
     }
+    const map = (name: string, items: readonly unknown[], callback: ItemCallback, options?: MapOptions) => {
+      if (!Array.isArray(items) || typeof callback !== 'function') return args.step.map(name, items, callback, options)
+      this.names.called(name, workflow)
+      const places = items.map((_, index) => {
+        const itemName = `${name}:${index}`
+        return { runId, workflow, stepName: name, itemName, position: positionOf(itemName) }
+      })
+      const watched: ItemCallback = (item, index, context) => {
+        const execution = { ...(places[index] as (typeof places)[number]), since: realNow() }
+        return this.#execute(execution, context, inner => callback(item, index, inner))
+      }
+      return args.step.map(name, items, watched, options)
+    }
     // Inherits what `step` inherits, too.
-    const step: StepTools = Object.assign(Object.create(args.step), { run })
+    const step: StepTools = Object.assign(Object.create(args.step), { run, map })
     return { ...args, step }
   }
 
@@ -197,10 +224,10 @@ export class StepWatch {
       if (hold) await this.#wait(hold, execution, { context, pass })
       const mock = this.#mocks.findLast(one => fits(one, execution))
       if (!mock) return await callback(context)
-      const { runId, workflow, stepName, position } = execution
+      const { runId, workflow, stepName, position, itemName = stepName } = execution
       const count = this.#executions.filter(one => one.runId === runId && one.position === position).length
       const original = () => callback(context)
-      const call: MockCall = { runId, workflow, stepName, execution: count, context, original }
+      const call: MockCall = { runId, workflow, stepName: itemName, execution: count, context, original }
       mock.calls.push(call)
       return await mock.callback(call)
     } finally {
