@@ -49,7 +49,7 @@ export const agent = createWorkflow(
   },
 )
 
-// What follows stands for other services.
+// The rest stands for other services.
 
 const tools: Record<string, (input: string, key: string) => Promise<string>> = {
   'find-order': async input => `Order ${input}: 1 tent, delivered.`,

@@ -1,5 +1,5 @@
-// An expense with two gates: the manager decides, then, above a limit, the finance team. A decision is an update, so whoever
-// clicks gets an answer. A second click finds its gate closed: it changes nothing, and its answer says who decided.
+// An expense with two gates: the manager decides, then, above a limit, the finance team. A decision is an update, so that each click
+// gets an answer. A second click finds its gate closed: it changes nothing, and its answer says who decided.
 
 import { createWorkflow, type WorkflowArgs } from 'perdure'
 
@@ -18,7 +18,7 @@ export interface Decision {
   approved: boolean
 }
 
-/** What a click is answered with. */
+/** The answer to a click. */
 export interface Answer {
   counted: boolean
   message: string

@@ -41,7 +41,7 @@ export const importExport = createWorkflow(
   },
 )
 
-// What follows stands for the other service, and for a database.
+// The rest stands for the other service and for a database.
 
 async function ask(_exportId: string): Promise<{ state: 'pending' | 'ready' | 'broken' }> {
   return { state: 'ready' }

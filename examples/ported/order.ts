@@ -42,7 +42,7 @@ export class CardDeclined extends Error {
 /** The largest amount that the bank accepts. */
 const CENTS_MAX = 500_000
 
-// What follows stands for other services.
+// The rest stands for other services.
 
 const warehouse = {
   reserve: async (sku: string, count: number, _key: string) => ({ shelf: `shelf-${sku}`, count }),

@@ -18,6 +18,7 @@ import { expect, test, vi } from 'vitest'
 import { stopNextHeartbeats } from '../../../packages/sdk/src/serve/next.testkit.ts'
 import { type Block, blocksOf, pages, root, runBlock, type Scope } from '../../kit/docs/blocks.ts'
 import { flow, onCleanup, run, scenario, signedHeaders, unique, until } from '../../kit/index.ts'
+import { alertsChat, pagesAboutFailure } from './alerted.ts'
 import { collects } from './collected.ts'
 
 /** Pages whose blocks stand in a file, and the file. The test of the file, beside it, runs them. */
@@ -82,23 +83,7 @@ let client: Scope[string]
 
 /** The checks of a page's blocks, in the order of the page. */
 const CHECKS: Record<string, Check[]> = {
-  'docs/alerts.md': [
-    async block => {
-      vi.stubEnv('CHAT_WEBHOOK', 'https://chat.example/hook')
-      const { alertChat } = (await block()) as { alertChat: Workflow }
-      const pay = createWorkflow({ name: 'pay', retry: { maxAttempts: 1 } }, async ({ step }) =>
-        step.run('charge', () => Promise.reject(new Error('declined'))),
-      )
-      const cart = createWorkflow({ name: 'cart' }, async ({ step }) => step.runWorkflow('pay', { workflow: pay }))
-      await using test = await testEngine([pay, cart, alertChat])
-      const failed = [await test.start(pay), await test.start(cart)]
-      await test.advance('1m')
-      const lines = failed.map(
-        ({ workflow, id }) => `${workflow} failed: declined\nhttp://127.0.0.1:4777/console/go/${id}`,
-      )
-      expect(await test.deliveries()).toMatchObject([{ body: { text: lines.join('\n') } }])
-    },
-  ],
+  'docs/alerts.md': [alertsChat],
   'README.md': [
     async block => {
       const scope = {
@@ -190,20 +175,7 @@ const CHECKS: Record<string, Check[]> = {
       expect(await block({ client: createClient() })).toMatchObject({ parcel: 'DE-77' })
     },
     async block => block({ createWorkflow, handler }),
-    async block => {
-      const pages: string[] = []
-      const { alert } = (await block({ createWorkflow, page: (text: string) => pages.push(text) })) as {
-        alert: Workflow
-      }
-      const pay = createWorkflow({ name: 'pay', retry: { maxAttempts: 1 } }, async ({ step }) =>
-        step.run('charge', () => Promise.reject(new Error('declined'))),
-      )
-      await using test = await testEngine({ workflows: [pay, alert], app: 'shop' })
-      const paid = await test.start(pay)
-      await paid.failure()
-      await test.settled()
-      expect(pages).toEqual([`pay failed: declined (${paid.id})`])
-    },
+    pagesAboutFailure,
     async block => {
       const waits = createWorkflow({ name: 'waits', triggers: { event: 'order/placed' } }, async ({ event, step }) => {
         void event

@@ -90,7 +90,7 @@ interface Execution {
 }
 
 type ItemCallback = (item: unknown, index: number, context: StepContext) => unknown
-/** Those of both signatures of `step.map`; the one that is named here has the smaller result. */
+/** Fits the signature of `step.map` that has the simpler result. */
 type MapOptions = StepMapOptions & { settle?: false }
 
 export class StepWatch {
