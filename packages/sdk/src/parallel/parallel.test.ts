@@ -210,6 +210,21 @@ describe('step.race', () => {
     },
   )
 
+  test.each(MODES)('a wait that was called before and has lost takes no event away, $checkpoints', async mode => {
+    const run = await runOf(async ({ step }) => {
+      const early = step.waitForEvent<number>('early', { event: 'paid' })
+      await step.race({ early, nap: () => step.sleep('nap', '1h') })
+      const late = await step.waitForEvent<number>('late', { event: 'paid' })
+      const next = await step.waitForEvent<number>('next', { event: 'paid' })
+      return [late?.data, (await early)?.data, next?.data]
+    }, mode)
+    await engine.advance('1h')
+    await engine.send('paid', 1)
+    await engine.send('paid', 2)
+    expect(await run.result()).toEqual([1, 1, 2])
+    expect(await run.logs()).toEqual([])
+  })
+
   test('takes promises of steps, and rejects like the first', async () => {
     const run = await runOf(async ({ step }) =>
       step.race({ bad: step.run('bad', () => Promise.reject(new Error('bad'))), nap: step.sleep('nap', '1h') }),
