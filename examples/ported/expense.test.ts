@@ -28,6 +28,15 @@ test('a click on the last gate after its decision is refused, because the run ha
   expect(run.executions('pay out')).toBe(1)
 })
 
+test('a click without a decision is refused, and the gate stays open', async () => {
+  await using engine = await testEngine([approveExpense])
+  const run = await engine.start(approveExpense, { expenseId: 'E-6', amount: 20 })
+
+  await expect(run.update('decide')).rejects.toThrow('a decision has a gate')
+  await run.update('decide', yes('manager', 'ada'))
+  expect(await run.result()).toEqual({ status: 'paid', approvedBy: ['ada'] })
+})
+
 test('finance cannot decide before the manager, and a rejection pays nothing', async () => {
   await using engine = await testEngine([approveExpense])
   const run = await engine.start(approveExpense, { expenseId: 'E-3', amount: 4_000 })

@@ -48,20 +48,31 @@ export const approveExpense = createWorkflow(
       for (;;) {
         const { winner, value: click } = await step.race({
           tooLate,
-          click: () => step.waitForSignal<Decision>(`decision of ${gate}`, { signal: 'decide' }),
+          click: () => step.waitForSignal(`decision of ${gate}`, { signal: 'decide' }),
         })
         if (winner === 'tooLate' || click === null) return null
-        if (click.data.gate === gate) {
-          await click.reply({ counted: true, message: `${gate}: ${verb(click.data)}` } satisfies Answer)
-          return click.data
+        const { data } = click
+        if (!isDecision(data)) {
+          await click.reject('a decision has a gate, a name in `by`, and true or false in `approved`')
+          continue
         }
-        const earlier = decided.find(decision => decision.gate === click.data.gate)
+        if (data.gate === gate) {
+          await click.reply({ counted: true, message: `${gate}: ${verb(data)}` } satisfies Answer)
+          return data
+        }
+        const earlier = decided.find(decision => decision.gate === data.gate)
         const message = earlier ? `${earlier.by} has ${verb(earlier)} already` : `${gate} comes first`
         await click.reply({ counted: false, message } satisfies Answer)
       }
     }
   },
 )
+
+/** Nothing has checked what the sender of an update wrote. */
+function isDecision(data: unknown): data is Decision {
+  const { gate, by, approved } = (data ?? {}) as Record<keyof Decision, unknown>
+  return (gate === 'manager' || gate === 'finance') && typeof by === 'string' && typeof approved === 'boolean'
+}
 
 const verb = ({ approved }: Decision) => (approved ? 'approved' : 'rejected')
 

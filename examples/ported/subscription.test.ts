@@ -19,11 +19,14 @@ test('a customer changes the plan, and pays the new price from the next month on
   await run.cancel()
 })
 
-test('a plan that does not exist is refused, and the old one stays', async () => {
+test.each([
+  [{ plan: 'gold' }, 'there is no plan "gold"'],
+  [undefined, 'there is no plan null'],
+])('the update %o is refused, and the plan stays', async (change, message) => {
   await using engine = await testEngine([subscription])
   const run = await engine.start(subscription, monthly)
 
-  await expect(run.update('change-plan', { plan: 'gold' })).rejects.toThrow('there is no plan "gold"')
+  await expect(run.update('change-plan', change)).rejects.toThrow(message)
   await engine.advance('31d')
 
   expect((await run.step('charge month 2'))?.data).toMatchObject({ amount: 10 })

@@ -26,7 +26,7 @@ export const subscription = createWorkflow(
       for (;;) {
         const news = await step.race({
           over: monthEnds,
-          change: () => step.waitForSignal<{ plan: string }>('change of plan', { signal: 'change-plan' }),
+          change: () => step.waitForSignal<{ plan?: unknown } | null>('change of plan', { signal: 'change-plan' }),
           cancel: () => step.waitForSignal('cancellation', { signal: 'cancel' }),
         })
         if (news.winner === 'over') break
@@ -36,18 +36,20 @@ export const subscription = createWorkflow(
         }
         const change = news.value
         if (change === null) continue
-        if (!isPlan(change.data.plan)) {
-          await change.reject(`there is no plan "${change.data.plan}"`)
+        // Nothing has checked what the sender wrote.
+        const wanted = change.data?.plan
+        if (!isPlan(wanted)) {
+          await change.reject(`there is no plan ${JSON.stringify(wanted ?? null)}`)
           continue
         }
-        plan = change.data.plan
+        plan = wanted
         await change.reply({ plan, fromMonth: month + 1, price: PRICES[plan] })
       }
     }
   },
 )
 
-const isPlan = (name: string): name is Plan => Object.hasOwn(PRICES, name)
+const isPlan = (plan: unknown): plan is Plan => typeof plan === 'string' && Object.hasOwn(PRICES, plan)
 
 /** The same day and time some months later, in UTC; the last day of a month that is shorter. */
 export function monthsAfter(startedMs: number, months: number): Date {
