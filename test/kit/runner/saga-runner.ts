@@ -1,20 +1,16 @@
 // A runner in a process of its own that a test kills and starts again. Its runs are to be undone, and a file on disk has what it did:
 // whatever kills the process leaves the lines that it has written.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { onCleanup } from '../cleanup.ts'
+import { RunnerProcess, SDK_DIST } from './runner-process.ts'
 
-const dist = fileURLToPath(new URL('../../../packages/sdk/dist', import.meta.url))
 const PROGRAM = `
   import { randomUUID } from 'node:crypto'
   import { appendFileSync } from 'node:fs'
   import { setTimeout as pause } from 'node:timers/promises'
-  import { createWorkflow, NonRetriableError } from '${dist}/index.js'
-  import { connect } from '${dist}/connect.js'
-  import { serve } from '${dist}/node.js'
+  import { createWorkflow, NonRetriableError } from '${SDK_DIST}/index.js'
+  import { connect } from '${SDK_DIST}/connect.js'
+  import { serve } from '${SDK_DIST}/node.js'
   const { app, runner, transport, engineUrl, ledger, steps } = JSON.parse(process.argv[1])
   process.on('message', () => process.send('done')).on('disconnect', () => process.exit())
   const act = async (saga, name, key) => {
@@ -65,38 +61,9 @@ export interface SagaLine {
   what: 'began' | 'done'
 }
 
-export class SagaRunner {
-  readonly #options: SagaRunnerOptions
-  #process: ChildProcess | undefined
-
+export class SagaRunner extends RunnerProcess {
   constructor(options: SagaRunnerOptions) {
-    this.#options = options
-    onCleanup(() => this.kill9())
-  }
-
-  start(): this {
-    const args = ['--input-type=module', '--eval', PROGRAM, JSON.stringify(this.#options)]
-    this.#process = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-    return this
-  }
-
-  /** Resolves when the process has begun with every call that it had received before, or has ended. */
-  async caughtUp(): Promise<void> {
-    const running = this.#process
-    if (!running?.connected) return
-    const answered = Promise.race([once(running, 'message'), once(running, 'exit')])
-    running.send('caught up?')
-    await answered
-  }
-
-  /** Kills the process. It is gone when this resolves. */
-  async kill9(): Promise<void> {
-    const running = this.#process
-    this.#process = undefined
-    if (!running || running.exitCode !== null || running.signalCode !== null) return
-    const exit = once(running, 'exit')
-    running.kill('SIGKILL')
-    await exit
+    super(PROGRAM, options)
   }
 }
 

@@ -32,13 +32,12 @@ beforeAll(async () => {
   file = tempStoreFile()
   const destination = await openDestination()
   const names = Object.fromEntries(
-    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed', 'spends'].map(name => [
-      name,
-      unique(name),
-    ]),
+    ['all', 'kid', 'parked', 'retried', 'failing', 'slotted', 'rated', 'buffered', 'timed', 'spends', 'inbox'].map(
+      name => [name, unique(name)],
+    ),
   ) as Record<string, string>
-  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed, spends } = names as Record<
-    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed' | 'spends',
+  const { all, kid, parked, retried, failing, slotted, rated, buffered, timed, spends, inbox } = names as Record<
+    'all' | 'kid' | 'parked' | 'retried' | 'failing' | 'slotted' | 'rated' | 'buffered' | 'timed' | 'spends' | 'inbox',
     string
   >
   const { app } = await engine.runner({
@@ -55,6 +54,7 @@ beforeAll(async () => {
         handler: flow([child('waits', `${parked}-kid`, {})]),
         registration: { cancelOn: [{ event: 'never' }], singleton: { mode: 'skip' } },
       },
+      [inbox]: { handler: flow([wait('hold', 'nothing')]), registration: { singleton: { mode: 'deliver' } } },
       [`${parked}-kid`]: flow([wait('hold', 'nothing', 3_600_000)]),
       [retried]: flow([run('again', () => Promise.reject(new StepFailure('later', { retryAfterMs: 3_600_000 })))]),
       [failing]: flow([run('no', () => Promise.reject(new StepFailure('no', { retriable: false })))]),
@@ -78,8 +78,9 @@ beforeAll(async () => {
   expect(given.status, given.text).toBe(201)
   const spent = await api.send({ name: spends })
   const lost = await api.send({ name: failing })
-  const waiting = await Promise.all([parked, retried, slotted].map(name => api.send({ name, data: long })))
+  const waiting = await Promise.all([parked, retried, slotted, inbox].map(name => api.send({ name, data: long })))
   await api.post('/events', { name: buffered })
+  await api.post('/events', { name: inbox })
   for (let i = 0; i < 3; i++) await api.send({ name: rated })
   for (const { runId } of waiting) await api.reaches(runId, 'waiting')
   await api.reaches(done.runId, 'succeeded')
@@ -126,6 +127,8 @@ const PLANTED: [check: string, sql: string][] = [
   ['run.times', `UPDATE runs SET duration_ms = duration_ms + 1 WHERE id = ${OF('succeeded')}`],
   ['run.singleton', `UPDATE runs SET singleton_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
   ['run.key', `UPDATE runs SET start_key = 'k', workflow = 'w', app = 'a' WHERE status = 'waiting'`],
+  ['inbox.run', 'UPDATE runs SET inbox = NULL'],
+  ['inbox.event', 'DELETE FROM events WHERE id IN (SELECT event_id FROM delivered_events)'],
   ['run.given', 'DELETE FROM given_run_ids'],
   ['given.run', `UPDATE given_run_ids SET run_id = 'run_none'`],
   ['run.watches', 'DELETE FROM run_watches'],

@@ -2,7 +2,7 @@
 
 import type { Tree } from '@perdure/protocol'
 import { expect, test } from 'vitest'
-import { child, emit, flow, returned, run, StepFailure, scenario, unique, until } from '../../kit/index.ts'
+import { child, emit, flow, returned, run, StepFailure, scenario, step, unique, until, wait } from '../../kit/index.ts'
 
 const { api, engine } = await scenario()
 
@@ -55,6 +55,22 @@ test('event, runs, children, emitted events, forks: each node with its parent', 
   const below = await tree(`/runs/${runId}/tree`)
   expect(below.nodes[0]).toMatchObject({ type: 'run', id: runId, depth: 0, via: 'root', status: 'succeeded' })
   expect(below.nodes).toHaveLength(8)
+})
+
+test('runs that steps started, with their keys; not those that a step got by its key', async () => {
+  const [starter, started] = [unique('starter'), unique('started')]
+  const start = (name: string) => step('StartRun', name, { workflow: started, key: 'a' })
+  await engine.runner({
+    workflows: { [starter]: flow([start('go'), start('again')]), [started]: flow([wait('hold', 'nothing')]) },
+  })
+  const { runId } = await api.send({ name: starter })
+  await api.succeeded(runId)
+  const [first] = (await tree(`/runs/${runId}/tree`)).nodes.slice(1)
+  expect(first).toMatchObject({ parentId: runId, via: 'started', stepName: 'go', key: 'a', workflow: started })
+  const other = await api.send({ name: starter })
+  await api.succeeded(other.runId)
+  expect(shape(await tree(`/runs/${runId}/tree`))).toEqual([`0 root ${starter}`, `1 started go ${started}`])
+  expect(shape(await tree(`/runs/${other.runId}/tree`))).toEqual([`0 root ${starter}`])
 })
 
 test('a run that fails and its onFailure run; more than 8 levels are cut', async () => {

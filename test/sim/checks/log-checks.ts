@@ -4,9 +4,11 @@
 import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import { ensure, same } from '../core/violation.ts'
 import type { RunRecord } from './record.ts'
-import { LEFT_SIGNALS } from './signal-checks.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
+
+/** Lines of the engine: about signals and events that a run left, and events that singletons skipped. */
+const OF_ENGINE = /^(The run ended |Event ")/
 
 export function checkLogs(all: Snapshot): void {
   for (const record of all.runs.values()) {
@@ -24,8 +26,8 @@ function checkOnce(runId: string, lines: readonly LogLine[]): void {
     const detail = () => `${runId}: ${JSON.stringify(line)}`
     ensure(line.seq > last, 'log lines come in seq order', detail, [runId])
     last = line.seq
-    // The engine's own line has an index of its own.
-    if (LEFT_SIGNALS.test(line.message)) continue
+    // The engine's own lines have indexes of their own.
+    if (OF_ENGINE.test(line.message)) continue
     // Execution tokens are unique, so an equal message is the same line.
     const key = line.scope === '@root' ? `@root ${line.index}` : `${line.message} ${line.index}`
     ensure(!seen.has(key), 'a log line is stored once', detail, [runId])
@@ -54,7 +56,7 @@ function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void
 function checkComplete({ runnerRecord }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
   const token = tokenOf(run?.result)
   const pass = token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
-  const ofHandler = lines.filter(({ scope, message }) => scope === '@root' && !LEFT_SIGNALS.test(message))
+  const ofHandler = lines.filter(({ scope, message }) => scope === '@root' && !OF_ENGINE.test(message))
   const roots = ofHandler.map(({ message }) => message)
   const expected = pass?.rootLines.map(({ message }) => message)
   ensure(

@@ -15,6 +15,7 @@ import type { WorkflowSpec } from '../workload/program.ts'
 import type { SimRunner } from '../workload/runner.ts'
 import type { Pass, RunnerRecord } from '../workload/runner-record.ts'
 import type { CheckpointAck } from '../workload/wire.ts'
+import { LiveKeys } from './key-checks.ts'
 import { isEnded, mayAnswerLate, newRecord, type RunRecord } from './record.ts'
 import { checkReason, checkRunKept, checkRunWhole } from './run-checks.ts'
 import { checkAck, checkAlone, checkSend, checkTimers } from './send-checks.ts'
@@ -39,6 +40,7 @@ export class Witness implements StoreTap, SendTap {
   /** The events committed so far. */
   readonly #events = new Set<string>()
   readonly #touched = new Set<string>()
+  readonly #keys: LiveKeys
   /** Checks to make when the engine is next idle. */
   #pending: (() => void)[] = []
   /** The first violation. The simulation stops at it. */
@@ -48,10 +50,12 @@ export class Witness implements StoreTap, SendTap {
 
   constructor(deps: WitnessDeps) {
     this.#deps = deps
+    this.#keys = new LiveKeys(deps.specs)
   }
 
   applied(unit: Unit): void {
     const { clock, wall } = this.#deps
+    this.guard(() => this.#keys.applied(unit))
     for (const change of unit.changes) {
       if (change.type === 'event.recorded') this.#events.add(change.event.id)
       if (change.type === 'run.created') {
@@ -123,7 +127,7 @@ export class Witness implements StoreTap, SendTap {
         for (const { record, waits } of waiting) {
           const asleep = waits.every(wait => record.steps[wait.index]?.status === 'waiting')
           ensure(
-            isEnded(record.run) || !asleep,
+            isEnded(record.run) || record.run?.cancelRequested === true || !asleep,
             'an event acknowledged after a wait is durable wakes it',
             () => `${posted.token} (${eventName}) left ${record.id}#${waits[0]?.index} waiting`,
             [record.id, posted.token],

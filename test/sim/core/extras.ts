@@ -6,8 +6,19 @@ import { Rng } from './random.ts'
 /**
  * `cleanup`: steps have rollbacks. `slots`: workflows keep slots. `links`: runs continue as others. `settles`: somebody settles steps by
  * hand. `runWaits`: steps wait for other runs. `budgets`: runs have budgets. `signals`: steps wait for signals, which somebody sends.
+ * `starts`: steps and a caller start runs directly, most with a key. `singletons`: workflows are singletons.
  */
-export const EXTRAS = ['cleanup', 'slots', 'links', 'settles', 'runWaits', 'budgets', 'signals'] as const
+export const EXTRAS = [
+  'cleanup',
+  'slots',
+  'links',
+  'settles',
+  'runWaits',
+  'budgets',
+  'signals',
+  'starts',
+  'singletons',
+] as const
 export type Extra = (typeof EXTRAS)[number]
 
 /** `always`: extras that every seed has. */
@@ -25,6 +36,7 @@ const FEATURES: Partial<Record<Extra, readonly string[]>> = {
   runWaits: ['wait-for-run'],
   budgets: ['budgets', 'memo-attempt'],
   signals: ['signals'],
+  starts: ['start-run'],
 }
 
 /** The features that runners of the seed name for its extras. */

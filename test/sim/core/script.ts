@@ -4,6 +4,7 @@
 import { waitsForSlot } from '../checks/record.ts'
 import { checkAllEnded, checkAtRest, checkPrompt, checkSlots } from '../checks/rest-checks.ts'
 import { blockingRuns, checkSlotQueues } from '../checks/slot-checks.ts'
+import { startKeyOf, triggeringEvents } from '../workload/generate.ts'
 import type { ControlAction } from '../workload/journal.ts'
 import { APPS, eventsOfLevel, NAMESPACES, RUN_SIGNALS, SIGNALS } from '../workload/names.ts'
 import { Rng } from './random.ts'
@@ -22,6 +23,8 @@ const ACTIONS = [
   'runnerGone',
   'settle',
   'signal',
+  'start',
+  'feed',
 ] as const
 export type ActionKind = (typeof ACTIONS)[number]
 /** Posts to callbacks follow what the runners do. */
@@ -30,6 +33,7 @@ export const ACTION_KINDS: readonly string[] = [...ACTIONS, 'callbacks']
 /** A seed sends no further events after this many runs: the simulation is about variety, not load. */
 const RUNS_MAX = 60
 const DEDUPE_IDS = 3
+const SINGLETON_KEYS = 2
 const CLOCK_SET_MS_MAX = 300_000
 /** The engine compares its clocks every 5 s. */
 const CLOCK_NOTICED_MS = 6000
@@ -81,6 +85,8 @@ export class Script {
       runnerGone: share(2),
       settle: extras.has('settles') ? 3 : 0,
       signal: extras.has('signals') ? 12 : 0,
+      start: extras.has('starts') ? 8 : 0,
+      feed: extras.has('singletons') ? 10 : 0,
     }
     const count = rng.int(8, 24)
     const actions = Array.from({ length: count }, () => ({
@@ -121,6 +127,10 @@ export class Script {
         return this.#settle(rng)
       case 'signal':
         return this.#signal(rng)
+      case 'start':
+        return this.#start(rng)
+      case 'feed':
+        return this.#feed(rng)
       case 'controlAll':
         return this.#controlBusy(rng)
       case 'heartbeat':
@@ -162,12 +172,51 @@ export class Script {
     const pin = rng.chance(0.15) ? (rng.pick([...runners.values(), undefined])?.deps.runnerId ?? 'ghost') : undefined
     client.post(token, this.#namespace(rng), {
       name,
-      data: { token, ...(targetApp ? { targetApp } : {}) },
+      data: { token, ...this.#keyed(rng), ...(targetApp ? { targetApp } : {}) },
       ...(app ? { app } : {}),
       ...(targetApp ? { targetApp } : {}),
       ...(pin ? { runner: pin } : {}),
       ...(rng.chance(0.3) ? { dedupeId: `once-${rng.int(1, DEDUPE_IDS)}` } : {}),
     })
+  }
+
+  /** The part of an event's data that singletons may have as their key. */
+  #keyed(rng: Rng): { k?: number } {
+    return this.#world.extras.has('singletons') ? { k: rng.fork('k').int(1, SINGLETON_KEYS) } : {}
+  }
+
+  /** Starts runs of a workflow directly, several at once or around the end of others. */
+  #start(rng: Rng): void {
+    const { client, clock, specs, witness } = this.#world
+    const { app, name: workflow } = rng.pick(specs)
+    const namespace = this.#namespace(rng)
+    const start = () => {
+      if (witness.records.size >= RUNS_MAX) return
+      client.start({ token: `start-${this.#count++}`, namespace, app, workflow, ...startKeyOf(rng) })
+    }
+    for (let i = rng.pick([1, 1, 2, 3]); i > 0; i--) {
+      if (rng.chance(0.5)) start()
+      else clock.after(rng.int(0, 3000), start)
+    }
+  }
+
+  /** Sends events of one key to a singleton, several at once or around the end of its run. */
+  #feed(rng: Rng): void {
+    const { client, clock, specs, witness } = this.#world
+    const singletons = specs.filter(({ singleton }) => singleton)
+    if (singletons.length === 0) return
+    const spec = rng.pick(singletons)
+    const namespace = this.#namespace(rng)
+    const keyed = this.#keyed(rng)
+    const send = () => {
+      if (witness.records.size >= RUNS_MAX) return
+      const token = `token-${this.#count++}`
+      client.post(token, namespace, { name: rng.pick(triggeringEvents(spec)), data: { token, ...keyed } })
+    }
+    for (let i = rng.int(1, 4); i > 0; i--) {
+      if (rng.chance(0.5)) send()
+      else clock.after(rng.int(0, 3000), send)
+    }
   }
 
   #control(rng: Rng): void {

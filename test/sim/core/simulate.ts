@@ -8,9 +8,11 @@ import { checkDeliveries } from '../checks/delivery-checks.ts'
 import { checkEffects } from '../checks/effect-checks.ts'
 import { checkEvents } from '../checks/event-checks.ts'
 import { checkFailures } from '../checks/failure-checks.ts'
+import { checkInboxes } from '../checks/inbox-checks.ts'
 import { checkLogs } from '../checks/log-checks.ts'
 import { checkSignals } from '../checks/signal-checks.ts'
 import { takeSnapshot } from '../checks/snapshot.ts'
+import { checkStarts } from '../checks/start-checks.ts'
 import { checkNoHoles } from '../checks/timeline-checks.ts'
 import { NAMESPACES } from '../workload/names.ts'
 import { EXTRAS } from './extras.ts'
@@ -66,7 +68,7 @@ async function judge(world: World): Promise<void> {
     rng: rng.fork('snapshot'),
   })
   const runnerIds = new Set([...runners.values()].map(({ deps }) => `${deps.namespace} ${deps.app} ${deps.runnerId}`))
-  const all = { ...rows, specs, runnerRecord, journal, posts, runnerIds }
+  const all = { ...rows, records: witness.records, specs, runnerRecord, journal, posts, runnerIds }
   checkEvents(all)
   checkEffects(all)
   checkDeliveries(all)
@@ -74,6 +76,8 @@ async function judge(world: World): Promise<void> {
   checkLogs(all)
   checkCallbacks(all)
   checkSignals(all)
+  checkStarts(all)
+  checkInboxes(all)
   checkCleanups(all)
   await checkBudgets(all, inner)
 }

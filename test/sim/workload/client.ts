@@ -14,6 +14,7 @@ import type { SharedCallback } from './callback-posts.ts'
 import type {
   ControlAction,
   ControlCall,
+  DirectStart,
   Journal,
   PostedCallback,
   PostedEvent,
@@ -50,12 +51,14 @@ export class Client {
   register(runner: SimRunner): void {
     const { namespace, app, runnerId, url, workflows } = runner.deps
     const registrations = workflows.map(
-      ({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs, keeps, spends }) => ({
+      ({ name, triggers, retry, onFailure, whenExhausted, invokeTimeoutMs, keeps, spends, singleton, cancelOn }) => ({
         name,
         retry,
         onFailure,
         ...(spends ? { budget: { tokens: 1e6, steps: 1e6 } } : {}),
         ...(keeps === undefined ? {} : { concurrency: { limit: keeps, hold: 'run' } }),
+        ...(singleton ? { singleton } : {}),
+        ...(cancelOn ? { cancelOn: [{ event: cancelOn }] } : {}),
         ...(triggers ? { triggers } : {}),
         ...(whenExhausted ? { whenExhausted } : {}),
         ...(invokeTimeoutMs === undefined ? {} : { timeouts: { invoke: invokeTimeoutMs } }),
@@ -132,6 +135,24 @@ export class Client {
       sent.status = answer.status
       sent.answeredAt = clock.now()
       trace.add(`client gets ${answer.status} of ${token}`)
+    })
+  }
+
+  /** Starts a run directly. */
+  start(started: Omit<DirectStart, 'askedAt'>): void {
+    const { clock, journal, trace } = this.#deps
+    const { token, namespace, app, workflow, key, ifRunning } = started
+    const sent: DirectStart = { ...started, askedAt: clock.now() }
+    journal.starts.push(sent)
+    trace.add(`client starts ${app}/${workflow} ${token} key ${key} ${ifRunning}`)
+    const body = { input: { token }, ...(key === undefined ? {} : { key }), ...(ifRunning ? { ifRunning } : {}) }
+    this.#request(namespace, `/workflows/${app}/${workflow}/runs`, body, answer => {
+      this.#expect(answer, [200, 201, 404, 409, 500], `start ${token}`)
+      const { id, error } = answer.body as { id?: string; error?: { details?: { runId?: string; liveRunId?: string } } }
+      sent.status = answer.status
+      const runId = id ?? error?.details?.runId ?? error?.details?.liveRunId
+      if (runId !== undefined) sent.runId = runId
+      trace.add(`client gets ${answer.status} of ${token}: ${runId}`)
     })
   }
 

@@ -2,8 +2,8 @@
 
 import type { Extra } from '../core/extras.ts'
 import type { Rng } from '../core/random.ts'
-import { APPS, eventsOfLevel, HOOK_URL, LEVELS, RUN_SIGNALS, SIGNALS, STARTING_SIGNAL } from './names.ts'
-import type { Node, RunNode, Sequence, StepKind, WorkflowSpec } from './program.ts'
+import { APPS, eventsOfLevel, HOOK_URL, LEVELS, RUN_SIGNALS, SIGNALS, START_KEYS, STARTING_SIGNAL } from './names.ts'
+import type { Node, RunNode, Sequence, StartKey, StepKind, WorkflowSpec } from './program.ts'
 
 const DEPTH_MAX = 2
 
@@ -12,7 +12,9 @@ export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): Workflo
   const generate = (own: Rng, self: Pick<WorkflowSpec, 'app' | 'name' | 'level'>) => {
     const spec = { ...generateWorkflow(own, self), ...extrasOfWorkflow(own.fork('extras'), extras) }
     const waiting = extras.has('runWaits') ? withRunWait(spec, own.fork('run wait')) : spec
-    return extras.has('signals') ? withSignalWaits(waiting, own.fork('signal waits')) : waiting
+    const signalled = extras.has('signals') ? withSignalWaits(waiting, own.fork('signal waits')) : waiting
+    const starting = extras.has('starts') ? withStarts(signalled, own.fork('starts')) : signalled
+    return extras.has('singletons') ? asSingleton(starting, own.fork('singleton')) : starting
   }
   for (let level = 0; level < LEVELS; level++) {
     const count = rng.int(1, 3)
@@ -29,6 +31,13 @@ export function generateWorkflows(rng: Rng, extras: ReadonlySet<Extra>): Workflo
     triggers: [{ event: STARTING_SIGNAL }],
   })
   return specs
+}
+
+/** The event names that start the workflow. */
+export function triggeringEvents({ triggers, level, name }: WorkflowSpec): string[] {
+  const [trigger] = triggers ?? []
+  if (!trigger) return [name]
+  return trigger.event.endsWith('*') ? eventsOfLevel(level) : [trigger.event]
 }
 
 function generateWorkflow(rng: Rng, self: { app: string; name: string; level: number }): WorkflowSpec {
@@ -90,6 +99,42 @@ function withSignalWaits(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
   return { ...spec, body }
 }
 
+/** Some workflows start runs of workflows of a higher level, which outlive theirs. */
+function withStarts(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
+  if (spec.level >= LEVELS - 1) return spec
+  let body = spec.body
+  for (let i = rng.int(0, 2); i > 0; i--) {
+    const id = `start ${i}`
+    const workflow = workflowAbove(spec.level, rng)
+    const delayMs = rng.pick([undefined, undefined, 0, 5000])
+    const node: Node = { kind: 'start', id, name: id, workflow, ...startKeyOf(rng), ...(delayMs && { delayMs }) }
+    body = body.toSpliced(rng.int(0, body.length), 0, node)
+  }
+  return { ...spec, body }
+}
+
+/** Most direct starts have a key. */
+export function startKeyOf(rng: Rng): StartKey {
+  if (rng.chance(0.2)) return {}
+  const ifRunning = rng.pick([undefined, 'use', 'refuse', 'cancel'] as const)
+  return { key: rng.pick(START_KEYS), ...(ifRunning && { ifRunning }) }
+}
+
+/** Most workflows are singletons, which wait for the events that start them. Some events cancel their runs. */
+function asSingleton(spec: WorkflowSpec, rng: Rng): WorkflowSpec {
+  if (rng.chance(0.3)) return spec
+  const mode = rng.weighted<'skip' | 'cancel' | 'deliver'>({ deliver: 6, skip: 1.5, cancel: 1.5 })
+  const singleton = { mode, ...(rng.chance(0.6) ? { key: 'event.data.k' } : {}) }
+  let body = spec.body
+  for (let i = rng.int(0, 3); i > 0; i--) {
+    const id = `own wait ${i}`
+    const eventName = rng.pick(triggeringEvents(spec))
+    const wait: Node = { kind: 'wait', id, name: id, eventName, timeoutMs: rng.pick([0, 100, 5000, 30_000]) }
+    body = body.toSpliced(rng.int(0, body.length), 0, wait)
+  }
+  return { ...spec, body, singleton, ...(rng.chance(0.5) ? { cancelOn: rng.pick(SIGNALS) } : {}) }
+}
+
 /** A few steps have a policy of their own. */
 function policyOf(rng: Rng): Pick<RunNode, 'retry'> {
   if (!rng.chance(0.25)) return {}
@@ -129,6 +174,7 @@ class Grower {
       callback: 1.5,
       runWait: 0,
       signalWait: 0,
+      start: 0,
       webhook: 0.7,
       emit: startsMore ? 1.2 : 0,
       child: startsMore && this.#level < LEVELS - 1 ? 0.8 : 0,
@@ -188,10 +234,17 @@ class Grower {
         return { kind, ...leaf, timeoutMs: 1000 }
       case 'signalWait':
         return { kind, ...leaf, signal: rng.pick(RUN_SIGNALS), timeoutMs: 1000 }
+      case 'start':
+        return { kind, ...leaf, workflow: workflowAbove(this.#level, rng) }
       case 'emit':
         return { kind, ...leaf, eventName: this.#emitted() }
       case 'child':
-        return { kind, ...leaf, workflow: this.#child(), ...(rng.chance(0.1) ? { app: rng.pick(APPS) } : {}) }
+        return {
+          kind,
+          ...leaf,
+          workflow: workflowAbove(this.#level, rng),
+          ...(rng.chance(0.1) ? { app: rng.pick(APPS) } : {}),
+        }
       case 'webhook':
         return { kind, ...leaf, url: rng.chance(0.05) ? 'ftp://nowhere/' : HOOK_URL }
     }
@@ -211,10 +264,9 @@ class Grower {
     const level = this.#level + 1
     return level < LEVELS && rng.chance(0.4) ? rng.pick(eventsOfLevel(level)) : rng.pick(SIGNALS)
   }
+}
 
-  /** A workflow of a higher level. It may not be registered at all. */
-  #child(): string {
-    const rng = this.#rng
-    return rng.chance(0.05) ? 'nowhere' : `flow-${rng.int(this.#level + 1, LEVELS - 1)}-${rng.int(0, 1)}`
-  }
+/** A workflow of a higher level. It may not be registered at all. */
+function workflowAbove(level: number, rng: Rng): string {
+  return rng.chance(0.05) ? 'nowhere' : `flow-${rng.int(level + 1, LEVELS - 1)}-${rng.int(0, 1)}`
 }

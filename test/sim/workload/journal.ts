@@ -69,7 +69,24 @@ export interface SentSignal {
   status?: number
 }
 
+/** A direct start that a caller requested. */
+export interface DirectStart {
+  /** Unique; part of the input. */
+  token: string
+  namespace: string
+  app: string
+  workflow: string
+  key?: string
+  ifRunning?: 'use' | 'refuse' | 'cancel'
+  askedAt: number
+  /** HTTP status; absent when no answer came. */
+  status?: number
+  /** The run in the answer: that of the start, or the live run that it met. */
+  runId?: string
+}
+
 export class Journal {
+  readonly starts: DirectStart[] = []
   readonly signals: SentSignal[] = []
   readonly settles: Settled[] = []
   readonly events: PostedEvent[] = []

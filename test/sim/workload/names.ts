@@ -18,5 +18,8 @@ export const HOOK_URL = 'http://hooks.example/'
 
 export const NAMESPACES = ['default', 'other'] as const
 
+/** The keys of direct starts: few, so that starts meet live runs. */
+export const START_KEYS = ['one', 'two'] as const
+
 /** The names of signals to one run. */
 export const RUN_SIGNALS = ['go', 'team/stop'] as const

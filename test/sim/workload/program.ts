@@ -14,11 +14,12 @@ interface NodeOfOpcode {
   WaitForRun: 'runWait'
   WaitForSignal: 'signalWait'
   RunWorkflow: 'child'
+  StartRun: 'start'
   Emit: 'emit'
   Webhook: 'webhook'
 }
-/** Workloads answer no updates, and start or cancel no runs directly. */
-export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'ReplyToUpdate' | 'StartRun' | 'CancelRun'>]
+/** Workloads answer no updates, and cancel no runs by a step. */
+export type StepKind = NodeOfOpcode[Exclude<Opcode['op'], 'ReplyToUpdate' | 'CancelRun'>]
 
 /** A durable step; `id` is unhashed and unique in the workflow, `name` is what the interface shows and may repeat. */
 interface Leaf {
@@ -38,6 +39,12 @@ export interface RunNode extends Leaf {
   logLines: number
 }
 
+/** The key of a direct start, and what happens if a live run has it. */
+export interface StartKey {
+  key?: string
+  ifRunning?: 'use' | 'refuse' | 'cancel'
+}
+
 export type Node =
   | RunNode
   | (Leaf & { kind: 'sleep'; ms: number })
@@ -50,6 +57,7 @@ export type Node =
   | (Leaf & { kind: 'signalWait'; signal: string; timeoutMs: number })
   | (Leaf & { kind: 'emit'; eventName: string })
   | (Leaf & { kind: 'child'; workflow: string; app?: string })
+  | (Leaf & { kind: 'start'; workflow: string; delayMs?: number } & StartKey)
   | (Leaf & { kind: 'webhook'; url: string })
   /** All branches, as by Promise.all. */
   | { kind: 'all'; branches: Sequence[] }
@@ -85,6 +93,10 @@ export interface WorkflowSpec {
   keeps?: number
   /** Its runs have a budget of their own that is never exceeded. */
   spends?: true
+  /** At most one of its runs with the key is live. Without an expression all runs share the key. */
+  singleton?: { mode: 'skip' | 'cancel' | 'deliver'; key?: string }
+  /** Events of this name cancel its runs. */
+  cancelOn?: string
   /** How many runs follow one as its chain. */
   links?: number
   body: Sequence

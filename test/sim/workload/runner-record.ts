@@ -28,6 +28,8 @@ export interface Pass {
   /** The knowledge of the runner: the memo, and the acks since. */
   memo: Record<string, MemoEntry>
   executions: Execution[]
+  /** The handler ran, so it was given the memo. */
+  isAnswered?: true
   /** Steps that were first reported in this pass, by hashed id, and when. */
   reported: Map<string, { node: Found; at: number }>
   /** The token of the result, for a pass that returned. */

@@ -69,6 +69,7 @@ export class SimRunner {
     if (!spec || !body) return json(404, { error: { message: `no workflow ${request.ctx.workflow}` }, logs: [] })
     this.#shareCallbacks(pass, body)
     const walked = walk(body, pass.memo)
+    pass.isAnswered = true
     const lines = new Lines(walked.lines)
     pass.rootLines = lines.all.slice()
     if (unitOf(`throw ${pass.no}`) < spec.throwsOften) {
@@ -315,6 +316,18 @@ function directive(node: Exclude<Found, RunNode | { kind: 'runWait' }>, runId: s
         childData: data,
         ...(node.app === undefined ? {} : { childApp: node.app }),
       }
+    case 'start': {
+      const { workflow, key, ifRunning, delayMs } = node
+      return {
+        op: 'StartRun',
+        ...head,
+        workflow,
+        data,
+        ...(key === undefined ? {} : { key }),
+        ...(ifRunning === undefined ? {} : { ifRunning }),
+        ...(delayMs === undefined ? {} : { delayMs }),
+      }
+    }
     case 'webhook':
       return { op: 'Webhook', ...head, webhookUrl: node.url, data }
   }

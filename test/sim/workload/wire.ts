@@ -54,6 +54,7 @@ export interface Opcode {
     | 'WaitForRun'
     | 'WaitForSignal'
     | 'RunWorkflow'
+    | 'StartRun'
     | 'Emit'
     | 'Webhook'
   id: string
@@ -76,6 +77,10 @@ export interface Opcode {
   childApp?: string
   childData?: unknown
   webhookUrl?: string
+  workflow?: string
+  key?: string
+  ifRunning?: 'use' | 'refuse' | 'cancel'
+  delayMs?: number
 }
 
 /** The answer of a runner. */

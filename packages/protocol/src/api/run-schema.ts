@@ -169,6 +169,9 @@ export const RunExplanationSchema = Type.Object({
     }),
   ),
   startedBy: RunSummarySchema.properties.startedBy,
+  deliveredTo: optionalText(
+    'The run that a singleton delivered the event of this run to. Its handler was not given the event, so this run started with it',
+  ),
   started: Type.Optional(
     Type.Array(Type.Object({ stepName: Type.String(), runId: Type.String(), status: RunStatusSchema }), {
       description: 'The runs that its steps started, and that it does not wait for, oldest first, at most 20',

@@ -37,7 +37,7 @@ export const STEP_STATUSES = ['running', 'waiting', 'retrying', 'succeeded', 'fa
 export const PASS_OUTCOMES = ['running', 'steps', 'returned', 'failed', 'none'] as const
 
 /** How the parent of a node of a tree made it. */
-export const TREE_RELATIONS = ['root', 'child', 'onFailure', 'cleanup', 'fork', 'trigger', 'emit'] as const
+export const TREE_RELATIONS = ['root', 'child', 'started', 'onFailure', 'cleanup', 'fork', 'trigger', 'emit'] as const
 
 /** How much of each step a list shows: `summary` leaves out results and stacks. */
 export const STEP_FIELDS = ['all', 'summary'] as const

@@ -38,9 +38,10 @@ function treeLines({ nodes, truncated }: Tree): string[] {
   return truncated ? [...lines, '... and more: the tree has more than 8 levels or 500 nodes'] : lines
 }
 
-function nodeText({ type, id, via, stepName, name, app, workflow, status, durationMs }: TreeNode): string {
+function nodeText({ type, id, via, stepName, name, app, workflow, key, status, durationMs }: TreeNode): string {
   const how = via === 'root' ? undefined : [via, stepName].filter(Boolean).join(' ')
   const what = type === 'event' ? `event ${name}` : `${app}/${workflow}  ${status}`
   const took = durationMs === undefined ? undefined : elapsedText(durationMs)
-  return plain([id, what, took, how && `(${how})`].filter(Boolean).join('  '))
+  const withKey = key === undefined ? undefined : `key ${key}`
+  return plain([id, what, withKey, took, how && `(${how})`].filter(Boolean).join('  '))
 }

@@ -9,6 +9,7 @@ import type { CatalogView } from '../model/catalog.ts'
 import type { DeliveredEvent } from '../model/event.ts'
 import { runKind } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
+import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
 import { LATE_ANSWER_MS, LATE_STEPS_MAX } from './cleanup/late-window.ts'
 import { cleanupRun, deliveredRun, linkRun, onFailureRun } from './create.ts'
@@ -156,7 +157,14 @@ function startFromInbox(draft: Draft, { catalog, given }: Delivering): void {
   const under = { workflow: catalog.workflow(run.app, run.workflow) }
   const started = deliveredRun(run, first, { inbox, now, under })
   draft.changes.push({ type: 'run.created', run: started })
+  logLeft(draft, first.event.id, started.id)
   leaveInbox(draft, { eventIds: [...given, first.event.id], nextRunId: started.id })
+}
+
+/** Says in the run's log with which of its events another run starts. */
+function logLeft(draft: Draft, eventId: string, nextRunId: string): void {
+  const message = `The run ended without event ${eventId}, which was delivered to it. Run ${shownRunId(nextRunId)} starts with the event.`
+  draft.log({ level: 'info', message, scope: ROOT_SCOPE, attempt: 1, index: 0, dedupe: 'inbox' })
 }
 
 /** The first event that the decision itself delivers to the run: the run emits it in its last pass. */

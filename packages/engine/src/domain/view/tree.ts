@@ -8,15 +8,18 @@ export const TREE_DEPTH_MAX = 8
 const TREE_NODES_MAX = 500
 
 /** How the parent made a run or an event. */
-export type TreeVia = 'root' | 'child' | 'onFailure' | 'cleanup' | 'fork' | 'trigger' | 'emit'
+export type TreeVia = 'root' | 'child' | 'started' | 'onFailure' | 'cleanup' | 'fork' | 'trigger' | 'emit'
 
 /** The part of a run that a tree shows. */
-export type RunOfTree = Pick<Run, 'id' | 'workflow' | 'app' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt'>
+export type RunOfTree = Pick<
+  Run,
+  'id' | 'workflow' | 'app' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'startKey'
+>
 
 /** A run with the run or the event that it came of. */
 export interface RelatedRun extends RunOfTree {
   of: string
-  via: Extract<TreeVia, 'child' | 'onFailure' | 'cleanup' | 'fork' | 'trigger'>
+  via: Extract<TreeVia, 'child' | 'started' | 'onFailure' | 'cleanup' | 'fork' | 'trigger'>
   /** The step of the parent that started it. */
   stepName?: string
 }

@@ -60,6 +60,8 @@ export interface Facts {
   isEngineHeld?: boolean
   /** The circle of waits that the run is in. */
   circle?: WaitCircle | undefined
+  /** The run that the event of this run was delivered to, and that ended without it. */
+  deliveredTo?: string | undefined
   /** Runs that steps of the run started and do not wait for. */
   started?: readonly { stepName: string; runId: string; status: RunStatus }[]
   /** Statuses of the children that the run waits for, by run id. */
@@ -96,6 +98,7 @@ export function runWhy(facts: Facts): RunExplanation {
         : undefined,
     childRunId: waiting?.childRunId,
     startedBy: run.startedBy && { ...run.startedBy, runId: shownRunId(run.startedBy.runId) },
+    deliveredTo: shownRunId(facts.deliveredTo),
     started: started.length === 0 ? undefined : started.map(each => ({ ...each, runId: shownRunId(each.runId) })),
     children: children.length === 0 ? undefined : children,
     position,

@@ -39,19 +39,23 @@ export class LateAnswers {
   /** Ends the run if nobody has yet. Answers whether it has ended, and not without a cleanup. */
   async #end({ state: { run } }: ActiveRun): Promise<boolean> {
     const { store, clock, catalog, announcer } = this.#deps
-    let loaded = await store.loadRun(run.id)
+    const load = async () => {
+      const loaded = await store.loadRun(run.id)
+      return loaded && RunState.loaded(loaded)
+    }
+    let state = await load()
     const decision = await decideAndCommit({
       store,
-      decide: () =>
-        loaded && endUnderWay(RunState.loaded(loaded), { now: clock.now(), catalog: catalog.view(run.namespace) }),
+      decide: () => state && endUnderWay(state, { now: clock.now(), catalog: catalog.view(run.namespace) }),
+      questions: ({ questions }) => questions,
       unit: decision => decision,
       onStale: async () => {
-        loaded = await store.loadRun(run.id)
+        state = await load()
         return true
       },
     })
     if (decision) announcer.announce(decision.changes)
-    const { status, skipsCleanup } = decision?.run ?? loaded?.run ?? {}
+    const { status, skipsCleanup } = decision?.run ?? state?.run ?? {}
     return (status === 'failed' || status === 'cancelled') && !skipsCleanup
   }
 

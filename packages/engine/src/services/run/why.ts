@@ -74,6 +74,7 @@ export class RunWhy {
       runningStep: this.#deps.runningOf(runId)?.at(-1)?.name,
       isEngineHeld: this.#deps.hold.isHeld,
       circle: run.status === 'waiting' ? await waitCircle(reads, run, steps) : undefined,
+      deliveredTo: await deliveredTo(reads, run),
       started: await startedBy(reads, run),
       childStatuses: isTerminal(run.status) ? new Map() : await statusesOf(reads, steps),
     })
@@ -128,6 +129,13 @@ export class RunWhy {
 
 /** Runs that steps wait for, whose statuses are read. */
 const AWAITED_READ_MAX = 20
+
+/** The run that a singleton delivered the event of this run to. Only for a run that started when another ended without the event. */
+async function deliveredTo(reads: Reads, { id, inbox, eventId, workflow, app }: Run): Promise<string | undefined> {
+  if (inbox === undefined || inbox === id || eventId === undefined) return undefined
+  const { triggered = [] } = (await reads.event(eventId)) ?? {}
+  return triggered.find(entry => entry.delivered && entry.workflow === workflow && entry.app === app)?.liveRunId
+}
 
 /** The runs that steps of the run started, oldest first. */
 async function startedBy(reads: Reads, { id }: Run): Promise<NonNullable<Facts['started']>> {

@@ -16,11 +16,12 @@ import type { RunView } from '../model/use-run.ts'
 import css from './tree-tab.module.css'
 
 export function TreeTab({ view }: { view: RunView }) {
-  const { id, eventId, parentRunId, replayOf } = view.run
+  const { id, eventId, parentRunId, replayOf, startedBy } = view.run
   const { query, isOfEvent } = useTree(id, eventId)
   return (
     <div className={css.tree}>
       {parentRunId !== undefined && <Above kind="parent" id={parentRunId} />}
+      {startedBy !== undefined && <Above kind="started by" id={startedBy.runId} />}
       {!isOfEvent && replayOf !== undefined && <Above kind="source" id={replayOf} />}
       <Loaded query={query}>
         {({ nodes, truncated }) => (
@@ -77,6 +78,7 @@ function Branches({ branches, own }: { branches: readonly Branch[]; own: string 
 const KINDS: Record<TreeNode['via'], string> = {
   root: 'this run',
   child: 'child',
+  started: 'started',
   onFailure: 'on failure',
   cleanup: 'cleanup',
   fork: 'replay',
@@ -85,7 +87,7 @@ const KINDS: Record<TreeNode['via'], string> = {
 }
 
 function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
-  const { type, id, via, stepName, name, workflow, status, durationMs } = node
+  const { type, id, via, stepName, name, workflow, key, status, durationMs } = node
   const title = shortName((type === 'event' ? name : workflow) ?? id)
   return (
     <p className={css.line} aria-current={isOwn || undefined}>
@@ -97,6 +99,11 @@ function NodeLine({ node, isOwn }: { node: TreeNode; isOwn: boolean }) {
         <Link target={type === 'event' ? { to: 'event', params: { id } } : { to: 'run', params: { id } }}>{title}</Link>
       )}
       {type === 'run' && <code className={css.id}>{id.slice(-8)}</code>}
+      {key !== undefined && (
+        <span className={css.mute}>
+          key <Visible text={cutText(key, 200)} />
+        </span>
+      )}
       {durationMs !== undefined && <span className={css.mute}>{durationText(durationMs)}</span>}
       {stepName !== undefined && (
         <span className={css.mute}>

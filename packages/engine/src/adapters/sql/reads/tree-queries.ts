@@ -6,7 +6,7 @@ import type { EmittedEvent, RelatedRun, RunOfTree } from '../../../domain/view/t
 import type { Query, Row, Value } from '../description/values.ts'
 import { SAME_NAMESPACE } from './runs/run-filter.ts'
 
-const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at'
+const COLUMNS = 'id, workflow, app, status, created_at, started_at, finished_at, start_key'
 const STARTED_BY =
   '(SELECT name FROM steps WHERE steps.run_id = runs.parent_run_id AND steps.idx = runs.parent_step_index)'
 
@@ -42,6 +42,19 @@ export function relatedRunQueries(namespace: string, { runIds, eventIds }: TreeL
       WHERE ${where} AND ${SAME_NAMESPACE} ORDER BY id LIMIT ?`
     return { sql, params: [...params, namespace, limit] }
   }
+}
+
+/**
+ * Rows for `relatedRun` of the runs that steps of the level's runs started. Without those that had been started before, and that a step got
+ * because of their key.
+ */
+export function startedRunsQuery(namespace: string, { runIds }: TreeLevel, limit: number): Query {
+  const columns = COLUMNS.split(', ').map(column => `r.${column}`)
+  const sql = `SELECT ${columns.join(', ')}, s.run_id, 'started', s.name
+    FROM steps AS s JOIN runs AS r ON r.id = s.started_run_id
+    WHERE s.run_id IN (${holes(runIds)}) AND s.started_run_id IS NOT NULL AND r.namespace = ?
+      AND r.started_by LIKE '{"runId":"' || s.run_id || '",%' ORDER BY s.run_id, s.idx LIMIT ?`
+  return { sql, params: [...runIds, namespace, limit] }
 }
 
 /** Rows for `cleanups`: a live run that cleans up after the run, and then each rollback that has begun. */
@@ -86,7 +99,7 @@ export function emittedEventsQuery({ runIds }: TreeLevel, limit: number): Query 
 }
 
 export function runOfTree(row: Row): RunOfTree {
-  const [id, workflow, app, status, createdAt, startedAt, finishedAt] = row as [
+  const [id, workflow, app, status, createdAt, startedAt, finishedAt, startKey] = row as [
     string,
     string,
     string,
@@ -94,6 +107,7 @@ export function runOfTree(row: Row): RunOfTree {
     number,
     number | null,
     number | null,
+    string | null,
   ]
   return {
     id,
@@ -103,6 +117,7 @@ export function runOfTree(row: Row): RunOfTree {
     createdAt,
     ...(startedAt === null ? {} : { startedAt }),
     ...(finishedAt === null ? {} : { finishedAt }),
+    ...(startKey === null ? {} : { startKey }),
   }
 }
 

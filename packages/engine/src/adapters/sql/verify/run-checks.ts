@@ -107,6 +107,18 @@ const ROWS: Check[] = [
     message: ([, workflow, other]) => `of ${workflow} is live beside ${other}, which was started with the same key`,
   },
   {
+    name: 'inbox.run',
+    sql: `SELECT d.inbox, d.event_id FROM delivered_events d WHERE ${IN_RANGE('d.inbox')} AND d.inbox NOT IN
+      (SELECT r.inbox FROM runs r WHERE r.singleton_key IS NOT NULL AND r.finished_at IS NULL AND r.inbox IS NOT NULL)`,
+    message: ([, event]) => `has event ${event} in its inbox, and no live run will be given it`,
+  },
+  {
+    name: 'inbox.event',
+    sql: `SELECT d.inbox, d.event_id FROM delivered_events d WHERE ${IN_RANGE('d.inbox')}
+      AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = d.event_id)`,
+    message: ([, event]) => `has event ${event} in its inbox, which does not exist`,
+  },
+  {
     name: 'run.given',
     sql: `SELECT r.id ${RUN} AND r.id LIKE '%.%'
       AND NOT EXISTS (SELECT 1 FROM given_run_ids g WHERE g.run_id = r.id AND g.namespace = r.namespace)`,

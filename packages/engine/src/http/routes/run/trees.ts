@@ -36,11 +36,12 @@ function presentNode(node: TreeNode): WireNode {
   const { type, depth, via, stepName } = node
   const place = { type, id: shownRunId(node.id), parentId: shownRunId(node.parentId), depth, via, stepName }
   if (node.type === 'event') return { ...place, name: node.name, createdAt: timestamp(node.at) } as WireNode
-  const { workflow, app, status, createdAt, startedAt, finishedAt } = node
+  const { workflow, app, status, createdAt, startedAt, finishedAt, startKey: key } = node
   return {
     ...place,
     workflow,
     app,
+    key,
     status,
     createdAt: timestamp(createdAt),
     startedAt: optionalTimestamp(startedAt),
