@@ -42,6 +42,8 @@ export function finish(
   { mayAnswer = false, given }: { mayAnswer?: boolean; given?: ReadonlySet<string> | undefined } = {},
 ): void {
   cancelOutstanding(draft)
+  // Before the lines about the end, so that no seq of a late step is that of a line.
+  if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX)
   const delivered = given ?? reportedEvents(draft.state)
   draft.set({
     availableAt: undefined,
@@ -59,7 +61,6 @@ export function finish(
     leaveSignals(draft)
     sendEnd(draft, end.status, catalog)
   }
-  if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX)
   draft.move(end.status)
   keep(draft, end.status, catalog)
   // The last run of the chain does what follows an end.

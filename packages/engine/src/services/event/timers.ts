@@ -5,6 +5,7 @@
 
 import { decideDueRow } from '../../domain/arrival/decide-due-row.ts'
 import type { DueRowDecision } from '../../domain/arrival/due-row.ts'
+import { EngineError } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
 import { catalogGuards } from '../../domain/run/assumptions.ts'
 import type { Core } from '../commit/core.ts'
@@ -39,9 +40,13 @@ export class Timers implements Stoppable {
   accept(row: FlowRow): void {
     this.permits.take()
     void this.#carryOut(row)
-      .catch(error =>
-        this.#deps.log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out'),
-      )
+      .catch(error => {
+        const { log } = this.#deps
+        // A delayed event for a full inbox.
+        if (error instanceof EngineError)
+          log.warn({ ...nameOf(row), reason: error.message }, 'a timer was refused, and is tried again')
+        else log.error({ err: error, ...nameOf(row) }, 'a timer was dropped; its lease will run out')
+      })
       .finally(() => this.permits.giveBack())
   }
 

@@ -55,9 +55,9 @@ const AGED_NAMESPACES = `WITH RECURSIVE spaces (space) AS (
  */
 const LOOKED_BACK_TO = `SELECT NULL, min(log_position) FROM runs WHERE namespace = ? AND ${IDLE}
   UNION ALL SELECT namespace, log_position FROM runs WHERE ${LEASED} AND available_at > 0`
-/** A live run may still take a signal of any age. */
 /** An event in the inbox of a live run may have to start another. */
 const NOT_DELIVERED = 'NOT EXISTS (SELECT 1 FROM delivered_events WHERE event_id = events.id)'
+/** A live run may still take a signal of any age. */
 const NOT_SIGNAL_OF_LIVE_RUN = `(run_id IS NULL OR NOT EXISTS (SELECT 1 FROM runs WHERE id = events.run_id AND finished_at IS NULL))`
 /**
  * Positions are nearly in the order of arrival: looks at the first positions, and removes the old events among them, unless a

@@ -6,7 +6,7 @@ import type { Change, Guard } from '../../model/change.ts'
 import { isTerminal, type Run, runKind } from '../../model/run.ts'
 import { firstSeq } from '../../model/seq.ts'
 import type { PassSent, Step } from '../../model/step.ts'
-import { LATE_ANSWER_MS } from '../../run/cleanup/late-window.ts'
+import { END_LINES_MAX, LATE_ANSWER_MS } from '../../run/cleanup/late-window.ts'
 import { cleanupRun } from '../../run/create.ts'
 import { Draft } from '../../run/draft.ts'
 import { type LoadedRun, RunState } from '../../run/state.ts'
@@ -105,7 +105,7 @@ function recordLate(
   const known = state.steps.get(id)
   // A step that was to be tried again is cancelled with its run.
   const isOpen = known === undefined ? draft.nextIndex < STEPS_MAX : known.status === 'cancelled' && known.op === op
-  if (!isOpen || draft.lastSeq + 1 >= (draft.run.finishedSeq as number)) return
+  if (!isOpen || draft.lastSeq + END_LINES_MAX >= (draft.run.finishedSeq as number)) return
   const result = {
     status: 'succeeded' as const,
     finishedAt: draft.now,

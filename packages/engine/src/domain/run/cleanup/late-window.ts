@@ -6,6 +6,9 @@ import type { CatalogView } from '../../model/catalog.ts'
 import { knows } from '../../model/features.ts'
 import { type Run, runKind } from '../../model/run.ts'
 
+/** Most seqs that the end takes after those that it leaves out for late steps: its lines, and its own. */
+export const END_LINES_MAX = 4
+
 /** How long the pass may answer after the end. The cleanup run waits as long, or until the answer is there. */
 export const LATE_ANSWER_MS = 10_000
 
