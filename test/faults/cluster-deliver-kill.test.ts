@@ -42,11 +42,7 @@ test.each(PLACES)(
     const name = unique('delivered')
     const given = new Given()
     const takesMore = flow([
-      step('WaitForEvent', 'more', ({ event }) => ({
-        eventName: name,
-        timeoutMs: 100,
-        if: `event.data.k == ${(event.data as Data).k}`,
-      })),
+      step('WaitForEvent', 'more', { eventName: name, timeoutMs: 100, if: 'async.data.k == event.data.k' }),
     ])
     const handler: Handler = async (invoke, record) => {
       const data = invoke.event.data as Data

@@ -59,6 +59,7 @@ test('the program has all commands', () => {
       ' list',
       ' names',
       ' scheduled',
+      ' unschedule-all',
       ' unschedule',
       ' get',
       ' why',

@@ -60,6 +60,7 @@ export const ROUTES = {
   getEvent: 'GET /events/{id}',
   explainEvent: 'GET /events/{id}/why',
   listScheduledEvents: 'GET /scheduled-events pages',
+  deleteScheduledEvents: 'DELETE /scheduled-events',
   deleteScheduledEvent: 'DELETE /scheduled-events/{id}',
   listSchedules: 'GET /schedules pages',
   putSchedule: 'PUT /schedules/{id}',

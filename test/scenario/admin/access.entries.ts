@@ -123,7 +123,8 @@ export const ENTRIES: Record<string, Entry> = {
   streamTopics: { stream: true, query: 'topics=runs,events' },
   getEvent: { id: 'event' },
   explainEvent: { id: 'event' },
-  listScheduledEvents: { finds: () => [''] },
+  listScheduledEvents: { finds: () => ['', `name=${WORKFLOW}`] },
+  deleteScheduledEvents: { query: 'name=nothing', elsewhere: { deleted: 0 } },
   deleteScheduledEvent: { id: 'scheduled' },
   listSchedules: { finds: () => ['', 'source=api'] },
   // Another namespace makes a schedule of its own with the same id.

@@ -312,6 +312,9 @@ describe('events', () => {
     expect(listed.map(event => event.id)).toContain(id)
     expect((await cli(['events', 'unschedule', id])).stdout).toBe(`${id} will not arrive\n`)
     expect(await cli(['events', 'unschedule', id])).toMatchObject({ code: 1 })
+    const dropped = await cli(['events', 'unschedule-all', '--name', 'nothing', '--attribute', 'a:b', '--yes'])
+    expect(dropped.stdout).toBe('0 events will not arrive\n')
+    expect(await cli(['events', 'unschedule-all', '--yes'])).toMatchObject({ code: 1 })
   })
 
   test('schedules: put, list, pause, resume, fire and delete', async () => {

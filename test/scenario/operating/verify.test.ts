@@ -183,6 +183,7 @@ const PLANTED: [check: string, sql: string][] = [
   ['flow.readable', `UPDATE flow_rows SET key = 'other'`],
   ['flow.readable', `UPDATE flow_rows SET available_at = NULL WHERE policy = 'debounce'`],
   ['flow.readable', `UPDATE flow_rows SET due_at = NULL WHERE policy = 'debounce'`],
+  ['scheduled.row', `INSERT INTO scheduled_terms (namespace, term, due_at, row_id) VALUES ('a', 'n:b', 1, 'c')`],
   ['workflow.schedule', `DELETE FROM flow_rows WHERE policy = 'cron'`],
   ['definition.kept', `DELETE FROM workflows WHERE name LIKE 'kid%'`],
   [

@@ -3,7 +3,7 @@
 
 import type { LogLine } from '../../../packages/engine/src/domain/model/log-line.ts'
 import { ensure, same } from '../core/violation.ts'
-import type { RunRecord } from './record.ts'
+import { mayAnswerLate, type RunRecord } from './record.ts'
 import type { Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
@@ -53,7 +53,11 @@ function checkFrames({ id, frames }: RunRecord, lines: readonly LogLine[]): void
   )
 }
 
-function checkComplete({ runnerRecord }: Snapshot, { id, run, steps }: RunRecord, lines: readonly LogLine[]): void {
+function checkComplete(
+  { runnerRecord }: Snapshot,
+  { id, run, steps, wall }: RunRecord,
+  lines: readonly LogLine[],
+): void {
   const token = tokenOf(run?.result)
   const pass = token === undefined ? undefined : runnerRecord.passes(id).find(({ returned }) => returned === token)
   const ofHandler = lines.filter(({ scope, message }) => scope === '@root' && !OF_ENGINE.test(message))
@@ -67,6 +71,9 @@ function checkComplete({ runnerRecord }: Snapshot, { id, run, steps }: RunRecord
   )
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
+    // Of an answer after the end only results are stored.
+    const isLate = wall.wasSet || (step.finishedAt ?? 0) >= (run?.finishedAt ?? Infinity)
+    if (isLate && mayAnswerLate(run)) continue
     const executed = runnerRecord.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))
     for (const line of executed?.lines ?? []) {
       const stored = lines.find(each => each.message === line.message && each.index === line.index)

@@ -175,6 +175,11 @@ export interface ScheduledQuery {
   after?: { dueAt: number; id: string } | undefined
 }
 
+/** `terms`: only events that have all of them (domain/run/later/scheduled-event). */
+export interface ScheduledEventsQuery extends ScheduledQuery {
+  terms?: readonly string[] | undefined
+}
+
 export interface BuffersQuery extends ScheduledQuery {
   app?: string | undefined
   workflow?: string | undefined
@@ -333,7 +338,7 @@ export interface Reads extends StatisticsReads, DefinitionReads, ScheduleReads, 
   /** The names of the log's events, in their order as bytes: a lookup for each name, however many events it has. */
   eventNames(query: EventNamesQuery, signal?: AbortSignal): Promise<NamedEvents[]>
   /** Rows of the events that arrive later, the soonest first: as many as the limit, or fewer where their data is large. */
-  scheduledEvents(query: ScheduledQuery, signal?: AbortSignal): Promise<FlowRow[]>
+  scheduledEvents(query: ScheduledEventsQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** Rows of the open buffers, the soonest due first: as many as the limit, or fewer where their data is large. */
   buffers(query: BuffersQuery, signal?: AbortSignal): Promise<FlowRow[]>
   /** The delivery, and its attempts in order. */

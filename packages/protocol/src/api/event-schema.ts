@@ -53,6 +53,11 @@ export const ScheduledEventSchema = Type.Object({
   createdAt: timestamp('When it was sent'),
 })
 
+export const DeletedScheduledEventsSchema = Type.Object({
+  deleted: count('Events that will not arrive'),
+  more: optionalFlag('Some events that match are left: the request can be repeated'),
+})
+
 const WARNINGS =
   'Members of the body that the engine does not know, and policies that did not apply to the event because their key could not be evaluated, one sentence each'
 

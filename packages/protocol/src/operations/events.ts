@@ -214,6 +214,25 @@ export const events = {
     ],
   },
 
+  deleteScheduledEvents: {
+    method: 'DELETE',
+    path: '/scheduled-events',
+    summary: 'Delete all events that match a filter and have not arrived; their dedupe ids stay used',
+    description:
+      'At least one filter must be given. One request deletes at most 10,000 events; then `more` says that some are left.',
+    access: 'secret',
+    query: queries.deleteScheduledEvents,
+    reply: ok('Number of deleted events', api.DeletedScheduledEventsSchema),
+    errors: [],
+    examples: [
+      {
+        summary: 'Drop the reminders of a customer',
+        query: { name: 'order/reminder', attribute: 'customer:acct-17' },
+        reply: { deleted: 2 },
+      },
+    ],
+  },
+
   deleteScheduledEvent: {
     method: 'DELETE',
     path: '/scheduled-events/{id}',

@@ -1,5 +1,6 @@
 // The query parameters of operations that send and read events.
 
+import { DEDUPE_ID_CHARS_MAX } from '../api/event-schema.ts'
 import { EVENT_SOURCES } from '../api/values.ts'
 import { NAME_CHARS_MAX } from '../wire/bounds.ts'
 import { APP_PARAM, CURSOR_PARAM, type QueryParams, waitParam } from './param.ts'
@@ -8,6 +9,17 @@ const PREFIX_PARAM = {
   kind: 'name',
   maxLength: NAME_CHARS_MAX,
   description: 'Only names that begin with this text, in this upper and lower case',
+} as const
+
+/** The filters of scheduled events. */
+const SCHEDULED_FILTERS = {
+  name: { kind: 'name', maxLength: NAME_CHARS_MAX, description: 'Only events of this name' },
+  attribute: {
+    kind: 'attributes',
+    description:
+      'Only events that were sent with this attribute, as `key:value`; given several times, only events with all of them',
+  },
+  key: { kind: 'name', maxLength: DEDUPE_ID_CHARS_MAX, description: 'Only events that were sent with this `dedupeId`' },
 } as const
 
 export const events = {
@@ -39,7 +51,10 @@ export const events = {
   explainEvent: { now: { kind: 'flag', description: 'Decides again, now' } },
 
   listScheduledEvents: {
+    ...SCHEDULED_FILTERS,
     limit: { kind: 'integer', minimum: 1, maximum: 200, default: 100, description: 'Rows per page' },
     cursor: CURSOR_PARAM,
   },
+
+  deleteScheduledEvents: SCHEDULED_FILTERS,
 } as const satisfies Record<string, QueryParams>

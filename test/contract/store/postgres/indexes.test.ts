@@ -45,6 +45,8 @@ const BYTES_MAX: Record<string, number> = {
   'runners.runner_key': name(KEY_CHARS_MAX),
   // A key and a colon before the value.
   'run_attributes.attribute': 65 + ofRunner(256),
+  // A letter and a colon before an attribute, which is longer than names and dedupe ids.
+  'scheduled_terms.term': 2 + 65 + ofRunner(256),
   // The index has the ids of schedules alone, which are ASCII.
   'flow_rows.key': 128,
   // A bounded key, attempt and index.
@@ -61,6 +63,7 @@ const BYTES_MAX: Record<string, number> = {
       ...[
         'id',
         'run_id',
+        'row_id',
         'chain_id',
         'awaited_run_id',
         'new_run_id',

@@ -28,8 +28,9 @@ type Delayed = Item<'listScheduledEvents'>
 /** From an event to the next read. */
 const RENEWAL_MS = 5000
 
-export default function DelayedEvents() {
-  const query = usePages('listScheduledEvents', { limit: 50 })
+/** `name`: only events of that name, as the log below. */
+export default function DelayedEvents({ name }: { name: string | undefined }) {
+  const query = usePages('listScheduledEvents', { limit: 50, ...(name !== undefined && { name }) })
   useRenewal(() => renew('listScheduledEvents'), { afterMs: RENEWAL_MS, withEvents: true })
   const { isHidden } = useVeil()
   const [cancelled, setCancelled] = useState<Delayed>()

@@ -102,7 +102,7 @@ export default function EventsPage() {
       <Filters get={get} set={set} />
       <NameFacets />
       <Suspense>
-        <DelayedEvents />
+        <DelayedEvents name={name} />
       </Suspense>
       <Panel isFlush>
         <News count={news} onRead={readAgain} />

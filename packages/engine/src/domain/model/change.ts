@@ -146,7 +146,8 @@ export type Change =
   | { type: 'secrets.sealed'; isSealed: boolean }
   /** A new or changed flow-control row. */
   | { type: 'flow.saved'; row: FlowRow }
-  | { type: 'flow.deleted'; id: string }
+  /** `isScheduled`: the row keeps an event that arrives later, which lists find by its terms. */
+  | { type: 'flow.deleted'; id: string; isScheduled?: true }
   /** A new API key, session or code. */
   | { type: 'key.created'; key: StoredKey }
   /** Ends a key at a time; one that has ended keeps its time. */

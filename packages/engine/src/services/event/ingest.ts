@@ -153,7 +153,8 @@ export class Ingest {
     if (row.dueAt !== undefined && row.dueAt > this.#deps.clock.now())
       return saveClaimed(this.#deps, row, released(row, row.dueAt))
     const { id, dedupeId: _, ...incoming } = scheduledEvent(row)
-    await this.arriveFor({ row, after: () => ({ type: 'flow.deleted', id: row.id }) }, id, incoming)
+    const isScheduled = row.policy === 'event' ? { isScheduled: true as const } : {}
+    await this.arriveFor({ row, after: () => ({ type: 'flow.deleted', id: row.id, ...isScheduled }) }, id, incoming)
   }
 
   /**

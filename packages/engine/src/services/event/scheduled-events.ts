@@ -1,9 +1,14 @@
 // Events that arrive later: says when, and deletes them (docs/events.md#send-an-event-later). Called by the HTTP routes.
 
-import type { Unit } from '../../domain/model/change.ts'
+import type { Change, Unit } from '../../domain/model/change.ts'
 import { EngineError, invalid } from '../../domain/model/errors.ts'
 import type { FlowRow } from '../../domain/model/flow-row.ts'
-import { SCHEDULED_MS_MAX, scheduledRowId } from '../../domain/run/later/scheduled-event.ts'
+import {
+  filterTerms,
+  SCHEDULED_MS_MAX,
+  type ScheduledFilter,
+  scheduledRowId,
+} from '../../domain/run/later/scheduled-event.ts'
 import { type Actor, Audit } from '../commit/audit.ts'
 import type { Core } from '../commit/core.ts'
 import { decideAndCommit } from '../commit/decide-and-commit.ts'
@@ -46,7 +51,7 @@ export class ScheduledEvents {
       decide: async () => {
         row = await store.flowRow(id)
         if (!row) throw new EngineError('not_found', 'no such scheduled event')
-        return { guards: [{ type: 'flow', id, version: row.version }], changes: [{ type: 'flow.deleted', id }] }
+        return { guards: [{ type: 'flow', id, version: row.version }], changes: [deletionOf(row)] }
       },
       unit: unit => unit,
       commit: unit =>
@@ -58,4 +63,53 @@ export class ScheduledEvents {
     })
     if (unit) announcer.announce(unit.changes)
   }
+
+  /**
+   * Deletes all events that match the filter and have not arrived, at most `DELETED_MAX`. Their dedupe ids stay used. Each part has an
+   * entry in the audit log. @throws EngineError `invalid_request` for an empty filter.
+   */
+  async deleteMatching(actor: Actor, filter: ScheduledFilter): Promise<{ deleted: number; more: boolean }> {
+    const { store, announcer } = this.#deps
+    const { namespace } = actor
+    const terms = filterTerms(filter)
+    if (terms.length === 0)
+      throw invalid('name', 'or attribute or key must be given: a request does not delete all events')
+    const reads = store.in(namespace)
+    let deleted = 0
+    for (;;) {
+      const limit = Math.min(DELETED_AT_ONCE, DELETED_MAX - deleted)
+      let rows: readonly FlowRow[] = []
+      const unit = await decideAndCommit<Unit>({
+        store,
+        namespace,
+        decide: async () => {
+          // One more than can be deleted shows whether some are left.
+          rows = await reads.scheduledEvents({ terms, limit: Math.max(1, limit) })
+          if (rows.length === 0 || limit === 0) return undefined
+          return {
+            guards: rows.map(({ id, version }) => ({ type: 'flow' as const, id, version })),
+            changes: rows.map(deletionOf),
+          }
+        },
+        unit: unit => unit,
+        commit: unit =>
+          this.#audit.commit(actor, unit, {
+            action: 'scheduled_event.delete',
+            detail: JSON.stringify({ ...filter, deleted: rows.length }),
+          }),
+        onStale: () => true,
+      })
+      if (!unit) return { deleted, more: rows.length > 0 }
+      announcer.announce(unit.changes)
+      deleted += rows.length
+    }
+  }
+}
+
+/** Events in one commit, and in one request. */
+const DELETED_AT_ONCE = 200
+const DELETED_MAX = 10_000
+
+function deletionOf({ id }: FlowRow): Change {
+  return { type: 'flow.deleted', id, isScheduled: true }
 }

@@ -3,7 +3,12 @@
 
 import type { FlowRow } from '../../../domain/model/flow-row.ts'
 import type { PositionedSchedule, SortedSchedulesQuery } from '../../../ports/schedule-reads.ts'
-import { type BuffersQuery, EVENT_PAGE_CHARS_MAX, type ScheduledQuery } from '../../../ports/store-reads.ts'
+import {
+  type BuffersQuery,
+  EVENT_PAGE_CHARS_MAX,
+  type ScheduledEventsQuery,
+  type ScheduledQuery,
+} from '../../../ports/store-reads.ts'
 import type { Query, Row, Value } from '../description/values.ts'
 import { FLOW_ROWS, SCHEDULES } from '../tables/flow-rows.ts'
 
@@ -12,9 +17,11 @@ const ROWS_AT_ONCE = 8
 
 type ReadRows = (query: Query) => Promise<Row[]>
 
-export function scheduledPage(read: ReadRows, namespace: string, query: ScheduledQuery): Promise<FlowRow[]> {
+export function scheduledPage(read: ReadRows, namespace: string, query: ScheduledEventsQuery): Promise<FlowRow[]> {
+  const { terms = [] } = query
   return page(read, query.limit, (last, limit) => {
     const after = last ? { dueAt: last.dueAt as number, id: last.id } : query.after
+    if (terms.length > 0) return withTerms(namespace, terms, { after, limit })
     const params: Value[] = [namespace, ...(after ? [after.dueAt, after.id] : []), limit]
     return {
       sql: `SELECT ${FLOW_ROWS.select} FROM flow_rows
@@ -23,6 +30,22 @@ export function scheduledPage(read: ReadRows, namespace: string, query: Schedule
       params,
     }
   })
+}
+
+/** The first of the terms is read in the order of its index; an event has the others, too. */
+function withTerms(namespace: string, terms: readonly string[], { after, limit }: ScheduledQuery): Query {
+  const others = terms
+    .slice(1)
+    .map(() => 'AND EXISTS (SELECT 1 FROM scheduled_terms AS o WHERE o.row_id = t.row_id AND o.term = ?)')
+  const [first = ''] = terms
+  const params: Value[] = [namespace, first, ...terms.slice(1), ...(after ? [after.dueAt, after.id] : []), limit, limit]
+  return {
+    sql: `SELECT ${FLOW_ROWS.select} FROM flow_rows WHERE id IN (SELECT row_id FROM (
+        SELECT row_id FROM scheduled_terms AS t WHERE t.namespace = ? AND t.term = ? ${others.join(' ')}
+          ${after ? 'AND (t.due_at, t.row_id) > (?, ?)' : ''} ORDER BY t.due_at, t.row_id LIMIT ?) AS soonest)
+      ORDER BY due_at, id LIMIT ?`,
+    params,
+  }
 }
 
 export function eventSchedulePage(

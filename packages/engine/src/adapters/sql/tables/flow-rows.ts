@@ -46,6 +46,21 @@ export const FLOW_ROWS = table<FlowRow>()('flow_rows', {
   },
 })
 
+/** A term of a scheduled event, by which lists find it. */
+interface ScheduledTerm {
+  namespace: string
+  term: string
+  dueAt: number
+  rowId: string
+}
+
+export const SCHEDULED_TERMS = table<ScheduledTerm>()('scheduled_terms', {
+  key: ['namespace', 'term', 'due_at', 'row_id'],
+  since: 3,
+  fixed: { namespace: text, term: text, dueAt: integer, rowId: text },
+  indexes: { scheduled_terms_of: { on: 'row_id, term' } },
+})
+
 /** The last of the instants at which the schedule did not fire. Its event's data can be long, and is read only if it may have one. */
 function missedUntil({ policy, state }: FlowRow): number | undefined {
   if ((policy !== 'cron' && policy !== 'schedule') || !state.includes('"missed"')) return undefined

@@ -10,7 +10,7 @@ import { REMOVED_ENDS, ROLLUP_MARKS, RUN_ROLLUPS } from './ended-runs.ts'
 import { ENDPOINT_ROLLUPS } from './endpoint-rollups.ts'
 import { ERASED_RUNS } from './erased-runs.ts'
 import { DEDUPES, DELIVERED_EVENTS, EVENTS } from './events.ts'
-import { BUDGETS, FAIR_TURNS, FLOW_ROWS } from './flow-rows.ts'
+import { BUDGETS, FAIR_TURNS, FLOW_ROWS, SCHEDULED_TERMS } from './flow-rows.ts'
 import { FRAMES } from './frames.ts'
 import { GIVEN_RUN_IDS } from './given-run-ids.ts'
 import { LOGS } from './logs.ts'
@@ -35,6 +35,7 @@ export const TABLES: readonly TableSchema[] = [
   DELIVERIES,
   ATTEMPTS,
   FLOW_ROWS,
+  SCHEDULED_TERMS,
   FAIR_TURNS,
   ENDPOINTS,
   RECEIVERS,

@@ -11,7 +11,7 @@ import { EVENTS } from '../tables/events.ts'
 import { FLOW_ROWS } from '../tables/flow-rows.ts'
 import { WORKFLOWS } from '../tables/registry.ts'
 import { HOLDS_SLOT, RUNS, SLOT_COLUMNS } from '../tables/runs.ts'
-import type { Snapshot, Violation, Violations } from './check.ts'
+import { type Snapshot, VIOLATIONS_PER_QUERY_MAX, type Violation, type Violations } from './check.ts'
 
 const PAGE = 200
 
@@ -125,6 +125,20 @@ export async function* flowContents(snapshot: Snapshot): Violations {
     yield* unreadable('flow.readable', rows, row => wellFormed(FLOW_ROWS.fromRow(row)))
     last = end as string
   }
+}
+
+/** Every term of a scheduled event is that of an event which is there. */
+export async function* scheduledContents(snapshot: Snapshot): Violations {
+  const rows = await snapshot.rows(
+    `SELECT row_id, term FROM scheduled_terms AS t WHERE NOT EXISTS (SELECT 1 FROM flow_rows WHERE id = t.row_id)
+      LIMIT ${VIOLATIONS_PER_QUERY_MAX}`,
+  )
+  for (const [id, term] of rows)
+    yield {
+      check: 'scheduled.row',
+      subject: String(id),
+      message: `is a scheduled event with "${term}", and does not exist`,
+    }
 }
 
 /** Every cron of a registered workflow has a schedule with a next time. */

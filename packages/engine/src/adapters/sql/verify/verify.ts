@@ -10,6 +10,7 @@ import {
   flowContents,
   runContents,
   scheduleContents,
+  scheduledContents,
   slotContents,
 } from './contents.ts'
 import { definitionContents } from './definition-checks.ts'
@@ -42,6 +43,7 @@ export async function* verify(snapshot: Snapshot): Violations {
   yield* budgetContents(snapshot)
   yield* slotContents(snapshot)
   yield* flowContents(snapshot)
+  yield* scheduledContents(snapshot)
   yield* scheduleContents(snapshot)
   yield* definitionContents(snapshot)
   yield* rollupContents(snapshot)

@@ -8,6 +8,7 @@ import type { Change } from '../../../domain/model/change.ts'
 import type { CancelOn } from '../../../domain/model/flow-control.ts'
 import { isTerminal, type Run } from '../../../domain/model/run.ts'
 import { isSettled, type PassSent, type RanTimes, type Step } from '../../../domain/model/step.ts'
+import { scheduledTerms } from '../../../domain/run/later/scheduled-event.ts'
 import { givenIdOf } from '../../../domain/text/ids.ts'
 import type { JsonText } from '../../../domain/text/json-text.ts'
 import { signalEventName } from '../../../domain/text/name.ts'
@@ -21,7 +22,7 @@ import { ATTEMPTS, DELIVERIES } from '../tables/deliveries.ts'
 import { rollupKeysOf } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { EVENTS } from '../tables/events.ts'
-import { BUDGETS, FLOW_ROWS } from '../tables/flow-rows.ts'
+import { BUDGETS, FLOW_ROWS, SCHEDULED_TERMS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
@@ -241,8 +242,16 @@ const APPENDS: {
   'receiver.saved': (to, { receiver }) => appendRow(to, 'receiver.put', RECEIVERS, receiver),
   'receiver.deleted': (to, { id, namespace }) => appendOperation(to, 'receiver.delete', id, namespace),
   'secrets.sealed': (to, { isSealed }) => appendOperation(to, 'sealing.set', Number(isSealed)),
-  'flow.saved': (to, { row }) => appendRow(to, 'flow.put', FLOW_ROWS, row),
-  'flow.deleted': (to, { id }) => appendOperation(to, 'flow.delete', id),
+  'flow.saved': (to, { row }) => {
+    appendRow(to, 'flow.put', FLOW_ROWS, row)
+    const { namespace, id: rowId, dueAt = 0 } = row
+    for (const term of scheduledTerms(row))
+      appendRow(to, 'scheduledTerm.insert', SCHEDULED_TERMS, { namespace, term, dueAt, rowId })
+  },
+  'flow.deleted': (to, { id, isScheduled }) => {
+    appendOperation(to, 'flow.delete', id)
+    if (isScheduled) appendOperation(to, 'scheduledTerms.delete', id)
+  },
   'key.created': (to, { key }) => {
     appendRow(to, 'namespace.insert', NAMESPACES, { name: key.namespace, createdAt: key.createdAt })
     appendRow(to, 'key.insert', API_KEYS, key)

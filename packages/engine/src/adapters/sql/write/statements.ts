@@ -15,7 +15,7 @@ import { KEEP_ENDS } from '../tables/ended-runs.ts'
 import { COUNT_POST } from '../tables/endpoint-rollups.ts'
 import { ERASED_RUNS } from '../tables/erased-runs.ts'
 import { DEDUPES, EVENTS } from '../tables/events.ts'
-import { BUDGETS, DROP_BUDGETS, EARLY_CALLBACKS, FLOW_ROWS } from '../tables/flow-rows.ts'
+import { BUDGETS, DROP_BUDGETS, EARLY_CALLBACKS, FLOW_ROWS, SCHEDULED_TERMS } from '../tables/flow-rows.ts'
 import { FRAMES } from '../tables/frames.ts'
 import { GIVEN_RUN_IDS } from '../tables/given-run-ids.ts'
 import { LOGS } from '../tables/logs.ts'
@@ -226,6 +226,8 @@ export const OPERATIONS = {
   'sealing.set': 'UPDATE sealing SET sealed = ?i',
   'flow.put': upsert(FLOW_ROWS),
   'flow.delete': 'DELETE FROM flow_rows WHERE id = ?',
+  'scheduledTerm.insert': insert(SCHEDULED_TERMS, 'ON CONFLICT DO NOTHING'),
+  'scheduledTerms.delete': 'DELETE FROM scheduled_terms WHERE row_id = ?',
   // Claimed idempotency keys may be many: they go afterwards, some at a time (claims/drop-claims.ts).
   'flow.deleteOf': `DELETE FROM flow_rows WHERE namespace = ? AND app = ? AND workflow = ?
     AND policy IN ('debounce', 'batch', 'cron')`,

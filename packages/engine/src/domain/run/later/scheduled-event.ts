@@ -1,7 +1,7 @@
 // Events that arrive in a commit of their own: those that are sent for later (docs/events.md#send-an-event-later), and those of the
 // engine (ended-event.ts). A flow-control row keeps the event as it was sent, and everything is decided when it arrives.
 
-import type { Attributes } from '../../model/attributes.ts'
+import { type Attributes, attributeTexts } from '../../model/attributes.ts'
 import type { EngineEventFacts } from '../../model/event.ts'
 import { type FlowPolicy, type FlowRow, firstVersion, flowRowId } from '../../model/flow-row.ts'
 import { splice } from '../../text/json-splice.ts'
@@ -25,6 +25,31 @@ export interface ScheduledEvent {
   /** Only on an event that the engine sends. */
   engine?: EngineEventFacts
   createdAt: number
+}
+
+/** What lists find scheduled events by. All that are given must match. */
+export interface ScheduledFilter {
+  name?: string | undefined
+  /** In their indexed form. */
+  attribute?: readonly string[] | undefined
+  /** The dedupe id that the event was sent with. */
+  key?: string | undefined
+}
+
+/** The texts by which the store finds an event: one for each part of a filter. */
+export function filterTerms({ name, attribute = [], key }: ScheduledFilter): string[] {
+  return [
+    ...(key === undefined ? [] : [`k:${key}`]),
+    ...attribute.map(text => `a:${text}`),
+    ...(name === undefined ? [] : [`n:${name}`]),
+  ]
+}
+
+/** The terms by which filters find the event of a row. */
+export function scheduledTerms(row: FlowRow): string[] {
+  if (row.policy !== 'event') return []
+  const { name, attributes, dedupeId } = scheduledEvent(row)
+  return filterTerms({ name, attribute: attributeTexts(attributes), key: dedupeId })
 }
 
 export function scheduledRowId(namespace: string, eventId: string): string {
