@@ -16,9 +16,9 @@ import {
   unique,
   until,
 } from '../kit/index.ts'
-import { SEED } from '../part.ts'
+import { isNight, SEED } from '../part.ts'
 
-const EVENTS = 10_000
+const EVENTS = isNight ? 10_000 : 2500
 const KEYS = 50
 const KILLS = 4
 /** Events in one request, and requests at once. */
@@ -42,7 +42,7 @@ test.each(PLACES)(
     const name = unique('delivered')
     const given = new Given()
     const takesMore = flow([
-      step('WaitForEvent', 'more', { eventName: name, timeoutMs: 100, if: 'async.data.k == event.data.k' }),
+      step('WaitForEvent', 'more', { eventName: name, timeoutMs: 1000, if: 'async.data.k == event.data.k' }),
     ])
     const handler: Handler = async (invoke, record) => {
       const data = invoke.event.data as Data

@@ -184,6 +184,7 @@ test('a run that an event cancels during its pass leaves its events to the next 
   const { runId } = await send(1)
   await until(() => runner.record.invokes.length === 1)
   expect((await send(2)).liveRunId).toBe(runId)
+  shared.clock.jump(1000)
   await api.post('/events', { name: stop })
   await api.reaches(runId, 'cancelled')
   done.open(undefined)
