@@ -312,9 +312,8 @@ describe('events', () => {
     expect(listed.map(event => event.id)).toContain(id)
     expect((await cli(['events', 'unschedule', id])).stdout).toBe(`${id} will not arrive\n`)
     expect(await cli(['events', 'unschedule', id])).toMatchObject({ code: 1 })
-    const dropped = await cli(['events', 'unschedule-all', '--name', 'nothing', '--attribute', 'a:b', '--yes'])
-    expect(dropped.stdout).toBe('0 events will not arrive\n')
-    expect(await cli(['events', 'unschedule-all', '--yes'])).toMatchObject({ code: 1 })
+    const stdout = '0 events will not arrive\n'
+    expect(await cli(['events', 'unschedule-all', '--attribute', 'a:b', '--yes'])).toMatchObject({ stdout })
   })
 
   test('schedules: put, list, pause, resume, fire and delete', async () => {

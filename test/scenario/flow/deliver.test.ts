@@ -1,4 +1,4 @@
-// What becomes of delivered events in the corners of a run's life (docs/flow-control.md#singleton): the bound of an inbox, pauses, erasure,
+// Delivered events in the corners of a run's life (docs/flow-control.md#singleton): the bound of an inbox, pauses, erasure,
 // retention, events that the run itself emits, and registrations that change meanwhile.
 
 import type { RunExplanation, RunSummary, SendEventReply } from '@perdure/protocol'

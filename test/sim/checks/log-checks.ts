@@ -71,7 +71,7 @@ function checkComplete(
   )
   for (const step of steps) {
     if (step.op !== 'StepRun' || step.status !== 'succeeded' || step.carried) continue
-    // Of an answer after the end only results are stored.
+    // An answer after the end stores results alone.
     const isLate = wall.wasSet || (step.finishedAt ?? 0) >= (run?.finishedAt ?? Infinity)
     if (isLate && mayAnswerLate(run)) continue
     const executed = runnerRecord.executions(id, step.id).find(execution => execution.token === tokenOf(step.data))

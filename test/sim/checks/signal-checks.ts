@@ -11,7 +11,7 @@ import type { JudgedRun, Snapshot } from './snapshot.ts'
 import { tokenOf } from './step-checks.ts'
 
 /** The line of the engine about the signals that a run left. */
-export const LEFT_SIGNALS = /^The run ended and left (\d+) signals?/
+const LEFT_SIGNALS = /^The run ended and left (\d+) signals?/
 
 export function checkSignals(all: Snapshot): void {
   const events = [...all.events.values()].filter(({ source }) => source === 'signal').reverse()

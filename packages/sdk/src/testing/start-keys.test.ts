@@ -1,9 +1,10 @@
-// Starts with a key in the test kit, as those of a client.
+// Starts with a key and singletons that deliver, in the test kit with virtual time.
 
 import { expect, test } from 'vitest'
 import { createWorkflow } from '../workflow/create-workflow.ts'
 import type { WorkflowArgs } from '../workflow/workflow.ts'
 import { testEngine } from './index.ts'
+import { open } from './open.testkit.ts'
 
 const sync = createWorkflow({ name: 'sync' }, async ({ event, step }: WorkflowArgs<number>) => {
   await step.sleep('night', '1d')
@@ -25,4 +26,47 @@ test('a start with a key gives the live run, over a crash of the engine, and a n
   expect(await next.result({ within: '1d' })).toBe(3)
   expect(await (await engine.start(sync, 4, { key: 'a' })).result({ within: '1d' })).toBe(4)
   await expect(engine.start(sync, 5, { key: 'a', event: 'sync' })).rejects.toThrow('give no event')
+})
+
+const options = { triggers: [{ event: 'changed' }], singleton: { mode: 'deliver', key: 'event.data.id' } } as const
+type Changed = { id: string; n: number }
+
+test('a run collects events until an hour is quiet, and the next event starts another run', async () => {
+  const seen: number[][] = []
+  const collect = createWorkflow({ name: 'collect', ...options }, async ({ event, step }: WorkflowArgs<Changed>) => {
+    const all = [event.data.n]
+    for (;;) {
+      const next = await step.waitForEvent('more', { event: 'changed', match: 'data.id', timeout: '1h' })
+      if (!next) break
+      all.push((next.data as Changed).n)
+    }
+    seen.push(all)
+  })
+  const engine = await open({ workflows: [collect] })
+  for (const n of [1, 2]) await engine.send('changed', { id: 'a', n: n })
+  await engine.send('changed', { id: 'b', n: 7 })
+  await engine.advance('59m')
+  await engine.send('changed', { id: 'a', n: 3 })
+  await engine.advance('2h')
+  await engine.send('changed', { id: 'a', n: 4 })
+  await engine.advance('2h')
+  expect(seen.map(all => all.join())).toEqual(['7', '1,2,3', '4'])
+})
+
+test('an event whose wait has lost its race starts the next run, over a crash of the engine', async () => {
+  const seen: number[] = []
+  const race = createWorkflow({ name: 'race', ...options }, async ({ event, step }: WorkflowArgs<Changed>) => {
+    seen.push(event.data.n)
+    const more = step.waitForEvent('more', { event: 'changed', timeout: '9d' })
+    await Promise.race([more, step.sleep('soon', '1m')])
+    await step.sleep('later', '1h')
+  })
+  const engine = await open({ workflows: [race] })
+  await engine.send('changed', { id: 'a', n: 1 })
+  await engine.advance('2m')
+  await engine.send('changed', { id: 'a', n: 2 })
+  engine.crash()
+  await engine.restart()
+  await engine.advance('1d')
+  expect([...new Set(seen)]).toEqual([1, 2])
 })

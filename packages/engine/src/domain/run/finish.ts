@@ -11,7 +11,7 @@ import { runKind } from '../model/run.ts'
 import type { Step } from '../model/step.ts'
 import { shownRunId } from '../text/ids.ts'
 import type { JsonText } from '../text/json-text.ts'
-import { LATE_ANSWER_MS, LATE_STEPS_MAX } from './cleanup/late-window.ts'
+import { END_LINES_MAX, LATE_ANSWER_MS, LATE_STEPS_MAX } from './cleanup/late-window.ts'
 import { cleanupRun, deliveredRun, linkRun, onFailureRun } from './create.ts'
 import { cancelAtBirth, Draft } from './draft.ts'
 import { endedEvent } from './later/ended-event.ts'
@@ -43,7 +43,7 @@ export function finish(
 ): void {
   cancelOutstanding(draft)
   // Before the lines about the end, so that no seq of a late step is that of a line.
-  if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX)
+  if (mayAnswer) draft.skipSeqs(LATE_STEPS_MAX + END_LINES_MAX - 1)
   const delivered = given ?? reportedEvents(draft.state)
   draft.set({
     availableAt: undefined,

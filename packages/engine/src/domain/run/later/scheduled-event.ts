@@ -27,7 +27,7 @@ export interface ScheduledEvent {
   createdAt: number
 }
 
-/** What lists find scheduled events by. All that are given must match. */
+/** A filter of scheduled events: they match all parts that are given. */
 export interface ScheduledFilter {
   name?: string | undefined
   /** In their indexed form. */
