@@ -312,8 +312,7 @@ describe('events', () => {
     expect(listed.map(event => event.id)).toContain(id)
     expect((await cli(['events', 'unschedule', id])).stdout).toBe(`${id} will not arrive\n`)
     expect(await cli(['events', 'unschedule', id])).toMatchObject({ code: 1 })
-    const stdout = '0 events will not arrive\n'
-    expect(await cli(['events', 'unschedule-all', '--attribute', 'a:b', '--yes'])).toMatchObject({ stdout })
+    expect((await cli(['events', 'unschedule-all', '--attribute', 'a:b', '--yes'])).stdout).toMatch(/^0 events will/)
   })
 
   test('schedules: put, list, pause, resume, fire and delete', async () => {
